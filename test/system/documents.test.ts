@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { findRunningService } from '../../src/cli/serve/data-dir-lock.ts';
 import { type Block, type Document, nameOf, readDocuments, textPattern } from '../helpers/documents.ts';
 import { findFreePort, type ServiceProcess, startProcess, startService } from '../helpers/process.ts';
 import { copyProject } from '../helpers/project-copy.ts';
+import { WAIT } from '../helpers/wait.ts';
 
 /*
  * Runs every command of the documents as a reader would, and compares every example response. A block that cannot be
@@ -99,12 +101,16 @@ async function openShell(isServing: boolean) {
     return { ...started, signalAll };
   }
 
+  const runningService = () => findRunningService(join(directory, 'served'));
+
   /** Ends what `serve` has started, and expects a clean exit. */
   async function stopServing(): Promise<void> {
     if (served === undefined) return;
     const { signalAll, closed, output } = served;
     served = undefined;
-    // Like a terminal: all processes get the signal, and npm passes it on again.
+    // The service first: npm passes a terminal's Ctrl-C on, on a busy machine so late that it counts as a second signal.
+    process.kill(runningService()?.pid as number, 'SIGINT');
+    await vi.waitFor(() => expect(runningService()).toBeUndefined(), WAIT);
     signalAll('SIGINT');
     await closed;
     if (!/stopping:(?!.*stopped at once)/s.test(output())) throw new Error(`not in order:\n${output()}`);

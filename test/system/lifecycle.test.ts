@@ -54,6 +54,17 @@ test('finishes what it accepted on SIGTERM, and has the results after a restart'
   expect(record.headers.get('cache-status')).toMatch(/^pennant; hit/);
 });
 
+test('finishes a request under way when Ctrl-C arrives twice, as from a terminal that also sends it to npm', async () => {
+  const service = await start(await createTemporaryDirectory());
+  const held = await holdRequest(service, 41);
+  service.child.kill('SIGINT');
+  service.child.kill('SIGINT');
+  await untilRefused(service);
+  held.release();
+  expect((await held.answer).status).toBe(200);
+  expect(await service.ended).toBe(0);
+});
+
 test('ends at once on a second signal, even with a request under way', async () => {
   const service = await start(await createTemporaryDirectory());
   const { answer } = await holdRequest(service, 31);

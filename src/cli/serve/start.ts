@@ -99,8 +99,11 @@ async function bind(listener: Listener, address: { host: string; port: number },
   }
 }
 
-/** A terminal also sends Ctrl-C to npm, which passes it on, so it arrives twice within milliseconds. */
-const SAME_SIGNAL_MS = 200;
+/**
+ * A terminal also sends Ctrl-C to npm, which passes it on, so it arrives twice: within milliseconds, or within half a second on
+ * a busy machine.
+ */
+const SAME_SIGNAL_MS = 1_000;
 /** Less than a second. The rest of the start is abandoned. */
 const STARTING_STOP_MS = 900;
 

@@ -1,21 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, parseConfig } from '../../config/settings.ts';
-import type { OriginalRef } from '../../domain/channel.ts';
-import { AppError, errorCodeOf } from '../../domain/errors.ts';
-import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
+import type { FetchedChannel } from '../../app/fetch-channel.ts';
+import { parseConfig } from '../../config/settings.ts';
+import { AppError } from '../../domain/errors.ts';
+import { channelIdRef } from '../../domain/identifier.ts';
 import { printable } from '../../domain/printable.ts';
-import type { Downloader } from '../../images/download.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { createLogger, describeFailure } from '../../lib/logger.ts';
-import { createRuntime } from '../../lib/runtime.ts';
-import { isExact } from '../../services/exact-publish-dates.ts';
+import { describeFailure } from '../../lib/logger.ts';
 import { withReader } from '../../sources/catalog/reader.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { withWriter } from '../../sources/catalog/writer.ts';
-import { loadFirst } from '../../sources/source.ts';
 import { defineCommand, requireRefs, StoppedError } from '../command.ts';
 
 export const addCommand = defineCommand({
@@ -34,6 +29,7 @@ Exit code: 0 the channel was added, 1 it was not, or fields or pictures are miss
     const signal = stopSignal();
     let fetched: FetchedChannel;
     try {
+      const { fetchChannel } = await import('../../app/fetch-channel.ts');
       fetched = await fetchChannel(config, refs, version, signal);
     } catch (error) {
       if (signal.aborted) throw new StoppedError(signal.reason, 'Nothing was added.');
@@ -57,58 +53,6 @@ Exit code: 0 the channel was added, 1 it was not, or fields or pictures are miss
     return missing.length === 0;
   },
 });
-
-type FetchedChannel = Awaited<ReturnType<typeof fetchChannel>>;
-
-const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
-const PICTURE_KINDS = ['banner', 'avatar'] as const;
-
-/**
- * Loads a channel and its pictures from the live sources in `SOURCES`. Reads and writes no cache.
- *
- * @param refs the first reference that leads to a channel is used
- * @returns `missing`: the fields that no source returned because a call failed, and the pictures that are gone
- * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
- *   an image host failed
- */
-async function fetchChannel(config: Config, refs: readonly ChannelRef[], version: string, signal: AbortSignal) {
-  const sources = config.sources.filter((name) => name !== 'catalog');
-  if (sources.length === 0) {
-    throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
-  }
-  // Loaded when needed: other commands should not wait for it.
-  const { createUpstreams } = await import('../../app/upstreams.ts');
-  const { failover, downloader, close } = createUpstreams({
-    config: { ...config, sources },
-    runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
-    stores: { store: NOTHING_STORED, redis: undefined, caches: {} },
-    version,
-  });
-  try {
-    const { ref, loaded } = await loadFirst(failover, refs, { signal });
-    const { channelId, publishedAt: known, banner, avatar } = loaded.channel;
-    const publishedAt = isExact(known) ? known : ((await failover.findPublishedAt(channelId, { signal })) ?? known);
-    const channel = { ...loaded.channel, publishedAt };
-    const pictures = {
-      banner: await download(downloader, banner, signal),
-      avatar: await download(downloader, avatar, signal),
-    };
-    const gone = PICTURE_KINDS.filter((kind) => channel[kind] !== null && pictures[kind] === undefined);
-    return { ref, channel, missing: [...loaded.missing, ...gone], pictures };
-  } finally {
-    await close();
-  }
-}
-
-/** `undefined` for a picture that is gone. */
-async function download(downloader: Downloader, original: OriginalRef | null, signal: AbortSignal) {
-  try {
-    return original === null ? undefined : await downloader.download(original, { signal });
-  } catch (error) {
-    if (errorCodeOf(error) === 'image_not_found') return undefined;
-    throw error;
-  }
-}
 
 /** @throws RecordRefusedError if the catalog does not accept the record */
 async function store(dataDir: string, fetched: FetchedChannel) {

@@ -1,0 +1,61 @@
+import type { Config } from '../config/settings.ts';
+import type { OriginalRef } from '../domain/channel.ts';
+import { AppError, errorCodeOf } from '../domain/errors.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
+import type { Downloader } from '../images/download.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createLogger } from '../lib/logger.ts';
+import { createRuntime } from '../lib/runtime.ts';
+import { isExact } from '../services/exact-publish-dates.ts';
+import { loadFirst } from '../sources/source.ts';
+import { createUpstreams } from './upstreams.ts';
+
+export type FetchedChannel = Awaited<ReturnType<typeof fetchChannel>>;
+
+const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
+const PICTURE_KINDS = ['banner', 'avatar'] as const;
+
+/**
+ * Loads a channel and its pictures from the live sources in `SOURCES`. Reads and writes no cache.
+ *
+ * @param refs the first reference that leads to a channel is used
+ * @returns `missing`: the fields that no source returned because a call failed, and the pictures that are gone
+ * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
+ *   an image host failed
+ */
+export async function fetchChannel(config: Config, refs: readonly ChannelRef[], version: string, signal: AbortSignal) {
+  const sources = config.sources.filter((name) => name !== 'catalog');
+  if (sources.length === 0) {
+    throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
+  }
+  const { failover, downloader, close } = createUpstreams({
+    config: { ...config, sources },
+    runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
+    stores: { store: NOTHING_STORED, redis: undefined, caches: {} },
+    version,
+  });
+  try {
+    const { ref, loaded } = await loadFirst(failover, refs, { signal });
+    const { channelId, publishedAt: known, banner, avatar } = loaded.channel;
+    const publishedAt = isExact(known) ? known : ((await failover.findPublishedAt(channelId, { signal })) ?? known);
+    const channel = { ...loaded.channel, publishedAt };
+    const pictures = {
+      banner: await download(downloader, banner, signal),
+      avatar: await download(downloader, avatar, signal),
+    };
+    const gone = PICTURE_KINDS.filter((kind) => channel[kind] !== null && pictures[kind] === undefined);
+    return { ref, channel, missing: [...loaded.missing, ...gone], pictures };
+  } finally {
+    await close();
+  }
+}
+
+/** `undefined` for a picture that is gone. */
+async function download(downloader: Downloader, original: OriginalRef | null, signal: AbortSignal) {
+  try {
+    return original === null ? undefined : await downloader.download(original, { signal });
+  } catch (error) {
+    if (errorCodeOf(error) === 'image_not_found') return undefined;
+    throw error;
+  }
+}

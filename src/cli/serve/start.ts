@@ -44,7 +44,9 @@ export async function startService(
   flushCompileCache();
   if (!stop.isRequested) {
     await bind(service.http, { host, port }, 'PORT=3000');
-    if (consolePort !== 0) await bind(service.console, { host: consoleHost, port: consolePort }, 'CONSOLE_PORT=3001');
+    // Without a private listener, nobody asks for the history that it samples.
+    if (consolePort === 0) await service.console.close();
+    else await bind(service.console, { host: consoleHost, port: consolePort }, 'CONSOLE_PORT=3001');
     stop.hasStarted = true;
     stdout.write(greeting(config, service));
     service.warmUp();

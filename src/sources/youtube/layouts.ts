@@ -87,6 +87,9 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
   avatar: [
     `${METADATA}.avatar.thumbnails.*.url`,
     `${PAGE_HEADER}.image.decoratedAvatarViewModel.avatar.avatarViewModel.image.sources.*.url`,
+    // System channels (Gaming, Live, Learning). The file may be an animation.
+    `${PAGE_HEADER}.animatedImage.contentPreviewImageViewModel.image.sources.*.url`,
+    `${PAGE_HEADER}.image.contentPreviewImageViewModel.image.sources.*.url`,
     `${C4_HEADER}.avatar.thumbnails.*.url`,
     `${INTERACTIVE_HEADER}.boxArt.thumbnails.*.url`,
     `${CAROUSEL_DETAILS}.avatar.thumbnails.*.url`,
@@ -137,7 +140,7 @@ export const UNREAD_NAMES: ReadonlySet<string> = new Set(
     'responseContext trackingParams clickTrackingParams targetId width height style channelUrl ownerUrls rssUrl ' +
     'keywords isFamilySafe availableCountryCodes musicArtistName androidDeepLink androidAppindexingLink ' +
     'iosAppindexingLink facebookProfileId tabPath doubleclickTrackingUsername channelConversionUrl actions ' +
-    'animatedImage artistBio artistBioLabel descriptionLabel customLinksLabel additionalInfoLabel customUrlOnTap ' +
+    'artistBio artistBioLabel descriptionLabel customLinksLabel additionalInfoLabel customUrlOnTap ' +
     'signInForBusinessEmail displayCanonicalChannelUrl'
   ).split(' '),
 );

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pngOf } from '../../test/helpers/catalog.ts';
 import { answerDataApi, answerDataApiError, KEY } from '../../test/helpers/data-api.ts';
-import { answerHtml, answerStatus, FAULTS, redirectTo } from '../../test/helpers/fake-upstream.ts';
+import { answerHtml, answerJson, answerStatus, FAULTS, redirectTo } from '../../test/helpers/fake-upstream.ts';
 import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { type RunOptions, runInProcess } from '../../test/helpers/run-command.ts';
@@ -31,6 +31,15 @@ const API_CHANNEL = {
   },
   statistics: { subscriberCount: '1130000', viewCount: '5', videoCount: '3' },
   brandingSettings: { image: { bannerExternalUrl: 'https://yt3.ggpht.com/lighthouse-banner' } },
+};
+
+/** A search whose items have an unknown kind. */
+const UNREADABLE_SEARCH = {
+  contents: {
+    twoColumnSearchResultsRenderer: {
+      primaryContents: { sectionListRenderer: { contents: [{ itemSectionRenderer: { contents: [{ crown: {} }] } }] } },
+    },
+  },
 };
 
 let replay: ReplayServer;
@@ -75,7 +84,7 @@ describe('the doctor for a healthy channel', () => {
       const { exitCode, isFine, channelId, failure, fields, remarks } = await report(asked);
       expect([exitCode, isFine, channelId, failure, remarks]).toEqual([0, true, LIGHTHOUSE, null, []]);
       expect(fields.filter(({ state }) => state !== 'fine')).toEqual([]);
-      expect(fields.map(({ field }) => field)).toHaveLength(16);
+      expect(fields.map(({ field }) => field)).toHaveLength(17);
     },
   );
 
@@ -89,6 +98,7 @@ describe('the doctor for a healthy channel', () => {
       ['feed', 200, 'xml'],
       ['page', 200, 'json'],
       ['resolve', 200, 'json'],
+      ['search', 200, 'json'],
       ['version', 200, 'other'],
     ]);
     expect(fields.find(({ field }) => field === 'title')).toMatchObject({
@@ -137,7 +147,9 @@ describe('the doctor for a healthy channel', () => {
     await startUpstream();
     await doctor([LIGHTHOUSE], { env: { YOUTUBE_USER_AGENT: 'Operator-Browser/77' } });
     const sent = replay.calls.map(({ route, headers }) => [route, headers['user-agent']]);
-    expect(new Set(sent.map(([route]) => route))).toEqual(new Set(['browse', 'about', 'version', 'feed', 'image']));
+    expect(new Set(sent.map(([route]) => route))).toEqual(
+      new Set(['browse', 'about', 'search', 'version', 'feed', 'image']),
+    );
     expect(sent.filter(([, userAgent]) => userAgent !== 'Operator-Browser/77')).toEqual([]);
   });
 
@@ -151,7 +163,7 @@ describe('the doctor for a healthy channel', () => {
 
 describe('the doctor for a changed upstream', () => {
   it.each<[string, ReplayAnswer[], Record<string, string>]>([
-    ['a renamed header', [changedAnswer('page', 'pageHeaderRenderer', 'pageCrownRenderer')], { banner: 'missing' }],
+    ['a header whose parts are all renamed', [changedAnswer('page', 'ViewModel', 'View')], { banner: 'missing' }],
     [
       'renamed metadata',
       [changedAnswer('page', 'channelMetadataRenderer', 'channelDataRenderer')],
@@ -159,7 +171,7 @@ describe('the doctor for a changed upstream', () => {
     ],
     [
       'a renamed panel',
-      [changedAnswer('panel', 'aboutChannelRenderer', 'aboutPanelRenderer')],
+      [changedAnswer('panel', 'aboutChannelViewModel', 'aboutPanelViewModel')],
       { viewCount: 'missing', country: 'missing', links: 'missing', videoCount: 'rounded' },
     ],
     ['an unknown country', [changedAnswer('panel', 'United Kingdom', 'Freedonia')], { country: 'unreadable' }],
@@ -199,6 +211,17 @@ describe('the doctor for a changed upstream', () => {
     replay.misbehave('image', answerHtml());
     const none = await report('UCreplayQuiet00000000007');
     expect([none.exitCode, stateOf(none, 'avatar (original)')]).toEqual([1, 'missing']);
+  });
+
+  it.each([
+    ['results in an unknown form', answerJson(UNREADABLE_SEARCH), 'unreadable', 'in an unknown form'],
+    ['a refusal', answerStatus(429), 'missing', 'status 429'],
+  ])('reports that searches fail: %s', async (_what, listener, state, reason) => {
+    await startUpstream();
+    replay.misbehave('search', listener);
+    const { exitCode, ...found } = await report(LIGHTHOUSE);
+    expect([exitCode, found.failure, stateOf(found, 'search')]).toEqual([1, null, state]);
+    expect(found.fields.find(({ field }) => field === 'search')?.note).toContain(reason);
   });
 
   it('escapes terminal control characters in answers', async () => {

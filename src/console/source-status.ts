@@ -21,7 +21,7 @@ export function sourceProblems({ name, breaker, status }: SourceReading): (reado
 }
 
 function describeCanary({ name, gone, failure }: CanaryState): string | null {
-  if (failure !== null) return `${name} could not be loaded: ${failure}`;
+  if (failure !== null) return `the check of ${name} failed: ${failure}`;
   return gone.length === 0 ? null : `${name} no longer has these fields: ${gone.join(', ')}`;
 }
 
@@ -58,7 +58,7 @@ export function addSourceGauges({ addGauge }: Metrics, readStatuses: () => reado
   });
   add('canary', {
     name: 'pennant_youtube_canary_failed',
-    help: '1 if the last load of the canary failed.',
+    help: '1 if the last load of the canary, or the search for it, failed.',
     read: ({ failure }) => Number(failure !== null),
   });
   add('canary', {

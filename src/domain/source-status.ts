@@ -15,7 +15,7 @@ export interface CanaryState {
   readonly known: readonly string[];
   /** Fields that it no longer has. */
   readonly gone: readonly string[];
-  /** Why the last load failed. */
+  /** Why the last load, or the search for the channel, failed. */
   readonly failure: string | null;
 }
 

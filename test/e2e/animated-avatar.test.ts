@@ -5,13 +5,17 @@ import { decodePicture } from '../helpers/picture.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const SIZE = { width: 96, height: 96, channels: 3 as const };
-const RED = { r: 200, g: 20, b: 20 };
-const BLUE = { r: 20, g: 20, b: 200 };
+const COLOURS = { red: { r: 200, g: 20, b: 20 }, blue: { r: 20, g: 20, b: 200 } };
+
+const frame = (colour: keyof typeof COLOURS) =>
+  sharp({ create: { ...SIZE, background: COLOURS[colour] } })
+    .png()
+    .toBuffer();
 
 let running: YoutubeService;
 
 beforeAll(async () => {
-  const frames = [RED, BLUE].map((background) => ({ create: { ...SIZE, background } }));
+  const frames = [await frame('red'), await frame('blue')];
   const animation = await sharp(frames, { join: { animated: true } })
     .webp({ loop: 0, delay: [100, 100], lossless: true })
     .toBuffer();

@@ -63,5 +63,5 @@ export function channelIdOfToken(token: string): string | undefined {
 
 /** The channel of an answer with an About panel. */
 export function panelChannelId(text: string): string | undefined {
-  return /"aboutChannelViewModel"/.test(text) ? /"channelId":\s*"(UC[^"]{22})"/.exec(text)?.[1] : undefined;
+  return /"about\w{0,20}ViewModel"/.test(text) ? /"channelId":\s*"(UC[^"]{22})"/.exec(text)?.[1] : undefined;
 }

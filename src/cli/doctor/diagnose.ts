@@ -16,6 +16,7 @@ import {
   type LoadOptions,
   loadFirst,
   SOLO_LEASE,
+  trySearch,
 } from '../../sources/source.ts';
 import { lookUpClientVersion } from '../../sources/youtube/client-version.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
@@ -62,7 +63,10 @@ export async function diagnose({ asked, refs, sourceName, ...settings }: Diagnos
       fields.push(describeVersion(clientVersion, await findCurrentVersion()));
     }
     if (loaded !== undefined) {
-      if (sourceName === 'youtube') fields.push(await inspectFeed(source, loaded.channel.channelId, calls, signal));
+      if (sourceName === 'youtube') {
+        fields.push(await inspectFeed(source, loaded.channel.channelId, calls, signal));
+        fields.push(await inspectSearch(source, loaded, signal));
+      }
       fields.push(...(await inspectPictures(loaded, calls, { ...settings, signal })));
     }
     return {
@@ -115,6 +119,19 @@ async function inspectFeed(
     return { ...finding, state: 'unreadable', value: null, note: 'the feed was loaded, but its time cannot be read' };
   }
   return { ...finding, state: 'absent', value: null, path: null, note: 'not available; feeds often fail for days' };
+}
+
+/** Searches for the channel. Not with the official API, whose searches are few. */
+async function inspectSearch(
+  source: ChannelSource,
+  { channel }: LoadedChannel,
+  signal: AbortSignal,
+): Promise<FieldFinding> {
+  const finding = { field: 'search', path: null, note: null };
+  const hits = await orError(trySearch(source, channel, { signal }));
+  if (!(hits instanceof AppError)) return { ...finding, state: 'fine', value: `${hits} channels found` };
+  const state = hits.code === 'upstream_invalid' ? 'unreadable' : 'missing';
+  return { ...finding, state, value: null, note: describeFailure(hits) };
 }
 
 async function inspectPictures(
@@ -219,6 +236,7 @@ function nameCall({ url, body }: HttpRequest): string {
   if (pathname === '/' || pathname === '/sw.js_data') return 'version';
   if (pathname.startsWith('/feeds/')) return 'feed';
   if (pathname.endsWith('/resolve_url')) return 'resolve';
+  if (pathname.endsWith('/search')) return 'search';
   if (pathname.endsWith('/v3/channels')) return 'channels';
   const { continuation, params } = JSON.parse(body ?? '{}') as JsonObject;
   if (continuation !== undefined) return 'about';

@@ -107,6 +107,20 @@ describe('the canary', () => {
     expect(canary.state().failure).toBeNull();
   });
 
+  it('reports a failed search for the channel, keeps its fields, and searches again in 5 minutes', async () => {
+    const canary = startCanary();
+    await canary.runIfDue();
+    expect(replay.callsTo('search').map(({ body }) => body?.query)).toEqual(['@BellRockLight']);
+    const items = [{ itemSectionRenderer: { contents: [{ crown: {} }] } }];
+    replay.misbehave('search', answerJson({ contents: { sectionListRenderer: { contents: items } } }));
+    await pass(canary, HOUR_MS);
+    expect(canary.state().failure).toContain('search: The video site sent search results in an unknown form.');
+    expect(canary.state()).toMatchObject({ known: expect.arrayContaining(['links']), gone: [] });
+    replay.behave();
+    await pass(canary, 5 * MINUTE_MS);
+    expect(canary.state().failure).toBeNull();
+  });
+
   it('remembers its fields across a restart', async () => {
     await startCanary().runIfDue();
     rename('country', 'nation');

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type Checked, fields, listOf, mapOf, nullOr, numberIn, oneOf, parseJson, text } from '../../lib/shape.ts';
 import { withDeadline } from '../../lib/work.ts';
-import { type ChannelSource, type KeptText, type Lease, loadFirst } from '../source.ts';
+import { type ChannelSource, type KeptText, type Lease, loadFirst, trySearch } from '../source.ts';
 import { CHANNEL_FIELDS } from './layouts.ts';
 
 export interface CanaryOptions {
@@ -28,7 +28,7 @@ const isKept = fields({
   known: listOf(oneOf(CHANNEL_FIELDS)),
   /** Fields that disappeared, and when. */
   gone: mapOf(TIME),
-  /** Why the last load failed. */
+  /** Why the last load or search failed. */
   failure: nullOr(text()),
 });
 type Kept = Checked<typeof isKept>;
@@ -38,16 +38,17 @@ const MINUTE_MS = 60_000;
 const RECHECK_MS = 5 * MINUTE_MS;
 /** After this time a lost field is no longer reported: the channel itself may have removed it. */
 const FORGET_AFTER_MS = 7 * 24 * 60 * MINUTE_MS;
-const LOAD_MS = 20_000;
-/** Longer than a load takes. */
+/** For the load, and for the search. */
+const CALLS_MS = 20_000;
+/** Longer than both take. */
 const LEASE_MS = MINUTE_MS;
 /** In characters. */
 const MAX_REASON = 300;
 const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
- * The same source, which also loads a known channel at intervals and detects fields that disappeared. The channel is
- * loaded without caches, client budgets and breaker.
+ * The same source, which also loads a known channel at intervals, detects fields that disappeared, and searches for the
+ * channel, without caches, client budgets and breaker.
  */
 export function withCanary(source: ChannelSource, { name, intervalMs, clock, kept: shared, lease }: CanaryOptions) {
   let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
@@ -68,13 +69,14 @@ export function withCanary(source: ChannelSource, { name, intervalMs, clock, kep
 
   async function check(): Promise<Kept> {
     const checkedAtMs = clock.now();
-    const loading = withDeadline(clock, LOAD_MS, new AbortController().signal, (signal) =>
-      loadFirst(source, channelRefsOf(name), { signal }),
-    );
-    const found = await orError(loading);
-    return found instanceof AppError
-      ? { ...kept, checkedAtMs, failure: describeFailure(found).slice(0, MAX_REASON) }
-      : { name, checkedAtMs, failure: null, ...compare(found.loaded.channel, kept, checkedAtMs) };
+    const inTime = <T>(work: (signal: AbortSignal) => Promise<T>) =>
+      orError(withDeadline(clock, CALLS_MS, new AbortController().signal, work));
+    const found = await inTime((signal) => loadFirst(source, channelRefsOf(name), { signal }));
+    if (found instanceof AppError) return { ...kept, checkedAtMs, failure: describe(found) };
+    const { channel } = found.loaded;
+    const hits = await inTime((signal) => trySearch(source, channel, { signal }));
+    const failure = hits instanceof AppError ? `search: ${describe(hits)}` : null;
+    return { name, checkedAtMs, failure, ...compare(channel, kept, checkedAtMs) };
   }
 
   function state(): CanaryState {
@@ -93,6 +95,10 @@ export function withCanary(source: ChannelSource, { name, intervalMs, clock, kep
       await shared.write(JSON.stringify(kept));
     },
   };
+}
+
+function describe(failure: AppError): string {
+  return describeFailure(failure).slice(0, MAX_REASON);
 }
 
 function compare(channel: Channel, before: Kept, nowMs: number): Pick<Kept, 'known' | 'gone'> {

@@ -1,6 +1,7 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { FieldFinding } from '../source.ts';
-import { firstAt, isJsonObject, type JsonObject, valuesAt } from './json.ts';
+import { isJsonObject, type JsonObject, valuesAt } from './json.ts';
+import { createFinder, type Find } from './kinds.ts';
 import * as layouts from './layouts.ts';
 import { type FieldReading, isEnglish, readPage, readPanel } from './readings.ts';
 import { findBest, isRoundedVideoCount } from './record.ts';
@@ -31,8 +32,8 @@ const SPECIAL_CHANNELS = {
 
 const NOT_READ = 'grouped and abbreviated counts, dates and countries are not read';
 
-function findSpecialLayout(answers: ChannelAnswers): string | undefined {
-  const isThere = (path: string) => isJsonObject(firstAt(answers, path));
+function findSpecialLayout(find: Find): string | undefined {
+  const isThere = (path: string) => find(path).length > 0;
   if (isThere(layouts.PAGE_HEADER) && !isThere(layouts.METADATA) && !isThere(layouts.MICROFORMAT))
     return SYSTEM_CHANNEL;
   return Object.entries(SPECIAL_CHANNELS).find(([, path]) => isThere(path))?.[0];
@@ -45,8 +46,9 @@ const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'su
 export function inspectChannel(answers: ChannelAnswers) {
   const page = readPage(answers.page);
   const readings = [...page.fields, ...readPanel(answers.about).fields];
-  const fields = layouts.CHANNEL_FIELDS.map((field) => inspectField(field, answers, readings));
-  const special = findSpecialLayout(answers);
+  const find = createFinder({ ...answers });
+  const fields = layouts.CHANNEL_FIELDS.map((field) => inspectField(field, answers, find, readings));
+  const special = findSpecialLayout(find);
   const header = findUnknownHeader(answers.page.header);
   const remarks: string[] = [];
   if (special !== undefined) {
@@ -59,11 +61,18 @@ export function inspectChannel(answers: ChannelAnswers) {
   return { fields: special === undefined ? fields : fields.map(withoutExpectations), remarks };
 }
 
-function inspectField(field: keyof Channel, answers: ChannelAnswers, readings: readonly FieldReading[]): FieldFinding {
+function inspectField(
+  field: keyof Channel,
+  answers: ChannelAnswers,
+  find: Find,
+  readings: readonly FieldReading[],
+): FieldFinding {
   const newest = layouts.CHANNEL_LAYOUTS[field][0] ?? '';
   const found = findBest(field, readings);
-  const unread = valuesAt(answers, newest).find((value) => !isKnownAbsence(field, value));
-  const note = describeNewest(newest, answers, unread);
+  const unread = find(newest).find((value) => !isKnownAbsence(field, value));
+  const missingPart = findMissingPart(newest, find);
+  const note =
+    unread === undefined ? describeMissing(newest, answers, missingPart) : `cannot be read: ${sampleOf(unread)}`;
   if (found !== undefined) {
     const { path } = found;
     // A picture is reported by its key.
@@ -74,15 +83,13 @@ function inspectField(field: keyof Channel, answers: ChannelAnswers, readings: r
   }
   const nothing = { field, value: null, path: null };
   if (unread !== undefined) return { ...nothing, state: 'unreadable', path: newest, note };
-  const isExpected = !OPTIONAL_FIELDS.includes(field) || findMissingPart(newest, answers) !== undefined;
+  const isExpected = !OPTIONAL_FIELDS.includes(field) || missingPart !== undefined;
   if (isExpected) return { ...nothing, state: 'missing', note };
   return { ...nothing, state: 'absent', note: describeUnknown(newest, answers) };
 }
 
-function describeNewest(newest: string, answers: ChannelAnswers, unread: unknown): string {
-  if (unread !== undefined) return `cannot be read: ${sampleOf(unread)}`;
-  const part = findMissingPart(newest, answers);
-  const what = part === undefined ? `nothing at ${newest}` : `the ${part} is not in the answer`;
+function describeMissing(newest: string, answers: ChannelAnswers, missingPart: string | undefined): string {
+  const what = missingPart === undefined ? `nothing at ${newest}` : `the ${missingPart} is not in the answer`;
   return [what, describeUnknown(newest, answers)].filter((text) => text !== null).join('; ');
 }
 
@@ -105,9 +112,9 @@ function describeUnknown(path: string, answers: ChannelAnswers): string | null {
   return null;
 }
 
-function findMissingPart(path: string, answers: ChannelAnswers): string | undefined {
+function findMissingPart(path: string, find: Find): string | undefined {
   const part = Object.entries(PARTS).find(([, root]) => path.startsWith(root));
-  return part === undefined || isJsonObject(firstAt(answers, part[1])) ? undefined : part[0];
+  return part === undefined || find(part[1]).length > 0 ? undefined : part[0];
 }
 
 /** Values that mean "none": the default picture, and page addresses without a handle. */

@@ -16,17 +16,56 @@ export function isMarkup(body: Buffer): boolean {
   return body.subarray(0, 64).toString('utf8').trimStart().startsWith('<');
 }
 
+/** Upstream nests 40 levels at most. */
+const MAX_DEPTH = 100;
+/** A complete channel page has 100,000 objects and lists. */
+const MAX_VISITED = 500_000;
+
+/**
+ * Visits a value and all objects and lists inside it, in document order, as long as `enter` returns true for the outer
+ * one. Takes linear time. Values that are nested too deeply, and those after the first 500,000, are not visited.
+ *
+ * @param enter gets an object or a list, the member name at which it is (`undefined` for elements of lists), and its depth
+ */
+export function walk(root: unknown, enter: (value: object, name: string | undefined, depth: number) => boolean): void {
+  const pending: { readonly value: unknown; readonly name: string | undefined; readonly depth: number }[] = [
+    { value: root, name: undefined, depth: 0 },
+  ];
+  for (let visited = 0; visited < MAX_VISITED; ) {
+    const next = pending.pop();
+    if (next === undefined) return;
+    const { value, name, depth } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    visited += 1;
+    if (!enter(value, name, depth) || depth === MAX_DEPTH) continue;
+    const names = Array.isArray(value) ? undefined : Object.keys(value);
+    const values: readonly unknown[] = Object.values(value);
+    for (let index = values.length - 1; index >= 0; index -= 1) {
+      const inner = values[index];
+      if (typeof inner === 'object') pending.push({ value: inner, name: names?.[index], depth: depth + 1 });
+    }
+  }
+}
+
+/** All values of members with this name, at any depth (`walk`). */
+export function valuesNamed(root: unknown, name: string): unknown[] {
+  const found: unknown[] = [];
+  walk(root, (value) => {
+    if (isJsonObject(value) && Object.hasOwn(value, name)) found.push(value[name]);
+    return true;
+  });
+  return found;
+}
+
 /**
  * All values at a dotted path, in document order; `*` means every element of a list. A step that is missing or has
- * another type yields nothing, because upstream renames and removes parts at any time.
+ * another type yields nothing, because upstream renames and removes parts at any time. A step that is missing in a value
+ * with one member or element is looked for in that one: upstream wraps parts in others.
  */
 export function valuesAt(root: unknown, path: string): unknown[] {
   let values = [root];
   for (const step of path.split('.')) {
-    values = values.flatMap((value): readonly unknown[] => {
-      if (step === '*') return Array.isArray(value) ? value : [];
-      return isJsonObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
-    });
+    values = values.flatMap((value) => (step === '*' ? elementsOf(value) : memberOf(value, step)));
   }
   return values;
 }
@@ -36,18 +75,27 @@ export function firstAt(root: unknown, path: string): unknown {
   return valuesAt(root, path)[0];
 }
 
-/** All values of members with this name, at any depth, in no order. Takes linear time. */
-export function valuesNamed(root: unknown, name: string): unknown[] {
-  const found: unknown[] = [];
-  const pending = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (Array.isArray(value)) for (const element of value) pending.push(element);
-    if (!isJsonObject(value)) continue;
-    for (const [key, member] of Object.entries(value)) {
-      if (key === name) found.push(member);
-      pending.push(member);
-    }
+function memberOf(value: unknown, name: string): unknown[] {
+  const owner = unwrap(value, (inner) => isJsonObject(inner) && Object.hasOwn(inner, name));
+  return isJsonObject(owner) ? [owner[name]] : [];
+}
+
+function elementsOf(value: unknown): readonly unknown[] {
+  const list = unwrap(value, Array.isArray);
+  return Array.isArray(list) ? list : [];
+}
+
+const MAX_WRAPPINGS = 3;
+
+/** The value, or the only one inside it, that has a property. */
+function unwrap(value: unknown, isWanted: (value: unknown) => boolean): unknown {
+  let inner = value;
+  for (let wrappings = 0; wrappings <= MAX_WRAPPINGS; wrappings += 1) {
+    if (isWanted(inner)) return inner;
+    if (typeof inner !== 'object' || inner === null) return undefined;
+    const values: readonly unknown[] = Array.isArray(inner) ? inner : Object.values(inner);
+    if (values.length !== 1) return undefined;
+    [inner] = values;
   }
-  return found;
+  return undefined;
 }

@@ -1,5 +1,4 @@
 import type { Channel } from '../../domain/channel.ts';
-import { valuesAt } from './json.ts';
 
 export const METADATA = 'page.metadata.channelMetadataRenderer';
 /** Since 2024-04. */
@@ -30,8 +29,9 @@ export const LANGUAGE =
   'page.topbar.desktopTopbarRenderer.searchbox.fusionSearchboxRenderer.config.webSearchboxConfig.requestLanguage';
 
 /**
- * The paths that may carry each field, best first (`valuesAt` reads them). As of 2026-11. `docs/youtube.md` describes how
- * exact each path is.
+ * The paths that may carry each field, best first, as they were seen until 2026-11. `createFinder` finds their values also
+ * if the objects and lists before the last "…Renderer" or "…ViewModel" change. `docs/youtube.md` describes how exact each
+ * path is.
  */
 export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>> = {
   channelId: [
@@ -87,9 +87,8 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
   avatar: [
     `${METADATA}.avatar.thumbnails.*.url`,
     `${PAGE_HEADER}.image.decoratedAvatarViewModel.avatar.avatarViewModel.image.sources.*.url`,
-    // System channels (Gaming, Live, Learning). The file may be an animation.
+    // System channels (Gaming, Live, Learning), in `animatedImage` or `image`. The file may be an animation.
     `${PAGE_HEADER}.animatedImage.contentPreviewImageViewModel.image.sources.*.url`,
-    `${PAGE_HEADER}.image.contentPreviewImageViewModel.image.sources.*.url`,
     `${C4_HEADER}.avatar.thumbnails.*.url`,
     `${INTERACTIVE_HEADER}.boxArt.thumbnails.*.url`,
     `${CAROUSEL_DETAILS}.avatar.thumbnails.*.url`,
@@ -99,22 +98,19 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
 
 export const CHANNEL_FIELDS = Object.keys(CHANNEL_LAYOUTS) as (keyof Channel)[];
 
-/** Where the last item of a page has the token of the next page, newest form first. */
-const TOKEN_PATHS = [
-  // Since 2026-06, with and without the wrapping.
-  'continuationItemViewModel.continuationCommand.innertubeCommand.continuationCommand.token',
-  'continuationItemViewModel.continuationCommand.continuationCommand.token',
-  'continuationItemViewModel.continuationCommand.token',
-  'continuationItemRenderer.continuationEndpoint.continuationCommand.token',
-  // "Show more" buttons.
-  'continuationItemRenderer.button.buttonRenderer.command.continuationCommand.token',
-];
+/** The items that lead to the next page of a list. */
+export const CONTINUATION_ITEMS = ['continuationItemViewModel', 'continuationItemRenderer'];
 
-/** The token of the page after these items; `undefined` at the end of a list. */
-export function findContinuationToken(items: readonly unknown[]): string | undefined {
-  const tokens = TOKEN_PATHS.flatMap((path) => valuesAt(items, `*.${path}`));
-  return tokens.filter((token) => typeof token === 'string').find((token) => token !== '');
-}
+/** Where such an item has the token, newest form first. */
+export const TOKEN_PATHS = [
+  // Since 2026-06, with and without the wrapping.
+  'continuationCommand.innertubeCommand.continuationCommand.token',
+  'continuationCommand.continuationCommand.token',
+  'continuationCommand.token',
+  'continuationEndpoint.continuationCommand.token',
+  // "Show more" buttons.
+  'button.buttonRenderer.command.continuationCommand.token',
+];
 
 /** Names on the paths of other values: texts, links, alerts, redirects, the About token. */
 const OTHER_NAMES = (

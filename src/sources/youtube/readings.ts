@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Channel } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import { findCountryCode } from './countries.ts';
 import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
+import { createFinder, type Find, findContinuationToken } from './kinds.ts';
 import * as layouts from './layouts.ts';
 import { parseLinks } from './links.ts';
 import {
@@ -28,12 +30,13 @@ export type PageReading = ReturnType<typeof readPage>;
 
 /** The content of a channel page: plain data of bounded size. */
 export function readPage(page: JsonObject) {
+  const find = createFinder({ page });
   return {
-    fields: readFields({ page }),
+    fields: readFields(find),
     /** False if the field mask removed all parts of the page. */
     hasKnownPart: KNOWN_PARTS.some((part) => firstAt(page, part) !== undefined),
     /** The interface language (BCP 47), if the page names it. */
-    language: findLanguage(page),
+    language: findLanguage(page, find),
     /** Other channels to which upstream redirects. */
     redirects: findRedirects(page),
     /** The text of its error alert. */
@@ -41,16 +44,14 @@ export function readPage(page: JsonObject) {
     /** Leads to the About panel. */
     aboutToken: findAboutToken(page),
     /** Where layouts without a panel have its values: on this page, or on a tab that must be loaded. */
-    aboutTab: findAboutTab(page),
+    aboutTab: findAboutTab(find),
   };
 }
 
 /** The content of a response to an About token. */
 export function readPanel(about: JsonObject) {
-  return {
-    fields: readFields({ about }),
-    hasPanel: isJsonObject(firstAt({ about }, layouts.ABOUT_PANEL)),
-  };
+  const find = createFinder({ about });
+  return { fields: readFields(find), hasPanel: find(layouts.ABOUT_PANEL).some(isJsonObject) };
 }
 
 /** The target of a page address: a page of the site, or another address. */
@@ -61,22 +62,25 @@ export function readEndpoint(body: JsonObject) {
   };
 }
 
-/** The first readable value of each path. */
-function readFields(answer: object): FieldReading[] {
+/** The readable value of each path. */
+function readFields(find: Find): FieldReading[] {
   return layouts.CHANNEL_FIELDS.flatMap((field) =>
-    layouts.CHANNEL_LAYOUTS[field].flatMap((path) => readFirst(field, path, answer) ?? []),
+    layouts.CHANNEL_LAYOUTS[field].flatMap((path) => readPath(field, path, find) ?? []),
   );
 }
 
 /** Pages have ten texts or pictures at one path at most. */
 const MAX_CANDIDATES = 100;
 
-function readFirst(field: keyof Channel, path: string, answer: object): FieldReading | undefined {
-  for (const found of valuesAt(answer, path).slice(0, MAX_CANDIDATES)) {
-    const value = FIELD_READERS[field](found);
-    if (value !== undefined) return { field, path, value, isEnglish: isReadAsEnglish(field, found) };
-  }
-  return undefined;
+/** Different values at one path: not all of them can be of this channel, so that none is read. */
+function readPath(field: keyof Channel, path: string, find: Find): FieldReading | undefined {
+  const readable = find(path)
+    .slice(0, MAX_CANDIDATES)
+    .map((found) => ({ value: FIELD_READERS[field](found), isEnglish: isReadAsEnglish(field, found) }))
+    .filter(({ value }) => value !== undefined);
+  const [first, ...others] = readable;
+  if (first === undefined || !others.every(({ value }) => isDeepStrictEqual(value, first.value))) return undefined;
+  return { field, path, value: first.value, isEnglish: readable.every(({ isEnglish }) => isEnglish) };
 }
 
 /** Converts the raw value at one of a field's paths; `undefined` if it cannot be read. */
@@ -130,18 +134,18 @@ function findRedirects(page: JsonObject): string[] {
   return [...new Set(channelIds)].slice(0, MAX_REDIRECTS_READ);
 }
 
-function findAboutTab(page: JsonObject): 'here' | 'elsewhere' | undefined {
-  if (valuesAt({ page }, layouts.ABOUT_TAB).some(isJsonObject)) return 'here';
+function findAboutTab(find: Find): 'here' | 'elsewhere' | undefined {
+  if (find(layouts.ABOUT_TAB).some(isJsonObject)) return 'here';
   // Headers from before the panel, and those of games' "Topic" channels, which kept their tab (seen 2026-07).
-  const headers = [layouts.C4_HEADER, layouts.INTERACTIVE_HEADER].map((path) => firstAt({ page }, path));
-  return headers.some((header) => header !== undefined) ? 'elsewhere' : undefined;
+  const headers = [layouts.C4_HEADER, layouts.INTERACTIVE_HEADER].flatMap(find);
+  return headers.length > 0 ? 'elsewhere' : undefined;
 }
 
 const SIGN_IN = 'https://accounts.google.com/ServiceLogin?';
 
 /** The field mask removes the language itself, but the sign-in links in the header contain it. */
-function findLanguage(page: JsonObject): string | undefined {
-  const named = textWithin(firstAt({ page }, layouts.LANGUAGE), 'language');
+function findLanguage(page: JsonObject, find: Find): string | undefined {
+  const named = textWithin(find(layouts.LANGUAGE)[0], 'language');
   if (named !== undefined) return named;
   const urls = valuesNamed(firstAt(page, 'header'), 'url').map((url) => textWithin(url, 'url') ?? '');
   const signIns = urls.filter((url) => url.startsWith(SIGN_IN)).slice(0, MAX_CANDIDATES);
@@ -153,18 +157,13 @@ export function isEnglish(language: string): boolean {
   return /^en(?:[-_]|$)/i.test(language);
 }
 
-const ITEMS_IN_PANEL =
-  'engagementPanel.engagementPanelSectionListRenderer.content.sectionListRenderer.contents.*' +
-  '.itemSectionRenderer.contents.*';
-
 /**
  * Finds the About token in the header of a channel page. Panels elsewhere on the page belong to shelves ("Featured
  * Channels"). All panels of the header are the same.
  */
 function findAboutToken(page: JsonObject): string | undefined {
   const panels = valuesNamed(firstAt(page, 'header'), 'showEngagementPanelEndpoint');
-  const items = panels.flatMap((panel) => valuesAt(panel, ITEMS_IN_PANEL));
-  return textWithin(layouts.findContinuationToken(items), 'token');
+  return textWithin(findContinuationToken(panels), 'token');
 }
 
 /** The longest known alert has 140 characters. */

@@ -1,83 +1,165 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, type JsonObject, valuesAt, valuesNamed } from './json.ts';
-import { findContinuationToken } from './layouts.ts';
+import { firstAt, type JsonObject, valuesAt, valuesNamed, walk } from './json.ts';
+import { findContinuationToken } from './kinds.ts';
+import { CONTINUATION_ITEMS } from './layouts.ts';
 import { type CountNoun, parseCount, textOf, textWithin } from './texts.ts';
 import { avatarOfHit, parseHandle } from './urls.ts';
 
-/** The sections of the first page and of later pages. */
-const SECTION_LISTS = [
-  'contents.twoColumnSearchResultsRenderer.primaryContents.sectionListRenderer.contents',
-  'onResponseReceivedCommands.*.appendContinuationItemsAction.continuationItems',
-];
+/** The parts that have the lists of the first page and of later pages. Items are found anywhere in them. */
+const PARTS = ['contents', 'onResponseReceivedCommands'];
 
 /** Upstream sends twenty. */
 const MAX_HITS = 100;
 
 /** The content of a page of search results: plain data of bounded size. */
 export function readSearchPage(body: JsonObject) {
-  const lists = SECTION_LISTS.flatMap((path) => valuesAt(body, path)).filter((list) => Array.isArray(list));
-  const sections = lists.flat();
-  const renderers = valuesAt(sections, '*.itemSectionRenderer.contents.*.channelRenderer').slice(0, MAX_HITS);
-  const hits = renderers.map(parseHit).filter((hit) => hit !== undefined);
-  const token = findContinuationToken([...sections, ...valuesAt(sections, '*.itemSectionRenderer.contents.*')]);
+  const parts = PARTS.filter((part) => Object.hasOwn(body, part)).map((part) => body[part]);
+  const { lists, channels, texts, unknown } = findItems(parts);
+  const hits = new Map<string, SearchHit>();
+  for (const channel of channels) {
+    const hit = parseRenderer(channel) ?? parseLockup(channel);
+    if (hit !== undefined && hits.size < MAX_HITS && !hits.has(hit.channelId)) hits.set(hit.channelId, hit);
+  }
+  const saysNothingFound = texts.some((text) => NOTHING_FOUND.test(text));
   return {
     /** False if the page has no list, not even an empty one. */
-    hasList: lists.length > 0,
-    saysNothingFound: lists.length === 0 && saysNothingFound(body),
-    /** True if there are results and none of them can be read. */
-    isUnreadable: renderers.length > 0 && hits.length === 0,
-    hits,
+    hasList: lists > 0,
+    saysNothingFound: saysNothingFound || (lists === 0 && String(body.estimatedResults) === '0'),
+    /** True if there are items, and none of them can be read, and upstream does not say that it has found nothing. */
+    isUnreadable: hits.size === 0 && channels.length + unknown > 0 && !saysNothingFound,
+    hits: [...hits.values()],
     /** The token that leads to the next page. */
-    continuation: textWithin(token, 'token'),
+    continuation: textWithin(findContinuationToken(parts), 'token'),
   };
 }
 
 /** "No results found", "No results for …", "… did not match any channels". */
-const NOTHING_FOUND = /\bno (?:more )?results\b|\bdid not match any\b/i;
-const MESSAGE_RENDERERS = ['messageRenderer', 'backgroundPromoRenderer'];
+const NOTHING_FOUND = /\bno results\b|\bdid not match any\b/i;
+const END_OF_LIST = /\bno more results\b/i;
 const MESSAGE_TEXTS = ['text', 'title', 'bodyText'];
+const MESSAGES = ['messageRenderer', 'backgroundPromoRenderer'];
 
-function saysNothingFound(body: JsonObject): boolean {
-  if (String(body.estimatedResults) === '0') return true;
-  return MESSAGE_RENDERERS.flatMap((name) => valuesNamed(body, name)).some((message) =>
-    MESSAGE_TEXTS.some((part) => NOTHING_FOUND.test(textOf(firstAt(message, part)) ?? '')),
-  );
+/** Elements of a page's lists that are not results. */
+const CONTAINERS = ['itemSectionRenderer', 'appendContinuationItemsAction'];
+/** Results and remarks that are no channels. What is inside them is not read. */
+const OTHER_ITEM =
+  /^(?:adSlot|promoted\w*|searchPyv|didYouMean|showingResultsFor|includingResultsFor|searchSubMenu|horizontalCardList|video|playlist|radio|movie|show|reelItem|shortsLockup)(?:Renderer|ViewModel)$|^adsControlFlow/;
+/** Their items may be channels. */
+const SHELF = /[sS]helf\w*$/;
+
+/** Finds the items of a search: channels in either form, what its messages say, and the number of unknown items. */
+function findItems(parts: readonly unknown[]) {
+  const found = { lists: 0, channels: [] as object[], texts: [] as string[], unknown: 0 };
+
+  /** True for items whose inner values are needed too. */
+  function noteItem(value: object, name: string): boolean {
+    if (name === 'channelRenderer') found.channels.push(value);
+    else if (name === 'lockupViewModel') {
+      if (isChannelLockup(value)) found.channels.push(value);
+    } else if (MESSAGES.includes(name)) {
+      const texts = MESSAGE_TEXTS.map((part) => textOf(firstAt(value, part)) ?? '');
+      found.texts.push(...texts);
+      if (!texts.some((text) => NOTHING_FOUND.test(text) || END_OF_LIST.test(text))) found.unknown += 1;
+    } else return !CONTINUATION_ITEMS.includes(name) && !OTHER_ITEM.test(name);
+    return false;
+  }
+
+  for (const part of parts) {
+    walk(part, (value, name) => {
+      if (Array.isArray(value)) found.lists += 1;
+      else if (name === undefined && value !== part && !isKnownElement(value)) found.unknown += 1;
+      return name === undefined || noteItem(value, name);
+    });
+  }
+  return found;
 }
 
-function parseHit(renderer: unknown): SearchHit | undefined {
-  const channelId = firstAt(renderer, 'channelId');
-  const title = textWithin(textOf(firstAt(renderer, 'title')), 'title');
-  if (typeof channelId !== 'string' || !isChannelId(channelId) || !title?.trim()) return undefined;
-  const texts = countTexts(renderer);
-  const thumbnail = textWithin(firstAt(renderer, 'thumbnail.thumbnails.*.url'), 'url');
-  return {
-    channelId,
-    title,
-    description: textWithin(textOf(firstAt(renderer, 'descriptionSnippet')), 'description') ?? null,
-    customUrl: findCustomUrl(renderer, texts) ?? null,
-    subscriberCount: findCount(texts, 'subscriber') ?? null,
-    videoCount: findCount(texts, 'video') ?? null,
-    banner: 'unknown',
-    // The same picture has this host on the channel page (2026-07), so that its version is the same.
-    ...avatarOfHit(thumbnail?.replace('//yt3.ggpht.com/', '//yt3.googleusercontent.com/')),
-  };
+function isKnownElement(element: object): boolean {
+  const isPartOfText = typeof firstAt(element, 'text') === 'string';
+  return isPartOfText || Object.keys(element).some(isKnownName);
+}
+
+function isKnownName(name: string): boolean {
+  const isItem = name === 'channelRenderer' || name === 'lockupViewModel' || MESSAGES.includes(name);
+  const isContainer = CONTAINERS.includes(name) || SHELF.test(name);
+  return isItem || isContainer || CONTINUATION_ITEMS.includes(name) || OTHER_ITEM.test(name);
+}
+
+/** Lockups without a type or an ID may be channels: they are then unreadable ones. */
+function isChannelLockup(lockup: object): boolean {
+  const type = firstAt(lockup, 'contentType');
+  const id = firstAt(lockup, 'contentId');
+  const isOther = typeof type === 'string' && type !== 'LOCKUP_CONTENT_TYPE_CHANNEL';
+  return !isOther || typeof id !== 'string' || isChannelId(id);
+}
+
+/** The form of results since 2012. */
+function parseRenderer(renderer: object): SearchHit | undefined {
+  const texts = COUNTS.map((name) => textWithin(textOf(firstAt(renderer, name)), 'name') ?? '');
+  return makeHit({
+    channelId: firstAt(renderer, 'channelId'),
+    title: firstAt(renderer, 'title'),
+    description: firstAt(renderer, 'descriptionSnippet'),
+    page: firstAt(renderer, 'navigationEndpoint.browseEndpoint.canonicalBaseUrl'),
+    texts,
+    thumbnail: firstAt(renderer, 'thumbnail.thumbnails.*.url'),
+  });
 }
 
 /**
  * The two count fields contain what upstream shows in their place: since 2022-11 the handle is in `subscriberCountText` and
  * the subscribers are in `videoCountText`, where "- Topic" channels have their videos.
  */
-function countTexts(renderer: unknown): string[] {
-  return ['subscriberCountText', 'videoCountText']
-    .map((name) => textWithin(textOf(firstAt(renderer, name)), 'name'))
-    .filter((text) => text !== undefined);
+const COUNTS = ['subscriberCountText', 'videoCountText'];
+
+const LOCKUP = 'metadata.lockupMetadataViewModel';
+
+/** The form of results that some clients get since 2025. Handle and counts are texts in any order. */
+function parseLockup(lockup: object): SearchHit | undefined {
+  const parts = valuesNamed(firstAt(lockup, LOCKUP), 'metadataParts').flatMap((list) => valuesAt(list, '*.text'));
+  const [sources] = valuesNamed(firstAt(lockup, 'contentImage'), 'sources');
+  return makeHit({
+    channelId: firstAt(lockup, 'contentId'),
+    title: firstAt(lockup, `${LOCKUP}.title`),
+    description: undefined,
+    page: firstAt(lockup, 'rendererContext.commandContext.onTap.innertubeCommand.browseEndpoint.canonicalBaseUrl'),
+    texts: parts.slice(0, MAX_PARTS).map((part) => textWithin(textOf(part), 'name') ?? ''),
+    thumbnail: firstAt(sources, '*.url'),
+  });
 }
 
-function findCustomUrl(renderer: unknown, texts: readonly string[]): string | undefined {
-  const path = firstAt(renderer, 'navigationEndpoint.browseEndpoint.canonicalBaseUrl');
-  const candidates = [textWithin(path, 'url') ?? '', ...texts];
-  return candidates.map(parseHandle).find((handle) => handle !== undefined);
+/** Upstream sends three. */
+const MAX_PARTS = 20;
+
+/** The values of a result as they are in a response. */
+interface RawHit {
+  readonly channelId: unknown;
+  readonly title: unknown;
+  readonly description: unknown;
+  /** The path of the channel's page. */
+  readonly page: unknown;
+  /** Handle and counts. */
+  readonly texts: readonly string[];
+  readonly thumbnail: unknown;
+}
+
+function makeHit({ channelId, title: shown, description, page, texts, thumbnail }: RawHit): SearchHit | undefined {
+  const title = textWithin(textOf(shown), 'title');
+  if (typeof channelId !== 'string' || !isChannelId(channelId) || !title?.trim()) return undefined;
+  const handles = [textWithin(page, 'url') ?? '', ...texts].map(parseHandle);
+  const picture = textWithin(thumbnail, 'url');
+  return {
+    channelId,
+    title,
+    description: textWithin(textOf(description), 'description') ?? null,
+    customUrl: handles.find((handle) => handle !== undefined) ?? null,
+    subscriberCount: findCount(texts, 'subscriber') ?? null,
+    videoCount: findCount(texts, 'video') ?? null,
+    banner: 'unknown',
+    // The same picture has this host on the channel page (2026-07), so that its version is the same.
+    ...avatarOfHit(picture?.replace('//yt3.ggpht.com/', '//yt3.googleusercontent.com/')),
+  };
 }
 
 function findCount(texts: readonly string[], noun: CountNoun): string | undefined {

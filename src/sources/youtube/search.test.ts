@@ -93,6 +93,12 @@ describe('a search', () => {
     expect(await search(next)).toEqual({ hits: [] });
   });
 
+  it('fails if none of the items on a later page can be read', async () => {
+    const { next } = await search();
+    replay.misbehave('search', answerJson(laterPage(section({ crown: {} }))));
+    await expect(search(next)).rejects.toMatchObject({ code: 'upstream_invalid' });
+  });
+
   it('fails if a page fails', async () => {
     const { next } = await search();
     replay.misbehave('search', answerStatus(500));
@@ -109,8 +115,73 @@ describe('a search', () => {
   });
 });
 
+const CHANNEL = 'LOCKUP_CONTENT_TYPE_CHANNEL';
+const lockup = (contentId: string, title: string, contentType = CHANNEL) => ({
+  lockupViewModel: { contentId, contentType, metadata: { lockupMetadataViewModel: { title: { content: title } } } },
+});
+
+describe('a search whose results are lockups', () => {
+  it('has the channels among them, in the order of the page, each once', async () => {
+    const contents = [
+      lockup('PL000000000000000000000000', 'A playlist', 'LOCKUP_CONTENT_TYPE_PLAYLIST'),
+      lockup(OTHER_HIT.channelId, 'Quiet'),
+      { channelRenderer: HIT },
+      lockup(HIT.channelId, 'Bell Rock Light, again'),
+    ];
+    replay.misbehave('search', answerJson(firstPage(section(...contents))));
+    expect(titlesOf(await search())).toEqual(['Quiet', 'Bell Rock Light']);
+  });
+
+  it.each<[string, (items: object[]) => object]>([
+    ['in shelves', (items) => firstPage(section({ shelfRenderer: { content: { verticalListRenderer: { items } } } }))],
+    [
+      'each in another object',
+      (items) => firstPage(section(...items.map((item) => ({ richItem: { content: item } })))),
+    ],
+    ['in containers with other names', (items) => ({ contents: { grid: { rows: [{ cells: items }] } } })],
+    ['directly in the list', (items) => firstPage(...items)],
+    ['on a later page', (items) => laterPage({ richSection: { content: items } })],
+  ])('finds them %s, and as channel renderers too', async (_where, wrap) => {
+    for (const item of [lockup(HIT.channelId, 'Bell Rock Light'), { channelRenderer: HIT }]) {
+      replay.misbehave('search', answerJson(wrap([item])), 1);
+      expect(titlesOf(await search())).toEqual(['Bell Rock Light']);
+    }
+  });
+
+  it.each<[string, object]>([
+    [
+      'a decorated avatar',
+      { decoratedAvatarViewModel: { avatar: { avatarViewModel: sources('//yt3.ggpht.com/abc=s88') } } },
+    ],
+    ['an avatar', { avatarViewModel: sources('//yt3.ggpht.com/abc=s88') }],
+    ['a thumbnail', { thumbnailViewModel: sources('https://yt3.googleusercontent.com/abc=s176') }],
+  ])('reads %s', async (_what, contentImage) => {
+    const { lockupViewModel } = lockup(HIT.channelId, 'Bell Rock Light');
+    const item = { lockupViewModel: { ...lockupViewModel, contentImage } };
+    replay.misbehave('search', answerJson(firstPage(section(item))));
+    const inRecord = pictureVersion(parsePicture('https://yt3.googleusercontent.com/abc', 'avatar') ?? null);
+    expect((await search()).hits[0]).toMatchObject({ avatar: 'present', avatarVersion: inRecord });
+  });
+});
+
+function sources(url: string) {
+  return { image: { sources: [{ url, width: 88, height: 88 }] } };
+}
+
 const message = (text: string) => ({ messageRenderer: { text: { simpleText: text } } });
 const promo = (text: string) => ({ backgroundPromoRenderer: { title: { runs: [{ text }] } } });
+
+const OTHERS = [
+  lockup('PL000000000000000000000000', 'A playlist', 'LOCKUP_CONTENT_TYPE_PLAYLIST'),
+  {
+    shelfRenderer: {
+      title: { runs: [{ text: 'Videos' }] },
+      content: { verticalListRenderer: { items: [{ videoRenderer: {} }] } },
+    },
+  },
+  { didYouMeanRenderer: { correctedQuery: { runs: [{ text: 'night' }] } } },
+  { adSlotRenderer: { fulfillmentContent: { ads: [{ crown: {} }] } } },
+];
 
 describe('a first page of a search', () => {
   it.each<[string, object]>([
@@ -121,6 +192,8 @@ describe('a first page of a search', () => {
     ['with a list that has the notice only', firstPage(section(promo('No results found')))],
     ['with an empty list', firstPage()],
     ['with results of other kinds only', firstPage(section({ videoRenderer: {} }))],
+    ['with other results, suggestions and advertisements only', firstPage(section(...OTHERS), continuation(''))],
+    ['with a message beside unknown items', firstPage(section(message('No results found'), { crown: {} }))],
   ])('%s is an empty list', async (_what, answer) => {
     replay.misbehave('search', answerJson(answer));
     expect(await search()).toEqual({ hits: [] });
@@ -131,6 +204,14 @@ describe('a first page of a search', () => {
     ['without a list, with estimated results', { estimatedResults: '149598' }],
     ['without a list, with an empty estimate', { estimatedResults: '' }],
     ['without a list, with another message', { contents: message('Sign in to confirm you’re not a bot') }],
+    ['with items of an unknown kind', firstPage(section({ channelCardViewModel: { id: HIT.channelId } }))],
+    ['with unknown items beside a video', firstPage(section({ videoRenderer: {} }, { crown: {} }))],
+    ['with unknown sections', firstPage({ crownSection: { contents: [{ crown: {} }] } })],
+    ['with unknown items and the end of the list', firstPage(section({ crown: {} }, message('No more results')))],
+    ['with another message in its list', firstPage(section(message('Sign in to confirm you’re not a bot')))],
+    ['with lockups without a title', firstPage(section(lockup(HIT.channelId, '')))],
+    ['with lockups without an ID', firstPage(section(lockup('', 'Bell Rock Light')))],
+    ['with lockups of an unknown type that have a channel ID', firstPage(section(lockup(HIT.channelId, '', 'NEW')))],
     ['with channels in an unknown form', firstPage(section({ channelRenderer: { id: HIT.channelId } }))],
   ])('%s is an error, not an empty list', async (_what, answer) => {
     replay.misbehave('search', answerJson(answer));

@@ -1,0 +1,80 @@
+import { valuesAt, walk } from './json.ts';
+import { CHANNEL_LAYOUTS, CONTINUATION_ITEMS, LANGUAGE, TOKEN_PATHS } from './layouts.ts';
+
+/*
+ * Upstream names its objects by what they are ("pageHeaderViewModel"), and moves them: the objects and lists around them
+ * change from test to test. So values are found by the kind of the object that has them.
+ */
+
+/** The values at a path of `layouts.ts`. */
+export type Find = (path: string) => unknown[];
+
+const KIND = /(?:Renderer|ViewModel)$/;
+
+/** Commands and items, which show or open something else, often other channels. */
+const ELSEWHERE =
+  /^(?:onTap|command|innertubeCommand|show\w*Command|(?:grid|mini|compact)?[cC]hannelRenderer)$|shelf|lockup|listItem|stack/i;
+
+/**
+ * Finds values by paths. Of a path, the first steps name a part of the response (`page.header`), and the last step that
+ * is a kind is found anywhere in this part, but not in items that stand for something else. The steps after it are
+ * followed as they are. What was found is kept, because each part is read for many paths.
+ */
+export function createFinder(answers: { readonly [response: string]: unknown }): Find {
+  const parts = new Map<string, Map<string, object[]>>();
+  return (path) => {
+    const { part, kind, rest } = splitPath(path);
+    const objects = parts.get(part) ?? objectsByKind(valuesAt(answers, part)[0]);
+    parts.set(part, objects);
+    const owners = objects.get(kind) ?? [];
+    return rest === '' ? owners : owners.flatMap((owner) => valuesAt(owner, rest));
+  };
+}
+
+/** Everything in an About response is about its channel. A page has other channels in `contents`. */
+const PARTS_OF_PAGE = 2;
+
+function splitPath(path: string) {
+  const steps = path.split('.');
+  const kindAt = steps.findLastIndex((step) => KIND.test(step));
+  return {
+    part: steps.slice(0, steps[0] === 'page' ? PARTS_OF_PAGE : 1).join('.'),
+    kind: steps[kindAt] ?? '',
+    rest: steps.slice(kindAt + 1).join('.'),
+  };
+}
+
+const KINDS: ReadonlySet<string> = new Set(
+  [LANGUAGE, ...Object.values(CHANNEL_LAYOUTS).flat()]
+    .flatMap((path) => path.split('.'))
+    .filter((step) => KIND.test(step)),
+);
+
+function objectsByKind(part: unknown): Map<string, object[]> {
+  const found = new Map<string, object[]>();
+  walk(part, (value, name) => {
+    if (name === undefined) return true;
+    if (!KINDS.has(name)) return !ELSEWHERE.test(name);
+    const others = found.get(name);
+    if (others === undefined) found.set(name, [value]);
+    else others.push(value);
+    return true;
+  });
+  return found;
+}
+
+/** The token of the page after a list; `undefined` at its end. Of several, the one that is nested least. */
+export function findContinuationToken(list: unknown): string | undefined {
+  let best: { readonly token: string; readonly depth: number } | undefined;
+  walk(list, (value, name, depth) => {
+    if (name === undefined || !CONTINUATION_ITEMS.includes(name)) return true;
+    const token = TOKEN_PATHS.flatMap((path) => valuesAt(value, path)).find((each) => isToken(each));
+    if (token !== undefined && (best === undefined || depth < best.depth)) best = { token, depth };
+    return false;
+  });
+  return best?.token;
+}
+
+function isToken(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

@@ -21,9 +21,9 @@ channel too. Choose a channel that has everything (a banner, a country, links).
   unreadable  found in an unknown form
   missing     not found, although every ordinary channel has it
 
---record writes the responses, and the values that were read from them, into a new directory, in the
-form of test/fixtures/youtube: only members with known names, without tokens, addresses and keys. It
-loads whole pages. --keep NAME also keeps members with this name.
+--record writes the responses about the channel, and the values that were read from them, into a new
+directory, in the form of test/fixtures/youtube: only members with known names, without tokens, addresses
+and keys. It loads whole pages. --keep NAME also keeps members with this name.
 
 Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid arguments.`,
   argumentName: '@handle|ID|username',

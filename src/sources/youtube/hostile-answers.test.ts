@@ -93,6 +93,13 @@ describe('an answer', () => {
     ['page', `{"header":{"x":[${'{"url":"https://accounts.google.com/ServiceLogin?"},'.repeat(MANY / 10)}0]}}`],
     ['panel', `{"onResponseReceivedEndpoints":[${'{},'.repeat(MANY)}{}]}`],
     [
+      'page',
+      `{"header":[${'{"avatarViewModel":{"image":{"sources":[{"url":"https://a.b/c"}]}}},'.repeat(MANY / 10)}0]}`,
+    ],
+    ['page', `{"header":{${Array.from({ length: MANY }, (_, index) => `"x${index}":{}`).join()}}}`],
+    ['searchPage', `{"contents":[${'{"lockupViewModel":{}},{"channelRenderer":{}},'.repeat(MANY / 10)}0]}`],
+    ['searchPage', `{"contents":{${Array.from({ length: MANY }, (_, index) => `"x${index}":[{}]`).join()}}}`],
+    [
       'searchPage',
       `{"onResponseReceivedCommands":[{"appendContinuationItemsAction":{"continuationItems":[${'{},'.repeat(MANY)}0]}}]}`,
     ],
@@ -104,6 +111,8 @@ describe('an answer', () => {
     'with deep nesting is read: %s',
     async (name) => {
       const depth = 200_000;
+      const inContents = `{"contents":${'['.repeat(depth)}${']'.repeat(depth)},"alerts":${'{"x":'.repeat(depth)}0${'}'.repeat(depth)}}`;
+      expect(await readInThread(name, inContents)).not.toBeNull();
       expect(await readInThread(name, `{"header":${'['.repeat(depth)}${']'.repeat(depth)}}`)).not.toBeNull();
       expect(await readInThread(name, `${'{"header":'.repeat(depth)}0${'}'.repeat(depth)}`)).not.toBeNull();
     },

@@ -39,10 +39,11 @@ export function walk(root: unknown, enter: (value: object, name: string | undefi
     visited += 1;
     if (!enter(value, name, depth) || depth === MAX_DEPTH) continue;
     const names = Array.isArray(value) ? undefined : Object.keys(value);
-    const values: readonly unknown[] = Object.values(value);
-    for (let index = values.length - 1; index >= 0; index -= 1) {
-      const inner = values[index];
-      if (typeof inner === 'object') pending.push({ value: inner, name: names?.[index], depth: depth + 1 });
+    const values: readonly unknown[] = Array.isArray(value) ? value : [];
+    for (let index = (names ?? values).length - 1; index >= 0; index -= 1) {
+      const innerName = names?.[index];
+      const inner = innerName === undefined ? values[index] : (value as JsonObject)[innerName];
+      if (typeof inner === 'object') pending.push({ value: inner, name: innerName, depth: depth + 1 });
     }
   }
 }
@@ -59,13 +60,16 @@ export function valuesNamed(root: unknown, name: string): unknown[] {
 
 /**
  * All values at a dotted path, in document order; `*` means every element of a list. A step that is missing or has
- * another type yields nothing, because upstream renames and removes parts at any time. A step that is missing in a value
- * with one member or element is looked for in that one: upstream wraps parts in others.
+ * another type yields nothing, because upstream renames and removes parts at any time. After the first step, a step that
+ * is missing in a value with one member or element is looked for in that one: upstream wraps parts in others.
  */
 export function valuesAt(root: unknown, path: string): unknown[] {
   let values = [root];
-  for (const step of path.split('.')) {
-    values = values.flatMap((value) => (step === '*' ? elementsOf(value) : memberOf(value, step)));
+  for (const [index, step] of path.split('.').entries()) {
+    const maxWrappings = index === 0 ? 0 : MAX_WRAPPINGS;
+    values = values.flatMap((value) =>
+      step === '*' ? elementsOf(value, maxWrappings) : memberOf(value, step, maxWrappings),
+    );
   }
   return values;
 }
@@ -75,27 +79,26 @@ export function firstAt(root: unknown, path: string): unknown {
   return valuesAt(root, path)[0];
 }
 
-function memberOf(value: unknown, name: string): unknown[] {
-  const owner = unwrap(value, (inner) => isJsonObject(inner) && Object.hasOwn(inner, name));
+function memberOf(value: unknown, name: string, maxWrappings: number): unknown[] {
+  const owner = unwrap(value, maxWrappings, (inner) => isJsonObject(inner) && Object.hasOwn(inner, name));
   return isJsonObject(owner) ? [owner[name]] : [];
 }
 
-function elementsOf(value: unknown): readonly unknown[] {
-  const list = unwrap(value, Array.isArray);
+function elementsOf(value: unknown, maxWrappings: number): readonly unknown[] {
+  const list = unwrap(value, maxWrappings, Array.isArray);
   return Array.isArray(list) ? list : [];
 }
 
 const MAX_WRAPPINGS = 3;
 
 /** The value, or the only one inside it, that has a property. */
-function unwrap(value: unknown, isWanted: (value: unknown) => boolean): unknown {
+function unwrap(value: unknown, maxWrappings: number, isWanted: (value: unknown) => boolean): unknown {
   let inner = value;
-  for (let wrappings = 0; wrappings <= MAX_WRAPPINGS; wrappings += 1) {
+  for (let wrappings = 0; ; wrappings += 1) {
     if (isWanted(inner)) return inner;
-    if (typeof inner !== 'object' || inner === null) return undefined;
+    if (wrappings === maxWrappings || typeof inner !== 'object' || inner === null) return undefined;
     const values: readonly unknown[] = Array.isArray(inner) ? inner : Object.values(inner);
     if (values.length !== 1) return undefined;
     [inner] = values;
   }
-  return undefined;
 }

@@ -1,4 +1,4 @@
-import { valuesAt, walk } from './json.ts';
+import { firstAt, valuesAt, walk } from './json.ts';
 import { CHANNEL_LAYOUTS, CONTINUATION_ITEMS, LANGUAGE, TOKEN_PATHS } from './layouts.ts';
 
 /*
@@ -11,34 +11,33 @@ export type Find = (path: string) => unknown[];
 
 const KIND = /(?:Renderer|ViewModel)$/;
 
-/** Commands and items, which show or open something else, often other channels. */
+/** Commands and items of a page that show or open something else, often other channels. */
 const ELSEWHERE =
-  /^(?:onTap|command|innertubeCommand|show\w*Command|(?:grid|mini|compact)?[cC]hannelRenderer)$|shelf|lockup|listItem|stack/i;
+  /^(?:onTap|command|innertubeCommand|show\w*Command|(?:grid|mini|compact)?channelRenderer)$|attribution|dialog|facepile|listItem|lockup|playlist|popup|sheet|shelf|stack|video/i;
 
 /**
  * Finds values by paths. Of a path, the first steps name a part of the response (`page.header`), and the last step that
- * is a kind is found anywhere in this part, but not in items that stand for something else. The steps after it are
+ * is a kind is found anywhere in this part, but on a page not in items that show something else. The steps after it are
  * followed as they are. What was found is kept, because each part is read for many paths.
  */
 export function createFinder(answers: { readonly [response: string]: unknown }): Find {
   const parts = new Map<string, Map<string, object[]>>();
   return (path) => {
     const { part, kind, rest } = splitPath(path);
-    const objects = parts.get(part) ?? objectsByKind(valuesAt(answers, part)[0]);
+    // Everything in an About response is about its channel.
+    const isOfOthers = part.startsWith('page.') ? (name: string) => ELSEWHERE.test(name) : () => false;
+    const objects = parts.get(part) ?? objectsByKind(firstAt(answers, part), isOfOthers);
     parts.set(part, objects);
     const owners = objects.get(kind) ?? [];
     return rest === '' ? owners : owners.flatMap((owner) => valuesAt(owner, rest));
   };
 }
 
-/** Everything in an About response is about its channel. A page has other channels in `contents`. */
-const PARTS_OF_PAGE = 2;
-
 function splitPath(path: string) {
   const steps = path.split('.');
   const kindAt = steps.findLastIndex((step) => KIND.test(step));
   return {
-    part: steps.slice(0, steps[0] === 'page' ? PARTS_OF_PAGE : 1).join('.'),
+    part: steps.slice(0, steps[0] === 'page' ? 2 : 1).join('.'),
     kind: steps[kindAt] ?? '',
     rest: steps.slice(kindAt + 1).join('.'),
   };
@@ -50,11 +49,11 @@ const KINDS: ReadonlySet<string> = new Set(
     .filter((step) => KIND.test(step)),
 );
 
-function objectsByKind(part: unknown): Map<string, object[]> {
+function objectsByKind(part: unknown, isOfOthers: (name: string) => boolean): Map<string, object[]> {
   const found = new Map<string, object[]>();
   walk(part, (value, name) => {
     if (name === undefined) return true;
-    if (!KINDS.has(name)) return !ELSEWHERE.test(name);
+    if (!KINDS.has(name)) return !isOfOthers(name);
     const others = found.get(name);
     if (others === undefined) found.set(name, [value]);
     else others.push(value);

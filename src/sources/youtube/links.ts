@@ -3,14 +3,14 @@ import { firstAt, isJsonObject, valuesAt } from './json.ts';
 import { MAX_CHARACTERS, textOf } from './texts.ts';
 import { findYoutubeUrl } from './urls.ts';
 
-/** In panels, then in tabs. */
-const TITLES = ['channelExternalLinkViewModel.title', 'title'];
+/** Of a list of one link: in panels, then in tabs. */
+const TITLES = ['*.channelExternalLinkViewModel.title', '*.title'];
 const TARGETS = [
-  'channelExternalLinkViewModel.link.commandRuns.*.onTap.innertubeCommand.urlEndpoint.url',
-  'navigationEndpoint.urlEndpoint.url',
+  '*.channelExternalLinkViewModel.link.commandRuns.*.onTap.innertubeCommand.urlEndpoint.url',
+  '*.navigationEndpoint.urlEndpoint.url',
 ];
 /** The text that panels show for the target: shortened, without a scheme. */
-const DISPLAY = 'channelExternalLinkViewModel.link';
+const DISPLAY = '*.channelExternalLinkViewModel.link';
 
 /** A channel may have 14 (2026-07). */
 const MAX_LINKS = 100;
@@ -29,11 +29,11 @@ export function parseLinks(about: unknown): ChannelLink[] | undefined {
   if (!Array.isArray(list)) return undefined;
   return list
     .slice(0, MAX_LINKS)
-    .map(parseLink)
+    .map((link) => parseLink([link]))
     .filter((link) => link !== undefined);
 }
 
-function parseLink(link: unknown): ChannelLink | undefined {
+function parseLink(link: readonly [unknown]): ChannelLink | undefined {
   const display = textOf(firstAt(link, DISPLAY))?.trim() ?? '';
   const target = TARGETS.flatMap((path) => valuesAt(link, path))[0];
   const isShortened = display.endsWith('…') || display.endsWith('...');

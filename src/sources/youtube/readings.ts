@@ -118,8 +118,8 @@ function countReader(noun: CountNoun): (value: unknown) => string | undefined {
 
 /** A schema.org counter: the only count that is the same in every language. */
 function parseFollowers(value: unknown): string | undefined {
-  if (firstAt(value, 'interactionType.type') !== 'FollowAction') return undefined;
-  const count = firstAt(value, 'userInteractionCount');
+  if (firstAt([value], '*.interactionType.type') !== 'FollowAction') return undefined;
+  const count = firstAt([value], '*.userInteractionCount');
   return typeof count === 'string' && /^\d{1,15}$/.test(count) ? String(Number(count)) : undefined;
 }
 

@@ -1,0 +1,217 @@
+import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Channel } from '../../src/domain/channel.ts';
+import { isJsonObject, type JsonObject } from '../../src/sources/youtube/json.ts';
+import { CHANNEL_FIELDS, CHANNEL_LAYOUTS } from '../../src/sources/youtube/layouts.ts';
+import { type FieldReading, readPage, readPanel } from '../../src/sources/youtube/readings.ts';
+import { findBest } from '../../src/sources/youtube/record.ts';
+import { readSearchPage } from '../../src/sources/youtube/search-page.ts';
+import { isChannelPage, isOfDataApi, isPanel, readIndexedAnswers } from '../helpers/indexed-answers.ts';
+import { type IndexedAnswer, OWN_ANSWERS, RECORDING_DIRECTORIES } from '../helpers/replay-answers.ts';
+
+/*
+ * YouTube moves the parts of its responses: it wraps and renames containers, adds members and changes their order. A
+ * record must then have the same values, or lack some. It must never have a value of another channel.
+ */
+
+/** Kinds whose members stay what they are. Everything around them may change. */
+const LEAVES: ReadonlySet<string | undefined> = new Set([
+  ...Object.values(CHANNEL_LAYOUTS)
+    .flat()
+    .map((path) => path.split('.').findLast((step) => /(?:Renderer|ViewModel)$/.test(step))),
+  'channelRenderer',
+  'lockupViewModel',
+  'continuationItemRenderer',
+  'continuationItemViewModel',
+]);
+
+interface Place {
+  /** 0 for the members of the response. */
+  readonly depth: number;
+  readonly isInLeaf: boolean;
+  readonly draw: () => number;
+}
+
+/** Changes an object or a list whose inner values are changed already. */
+type Change = (node: object, place: Place) => unknown;
+
+function changeAll(value: unknown, change: Change, place: Place): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const inside = (name?: string) => ({
+    ...place,
+    depth: place.depth + 1,
+    isInLeaf: place.isInLeaf || LEAVES.has(name),
+  });
+  const changed = Array.isArray(value)
+    ? value.map((element: unknown) => changeAll(element, change, inside()))
+    : Object.fromEntries(
+        Object.entries(value).map(([name, member]) => [name, changeAll(member, change, inside(name))]),
+      );
+  return change(changed, place);
+}
+
+const OTHER = { id: 'UCofAnotherChannel0000000', picture: 'https://yt3.ggpht.com/another=s88' };
+const pictures = [{ url: OTHER.picture, width: 88, height: 88 }];
+/** What pages show of other channels. */
+const OTHER_CHANNELS = [
+  {
+    gridChannelRenderer: {
+      channelId: OTHER.id,
+      title: { simpleText: 'Another channel' },
+      subscriberCountText: { simpleText: '99M subscribers' },
+      videoCountText: { simpleText: '77 videos' },
+      thumbnail: { thumbnails: pictures },
+    },
+  },
+  {
+    lockupViewModel: {
+      contentId: OTHER.id,
+      contentType: 'LOCKUP_CONTENT_TYPE_CHANNEL',
+      contentImage: { decoratedAvatarViewModel: { avatar: { avatarViewModel: { image: { sources: pictures } } } } },
+      metadata: {
+        lockupMetadataViewModel: {
+          title: { dynamicTextViewModel: { text: { content: 'Another channel' } } },
+          metadata: {
+            contentMetadataViewModel: {
+              metadataRows: [
+                {
+                  metadataParts: ['@another', '99M subscribers', '77 videos'].map((content) => ({ text: { content } })),
+                },
+              ],
+            },
+          },
+        },
+      },
+    },
+  },
+];
+
+const isChance = (draw: () => number, part: number) => draw() < part;
+
+const CHANGES = {
+  'unknown members': (node, { draw }) =>
+    Array.isArray(node) || isChance(draw, 0.5) ? node : { unknownViewModel: { title: 'x', id: [{ y: 1 }] }, ...node },
+  'members in another order': (node) =>
+    Array.isArray(node) ? node : Object.fromEntries(Object.entries(node).reverse()),
+  'elements of lists in one object more': (node) =>
+    Array.isArray(node) ? node.map((item: unknown) => (typeof item === 'object' ? { wrapper: item } : item)) : node,
+  'containers with other names': (node, { depth, isInLeaf }) =>
+    Array.isArray(node) || isInLeaf || depth === 0 ? node : renamed(node),
+  'containers in one object more': (node, { depth, isInLeaf }) =>
+    Array.isArray(node) || isInLeaf || depth === 0 ? node : { moved: node },
+  'containers in lists': (node, { depth, isInLeaf }) =>
+    Array.isArray(node) || isInLeaf || depth === 0 ? node : [node],
+} satisfies Record<string, Change>;
+
+function renamed(node: object): object {
+  return Object.fromEntries(
+    Object.entries(node).map(([name, member], index) => [
+      LEAVES.has(name) || typeof member !== 'object' ? name : `moved${index}`,
+      member as unknown,
+    ]),
+  );
+}
+
+/** All changes, each at some places only; and other channels in pages. */
+function changeAnywhere(
+  body: JsonObject,
+  changes: readonly Change[],
+  draw: () => number,
+  hasOthers: boolean,
+): JsonObject {
+  const mixed: Change = (node, place) => {
+    if (place.depth === 0) return node;
+    const change = changes[Math.floor(draw() * changes.length)];
+    const changed = change === undefined || isChance(draw, 0.7) ? node : change(node, place);
+    if (!hasOthers || place.isInLeaf || isChance(draw, 0.9) || !isJsonObject(changed)) return changed;
+    return { featuredContent: { items: OTHER_CHANNELS }, ...changed };
+  };
+  return changeAll(body, mixed, { depth: 0, isInLeaf: false, draw }) as JsonObject;
+}
+
+/** Draws numbers in 0 … 1 from a seed (a linear congruential generator). */
+function drawFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const isSearch = ({ request }: IndexedAnswer) => request.url.includes('/youtubei/v1/search');
+
+function fieldsOf(answer: IndexedAnswer, body: JsonObject): readonly FieldReading[] {
+  return isPanel(answer) ? readPanel(body).fields : readPage(body).fields;
+}
+
+/** The number of values, and of those that are as before. @throws for a value that the response did not have before */
+function compareFields(before: readonly FieldReading[], after: readonly FieldReading[]) {
+  const same = CHANNEL_FIELDS.filter((field) => {
+    const was = findBest(field, before);
+    const is = findBest(field, after);
+    if (is !== undefined) expect(valuesOf(field, before), field).toContainEqual(is.value);
+    return was !== undefined && isDeepStrictEqual(is?.value, was.value);
+  });
+  return { values: CHANNEL_FIELDS.filter((field) => findBest(field, before) !== undefined).length, same: same.length };
+}
+
+const valuesOf = (field: keyof Channel, fields: readonly FieldReading[]) =>
+  fields.filter((reading) => reading.field === field).map(({ value }) => value);
+
+const RUNS = 30;
+
+for (const directory of [OWN_ANSWERS, ...RECORDING_DIRECTORIES]) {
+  const answers = readIndexedAnswers(directory)
+    .filter((answer) => !isOfDataApi(answer) && !answer.file.endsWith('.xml'))
+    .map((answer) => ({ ...answer, body: JSON.parse(answer.text) as JsonObject }));
+  const records = answers.filter((answer) => isChannelPage(answer) || isPanel(answer));
+  const searches = answers.filter(isSearch);
+
+  describe(`responses whose parts have moved (${basename(directory)})`, () => {
+    const shares: string[] = [];
+    afterAll(() => console.log([`Values that are still found (${basename(directory)}):`, ...shares].join('\n  ')));
+
+    it.each(Object.entries<Change>(CHANGES))('have most values, and no wrong ones: %s', (name, change) => {
+      const place = { depth: 0, isInLeaf: false, draw: drawFrom(1) };
+      const total = { values: 0, same: 0 };
+      for (const answer of records) {
+        const moved = changeAll(answer.body, change, place) as JsonObject;
+        const { values, same } = compareFields(fieldsOf(answer, answer.body), fieldsOf(answer, moved));
+        total.values += values;
+        total.same += same;
+      }
+      shares.push(`${name}: ${total.same} of ${total.values}`);
+      expect(total.values).toBeGreaterThan(50);
+      expect(total.same / total.values).toBeGreaterThanOrEqual(0.9);
+    });
+
+    it.each(Object.entries<Change>(CHANGES))('are whole searches: %s', (_name, change) => {
+      for (const { file, body } of searches) {
+        const moved = changeAll(body, change, { depth: 0, isInLeaf: false, draw: drawFrom(1) }) as JsonObject;
+        const { hits, continuation } = readSearchPage(body);
+        expect(readSearchPage(moved), file).toMatchObject({ hits, continuation });
+      }
+    });
+
+    it('never have a value of another channel, whatever moves', () => {
+      const changes = Object.values<Change>(CHANGES);
+      fc.assert(
+        fc.property(fc.nat(), (seed) => {
+          const draw = drawFrom(seed);
+          for (const answer of records) {
+            const moved = changeAnywhere(answer.body, changes, draw, isChannelPage(answer));
+            compareFields(fieldsOf(answer, answer.body), fieldsOf(answer, moved));
+          }
+          for (const { body } of searches) {
+            const known = readSearchPage(body).hits.map(({ channelId }) => channelId);
+            const { hits } = readSearchPage(changeAnywhere(body, changes, draw, false));
+            expect(known).toEqual(expect.arrayContaining(hits.map(({ channelId }) => channelId)));
+          }
+        }),
+        { numRuns: directory === OWN_ANSWERS ? RUNS * 10 : 2 },
+      );
+    });
+  });
+}

@@ -86,9 +86,6 @@ async function benchProcesses(
 
 function rowOf({ pace, rounds, decidedAlone }: Result): Row {
   const answers = rounds.reduce((sum, { shared }) => sum + shared.answers, 0);
-  if (decidedAlone > MOST_DECIDED_ALONE * answers) {
-    throw new Error(`${decidedAlone} of ${answers} requests were decided without Redis: the rounds do not count.`);
-  }
   const ratio = summarize(rounds.map(({ alone, shared }) => shared.cpuMicrosPerAnswer / alone.cpuMicrosPerAnswer));
   const bothOf = (figure: 'cpuMicrosPerAnswer' | 'answersPerSecond', digits: number) =>
     (['shared', 'alone'] as const)
@@ -98,8 +95,8 @@ function rowOf({ pace, rounds, decidedAlone }: Result): Row {
     part: 'redis',
     what: `hot JSON ${pace}: CPU time of the server with Redis / without`,
     measured: `${bothOf('cpuMicrosPerAnswer', 1)} µs = ${formatSummary(ratio, 2)} at ${bothOf('answersPerSecond', 0)} answers a second; ${decidedAlone} of ${answers} requests decided without Redis`,
-    target: `at most ${MOST_RATIO}`,
-    isMet: ratio.median <= MOST_RATIO,
+    target: `at most ${MOST_RATIO}; ${MOST_DECIDED_ALONE * 100} % decided without Redis`,
+    isMet: ratio.median <= MOST_RATIO && decidedAlone <= MOST_DECIDED_ALONE * answers,
     figures: { rounds },
   };
 }

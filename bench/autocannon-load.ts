@@ -33,10 +33,7 @@ const result = await autocannon({
 const figures = {
   answers: result.requests.total,
   seconds: result.duration,
-  bytes: result.throughput.total,
   refused: result.non2xx,
   broken: result.errors + result.timeouts,
-  p50Ms: result.latency.p50,
-  p99Ms: result.latency.p99,
 };
 console.log(`RESULT ${JSON.stringify(figures)}`);

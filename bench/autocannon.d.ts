@@ -22,9 +22,6 @@ declare module 'autocannon' {
     readonly timeouts: number;
     readonly non2xx: number;
     readonly requests: { readonly total: number };
-    readonly throughput: { readonly total: number };
-    /** Milliseconds. */
-    readonly latency: { readonly p50: number; readonly p99: number };
   }
 
   function autocannon(options: Options): Promise<Result>;

@@ -9,16 +9,13 @@ const WORDS = (
   'rabbit raven reef ribbon river robin rocket saffron salt sand satin shadow silver slate sparrow spring stone storm ' +
   'summit sunset thistle thunder tide timber topaz tulip tundra valley velvet violet walnut water willow winter wool'
 ).split(' ');
-const WORDS_PER_DESCRIPTION = 60;
-const WORDS_WHERE_ALIKE = 20;
+const WORDS_PER_DESCRIPTION = 20;
 
-export interface ContentOptions {
-  /** Gives all titles and handles common words and beginnings: the most expensive content to search. */
-  readonly isAlike?: boolean;
-}
-
-/** The same lines on every run: invented channels whose titles, handles and descriptions consist of about 130 words. */
-export function* catalogLines(count: number, { isAlike = false }: ContentOptions = {}): Generator<string> {
+/**
+ * The same lines on every run: invented channels of about 130 words. All titles and handles have common words and
+ * beginnings: the most expensive content to search.
+ */
+export function* catalogLines(count: number): Generator<string> {
   const random = createRandom(1);
   const word = () => WORDS[Math.floor(random() * WORDS.length)] ?? COMMON_WORD;
   for (let number = 0; number < count; number += 1) {
@@ -26,9 +23,9 @@ export function* catalogLines(count: number, { isAlike = false }: ContentOptions
     const title = `${capitalized(first)} ${second}${number % 3 === 0 ? ` ${number}` : ''}`;
     yield JSON.stringify({
       channelId: channelIdOf(number),
-      title: isAlike ? alikeTitle(title, number) : title,
-      description: `A ${COMMON_WORD} of ${Array.from({ length: isAlike ? WORDS_WHERE_ALIKE : WORDS_PER_DESCRIPTION }, word).join(' ')}`,
-      customUrl: isAlike ? `@${ALIKE.handle}${String(number).padStart(9, '0')}` : `@${first}${second}${number}`,
+      title: alikeTitle(title, number),
+      description: `A ${COMMON_WORD} of ${Array.from({ length: WORDS_PER_DESCRIPTION }, word).join(' ')}`,
+      customUrl: `@${ALIKE.handle}${String(number).padStart(9, '0')}`,
       publishedAt: '2020-01-01T00:00:00Z',
       // Few channels have many subscribers, as in a real directory.
       subscriberCount: number % 10 === 0 ? null : String(Math.floor(1e8 * random() ** 8)),

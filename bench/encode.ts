@@ -1,90 +1,73 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import sharp from 'sharp';
-import { FORMATS, type Format } from '../src/domain/formats.ts';
+import { FORMATS } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { createEncoder } from '../src/images/encoder/encoder.ts';
-import { type EncodeJob, encoderOptions, type JobOptions } from '../src/images/encoder/job.ts';
-import { readBackgrounds, readSampleBanners } from './pictures.ts';
-import { summarize } from './statistics.ts';
+import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
+import { type BenchPicture, encodeBare, readBackgrounds, readSampleBanners } from './pictures.ts';
+import { benchQuality } from './quality.ts';
+import type { Print, Row } from './report.ts';
+import { summarize, timeMs } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
-
-export interface EncodeFigures {
-  readonly variant: Variant;
-  readonly format: Format;
-  /** Medians for the encoder processes, and for the library calls in this process. */
-  readonly pooledMs: number;
-  readonly bareMs: number;
-  readonly bytes: number;
-}
 
 const ROUNDS = 15;
 const VARIANTS: readonly Variant[] = ['desktop', 'tv'];
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const MAX_RATIO = 1.15;
+const MAX_EXTRA_MS = 5;
 
-/** A cold picture from a stored original: the cost of the encoder processes compared with library calls, in interleaved rounds. */
-export function measureEncoding(): Promise<EncodeFigures[]> {
-  return inTemporaryDirectory(measureIn);
-}
-
-async function measureIn(directory: string): Promise<EncodeFigures[]> {
+/** The cost of the encoder processes compared with library calls, and what the encoder's settings make of images. */
+export async function bench(print: Print): Promise<Row[]> {
   sharp.concurrency(1);
   sharp.cache(false);
-  const [picture] = [...(await readBackgrounds()), ...(await readSampleBanners())];
-  if (picture === undefined) throw new Error('There is no picture to encode');
+  const photographs = await readBackgrounds();
+  const samples = await readSampleBanners();
+  print('encoding each image by an encoder process and by the bare library');
+  const rows = await inTemporaryDirectory((directory) =>
+    compareWithBare(directory, (photographs[0] ?? samples[0]) as BenchPicture),
+  );
+  print('comparing what each format and effort makes of the same images');
+  return [...rows, ...(await benchQuality({ samples, photographs }, print))];
+}
+
+/** A new crop of a stored original, in interleaved rounds. */
+async function compareWithBare(directory: string, { bytes }: BenchPicture): Promise<Row[]> {
   const original = { path: path.join(directory, 'original') };
-  await writeFile(original.path, picture.bytes);
+  await writeFile(original.path, bytes);
   const encoder = createEncoder({ processes: 1 });
   try {
-    const figures: EncodeFigures[] = [];
+    const rows: Row[] = [];
     for (const variant of VARIANTS) {
       const crop = cropOf(variant, REFERENCE_BANNER);
       for (const format of FORMATS) {
         const job: EncodeJob = { original, crop, output: crop, format, quality: undefined };
         const pooled = () => encoder.encode(job, ANYONE);
-        const bare = () => encodeBare(original.path, job);
-        const bytes = (await pooled()).length;
+        const bare = async () => encodeBare(await readFile(original.path), crop, format);
+        const kib = ((await pooled()).length / 1024).toFixed(0);
         await bare();
-        figures.push({ variant, format, bytes, ...(await compare(pooled, bare)) });
+        rows.push(await compare(`${variant}.${format} (${kib} KiB): Pennant / bare sharp`, pooled, bare));
       }
     }
-    return figures;
+    return rows;
   } finally {
     await encoder.close();
   }
 }
 
-async function encodeBare(file: string, { crop, format }: EncodeJob): Promise<Buffer> {
-  let picture = sharp(await readFile(file))
-    .autoOrient()
-    .extract(crop);
-  if (format === 'jpeg') picture = picture.flatten({ background: 'white' });
-  return picture.toFormat(format, encoderOptions(format, 'fast', undefined)).toBuffer();
-}
-
-async function compare(pooled: () => Promise<Buffer>, bare: () => Promise<Buffer>) {
-  const pooledMs: number[] = [];
-  const bareMs: number[] = [];
+async function compare(what: string, pooled: () => Promise<Buffer>, bare: () => Promise<Buffer>): Promise<Row> {
+  const times = { pooled: [] as number[], bare: [] as number[] };
   for (let round = 0; round < ROUNDS; round += 1) {
-    pooledMs.push(await timeMs(pooled));
-    bareMs.push(await timeMs(bare));
+    times.pooled.push(await timeMs(pooled));
+    times.bare.push(await timeMs(bare));
   }
-  return { pooledMs: summarize(pooledMs).median, bareMs: summarize(bareMs).median };
-}
-
-async function timeMs(work: () => Promise<Buffer>): Promise<number> {
-  const startedMs = performance.now();
-  await work();
-  return performance.now() - startedMs;
-}
-
-if (import.meta.main) {
-  console.log(
-    '| variant | format | pooled ms | bare ms | ratio | more than 1.15 × bare by ms | KiB |\n|---|---|---|---|---|---|---|',
-  );
-  for (const { variant, format, pooledMs, bareMs, bytes } of await measureEncoding()) {
-    const over = pooledMs - 1.15 * bareMs;
-    const figures = [pooledMs.toFixed(1), bareMs.toFixed(1), (pooledMs / bareMs).toFixed(2), over.toFixed(1)];
-    console.log(`| ${[variant, format, ...figures, (bytes / 1024).toFixed(0)].join(' | ')} |`);
-  }
+  const [pooledMs, bareMs] = [summarize(times.pooled).median, summarize(times.bare).median];
+  return {
+    part: 'encode',
+    what,
+    measured: `${pooledMs.toFixed(1)} ms / ${bareMs.toFixed(1)} ms = ${(pooledMs / bareMs).toFixed(2)}`,
+    target: `at most ${MAX_RATIO} + ${MAX_EXTRA_MS} ms`,
+    isMet: pooledMs <= MAX_RATIO * bareMs + MAX_EXTRA_MS,
+    figures: times,
+  };
 }

@@ -1,13 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { isInstalled, LOAD_CORE, outputOf, spawnPinned } from './processes.ts';
+import { startProcess } from '../test/helpers/process.ts';
+import { cpuSeconds, isInstalled, ON_LOAD_CORE } from './processes.ts';
 
-/** The result of a load generator in one round. */
-export interface LoadResult {
+export interface Round {
   readonly answers: number;
-  readonly seconds: number;
-  readonly bytes: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  readonly answersPerSecond: number;
+  /** The server's CPU time per response, which is meaningful even while other work uses its core. */
+  readonly cpuMicrosPerAnswer: number;
 }
 
 export interface LoadGenerator {
@@ -16,7 +15,12 @@ export interface LoadGenerator {
    * Sends requests from clients that no earlier round has used. Each connection may pause before a request. Throws if a
    * response has a status of 400 or above, or if a connection fails or takes too long.
    */
-  run(url: string, seconds: number, pauseMs?: number): Promise<LoadResult>;
+  run(server: LoadedServer, path: string, seconds: number, pauseMs?: number): Promise<Round>;
+}
+
+export interface LoadedServer {
+  readonly base: string;
+  readonly pid: number;
 }
 
 const CONNECTIONS = 32;
@@ -26,28 +30,46 @@ const WRK_SCRIPT = fileURLToPath(new URL('wrk-clients.lua', import.meta.url));
 const AUTOCANNON_SCRIPT = fileURLToPath(new URL('autocannon-load.ts', import.meta.url));
 
 /** wrk if it is installed, because it needs a fraction of a server's CPU time, otherwise autocannon. */
-export async function findLoadGenerator(): Promise<LoadGenerator> {
-  const isWrk = await isInstalled('wrk');
+export function findLoadGenerator(): LoadGenerator {
+  const name = isInstalled('wrk') ? 'wrk' : 'autocannon';
   let firstBlock = 0;
   return {
-    name: isWrk ? 'wrk' : 'autocannon',
-    async run(url, seconds, pauseMs = 0) {
-      const [command, args] = isWrk
-        ? [
-            'wrk',
-            ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', WRK_SCRIPT, url, '--', `${firstBlock}`, `${pauseMs}`],
-          ]
-        : [process.execPath, [AUTOCANNON_SCRIPT, url, `${seconds}`, `${CONNECTIONS}`, `${firstBlock}`, `${pauseMs}`]];
+    name,
+    async run({ base, pid }, path, seconds, pauseMs = 0) {
+      const url = base + path;
+      const command =
+        name === 'wrk'
+          ? ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', WRK_SCRIPT, url, '--']
+          : [process.execPath, AUTOCANNON_SCRIPT, url, `${seconds}`, `${CONNECTIONS}`];
+      const cpuBefore = await cpuSeconds(pid);
+      const result = await runLoad([...command, `${firstBlock}`, `${pauseMs}`]);
+      const cpu = (await cpuSeconds(pid)) - cpuBefore;
       firstBlock += BLOCKS_PER_ROUND;
-      const output = await outputOf(spawnPinned(LOAD_CORE, command as string, args as string[]));
-      const line = output.split('\n').find((candidate) => candidate.startsWith(RESULT));
-      if (line === undefined) throw new Error(`${command} reported no result.`);
-      const { refused, broken, ...result } = JSON.parse(line.slice(RESULT.length));
-      if (refused > 0 || broken > 0)
-        throw new Error(`${url}: ${refused} refused and ${broken} broken, which counts for nothing.`);
-      return result as LoadResult;
+      if (result.refused > 0 || result.broken > 0) {
+        throw new Error(`${url}: ${result.refused} refused and ${result.broken} broken, which counts for nothing.`);
+      }
+      return {
+        answers: result.answers,
+        answersPerSecond: result.answers / result.seconds,
+        cpuMicrosPerAnswer: (cpu / result.answers) * 1e6,
+      };
     },
   };
 }
 
-const RESULT = 'RESULT ';
+/** What both load generators print on a line of their own. */
+interface LoadResult {
+  readonly answers: number;
+  readonly seconds: number;
+  readonly refused: number;
+  readonly broken: number;
+}
+
+async function runLoad(loadCommand: readonly string[]): Promise<LoadResult> {
+  const [command, ...args] = [...ON_LOAD_CORE, ...loadCommand];
+  const load = startProcess(command, args);
+  await load.closed;
+  const [, json] = /^RESULT (.*)$/m.exec(load.stdout()) ?? [];
+  if (json === undefined) throw new Error(`${loadCommand[0]} reported no result:\n${load.output()}`);
+  return JSON.parse(json);
+}

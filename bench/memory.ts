@@ -1,10 +1,10 @@
-import { childrenOf, residentBytes } from '../test/helpers/process.ts';
-import { fetchGood } from './answer.ts';
-import { type PhotoService, startPhotoService } from './photo-service.ts';
+import { setTimeout } from 'node:timers/promises';
+import { TIME_LIMITS_MS } from '../src/domain/time-limits.ts';
+import { childrenOf, residentBytes, startProcess } from '../test/helpers/process.ts';
 import { type BenchPicture, readSampleBanners } from './pictures.ts';
 import { stopProcess } from './processes.ts';
-import type { Row } from './report.ts';
-import { countEncodes, readMetric } from './service-metrics.ts';
+import type { Print, Row } from './report.ts';
+import { fetchGood, type PhotoService, readMetric, startPhotoService } from './servers.ts';
 import { summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 
@@ -14,42 +14,92 @@ const READINGS = 5;
 const ENCODES_BETWEEN_READINGS = 10;
 const MOST_GROWTH = 1.2;
 const AT_ONCE = 4;
-const MIB = 2 ** 20;
 /** So small that both are full after the first encodes. */
 const CACHES = { IMAGE_CACHE_BYTES: '24MiB', MEMORY_CACHE_BYTES: '16MiB' };
 const FORMATS = ['avif', 'webp', 'png'] as const;
 const NARROWEST = 600;
 const WIDTHS = 500;
+const ENCODES = 'pennant_encoder_task_duration_seconds_count{task="encode"}';
 
-interface MemoryFigures {
+const MOST_AT_START_MIB = 85;
+const MOST_IDLE_MIB = 110;
+/** The options that `npm start`, the container and the systemd unit pass to Node. */
+const OPTIONS = { NODE_OPTIONS: '--max-semi-space-size=16' };
+/** Memory still changes for some seconds after the last request. */
+const SETTLING_MS = 10_000;
+const BARE = `require('node:http').createServer((_, answer) => answer.end('ok'))
+  .listen(0, '127.0.0.1', () => console.log('listening'))`;
+const MIB = 2 ** 20;
+
+/** Memory of the server and its encoders: while idle, and whether it grows with the number of encodes. */
+export async function bench(print: Print): Promise<Row[]> {
+  const pictures = await readSampleBanners();
+  return [
+    ...(await inTemporaryDirectory((directory) => idleRows(directory, pictures, print))),
+    ...(await inTemporaryDirectory((directory) => growthRows(directory, pictures, print))),
+  ];
+}
+
+/** An idle service compared with a bare `node:http` server. It waits until the encoders have ended, two minutes. */
+async function idleRows(directory: string, pictures: readonly BenchPicture[], print: Print): Promise<Row[]> {
+  const bare = startProcess(process.execPath, ['-e', BARE]);
+  await bare.printed(/listening/);
+  const service = await startPhotoService(directory, pictures, OPTIONS);
+  try {
+    const bareBytes = await residentBytes(bare.child.pid as number);
+    const extraMib = async () => ((await residentBytes(service.pid)) - bareBytes) / MIB;
+    await setTimeout(SETTLING_MS);
+    const atStart = await extraMib();
+    await encodeAll(service, pictures, { from: 0, end: FIRST_ENCODES });
+    print(`waiting until the encoders end, ${TIME_LIMITS_MS.encoderIdle / 1000} s`);
+    await setTimeout(TIME_LIMITS_MS.encoderIdle + SETTLING_MS);
+    const idle = await extraMib();
+    const encoders = (await childrenOf(service.pid)).length;
+    return [
+      {
+        part: 'memory',
+        what: 'the server at its first start, above bare node:http',
+        measured: `${atStart.toFixed(0)} MiB`,
+        target: `at most ${MOST_AT_START_MIB} MiB`,
+        isMet: atStart <= MOST_AT_START_MIB,
+      },
+      {
+        part: 'memory',
+        what: `the server, idle after ${FIRST_ENCODES} pictures, above bare node:http`,
+        measured: `${idle.toFixed(0)} MiB, ${encoders} encoders left`,
+        target: `at most ${MOST_IDLE_MIB} MiB, none left`,
+        isMet: idle <= MOST_IDLE_MIB && encoders === 0,
+      },
+    ];
+  } finally {
+    await stopProcess(service);
+    await stopProcess(bare);
+  }
+}
+
+interface Reading {
   readonly serverBytes: number;
   /** All processes together. */
   readonly encoderBytes: number;
   readonly encoderProcesses: number;
-  readonly storedBytes: number;
 }
 
-/** Memory of the server and its encoders after many encodes compared with some, which shows a leak. */
-export function benchMemory(print: (line: string) => void): Promise<Row[]> {
-  return inTemporaryDirectory((directory) => benchIn(directory, print));
-}
-
-async function benchIn(directory: string, print: (line: string) => void): Promise<Row[]> {
-  const pictures = await readSampleBanners();
+/** Memory after many encodes compared with some, which shows a leak. */
+async function growthRows(directory: string, pictures: readonly BenchPicture[], print: Print): Promise<Row[]> {
   const service = await startPhotoService(directory, pictures, CACHES);
   try {
     const early = await encodeAndMeasure(service, pictures, { from: 0, end: FIRST_ENCODES });
-    print(`  after ${FIRST_ENCODES}: ${JSON.stringify(early)}`);
+    print(`after ${FIRST_ENCODES}: ${JSON.stringify(early)}`);
     const late = await encodeAndMeasure(service, pictures, { from: FIRST_ENCODES, end: ALL_ENCODES });
-    print(`  after ${ALL_ENCODES}: ${JSON.stringify(late)}`);
-    const encodes = await countEncodes(service.inside);
+    print(`after ${ALL_ENCODES}: ${JSON.stringify(late)}`);
+    const encodes = await readMetric(service, ENCODES);
     if (encodes !== ALL_ENCODES) throw new Error(`${encodes} encodes were made instead of ${ALL_ENCODES}`);
     return [
-      rowOf('server', early.serverBytes, late.serverBytes),
-      rowOf(`${late.encoderProcesses} encoder processes`, early.encoderBytes, late.encoderBytes),
+      growthRow('server', early.serverBytes, late.serverBytes),
+      growthRow(`${late.encoderProcesses} encoder processes`, early.encoderBytes, late.encoderBytes),
     ];
   } finally {
-    await stopProcess(service.child);
+    await stopProcess(service);
   }
 }
 
@@ -63,20 +113,19 @@ async function encodeAndMeasure(
   service: PhotoService,
   pictures: readonly BenchPicture[],
   { from, end }: Span,
-): Promise<MemoryFigures> {
+): Promise<Reading> {
   const firstReading = end - READINGS * ENCODES_BETWEEN_READINGS;
   await encodeAll(service, pictures, { from, end: firstReading });
-  const readings: MemoryFigures[] = [];
+  const readings: Reading[] = [];
   for (let at = firstReading; at < end; at += ENCODES_BETWEEN_READINGS) {
     await encodeAll(service, pictures, { from: at, end: at + ENCODES_BETWEEN_READINGS });
     readings.push(await measure(service));
   }
-  const medianOf = (name: keyof MemoryFigures) => summarize(readings.map((reading) => reading[name])).median;
+  const medianOf = (name: keyof Reading) => summarize(readings.map((reading) => reading[name])).median;
   return {
     serverBytes: medianOf('serverBytes'),
     encoderBytes: medianOf('encoderBytes'),
     encoderProcesses: medianOf('encoderProcesses'),
-    storedBytes: medianOf('storedBytes'),
   };
 }
 
@@ -99,18 +148,17 @@ function urlOf(service: PhotoService, pictures: readonly BenchPicture[], number:
   return service.urlOf(picture, `tv.${FORMATS[number % FORMATS.length]}?width=${width}`);
 }
 
-async function measure({ pid, inside }: PhotoService): Promise<MemoryFigures> {
+async function measure({ pid }: PhotoService): Promise<Reading> {
   const encoders = await childrenOf(pid);
   const sizes = await Promise.all(encoders.map(residentBytes));
   return {
     serverBytes: await residentBytes(pid),
     encoderBytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
     encoderProcesses: encoders.length,
-    storedBytes: await readMetric(inside, 'pennant_picture_store_bytes{kind="custom"}'),
   };
 }
 
-function rowOf(what: string, earlyBytes: number, lateBytes: number): Row {
+function growthRow(what: string, earlyBytes: number, lateBytes: number): Row {
   const growth = lateBytes / earlyBytes;
   const mib = (bytes: number) => (bytes / MIB).toFixed(0);
   return {

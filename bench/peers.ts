@@ -1,33 +1,20 @@
 import { join } from 'node:path';
 import type { Format } from '../src/domain/formats.ts';
-import { cropOf, REFERENCE_BANNER, type Rectangle } from '../src/domain/variants.ts';
-import { type Plane, structuralSimilarity } from '../src/images/encoder/ssim.ts';
-import { fetchGood } from './answer.ts';
-import { startImageFilter } from './image-filter-peer.ts';
-import { findImageMagick } from './imagemagick-peer.ts';
-import { startIpx } from './ipx-peer.ts';
-import { cutPixels, decodeLuma, lumaOf } from './likeness.ts';
-import { startPhotoService } from './photo-service.ts';
+import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
+import { cutPixels, likenessOf, type Pixels } from './likeness.ts';
+import { findImageMagick, type Peer, startIpx } from './peer-programs.ts';
 import { type BenchPicture, readBackgrounds, readSampleBanners } from './pictures.ts';
 import { stopProcess } from './processes.ts';
-import type { Row } from './report.ts';
+import type { Print, Row } from './report.ts';
+import { fetchGood, startPhotoService } from './servers.ts';
 import { formatSummary, summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
-
-/** A program that crops and encodes pictures with its default settings, without a cache. */
-export interface Peer {
-  readonly name: string;
-  readonly formats: readonly Format[];
-  make(picture: BenchPicture, crop: Rectangle, format: Format): Promise<Buffer>;
-  stop(): Promise<void>;
-}
 
 const CROP = cropOf('desktop', REFERENCE_BANNER);
 const FORMATS = ['avif', 'webp', 'jpeg'] as const;
 const PICTURES_OF_EACH_KIND = 4;
 /** The minimum ratio to IPX, for AVIF. */
 const LEAST_SPEED_UP = 8;
-const IPX = /^IPX/;
 
 interface Shot {
   readonly peer: string;
@@ -35,32 +22,30 @@ interface Shot {
   readonly picture: string;
   readonly ms: number;
   readonly bytes: number;
-  /** SSIM of luma, compared with the uncompressed crop. */
   readonly ssim: number;
 }
 
 /** A new desktop crop from a stored original, as a visitor waits for it. */
-export function benchPeers(print: (line: string) => void): Promise<Row[]> {
-  return inTemporaryDirectory((directory) => benchIn(directory, print));
-}
-
-async function benchIn(directory: string, print: (line: string) => void): Promise<Row[]> {
-  const photographs = (await readBackgrounds()).slice(0, PICTURES_OF_EACH_KIND);
-  const pictures = [...photographs, ...(await readSampleBanners()).slice(0, PICTURES_OF_EACH_KIND)];
-  const peers: Peer[] = [];
-  try {
-    peers.push(await startPennant(directory, pictures));
-    for (const peer of [
-      await startIpx(directory, pictures, print),
-      await startImageFilter(directory, pictures, print),
-      await findImageMagick(directory, pictures),
-    ]) {
-      if (peer !== undefined) peers.push(peer);
+export function bench(print: Print): Promise<Row[]> {
+  return inTemporaryDirectory(async (directory) => {
+    const photographs = (await readBackgrounds()).slice(0, PICTURES_OF_EACH_KIND);
+    const pictures = [...photographs, ...(await readSampleBanners()).slice(0, PICTURES_OF_EACH_KIND)];
+    const pennant = await startPennant(directory, pictures);
+    let ipx: Peer | undefined;
+    try {
+      ipx = await startIpx(directory, pictures, print);
+      const imageMagick = await findImageMagick(directory, pictures, print);
+      const peers = [pennant, ipx, imageMagick].filter((peer) => peer !== undefined);
+      const shots = await compareAll(pictures, peers, print);
+      const rows = FORMATS.flatMap((format) =>
+        peers.map((peer) => shotRow(format, peer, shotsOf(shots, peer, format))),
+      );
+      return ipx === undefined ? rows : [...rows, speedUpRow(shots, pennant, ipx)];
+    } finally {
+      await pennant.stop?.();
+      await ipx?.stop?.();
     }
-    return rowsOf(peers, await compareAll(pictures, peers, print));
-  } finally {
-    for (const peer of peers) await peer.stop();
-  }
+  });
 }
 
 async function startPennant(directory: string, pictures: readonly BenchPicture[]): Promise<Peer> {
@@ -69,10 +54,9 @@ async function startPennant(directory: string, pictures: readonly BenchPicture[]
   for (const picture of pictures) await fetchGood(service.urlOf(picture, 'mobile.jpg'));
   return {
     name: 'Pennant',
-    formats: FORMATS,
     make: (picture, _crop, format) =>
       fetchGood(service.urlOf(picture, `desktop.${format === 'jpeg' ? 'jpg' : format}`)),
-    stop: () => stopProcess(service.child),
+    stop: () => stopProcess(service),
   };
 }
 
@@ -80,63 +64,54 @@ async function startPennant(directory: string, pictures: readonly BenchPicture[]
 async function compareAll(
   [first, ...others]: readonly BenchPicture[],
   peers: readonly Peer[],
-  print: (line: string) => void,
+  print: Print,
 ): Promise<Shot[]> {
   if (first === undefined) throw new Error('There is no picture to encode');
   const shots: Shot[] = [];
   for (const format of FORMATS) {
-    const asked = peers.filter(({ formats }) => formats.includes(format));
+    print(`  ${format}`);
     // Loads the code for a first picture.
-    for (const peer of asked) await peer.make(first, CROP, format);
+    for (const peer of peers) await peer.make(first, CROP, format);
     for (const picture of others) {
-      const reference = lumaOf(await cutPixels(picture.bytes, CROP));
-      for (const peer of asked) shots.push(await shoot(peer, picture, format, reference));
+      const reference = await cutPixels(picture.bytes, CROP);
+      for (const peer of peers) shots.push(await shoot(peer, picture, format, reference));
     }
-    print(`  ${format}: ${asked.map(({ name }) => name).join(', ')}`);
   }
   return shots;
 }
 
-async function shoot(peer: Peer, picture: BenchPicture, format: Format, reference: Plane): Promise<Shot> {
+async function shoot(peer: Peer, picture: BenchPicture, format: Format, reference: Pixels): Promise<Shot> {
   const startedMs = performance.now();
   const body = await peer.make(picture, CROP, format);
   const ms = performance.now() - startedMs;
-  const ssim = structuralSimilarity(reference, await decodeLuma(body));
+  const ssim = await likenessOf(body, reference);
   return { peer: peer.name, format, picture: picture.name, ms, bytes: body.length, ssim };
 }
 
-function rowsOf(peers: readonly Peer[], shots: readonly Shot[]): Row[] {
-  const of = (peer: string, format: Format) => shots.filter((shot) => shot.peer === peer && shot.format === format);
-  const rows = FORMATS.flatMap((format) =>
-    peers
-      .map(({ name }) => ({ name, own: of(name, format) }))
-      .filter(({ own }) => own.length > 0)
-      .map(({ name, own }) => shotRow(name, format, own)),
-  );
-  const ipx = peers.find(({ name }) => IPX.test(name))?.name;
-  if (ipx === undefined) return rows;
-  const slower = of(ipx, 'avif').map(({ ms }, at) => ms / (of('Pennant', 'avif')[at]?.ms ?? 0));
-  const ratio = summarize(slower);
-  return [
-    ...rows,
-    {
-      part: 'peers',
-      what: 'cold AVIF strip: times quicker than IPX',
-      measured: formatSummary(ratio, 1),
-      target: `at least ${LEAST_SPEED_UP}`,
-      isMet: ratio.median >= LEAST_SPEED_UP,
-    },
-  ];
+function shotsOf(shots: readonly Shot[], { name }: Peer, format: Format): Shot[] {
+  return shots.filter((shot) => shot.peer === name && shot.format === format);
 }
 
-function shotRow(peer: string, format: Format, shots: readonly Shot[]): Row {
+function shotRow(format: Format, { name }: Peer, shots: readonly Shot[]): Row {
   const ms = summarize(shots.map((shot) => shot.ms));
   const kib = summarize(shots.map((shot) => shot.bytes / 1024));
   const ssim = summarize(shots.map((shot) => shot.ssim));
   return {
     part: 'peers',
-    what: `cold ${format} strip of ${shots.length} pictures: ${peer}`,
+    what: `cold ${format} strip of ${shots.length} pictures: ${name}`,
     measured: `${formatSummary(ms, 0)} ms, ${formatSummary(kib, 0)} KiB, SSIM ${formatSummary(ssim, 4)}`,
     figures: { shots },
+  };
+}
+
+function speedUpRow(shots: readonly Shot[], pennant: Peer, ipx: Peer): Row {
+  const own = shotsOf(shots, pennant, 'avif');
+  const ratio = summarize(shotsOf(shots, ipx, 'avif').map(({ ms }, at) => ms / (own[at] as Shot).ms));
+  return {
+    part: 'peers',
+    what: 'cold AVIF strip: times quicker than IPX',
+    measured: formatSummary(ratio, 1),
+    target: `at least ${LEAST_SPEED_UP}`,
+    isMet: ratio.median >= LEAST_SPEED_UP,
   };
 }

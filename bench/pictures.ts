@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
-import { REFERENCE_BANNER } from '../src/domain/variants.ts';
+import type { Format } from '../src/domain/formats.ts';
+import { REFERENCE_BANNER, type Rectangle } from '../src/domain/variants.ts';
+import { encoderOptions } from '../src/images/encoder/job.ts';
 
 export interface BenchPicture {
   readonly name: string;
@@ -12,8 +13,8 @@ export interface BenchPicture {
   readonly bytes: Buffer;
 }
 
-const SAMPLES_DIRECTORY = new URL('../samples/images/', import.meta.url);
-const BACKGROUNDS_PACKAGE = 'gnome-backgrounds';
+const SAMPLES_DIRECTORY = fileURLToPath(new URL('../samples/images', import.meta.url));
+/** Of the Debian package gnome-backgrounds. */
 const BACKGROUNDS_DIRECTORY = '/usr/share/backgrounds/gnome';
 /** The pictures with photographic detail. The others are flat drawings. */
 const BACKGROUNDS = ['adwaita-l', 'grid-l', 'licorice-l', 'pixels-l', 'truchet-l', 'wood-l'];
@@ -21,38 +22,23 @@ const BACKGROUNDS = ['adwaita-l', 'grid-l', 'licorice-l', 'pixels-l', 'truchet-l
 /** The banners of the sample catalog. */
 export async function readSampleBanners(): Promise<BenchPicture[]> {
   const names = (await readdir(SAMPLES_DIRECTORY)).filter((name) => name.endsWith('-banner.jpg')).sort();
-  return Promise.all(
-    names.map(async (name) => ({
-      name: path.basename(name, '.jpg'),
-      bytes: await asBanner(await readFile(new URL(name, SAMPLES_DIRECTORY))),
-    })),
-  );
+  return Promise.all(names.map((name) => readBanner(path.join(SAMPLES_DIRECTORY, name))));
 }
 
-/** Debian's GNOME backgrounds, which are installed if they are missing. None, with a message, if that fails. */
+/** GNOME's backgrounds. None, if they are not installed. */
 export async function readBackgrounds(): Promise<BenchPicture[]> {
-  if (!existsSync(BACKGROUNDS_DIRECTORY)) await installBackgrounds();
-  const found = BACKGROUNDS.filter((name) => existsSync(backgroundPath(name)));
-  return Promise.all(
-    found.map(async (name) => ({ name, bytes: await asBanner(await readFile(backgroundPath(name))) })),
-  );
+  const files = BACKGROUNDS.map((name) => path.join(BACKGROUNDS_DIRECTORY, `${name}.webp`));
+  return Promise.all(files.filter((file) => existsSync(file)).map(readBanner));
 }
 
-async function installBackgrounds(): Promise<void> {
-  try {
-    await promisify(execFile)('apt-get', ['install', '--yes', '--no-install-recommends', BACKGROUNDS_PACKAGE]);
-  } catch (error) {
-    console.log(`Skipped: ${BACKGROUNDS_PACKAGE} is not installed and cannot be (${String(error).split('\n')[0]}).`);
-  }
+async function readBanner(file: string): Promise<BenchPicture> {
+  const image = sharp(await readFile(file)).resize({ ...REFERENCE_BANNER, fit: 'cover' });
+  return { name: path.parse(file).name, bytes: await image.jpeg({ quality: 95 }).toBuffer() };
 }
 
-function backgroundPath(name: string): string {
-  return path.join(BACKGROUNDS_DIRECTORY, `${name}.webp`);
-}
-
-function asBanner(bytes: Buffer): Promise<Buffer> {
-  return sharp(bytes)
-    .resize({ ...REFERENCE_BANNER, fit: 'cover' })
-    .jpeg({ quality: 95 })
-    .toBuffer();
+/** Decodes, crops and encodes as the service does, by the library only. */
+export function encodeBare(original: Buffer, crop: Rectangle, format: Format): Promise<Buffer> {
+  const cropped = sharp(original).autoOrient().extract(crop);
+  const image = format === 'jpeg' ? cropped.flatten({ background: 'white' }) : cropped;
+  return image.toFormat(format, encoderOptions(format, 'fast', undefined)).toBuffer();
 }

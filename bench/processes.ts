@@ -1,45 +1,16 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { access, readFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { PATH_WITH_SERVERS } from '../test/helpers/installed.ts';
+import type { StartedProcess } from '../test/helpers/process.ts';
 
-/** The compared servers share the first core and take turns. The load generator has the other core. */
-export const SERVER_CORE = 0;
-export const LOAD_CORE = 1;
+/**
+ * The beginnings of commands that only ever run on one core. The compared servers share the first core and take turns.
+ * The load generator has the other core.
+ */
+export const ON_SERVER_CORE = ['taskset', '-c', '0'] as const;
+export const ON_LOAD_CORE = ['taskset', '-c', '1'] as const;
 
-/** Starts a command that only ever runs on one core. Its standard error is shown. */
-export function spawnPinned(core: number, command: string, args: readonly string[], options: SpawnOptions = {}) {
-  return spawn('taskset', ['-c', String(core), command, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    ...options,
-  });
-}
-
-/** The first line of a process's output that matches, as its capture groups. */
-export async function waitForLine(child: ChildProcess, pattern: RegExp): Promise<string[]> {
-  if (child.stdout === null) throw new Error('The process was started without an output to read.');
-  for await (const line of createInterface({ input: child.stdout })) {
-    const match = pattern.exec(line);
-    if (match === null) continue;
-    child.stdout.resume();
-    return match.slice(1);
-  }
-  throw new Error(`${child.spawnargs.join(' ')} ended before it was ready.`);
-}
-
-/** The complete output of a process that ends successfully. */
-export async function outputOf(child: ChildProcess): Promise<string> {
-  const chunks: Buffer[] = [];
-  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code}.`);
-  return Buffer.concat(chunks).toString();
-}
-
-export async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
+export async function stopProcess({ child, ended }: Pick<StartedProcess, 'child' | 'ended'>): Promise<void> {
   child.kill('SIGTERM');
   await ended;
 }
@@ -56,8 +27,6 @@ export async function cpuSeconds(pid: number): Promise<number> {
 }
 
 /** Whether a program can be started by its name. */
-export async function isInstalled(program: string): Promise<boolean> {
-  const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
-  const found = await Promise.allSettled(directories.map((directory) => access(join(directory, program))));
-  return found.some(({ status }) => status === 'fulfilled');
+export function isInstalled(program: string): boolean {
+  return spawnSync(program, ['--help'], { stdio: 'ignore', env: { PATH: PATH_WITH_SERVERS } }).error === undefined;
 }

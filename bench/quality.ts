@@ -1,70 +1,61 @@
 import sharp from 'sharp';
 import { FORMATS, type Format } from '../src/domain/formats.ts';
-import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
+import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { type Effort, encoderOptions } from '../src/images/encoder/job.ts';
-import { structuralSimilarity } from '../src/images/encoder/ssim.ts';
-import { cutPixels, decodeLuma, lumaOf } from './likeness.ts';
-import { type BenchPicture, readBackgrounds, readSampleBanners } from './pictures.ts';
+import { cutPixels, likenessOf } from './likeness.ts';
+import type { BenchPicture } from './pictures.ts';
+import type { Print, Row } from './report.ts';
 
-export interface QualityFigures {
-  readonly pictures: string;
+const VARIANTS: readonly Variant[] = ['desktop'];
+const EFFORTS: readonly Effort[] = ['fast', 'optimized'];
+const SETTINGS: readonly Setting[] = VARIANTS.flatMap((variant) =>
+  FORMATS.flatMap((format) => EFFORTS.map((effort) => ({ variant, format, effort }))),
+);
+
+interface Setting {
+  readonly variant: Variant;
   readonly format: Format;
   readonly effort: Effort;
-  /** SSIM of luma, compared with the uncompressed crop: the mean over the pictures, and the worst. */
-  readonly meanSsim: number;
-  readonly worstSsim: number;
-  readonly meanBytes: number;
-  readonly meanMs: number;
 }
 
-const EFFORTS: readonly Effort[] = ['fast', 'optimized'];
-
-/** Quality, size and time of each format's settings for the desktop crop of samples and photographs. */
-export async function measureQuality(): Promise<QualityFigures[]> {
-  sharp.concurrency(1);
-  const groups = [
-    { pictures: 'samples', members: await readSampleBanners() },
-    { pictures: 'photographs', members: await readBackgrounds() },
-  ].filter(({ members }) => members.length > 0);
-  const figures: QualityFigures[] = [];
-  for (const { pictures, members } of groups) {
-    for (const format of FORMATS) {
-      for (const effort of EFFORTS)
-        figures.push({ pictures, format, effort, ...(await measure(members, format, effort)) });
-    }
-  }
-  return figures;
+interface Encoding {
+  readonly ssim: number;
+  readonly bytes: number;
+  readonly ms: number;
 }
 
-async function measure(pictures: readonly BenchPicture[], format: Format, effort: Effort) {
-  const results: { ssim: number; bytes: number; ms: number }[] = [];
-  for (const { bytes } of pictures) {
-    const crop = await cutPixels(bytes, cropOf('desktop', REFERENCE_BANNER));
-    const startedMs = performance.now();
-    const encoded = await sharp(crop.data, { raw: crop.info })
-      .toFormat(format, encoderOptions(format, effort, undefined))
-      .toBuffer();
-    const ms = performance.now() - startedMs;
-    const ssim = structuralSimilarity(lumaOf(crop), await decodeLuma(encoded));
-    results.push({ ssim, bytes: encoded.length, ms });
+/** The figures by which encoder settings are chosen: likeness, size and time for each variant, format and effort. */
+export async function benchQuality(
+  groups: Readonly<Record<string, readonly BenchPicture[]>>,
+  print: Print,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [group, pictures] of Object.entries(groups)) {
+    if (pictures.length === 0) print(`  skipped: there are no ${group}`);
+    else for (const setting of SETTINGS) rows.push(await rowOf(group, pictures, setting));
   }
-  const ssims = results.map(({ ssim }) => ssim);
+  return rows;
+}
+
+async function rowOf(group: string, pictures: readonly BenchPicture[], setting: Setting): Promise<Row> {
+  const encodings: Encoding[] = [];
+  for (const picture of pictures) encodings.push(await encode(picture, setting));
+  const mean = (name: keyof Encoding) => encodings.reduce((sum, each) => sum + each[name], 0) / encodings.length;
+  const worst = Math.min(...encodings.map(({ ssim }) => ssim));
+  const { variant, format, effort } = setting;
   return {
-    meanSsim: mean(ssims),
-    worstSsim: Math.min(...ssims),
-    meanBytes: mean(results.map(({ bytes }) => bytes)),
-    meanMs: mean(results.map(({ ms }) => ms)),
+    part: 'encode',
+    what: `quality of ${variant}.${format}, ${effort}, ${group}`,
+    measured: `SSIM ${mean('ssim').toFixed(4)} (worst ${worst.toFixed(4)}), ${(mean('bytes') / 1024).toFixed(0)} KiB, ${mean('ms').toFixed(0)} ms`,
+    figures: { encodings },
   };
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-if (import.meta.main) {
-  console.log('| pictures | format | effort | SSIM, mean | worst | KiB | ms |\n|---|---|---|---|---|---|---|');
-  for (const { pictures, format, effort, meanSsim, worstSsim, meanBytes, meanMs } of await measureQuality()) {
-    const figures = [meanSsim.toFixed(4), worstSsim.toFixed(4), (meanBytes / 1024).toFixed(0), meanMs.toFixed(0)];
-    console.log(`| ${[pictures, format, effort, ...figures].join(' | ')} |`);
-  }
+async function encode({ bytes }: BenchPicture, { variant, format, effort }: Setting): Promise<Encoding> {
+  const pixels = await cutPixels(bytes, cropOf(variant, REFERENCE_BANNER));
+  const image = sharp(pixels.data, { raw: pixels.info });
+  const startedMs = performance.now();
+  const encoded = await image.toFormat(format, encoderOptions(format, effort, undefined)).toBuffer();
+  const ms = performance.now() - startedMs;
+  return { ssim: await likenessOf(encoded, pixels), bytes: encoded.length, ms };
 }

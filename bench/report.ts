@@ -10,16 +10,26 @@ export interface Row {
   readonly figures?: object;
 }
 
-export function verdictOf({ isMet }: Row): 'PASS' | 'MISS' | '' {
-  if (isMet === undefined) return '';
-  return isMet ? 'PASS' : 'MISS';
+export type Print = (line: string) => void;
+
+export interface PartOptions {
+  /** The larger of the two sizes that `scale` compares. */
+  readonly size: number;
 }
+
+/** Runs one part of the bench. It may print its progress. */
+export type Part = (print: Print, options: PartOptions) => Promise<Row[]>;
 
 const HEADINGS = ['part', 'what', 'measured', 'target', ''] as const;
 
 export function formatTable(rows: readonly Row[]): string {
   const cells = rows.map((row) => [row.part, row.what, row.measured, row.target ?? '', verdictOf(row)]);
   return formatColumns([HEADINGS, ...cells]);
+}
+
+function verdictOf({ isMet }: Row): string {
+  if (isMet === undefined) return '';
+  return isMet ? 'PASS' : 'MISS';
 }
 
 /** Columns as wide as their widest cell. The first line is the head. */

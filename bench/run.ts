@@ -1,13 +1,25 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { PARTS, PARTS_ON_DEMAND, type Part } from './parts.ts';
-import { formatTable, type Row } from './report.ts';
+import { formatTable, type Part, type Row } from './report.ts';
 
+/** Every part by its name, in order. Each is loaded when it runs, so that no part loads another's libraries. */
+const PARTS: Readonly<Record<string, () => Promise<{ readonly bench: Part }>>> = {
+  hot: () => import('./hot.ts'),
+  first: () => import('./first.ts'),
+  encode: () => import('./encode.ts'),
+  limiter: () => import('./limiter.ts'),
+  redis: () => import('./redis.ts'),
+  memory: () => import('./memory.ts'),
+  peers: () => import('./peers.ts'),
+  scale: () => import('./scale.ts'),
+};
+/** These parts take long, and run only when `--only` names them. */
+const ON_DEMAND: ReadonlySet<string> = new Set(['scale']);
 const DEFAULT_SIZE = 1_000_000;
 const USAGE = `Usage: npm run bench -- [--only PART[,PART]] [--size NUMBER] [--json FILE]
 Parts: ${Object.keys(PARTS).join(', ')}
-Only with --only: ${[...PARTS_ON_DEMAND].join(', ')}. --size is its number of files, records and channels (${DEFAULT_SIZE}).
+Only with --only: ${[...ON_DEMAND].join(', ')}. --size is its number of files, records and channels (${DEFAULT_SIZE}).
 `;
 
 const { values } = parseArgs({
@@ -18,7 +30,7 @@ const { values } = parseArgs({
     help: { type: 'boolean' },
   },
 });
-const names = values.only?.split(',') ?? Object.keys(PARTS).filter((name) => !PARTS_ON_DEMAND.has(name));
+const names = values.only?.split(',') ?? Object.keys(PARTS).filter((name) => !ON_DEMAND.has(name));
 const unknown = names.filter((name) => !(name in PARTS));
 
 if (unknown.length > 0) console.error(`There is no part ${unknown.join(', ')}.`);
@@ -31,7 +43,7 @@ async function run(jsonPath: string | undefined): Promise<void> {
   const rows: Row[] = [];
   for (const name of names) {
     console.log(`\n== ${name}`);
-    rows.push(...(await runPart(name, PARTS[name] as Part)));
+    rows.push(...(await runPart(name)));
   }
   console.log(`\n${formatTable(rows)}`);
   if (jsonPath !== undefined) {
@@ -40,9 +52,10 @@ async function run(jsonPath: string | undefined): Promise<void> {
 }
 
 /** If a part fails, only its own rows are missing. */
-async function runPart(name: string, part: Part): Promise<Row[]> {
+async function runPart(name: string): Promise<Row[]> {
   try {
-    return await part((line) => console.log(line), { size: Number(values.size) });
+    const part = await PARTS[name]?.();
+    return (await part?.bench((line) => console.log(line), { size: Number(values.size) })) ?? [];
   } catch (error) {
     console.error(error);
     const reason = error instanceof Error ? error.message : String(error);

@@ -5,9 +5,8 @@ import { checksumOf } from '../src/store/keys.ts';
 import { createSqliteStore, databasePath } from '../src/store/sqlite.ts';
 import { prepareSchema, prepareStatements } from '../src/store/sqlite-schema.ts';
 import { channelIdOf } from './catalog-content.ts';
-import type { Print } from './parts.ts';
-import type { Row } from './report.ts';
-import { cpuTimesOf, flatRow, format, medianCpuMs, type Sizes, spread } from './scale-report.ts';
+import type { Print, Row } from './report.ts';
+import { CONSTANT, format, medianCpuMs, type Pair, scaleRow, spread } from './scale-report.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const CALLS = 1_280;
@@ -27,25 +26,22 @@ interface Figures {
   readonly writeMs: number;
   /** CPU time of `GROUP` writes. */
   readonly evictingWritesMs: number;
-  readonly eraseMs: number;
+  readonly purgeMs: number;
 }
 
-/** Records in `cache.db`, read through its thread like in the service. */
-export async function benchCacheAtScale(print: Print, sizes: Sizes): Promise<Row[]> {
+/** Records in `cache.db`, read through its thread like in the service. All figures are CPU time. */
+export async function benchCacheAtScale(print: Print, sizes: Pair): Promise<Row[]> {
   const small = await measureCache(print, sizes.small);
   const large = await measureCache(print, sizes.large);
-  const pair = (name: keyof Figures) => ({ small: small[name], large: large[name] });
+  const rowOf = (what: string, name: keyof Figures, limit?: typeof CONSTANT) =>
+    scaleRow(`cache.db: ${what}, CPU time`, sizes, { small: small[name], large: large[name] }, 'ms', limit);
   return [
-    flatRow('cache.db: the start of its thread and the first look-up, records', sizes, pair('openMs'), 'ms'),
-    flatRow('cache.db: a look-up that finds a record', sizes, pair('hitMs'), 'ms'),
-    flatRow('cache.db: a look-up that finds none', sizes, pair('missMs'), 'ms'),
-    flatRow('cache.db: a write', sizes, pair('writeMs'), 'ms'),
-    flatRow(`cache.db: ${GROUP} writes with their evictions`, sizes, pair('evictingWritesMs'), 'ms'),
-    {
-      part: 'scale',
-      what: `cache.db: a channel erased, CPU time, ${format(sizes.large)} / ${format(sizes.small)}`,
-      measured: `${(large.eraseMs / 1000).toFixed(2)} / ${(small.eraseMs / 1000).toFixed(2)} s`,
-    },
+    rowOf('the start of its thread and the first look-up', 'openMs', CONSTANT),
+    rowOf('a look-up that finds a record', 'hitMs', CONSTANT),
+    rowOf('a look-up that finds none', 'missMs', CONSTANT),
+    rowOf('a write', 'writeMs', CONSTANT),
+    rowOf(`${GROUP} writes with their evictions`, 'evictingWritesMs', CONSTANT),
+    rowOf('a channel purged', 'purgeMs'),
   ];
 }
 
@@ -102,7 +98,7 @@ async function measure(path: string, count: number): Promise<Figures> {
   const writeMs = await medianCpuMs(CALLS, (number) =>
     store.set(keyOf(count + number), entryOf(count + number), DAY_MS),
   );
-  const [eraseMs = 0] = await cpuTimesOf(1, () => store.erase(changeOfChannels(new Set([channelIdOf(1)]))));
+  const purgeMs = await medianCpuMs(1, () => store.erase(changeOfChannels(new Set([channelIdOf(1)]))));
   await store.close();
   const full = open(statSync(path).size);
   await full.get(keyOf(0));
@@ -111,5 +107,5 @@ async function measure(path: string, count: number): Promise<Figures> {
     for (let number = 0; number < GROUP; number += 1) await write(count + CALLS + group * GROUP + number);
   });
   await full.close();
-  return { openMs, hitMs, missMs, writeMs, evictingWritesMs, eraseMs };
+  return { openMs, hitMs, missMs, writeMs, evictingWritesMs, purgeMs };
 }

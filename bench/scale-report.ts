@@ -1,31 +1,42 @@
 import type { Row } from './report.ts';
 import { summarize } from './statistics.ts';
 
-export interface Sizes {
-  readonly small: number;
-  readonly large: number;
-}
-
-/** The same figure at both sizes. */
+/** The two compared sizes, or the same figure at both. */
 export interface Pair {
   readonly small: number;
   readonly large: number;
 }
 
-/** A figure is constant if the larger one is at most this multiple of the one at 10,000 entries. */
-const MAX_GROWTH = 2;
+interface Limit {
+  readonly target: string;
+  isMet(figures: Pair): boolean;
+}
 
-/** @param unit the unit of both figures */
-export function flatRow(what: string, { small, large }: Sizes, figures: Pair, unit: string): Row {
-  const growth = figures.large / figures.small;
+/** The figure does not grow with the size. */
+export const CONSTANT: Limit = { target: 'at most 2 times', isMet: ({ small, large }) => large <= 2 * small };
+
+export function atMost(most: number, unit: string): Limit {
+  return { target: `at most ${most} ${unit}`, isMet: ({ large }) => large <= most };
+}
+
+export function atMostMore(most: number, unit: string): Limit {
+  return { target: `at most ${most} ${unit} more`, isMet: ({ small, large }) => large - small <= most };
+}
+
+/**
+ * One figure at both sizes.
+ *
+ * @param unit the unit of both figures
+ * @param limit absent for a figure that is only informative
+ */
+export function scaleRow(what: string, sizes: Pair, figures: Pair, unit: string, limit?: Limit): Row {
   const digits = figures.small < 10 ? 2 : 0;
-  const [first, second] = [figures.small, figures.large].map((figure) => figure.toFixed(digits));
+  const [small, large] = [figures.small.toFixed(digits), figures.large.toFixed(digits)];
   return {
     part: 'scale',
-    what: `${what}, CPU time, ${format(large)} / ${format(small)}`,
-    measured: `${second} / ${first} ${unit} = ${growth.toFixed(2)}`,
-    target: `at most ${MAX_GROWTH}`,
-    isMet: growth <= MAX_GROWTH,
+    what: `${what}, ${format(sizes.large)} / ${format(sizes.small)}`,
+    measured: `${large} / ${small} ${unit} = ${(figures.large / figures.small).toFixed(2)}`,
+    ...(limit && { target: limit.target, isMet: limit.isMet(figures) }),
     figures,
   };
 }

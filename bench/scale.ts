@@ -1,11 +1,12 @@
-import type { Print } from './parts.ts';
-import type { Row } from './report.ts';
+import type { PartOptions, Print, Row } from './report.ts';
 import { benchCacheAtScale } from './scale-cache.ts';
 import { benchCatalogAtScale } from './scale-catalog.ts';
 import { benchPicturesAtScale } from './scale-pictures.ts';
 
+const SMALL_SIZE = 10_000;
+
 /** The stored pictures, `cache.db` and the catalog with many entries, compared with 10,000 of each. */
-export async function benchScale(print: Print, size: number): Promise<Row[]> {
+export async function bench(print: Print, { size }: PartOptions): Promise<Row[]> {
   if (!Number.isSafeInteger(size) || size < SMALL_SIZE) throw new Error(`--size is a number from ${SMALL_SIZE} on`);
   const sizes = { small: SMALL_SIZE, large: size };
   return [
@@ -14,5 +15,3 @@ export async function benchScale(print: Print, size: number): Promise<Row[]> {
     ...(await benchCatalogAtScale(print, sizes)),
   ];
 }
-
-const SMALL_SIZE = 10_000;

@@ -21,3 +21,10 @@ export function summarize(values: readonly number[]): Summary {
     highest: at(sorted.length - 1),
   };
 }
+
+/** The time that work takes, in milliseconds. */
+export async function timeMs(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}

@@ -23,12 +23,11 @@ function request()
   return before .. '10.' .. math.floor(host / 65536) % 256 .. '.' .. math.floor(host / 256) % 256 .. '.' .. host % 256 .. after
 end
 
-function done(summary, latency)
+function done(summary)
   local errors = summary.errors
   io.write(string.format(
-    '\nRESULT {"answers":%d,"seconds":%.6f,"bytes":%d,"refused":%d,"broken":%d,"p50Ms":%.3f,"p99Ms":%.3f}\n',
-    summary.requests, summary.duration / 1e6, summary.bytes, errors.status,
-    errors.connect + errors.read + errors.write + errors.timeout,
-    latency:percentile(50) / 1000, latency:percentile(99) / 1000
+    '\nRESULT {"answers":%d,"seconds":%.6f,"refused":%d,"broken":%d}\n',
+    summary.requests, summary.duration / 1e6, errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout
   ))
 end

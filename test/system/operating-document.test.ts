@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
-import { blockWith, ROOT, readDocument, tableRows, textPattern } from '../helpers/documents.ts';
+import { blockWith, readDocument, tableRows, textPattern } from '../helpers/documents.ts';
 import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { findFreePort, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -48,12 +48,6 @@ test('docs/scaling.md names settings that exist', () => {
   const named = spans.filter((span) => /^[A-Z]+(?:_[A-Z]+)+$/.test(span));
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
-});
-
-test('docs/scaling.md shows every plot', async () => {
-  const shown = readDocument('docs/scaling.md').links.filter((target) => target.startsWith('plots/'));
-  const plots = await readdir(join(ROOT, 'docs/plots'));
-  expect(shown.toSorted()).toEqual(plots.map((name) => `plots/${name}`).toSorted());
 });
 
 test('docs/operating.md has every message of level info and above that a failing service logs', async () => {

@@ -225,7 +225,7 @@ test('a response from memory that the kernel takes at once sets no timer', async
   const service = await startTestApp({ clock: { ...clock, after } });
   onTestFinished(() => service.close());
   const { ask, close } = await openConnection(await service.listen());
-  onTestFinished(close);
+  onTestFinished(() => void close());
   for (let number = 0; number < 2; number += 1) await ask(RECORD);
   timers.splice(0);
   expect((await ask(RECORD)).status).toBe(200);

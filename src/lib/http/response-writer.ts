@@ -4,8 +4,6 @@ import type { Runtime } from '../runtime.ts';
 
 export interface ResponseWriterOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders' | 'metrics'>;
-  /** Default: 64 MiB. */
-  readonly maxBytes?: number;
 }
 
 /** A response that the kernel has not taken whole. */
@@ -16,15 +14,15 @@ interface Waiting {
   startedAtMs: number | undefined;
 }
 
-const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 /** A larger body is written piece by piece, because Node reports progress only for whole writes. */
 const FIRST_PIECE_BYTES = 256 * 1024;
 const PIECE_BYTES = 64 * 1024;
-/** The objects of a request and its response, and the header fields (measured: 6 to 9 KiB). */
+/** The objects of a request and its response, and the header fields (measured with its part of the connection: 6 to 12 KiB). */
 const RESPONSE_BYTES = 10 * 1024;
-/** A response may take this long, and a second for each 16 KiB of its body. */
+/** A response may take this long, and a second more for each 16 KiB of its body. */
 const ALLOWED_MS = 60_000;
-const BYTES_PER_MS = 16.384;
+const BYTES_PER_SECOND = 16 * 1024;
 const SWEEP_MS = 1_000;
 
 export type ResponseWriter = ReturnType<typeof createResponseWriter>;
@@ -34,7 +32,7 @@ export type ResponseWriter = ReturnType<typeof createResponseWriter>;
  * memory that they keep is bounded. A connection that misses the deadline is closed. When too much waits, the connection
  * whose reader has taken nothing for the longest time is closed first.
  */
-export function createResponseWriter({ runtime, maxBytes = DEFAULT_MAX_BYTES }: ResponseWriterOptions) {
+export function createResponseWriter({ runtime }: ResponseWriterOptions) {
   const { clock, holders, metrics } = runtime;
   /** Longest without progress first. */
   const connections = new Map<Socket, Map<ServerResponse, Waiting>>();
@@ -63,7 +61,7 @@ export function createResponseWriter({ runtime, maxBytes = DEFAULT_MAX_BYTES }: 
 
   function watch(response: ServerResponse, body: string | Buffer | undefined): void {
     const { socket } = response.req;
-    const allowedMs = ALLOWED_MS + Buffer.byteLength(body ?? '') / BYTES_PER_MS;
+    const allowedMs = ALLOWED_MS + (Buffer.byteLength(body ?? '') / BYTES_PER_SECOND) * 1_000;
     const waiting = { body, allowedMs, startedAtMs: response.socket === null ? undefined : clock.monotonic() };
     const responses = connections.get(socket) ?? new Map<ServerResponse, Waiting>();
     connections.set(socket, responses.set(response, waiting));
@@ -104,7 +102,7 @@ export function createResponseWriter({ runtime, maxBytes = DEFAULT_MAX_BYTES }: 
   /** A response that is larger than the bound is sent as long as no other waits. */
   function closeSlowest(): void {
     for (const [socket, responses] of connections) {
-      if (bytes <= maxBytes || entries === 1) return;
+      if (bytes <= MAX_BYTES || entries === 1) return;
       close(socket, responses, 'memory');
     }
   }
@@ -133,7 +131,7 @@ export function createResponseWriter({ runtime, maxBytes = DEFAULT_MAX_BYTES }: 
     });
   }
 
-  holders.add('responses being sent', () => ({ entries, bytes, maxBytes }));
+  holders.add('responses being sent', () => ({ entries, bytes, maxBytes: MAX_BYTES }));
   metrics.addCounter({
     name: 'pennant_slow_responses_closed_total',
     help: 'Responses whose connection was closed because the reader was too slow: past the deadline, or slowest when too much waited.',

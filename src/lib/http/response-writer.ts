@@ -16,8 +16,7 @@ interface Waiting {
 
 const MAX_BYTES = 64 * 1024 * 1024;
 /** A larger body is written piece by piece, because Node reports progress only for whole writes. */
-const FIRST_PIECE_BYTES = 256 * 1024;
-const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 256 * 1024;
 /** The objects of a request and its response, and the header fields (measured with its part of the connection: 6 to 12 KiB). */
 const RESPONSE_BYTES = 10 * 1024;
 /** A response may take this long, and a second more for each 16 KiB of its body. */
@@ -119,7 +118,8 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions) {
     cancelSweep = connections.size === 0 ? undefined : clock.after(SWEEP_MS, sweep);
   }
 
-  function writePieces(response: ServerResponse, body: Buffer, start: number, end: number): void {
+  function writePieces(response: ServerResponse, body: Buffer, start = 0): void {
+    const end = start + PIECE_BYTES;
     if (end >= body.length) {
       response.end(body.subarray(start));
       return;
@@ -127,7 +127,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions) {
     response.write(body.subarray(start, end), (error) => {
       if (error != null) return;
       noteProgress(response.req.socket);
-      writePieces(response, body, end, end + PIECE_BYTES);
+      writePieces(response, body, end);
     });
   }
 
@@ -145,7 +145,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions) {
       // It has emitted its last event.
       if (response.destroyed) return;
       const sent = response.req.method === 'HEAD' ? undefined : body;
-      if (Buffer.isBuffer(sent) && sent.length > FIRST_PIECE_BYTES) writePieces(response, sent, 0, FIRST_PIECE_BYTES);
+      if (Buffer.isBuffer(sent) && sent.length > PIECE_BYTES) writePieces(response, sent);
       else response.end(sent, encoding);
       if (response.writableLength > 0) watch(response, sent);
     },

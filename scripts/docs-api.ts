@@ -108,7 +108,8 @@ Every path accepts GET, HEAD (GET without the body) and OPTIONS (204, for browse
 redirects. Unknown parameters are ignored. A listed parameter that is empty, given twice or not allowed is a 400.
 
 A request body, \`Upgrade\` and \`Range\` are ignored. A URL may have 8,192 bytes (414 above that), the header section 24 KiB
-(431). A request target may be an absolute URL; its host then replaces \`Host\`. No request takes longer than 12 s.
+(431). A request target may be an absolute URL; its host then replaces \`Host\`. No request takes longer than 12 s. A
+response must be read within 60 s plus 1 s for each 16 KiB, or its connection is closed.
 
 If several things are wrong with a request, the first of this list is reported: the rate limit (429), malformed HTTP (400), the
 method (405), the path (404), a parameter (400), the channel (404), the image (404).`;

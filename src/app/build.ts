@@ -5,6 +5,7 @@ import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import { createBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { createResponseWriter } from '../lib/http/response-writer.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { flushSpans } from '../lib/tracing.ts';
@@ -68,7 +69,8 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const banners = createBannerService({ channels, originals, encoder, pictures, reEncoding, changes, runtime });
 
   // Listeners, background work and the stop
-  const services = { channels, channelBatches, searches, banners, beforeLookUp, version };
+  const responseWriter = createResponseWriter({ runtime });
+  const services = { channels, channelBatches, searches, banners, beforeLookUp, version, responseWriter };
   const listener = createPublicListener({ config, runtime, redis: stores.redis, ...services });
   const { http, limiter, refusedClients } = listener;
   const backgroundWork = createBackgroundWork(
@@ -76,7 +78,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
   const shown = { version, settings, runtime, upstreams, encoder, limiter, refusedClients };
-  const privateListener = createConsoleServer({ config, http, purge, ...shown });
+  const privateListener = createConsoleServer({ config, http, purge, responseWriter, ...shown });
 
   // Last, because the store's thread starts while everything above is built
   await stores.opened();

@@ -12,7 +12,10 @@ import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
 import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 
 interface PublicListenerOptions
-  extends Pick<HttpServerOptions, 'channels' | 'channelBatches' | 'searches' | 'banners' | 'version' | 'beforeLookUp'> {
+  extends Pick<
+    HttpServerOptions,
+    'channels' | 'channelBatches' | 'searches' | 'banners' | 'version' | 'beforeLookUp' | 'responseWriter'
+  > {
   readonly config: Config;
   readonly runtime: Runtime;
   readonly redis: RedisConnection | undefined;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
+import type { ResponseWriter } from '../lib/http/response-writer.ts';
 
 /** A response of the private listener. */
 export interface ConsoleResponse {
@@ -23,7 +24,11 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] as string;
 }
 
-export function sendResponse(response: ServerResponse, { status = 200, headers = {}, body }: ConsoleResponse): void {
+export function sendResponse(
+  responseWriter: ResponseWriter,
+  response: ServerResponse,
+  { status = 200, headers = {}, body }: ConsoleResponse,
+): void {
   const isJson = typeof body === 'object' && !Buffer.isBuffer(body);
   const content = isJson ? JSON.stringify(body) : (body ?? '');
   response.writeHead(status, {
@@ -32,7 +37,7 @@ export function sendResponse(response: ServerResponse, { status = 200, headers =
     ...headers,
     ...(status !== 304 && { 'content-length': Buffer.byteLength(content) }),
   });
-  response.end(content);
+  responseWriter.end(response, content);
 }
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
+import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
 import type { Purge } from '../services/purge.ts';
 import { addProcessGauges } from './gauges.ts';
@@ -21,6 +22,7 @@ export interface ConsoleOptions extends ShownComponents {
   readonly purge: Purge;
   /** The public listener. */
   readonly http: Listener;
+  readonly responseWriter: ResponseWriter;
 }
 
 /** Paths for probes and scrapers, which may use an address instead of a name. */
@@ -50,7 +52,7 @@ const PLAYGROUND_HEADERS = {
 
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
 export function createConsoleServer(options: ConsoleOptions): Listener {
-  const { config, purge, http } = options;
+  const { config, purge, http, responseWriter } = options;
   const { metrics, holders, logger } = options.runtime;
   const startedAtMs = Date.now();
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
@@ -110,7 +112,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     void respond(request)
       .catch(fail)
-      .then((made) => response.destroyed || sendResponse(response, made));
+      .then((made) => response.destroyed || sendResponse(responseWriter, response, made));
   });
   const listener = createListener(server);
   return {

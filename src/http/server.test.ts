@@ -3,6 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { sendRaw } from '../../test/helpers/raw-http.ts';
 import { createHolders } from '../lib/holders.ts';
+import { createResponseWriter } from '../lib/http/response-writer.ts';
+import { createMetrics } from '../lib/metrics/metrics.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
 import { createClientIdentification } from './request/client.ts';
 import type { AccessLogEntry } from './response/access-log.ts';
@@ -11,6 +13,7 @@ import { createHttpServer, type HttpServerOptions } from './server.ts';
 /** A listener whose rate limit fails, and what it reports. */
 async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: number; failures: unknown[] }> {
   const failures: unknown[] = [];
+  const [clock, holders] = [createManualClock(), createHolders()];
   const listener = createHttpServer({
     limiter: { hit },
     clients: createClientIdentification({
@@ -20,8 +23,8 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
       limitOverrides: [],
     }),
     baseUrls: [],
-    clock: createManualClock(),
-    holders: createHolders(),
+    ...{ clock, holders },
+    responseWriter: createResponseWriter({ runtime: { clock, holders, metrics: createMetrics() } }),
     metrics: {
       beginRoute: () => undefined,
       countResponse: ({ status, failure }: AccessLogEntry) =>

@@ -1,5 +1,6 @@
 import type { ServerOptions } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
+import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { createEndpointStep, createPipeline, createRouter } from './pipeline.ts';
 import { createRateLimitStep, type RateLimitStepOptions } from './request/client.ts';
 import { type ContextOptions, createContextFactory, validate } from './request/context.ts';
@@ -7,7 +8,7 @@ import { createRequestTracing } from './request/tracing.ts';
 import { type AccessLogOptions, createAccessLog } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
-import { applyConditions, send } from './response/response.ts';
+import { applyConditions, createSend } from './response/response.ts';
 import { createRecordBodies, type RecordBodiesOptions } from './response/serializers.ts';
 import { badgeRoute } from './routes/badges.ts';
 import { bannerRoutes } from './routes/banners.ts';
@@ -23,7 +24,7 @@ export type HttpServerOptions = Omit<ContextOptions, 'lifetime'> &
   MicroCacheOptions &
   Omit<RouteOptions, 'recordBodyOf'> &
   RecordBodiesOptions &
-  AccessLogOptions;
+  AccessLogOptions & { readonly responseWriter: ResponseWriter };
 
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 10_000,
@@ -54,7 +55,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
     steps: [rateLimit, validate, microCache.find, router.route, createEndpointStep(options)],
     /** Every response passes these, in this order. */
-    responseSteps: [microCache.keep, applyConditions, send, accessLog.observe],
+    responseSteps: [microCache.keep, applyConditions, createSend(options), accessLog.observe],
   });
   const { onParserError, onConnect } = createClientErrors({ ...options, rateLimit, accessLog });
   const server = createServer(SERVER_OPTIONS, pipeline);

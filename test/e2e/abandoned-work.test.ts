@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { readAnswers } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
@@ -41,6 +44,35 @@ test('a picture whose clients have all disconnected is dropped before an encoder
   expect(await Promise.all(abandoned)).toEqual(abandoned.map(() => 'gone'));
   process.kill(encoderPid, 'SIGCONT');
   expect((await Promise.all([patient, shared])).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('a picture whose client disconnects during the download is not encoded', async () => {
+  const downloaded = Promise.withResolvers<Buffer>();
+  const download = vi.fn(() => downloaded.promise);
+  const widths: number[] = [];
+  const encoder = createFakeEncoder({
+    async encode({ output }) {
+      widths.push(output.width);
+      return Buffer.from('an image');
+    },
+  });
+  const service = await startTestApp({ encoder, sources: [numberedSource()], downloader: { download } });
+  onTestFinished(() => service.close());
+  const port = await service.listen();
+  const path = `/${numberedChannelId(1)}/tv.png`;
+  const accepted = once(service.app.http.server, 'connection');
+  const impatient = connect(port, '127.0.0.1');
+  impatient.write(`GET ${path}?width=10 HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const [socket] = (await accepted) as [Socket];
+  await expect.poll(() => download.mock.calls.length).toBe(1);
+  impatient.destroy();
+  await once(socket, 'close');
+  const patient = fetch(`http://127.0.0.1:${port}${path}?width=20`);
+  downloaded.resolve(Buffer.from('an original'));
+  expect((await patient).status).toBe(200);
+  expect(widths).toEqual([20]);
+  // The download that the first client started was for both.
+  expect(download).toHaveBeenCalledOnce();
 });
 
 test('a picture is refused when ENCODER_QUEUE pictures are waiting', async () => {
@@ -93,4 +125,20 @@ test('pictures on one connection leave no listeners on the connection', async ()
   for (const width of [10, 20, 30]) await ask(`/${SAMPLE}/tv.png?width=${width}`);
   await expect.poll(waiting).toBe(before);
   expect(sockets).toHaveLength(1);
+});
+
+test('many pictures on one connection cause no warning about its listeners', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const service = await startTestApp({ encoder: createFakeEncoder() });
+  onTestFinished(() => service.close());
+  const pictures = Array.from(
+    { length: 20 },
+    (_, at) => `GET /${SAMPLE}/tv.png?width=${at + 1} HTTP/1.1\r\nHost: a\r\n`,
+  );
+  const answers = await readAnswers(await service.listen(), `${pictures.join('\r\n')}Connection: close\r\n\r\n`);
+  expect(answers.map(({ status }) => status)).toEqual(pictures.map(() => 200));
+  expect(warnings).toEqual([]);
 });

@@ -1,52 +1,233 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createManualClock } from '../helpers/clock.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { openConnection } from '../helpers/raw-http.ts';
 
-const PICTURE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
+const SAMPLE = 'UCPennantSample00000001A';
+const MIB = 2 ** 20;
 /** More than the kernel's buffers of a connection can hold. */
-const MANY = 40;
-const KEEP_ALIVE_MS = { atLeast: 75_000, below: 100_000 };
-const PATIENCE_MS = 100_000;
+const LARGE_BYTES = 20 * MIB;
+/** The deadline of a large image, in ms. */
+const LARGE_MS = 60_000 + (LARGE_BYTES / 16_384) * 1_000;
+const SWEEP_MS = 1_000;
+const MAX_BYTES = 64 * MIB;
+const RECORD = get(`/api/channel/${SAMPLE}`);
 
-let service: TestApp;
-let port: number;
-let server: Server;
-beforeAll(async () => {
-  service = await startTestApp();
-  port = await service.listen();
-  server = service.app.http.server;
-  await service.get('/UCPennantSample00000001A/tv.png');
-});
-afterAll(() => service.close());
+const large = (width: number) => get(`/${SAMPLE}/tv.png?width=${width}`);
 
-/** Both ends of a connection on which this many pictures are requested. */
-async function askFor(pictures: number): Promise<{ client: Socket; socket: Socket }> {
-  const accepted = once(server, 'connection');
-  const client = connect(port, '127.0.0.1').pause();
-  client.on('error', () => undefined);
-  onTestFinished(() => void client.destroy());
-  client.write(PICTURE.repeat(pictures));
-  const [socket] = (await accepted) as [Socket];
-  return { client, socket };
+function get(path: string, fields = ''): string {
+  return `GET ${path} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`;
 }
 
-describe('a client that reads its responses slowly', () => {
-  it.each([1, MANY])('has the keep-alive time after it has read all %i', async (pictures) => {
-    const { client, socket } = await askFor(pictures);
-    client.resume();
-    await expect.poll(() => socket.timeout).toBeGreaterThan(KEEP_ALIVE_MS.atLeast);
-    await expect.poll(() => socket.timeout).toBeLessThan(KEEP_ALIVE_MS.below);
+/** A service whose every image has `bytes`, and its port. */
+async function start(bytes = LARGE_BYTES, env: Record<string, string> = {}) {
+  const service = await startTestApp({
+    encoder: createFakeEncoder({ encode: async () => Buffer.alloc(bytes) }),
+    env: { IMAGE_CACHE_BYTES: '1GiB', ...env },
+  });
+  onTestFinished(() => service.close());
+  return { service, port: await service.listen() };
+}
+
+/** A client that sends these requests on one connection, and reads only when it is told to. */
+function openReader(port: number, requests: string) {
+  const socket = connect(port, '127.0.0.1').pause();
+  const state = { received: 0, isClosed: false };
+  let wanted = 0;
+  let reached = Promise.withResolvers<void>();
+  socket
+    .on('error', () => undefined)
+    .on('data', (chunk: Buffer) => {
+      state.received += chunk.length;
+      if (state.received < wanted) return;
+      socket.pause();
+      reached.resolve();
+    })
+    .on('close', () => {
+      state.isClosed = true;
+      reached.resolve();
+    });
+  onTestFinished(() => void socket.destroy());
+  socket.write(requests);
+  return {
+    state,
+    destroy: () => socket.destroy(),
+    /** Reads until it has this many bytes in all, or the connection is closed. */
+    async readUpTo(bytes: number): Promise<void> {
+      if (state.received >= bytes || state.isClosed) return;
+      wanted = bytes;
+      reached = Promise.withResolvers();
+      socket.resume();
+      await reached.promise;
+    },
+  };
+}
+
+const held = async (service: TestApp, figure: string) =>
+  (await service.metric(`pennant_held_${figure}{holder="responses being sent"}`)) ?? 0;
+const closedFor = (service: TestApp, reason: string) =>
+  service.metric(`pennant_slow_responses_closed_total{reason="${reason}"}`);
+const untilHeld = (service: TestApp, entries: number) => expect.poll(() => held(service, 'entries')).toBe(entries);
+
+describe('a response whose reader is slow', () => {
+  test.each([
+    ['nothing', 0],
+    ['a few bytes now and then', 2_000],
+  ])('is closed at its deadline if it reads %s', async (_what, bytesEach) => {
+    const { service, port } = await start();
+    const reader = openReader(port, large(1));
+    await untilHeld(service, 1);
+    const spans = 10;
+    for (let span = 1; span <= spans; span += 1) {
+      await reader.readUpTo(span * bytesEach);
+      service.clock.advance((LARGE_MS - SWEEP_MS) / spans);
+    }
+    await untilHeld(service, 1);
+    service.clock.advance(2 * SWEEP_MS);
+    await reader.readUpTo(LARGE_BYTES);
+    expect(reader.state.isClosed).toBe(true);
+    expect(reader.state.received).toBeLessThan(LARGE_BYTES);
+    expect(await closedFor(service, 'deadline')).toBe(1);
+    expect(await held(service, 'bytes')).toBe(0);
   });
 
-  it('is disconnected if it reads nothing for 100 s', async () => {
-    const { client, socket } = await askFor(MANY);
-    await expect.poll(() => socket.timeout).toBe(PATIENCE_MS);
-    // Node's socket timers use real time only.
-    socket.emit('timeout');
-    await once(socket, 'close');
-    client.resume();
-    await once(client, 'close');
+  it('is whole if it reads 16 KiB each second', async () => {
+    const { service, port } = await start();
+    const reader = openReader(port, large(1));
+    await untilHeld(service, 1);
+    const parts = 20;
+    for (let part = 1; part <= parts; part += 1) {
+      service.clock.advance((LARGE_MS - 60_000) / parts);
+      await reader.readUpTo((part * LARGE_BYTES) / parts);
+    }
+    await reader.readUpTo(LARGE_BYTES + 1);
+    await untilHeld(service, 0);
+    expect(reader.state.received).toBeGreaterThan(LARGE_BYTES);
+    expect(await closedFor(service, 'deadline')).toBe(0);
   });
+
+  it('has its time from its turn on if it waits behind another', async () => {
+    const { service, port } = await start();
+    const reader = openReader(port, large(1) + RECORD + large(2));
+    await untilHeld(service, 3);
+    service.clock.advance(LARGE_MS - SWEEP_MS);
+    await reader.readUpTo(LARGE_BYTES + 10_000);
+    await untilHeld(service, 1);
+    // The next sweep sees that it is the second image's turn.
+    service.clock.advance(SWEEP_MS);
+    service.clock.advance(LARGE_MS - SWEEP_MS);
+    expect(await held(service, 'entries')).toBe(1);
+    service.clock.advance(SWEEP_MS);
+    expect(await held(service, 'entries')).toBe(0);
+    expect(await closedFor(service, 'deadline')).toBe(1);
+  });
+
+  it('has the keep-alive time after it was read', async () => {
+    const { service, port } = await start();
+    const accepted = once(service.app.http.server, 'connection');
+    const reader = openReader(port, large(1));
+    const [socket] = (await accepted) as [Socket];
+    await untilHeld(service, 1);
+    await reader.readUpTo(LARGE_BYTES + 1);
+    await expect.poll(() => socket.timeout).toBeGreaterThan(75_000);
+    await untilHeld(service, 0);
+  });
+
+  it('is closed also by the private listener', async () => {
+    const { service } = await start();
+    const port = await service.listen(service.app.console);
+    // More than the kernel's buffers can hold.
+    const reader = openReader(port, get('/metrics').replace('Host: a', 'Host: localhost').repeat(500));
+    await expect.poll(() => held(service, 'entries')).toBeGreaterThan(0);
+    service.clock.advance(SWEEP_MS);
+    service.clock.advance(120_000);
+    await reader.readUpTo(500 * MIB);
+    expect(reader.state.isClosed).toBe(true);
+    expect(await held(service, 'entries')).toBe(0);
+  });
+});
+
+describe('the memory of responses that wait for their readers', () => {
+  it('is bounded: the connection that has gone longest without progress is closed first', async () => {
+    const { service, port } = await start();
+    const readers = [];
+    for (let number = 1; number <= 3; number += 1) {
+      readers.push(openReader(port, large(number)));
+      await untilHeld(service, number);
+    }
+    const [steady, stalled] = readers;
+    await steady?.readUpTo(LARGE_BYTES / 2);
+    readers.push(openReader(port, large(4)));
+    await expect.poll(() => closedFor(service, 'memory')).toBe(1);
+    expect(await held(service, 'entries')).toBe(3);
+    expect(await held(service, 'bytes')).toBeLessThanOrEqual(MAX_BYTES);
+    await stalled?.readUpTo(LARGE_BYTES);
+    expect(stalled?.state).toMatchObject({ isClosed: true });
+    await steady?.readUpTo(LARGE_BYTES + 1);
+    expect(steady?.state.received).toBeGreaterThan(LARGE_BYTES);
+  });
+
+  it('is bounded for the pipelined responses of one connection', async () => {
+    const { service, port } = await start();
+    const reader = openReader(port, Array.from({ length: 6 }, (_, at) => large(at + 1)).join(''));
+    await expect.poll(() => closedFor(service, 'memory')).toBeGreaterThan(0);
+    await reader.readUpTo(6 * LARGE_BYTES);
+    expect(reader.state.isClosed).toBe(true);
+    await untilHeld(service, 0);
+    expect(await held(service, 'bytes')).toBe(0);
+  });
+
+  it('counts an image once that several readers get', async () => {
+    const { service, port } = await start(LARGE_BYTES, { MEMORY_CACHE_BYTES: '512MiB' });
+    await service.get(`/${SAMPLE}/tv.png?width=1`);
+    for (let number = 1; number <= 6; number += 1) openReader(port, large(1));
+    await untilHeld(service, 6);
+    expect(await held(service, 'bytes')).toBeLessThan(LARGE_BYTES + MIB);
+    expect(await closedFor(service, 'memory')).toBe(0);
+  });
+
+  it('does not prevent an image that is larger than the bound, if nothing else waits', async () => {
+    const { port } = await start(MAX_BYTES + MIB);
+    const reader = openReader(port, large(1));
+    await reader.readUpTo(MAX_BYTES);
+    await reader.readUpTo(MAX_BYTES + MIB + 1);
+    expect(reader.state.received).toBeGreaterThan(MAX_BYTES + MIB);
+  });
+
+  it('is free after a client has disconnected', async () => {
+    const { service, port } = await start();
+    const reader = openReader(port, large(1) + large(2) + RECORD);
+    await untilHeld(service, 3);
+    reader.destroy();
+    await untilHeld(service, 0);
+    expect(await held(service, 'bytes')).toBe(0);
+  });
+
+  it('is not needed for a 304 or the response to HEAD', async () => {
+    const { service, port } = await start();
+    const notModified = get(`/${SAMPLE}/tv.png?width=2`, 'If-None-Match: *\r\n');
+    openReader(port, large(1) + large(2).replace('GET', 'HEAD') + notModified);
+    await untilHeld(service, 3);
+    expect(await held(service, 'bytes')).toBeLessThan(LARGE_BYTES + MIB);
+  });
+});
+
+test('a response from memory that the kernel takes at once sets no timer', async () => {
+  const clock = createManualClock();
+  const timers: number[] = [];
+  const after: typeof clock.after = (ms, callback) => {
+    timers.push(ms);
+    return clock.after(ms, callback);
+  };
+  const service = await startTestApp({ clock: { ...clock, after } });
+  onTestFinished(() => service.close());
+  const { ask, close } = await openConnection(await service.listen());
+  onTestFinished(() => void close());
+  for (let number = 0; number < 2; number += 1) await ask(RECORD);
+  timers.splice(0);
+  expect((await ask(RECORD)).status).toBe(200);
+  expect(timers).toEqual([]);
 });

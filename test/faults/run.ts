@@ -14,6 +14,7 @@ import { memory } from './memory.ts';
 import { oneKey } from './one-key.ts';
 import { pictures } from './pictures.ts';
 import { runSubjects } from './runner.ts';
+import { slowReaders } from './slow-readers.ts';
 import { stops } from './stops.ts';
 import { time } from './time.ts';
 import { upstream } from './upstream.ts';
@@ -26,6 +27,7 @@ const SUBJECTS: readonly Subject[] = [
   floods,
   memory,
   oneKey,
+  slowReaders,
   stops,
   pictures,
   upstream,

@@ -155,13 +155,22 @@ export function nextRequestId(): string {
 }
 
 /** A signal that is aborted when the client disconnects before it has its response. */
-export function disconnectSignal({ request }: RequestContext): AbortSignal {
+export function disconnectSignal({ response }: Pick<RequestContext, 'response'>): AbortSignal {
   const controller = new AbortController();
-  const { socket } = request;
-  const onClose = () => controller.abort(new AppError('request_timeout', 'The client disconnected.'));
-  socket.once('close', onClose);
-  request.once('close', () => socket.off('close', onClose));
+  const abort = () => controller.abort(clientGone());
+  // Not on the socket, which pipelined requests share.
+  if (response.destroyed) abort();
+  else response.once('close', abort);
   return controller.signal;
+}
+
+/** @throws AppError `request_timeout` if the client has disconnected: nobody waits for the response */
+export function assertConnected({ response }: Pick<RequestContext, 'response'>): void {
+  if (response.destroyed) throw clientGone();
+}
+
+function clientGone(): AppError {
+  return new AppError('request_timeout', 'The client disconnected.');
 }
 
 /** Counts in the raw fields, because Node joins or drops repeated ones. An empty field does not count. */

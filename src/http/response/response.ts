@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, OutgoingHttpHeader } from 'node:http';
 import type { CacheOutcome } from '../../domain/errors.ts';
+import type { ResponseWriter } from '../../lib/http/response-writer.ts';
 import { ALLOWED_METHODS, type HttpResponse, type RequestContext } from '../request/context.ts';
 
 /** On every response of the public listener: any page may read any of them. */
@@ -86,24 +87,21 @@ function notModified({ headers, cache }: HttpResponse, etag: string): HttpRespon
   return { status: 304, headers: { ...Object.fromEntries(kept), etag }, cache };
 }
 
-/** Writes the response with the fields that every response carries. */
-export function send(context: RequestContext, { status, headers, body, bodyEncoding }: HttpResponse): undefined {
-  const { response, request } = context;
-  const encoding = bodyEncoding ?? 'utf8';
-  const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];
-  pushFields(fields, context.limitHeaders);
-  pushFields(fields, headers);
-  if (context.isNegotiated) fields.push('vary', 'Accept');
-  if (context.isLast) fields.push('connection', 'close');
-  if (body !== undefined) fields.push('content-length', Buffer.byteLength(body, encoding));
-  response.writeHead(status, fields as OutgoingHttpHeader[]);
-  response.end(body, encoding);
-  // Node's own limit for idle connections would be set and cleared with every request: 6 % of a hot response's time.
-  if (response.writableLength > 0) request.socket.setTimeout(READER_TIMEOUT_MS);
+/** The step that writes the response with the fields that every response carries. */
+export function createSend({ responseWriter }: { readonly responseWriter: ResponseWriter }) {
+  return (context: RequestContext, { status, headers, body, bodyEncoding }: HttpResponse): undefined => {
+    const { response } = context;
+    const encoding = bodyEncoding ?? 'utf8';
+    const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];
+    pushFields(fields, context.limitHeaders);
+    pushFields(fields, headers);
+    if (context.isNegotiated) fields.push('vary', 'Accept');
+    if (context.isLast) fields.push('connection', 'close');
+    if (body !== undefined) fields.push('content-length', Buffer.byteLength(body, encoding));
+    response.writeHead(status, fields as OutgoingHttpHeader[]);
+    responseWriter.end(response, body, encoding);
+  };
 }
-
-/** A client that reads nothing of its response for this long is disconnected. */
-const READER_TIMEOUT_MS = 100_000;
 
 const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();
 

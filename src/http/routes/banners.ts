@@ -10,6 +10,7 @@ import type { Holders } from '../../lib/holders.ts';
 import { withinMs } from '../../lib/work.ts';
 import type { BannerService, Picture, PictureRequest } from '../../services/pictures.ts';
 import {
+  assertConnected,
   disconnectSignal,
   type Endpoint,
   type HttpResponse,
@@ -65,6 +66,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<PicturePath>
     if (request === undefined) return recordResponse(options, path.refs, context.base);
     const startedAtMs = clock.monotonic();
     const picture = await banners.getPicture(request);
+    assertConnected(context);
     const described = describe(picture);
     const conditional = applyConditions(context, described);
     // A 304 needs no encoding.

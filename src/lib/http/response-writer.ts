@@ -1,0 +1,153 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Runtime } from '../runtime.ts';
+
+export interface ResponseWriterOptions {
+  readonly runtime: Pick<Runtime, 'clock' | 'holders' | 'metrics'>;
+}
+
+/** A response that the kernel has not taken whole. */
+interface Waiting {
+  readonly body: string | Buffer | undefined;
+  readonly allowedMs: number;
+  /** Monotonic. `undefined` while it waits behind an earlier response of its connection. */
+  startedAtMs: number | undefined;
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+/** A larger body is written piece by piece, because Node reports progress only for whole writes. */
+const PIECE_BYTES = 256 * 1024;
+/** The objects of a request and its response, and the header fields (measured with its part of the connection: 6 to 12 KiB). */
+const RESPONSE_BYTES = 10 * 1024;
+/** A response may take this long, and a second more for each 16 KiB of its body. */
+const ALLOWED_MS = 60_000;
+const BYTES_PER_SECOND = 16 * 1024;
+const SWEEP_MS = 1_000;
+
+export type ResponseWriter = ReturnType<typeof createResponseWriter>;
+
+/**
+ * Ends responses. Most are taken by the kernel at once. The others wait for their readers: they have a deadline, and the
+ * memory that they keep is bounded. A connection that misses the deadline is closed. When too much waits, the connection
+ * whose reader has taken nothing for the longest time is closed first.
+ */
+export function createResponseWriter({ runtime }: ResponseWriterOptions) {
+  const { clock, holders, metrics } = runtime;
+  /** Longest without progress first. */
+  const connections = new Map<Socket, Map<ServerResponse, Waiting>>();
+  /** The number of waiting responses of each buffer: one that several responses share is kept in memory once. */
+  const buffers = new Map<ArrayBufferLike, number>();
+  const closed = { deadline: 0, memory: 0 };
+  let entries = 0;
+  let bytes = 0;
+  let cancelSweep: (() => void) | undefined;
+
+  /** Adds the response's memory, or removes it (-1). */
+  function count({ body }: Waiting, step: 1 | -1): void {
+    entries += step;
+    bytes += step * RESPONSE_BYTES;
+    if (!Buffer.isBuffer(body)) {
+      bytes += step * Buffer.byteLength(body ?? '');
+      return;
+    }
+    const { buffer } = body;
+    const users = (buffers.get(buffer) ?? 0) + step;
+    if (users === 0) buffers.delete(buffer);
+    else buffers.set(buffer, users);
+    // A slice of a larger buffer keeps all of it in memory.
+    if (users === (step === 1 ? 1 : 0)) bytes += step * buffer.byteLength;
+  }
+
+  function watch(response: ServerResponse, body: string | Buffer | undefined): void {
+    const { socket } = response.req;
+    const allowedMs = ALLOWED_MS + (Buffer.byteLength(body ?? '') / BYTES_PER_SECOND) * 1_000;
+    const waiting = { body, allowedMs, startedAtMs: response.socket === null ? undefined : clock.monotonic() };
+    const responses = connections.get(socket) ?? new Map<ServerResponse, Waiting>();
+    connections.set(socket, responses.set(response, waiting));
+    count(waiting, 1);
+    // Emitted after the last byte, and when the connection closes.
+    response.once('close', () => forget(socket, response));
+    closeSlowest();
+    cancelSweep ??= clock.after(SWEEP_MS, sweep);
+  }
+
+  function forget(socket: Socket, response: ServerResponse): void {
+    const responses = connections.get(socket);
+    const waiting = responses?.get(response);
+    if (responses === undefined || waiting === undefined) return;
+    responses.delete(response);
+    if (responses.size === 0) connections.delete(socket);
+    else noteProgress(socket);
+    count(waiting, -1);
+    if (connections.size > 0) return;
+    cancelSweep?.();
+    cancelSweep = undefined;
+  }
+
+  function noteProgress(socket: Socket): void {
+    const responses = connections.get(socket);
+    if (responses === undefined) return;
+    connections.delete(socket);
+    connections.set(socket, responses);
+  }
+
+  function close(socket: Socket, responses: ReadonlyMap<ServerResponse, Waiting>, reason: keyof typeof closed): void {
+    closed[reason] += responses.size;
+    for (const response of [...responses.keys()]) forget(socket, response);
+    // With `destroy`, the kernel would go on sending what it has.
+    socket.resetAndDestroy();
+  }
+
+  /** A response that is larger than the bound is sent as long as no other waits. */
+  function closeSlowest(): void {
+    for (const [socket, responses] of connections) {
+      if (bytes <= MAX_BYTES || entries === 1) return;
+      close(socket, responses, 'memory');
+    }
+  }
+
+  function sweep(): void {
+    const nowMs = clock.monotonic();
+    for (const [socket, responses] of connections) {
+      // Responses have their sockets in the order of their requests, one at a time.
+      const current = [...responses].find(([response]) => response.socket !== null)?.[1];
+      if (current === undefined) continue;
+      current.startedAtMs ??= nowMs;
+      if (nowMs - current.startedAtMs >= current.allowedMs) close(socket, responses, 'deadline');
+    }
+    cancelSweep = connections.size === 0 ? undefined : clock.after(SWEEP_MS, sweep);
+  }
+
+  function writePieces(response: ServerResponse, body: Buffer, start = 0): void {
+    const end = start + PIECE_BYTES;
+    if (end >= body.length) {
+      response.end(body.subarray(start));
+      return;
+    }
+    response.write(body.subarray(start, end), (error) => {
+      if (error != null) return;
+      noteProgress(response.req.socket);
+      writePieces(response, body, end);
+    });
+  }
+
+  holders.add('responses being sent', () => ({ entries, bytes, maxBytes: MAX_BYTES }));
+  metrics.addCounter({
+    name: 'pennant_slow_responses_closed_total',
+    help: 'Responses whose connection was closed because the reader was too slow: past the deadline, or slowest when too much waited.',
+    label: 'reason',
+    read: () => closed,
+  });
+
+  return {
+    /** Writes the body after the header fields, and ends the response. */
+    end(response: ServerResponse, body: string | Buffer | undefined, encoding: BufferEncoding = 'utf8'): void {
+      // It has emitted its last event.
+      if (response.destroyed) return;
+      const sent = response.req.method === 'HEAD' ? undefined : body;
+      if (Buffer.isBuffer(sent) && sent.length > PIECE_BYTES) writePieces(response, sent);
+      else response.end(sent, encoding);
+      if (response.writableLength > 0) watch(response, sent);
+    },
+  };
+}

@@ -1,5 +1,6 @@
 import type { ServerOptions } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
+import { createConnections } from './connections.ts';
 import { createEndpointStep, createPipeline, createRouter } from './pipeline.ts';
 import { createRateLimitStep, type RateLimitStepOptions } from './request/client.ts';
 import { type ContextOptions, createContextFactory, validate } from './request/context.ts';
@@ -18,7 +19,7 @@ import { documentRoutes } from './routes/documents.ts';
 const ROUTES = [documentRoutes, channelRoutes, channelBatchRoute, searchRoute, badgeRoute, bannerRoutes];
 
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
-export type HttpServerOptions = Omit<ContextOptions, 'lifetime'> &
+export type HttpServerOptions = Omit<ContextOptions, 'lifetime' | 'sliceOf'> &
   RateLimitStepOptions &
   MicroCacheOptions &
   Omit<RouteOptions, 'recordBodyOf'> &
@@ -39,6 +40,7 @@ const SERVER_OPTIONS: ServerOptions = {
 /** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createHttpServer(options: HttpServerOptions): Listener {
   const lifetime = { isClosing: false };
+  const connections = createConnections(options);
   const rateLimit = createRateLimitStep(options);
   const microCache = createMicroCache(options);
   const routeOptions = { ...options, recordBodyOf: createRecordBodies(options) };
@@ -48,16 +50,23 @@ export function createHttpServer(options: HttpServerOptions): Listener {
   options.holders.add('IPv6 addresses', options.clients.stats);
 
   const pipeline = createPipeline({
-    createContext: createContextFactory({ ...options, lifetime }),
+    createContext: createContextFactory({ ...options, lifetime, sliceOf: connections.sliceOf }),
     tracing: createRequestTracing(options),
     router,
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
-    steps: [rateLimit, validate, microCache.find, router.route, createEndpointStep(options)],
+    steps: [
+      connections.refusing(rateLimit),
+      connections.refusing(validate),
+      microCache.find,
+      router.route,
+      createEndpointStep(options),
+    ],
     /** Every response passes these, in this order. */
-    responseSteps: [microCache.keep, applyConditions, send, accessLog.observe],
+    responseSteps: [microCache.keep, applyConditions, connections.closeAfterRefusal, send, accessLog.observe],
   });
-  const { onParserError, onConnect } = createClientErrors({ ...options, rateLimit, accessLog });
-  const server = createServer(SERVER_OPTIONS, pipeline);
-  server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', pipeline);
+  const { onParserError, onConnect } = createClientErrors({ ...options, rateLimit, accessLog, connections });
+  const onRequest = connections.receive(pipeline);
+  const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);
+  server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);
   return createListener(server, lifetime);
 }

@@ -87,7 +87,10 @@ function notModified({ headers, cache }: HttpResponse, etag: string): HttpRespon
 }
 
 /** Writes the response with the fields that every response carries. */
-export function send(context: RequestContext, { status, headers, body, bodyEncoding }: HttpResponse): undefined {
+export function send(
+  context: RequestContext,
+  { status, headers, body, bodyEncoding, onSent }: HttpResponse,
+): undefined {
   const { response, request } = context;
   const encoding = bodyEncoding ?? 'utf8';
   const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];
@@ -97,7 +100,8 @@ export function send(context: RequestContext, { status, headers, body, bodyEncod
   if (context.isLast) fields.push('connection', 'close');
   if (body !== undefined) fields.push('content-length', Buffer.byteLength(body, encoding));
   response.writeHead(status, fields as OutgoingHttpHeader[]);
-  response.end(body, encoding);
+  if (onSent !== undefined && request.method !== 'HEAD') response.write(body, encoding, onSent);
+  else response.end(body, encoding);
   // Node's own limit for idle connections would be set and cleared with every request: 6 % of a hot response's time.
   if (response.writableLength > 0) request.socket.setTimeout(READER_TIMEOUT_MS);
 }

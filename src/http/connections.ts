@@ -8,7 +8,10 @@ import type { HttpResponse, RequestContext } from './request/context.ts';
  * How much the parser gets at a time from a client that is no trusted proxy. Node reads 64 KiB and parses all of it in one
  * turn: 2,500 small requests, or 10,000 chunks of one byte.
  */
-const SLICE_BYTES = 1_024;
+const SLICE_BYTES = 512;
+
+/** Of one client, in a turn of the event loop. */
+const SLICES_PER_TURN = 16;
 
 /** A body is ignored up to this size. */
 const MAX_IGNORED_BODY_BYTES = 64 * 1_024;
@@ -49,7 +52,11 @@ export type Connections = ReturnType<typeof createConnections>;
  * A client's bytes are parsed in slices, and a slice waits until the requests before it have their responses. A trusted
  * proxy's bytes are parsed as they come, because slices cost a tenth of a hot response.
  */
-export function createConnections({ clients }: { readonly clients: Pick<ClientIdentification, 'isTrustedProxy'> }) {
+export function createConnections({
+  clients,
+}: {
+  readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
+}) {
   const connections = new WeakMap<Socket, Connection>();
 
   function connectionOf(socket: Socket): Connection {
@@ -92,19 +99,55 @@ export function createConnections({ clients }: { readonly clients: Pick<ClientId
     socket.once('close', () => clearTimeout(linger));
   }
 
+  /** Connections with a slice to read, by client. */
+  const waiting = new Map<string, (() => void)[]>();
+
+  /** Every client has its turn in each turn of the event loop, whatever the number of its connections is. */
+  function takeTurns(): void {
+    for (const [key, reads] of waiting) {
+      for (const read of reads.splice(0, SLICES_PER_TURN)) read();
+      if (reads.length === 0) waiting.delete(key);
+    }
+    if (waiting.size > 0) setImmediate(takeTurns);
+  }
+
+  function waitForTurn(key: string, read: () => void): void {
+    if (waiting.size === 0) setImmediate(takeTurns);
+    const reads = waiting.get(key);
+    if (reads === undefined) waiting.set(key, [read]);
+    else reads.push(read);
+  }
+
   /** Gives the parser a slice whenever it has nothing to do. `read` passes what it returns to Node's listener for data. */
   function readInSlices(socket: Socket, connection: Connection): void {
+    const { key } = clients.identify(socket.remoteAddress ?? '', undefined);
+    let isWaiting = false;
     const readOn = () => {
-      const { latest, isClosing } = connection;
+      if (connection.isClosing || isWaiting) return;
+      isWaiting = true;
+      waitForTurn(key, readSlice);
+    };
+    const readSlice = () => {
+      isWaiting = false;
+      const { latest, isClosing, bytesSinceRequest } = connection;
+      if (isClosing || socket.destroyed) return;
+      if (latest !== undefined && !latest.closed) {
+        isWaiting = true;
+        latest.once('close', () => {
+          isWaiting = false;
+          readOn();
+        });
+      } else if (bytesSinceRequest > MAX_IGNORED_BODY_BYTES && latest?.req.complete === false) {
+        close(socket);
+      } else {
+        socket.read(Math.min(SLICE_BYTES, socket.readableLength));
+        if (socket.readableLength > 0) readOn();
+      }
+    };
+    const onReadable = () => {
       // Reading reports the end of the stream, also while a response is under way.
       if (socket.readableLength === 0) socket.read();
-      else if (isClosing || socket.destroyed) return;
-      else if (latest !== undefined && !latest.closed) latest.once('close', readOn);
-      else if (connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES && latest?.req.complete === false) close(socket);
-      else {
-        socket.read(Math.min(SLICE_BYTES, socket.readableLength));
-        if (socket.readableLength > 0) setImmediate(readOn);
-      }
+      else readOn();
     };
     const onSlice = (slice: Buffer) => {
       const isInBody = connection.latest?.req.complete === false;
@@ -112,7 +155,7 @@ export function createConnections({ clients }: { readonly clients: Pick<ClientId
       connection.slice = slice.toString('latin1');
       connection.bytesSinceRequest += slice.length;
     };
-    socket.prependListener('data', onSlice).on('readable', readOn);
+    socket.prependListener('data', onSlice).on('readable', onReadable);
   }
 
   return {

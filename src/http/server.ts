@@ -27,6 +27,8 @@ export type HttpServerOptions = Omit<ContextOptions, 'lifetime' | 'sliceOf'> &
   AccessLogOptions;
 
 const SERVER_OPTIONS: ServerOptions = {
+  // After a read of Node's 64 KiB, no more is read before all but this much of it has been parsed.
+  highWaterMark: 16 * 1024,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   // Longer than nginx keeps its upstream connections (60 s) and clients theirs (75 s), so that the other side closes first.

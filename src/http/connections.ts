@@ -86,6 +86,7 @@ export function createConnections({
 
   function stopReading(socket: Socket): void {
     const connection = connectionOf(socket);
+    if (connection.isClosing) return;
     connection.isClosing = true;
     if (connection.isProxy) readInSlices(socket, connection);
   }

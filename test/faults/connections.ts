@@ -94,6 +94,8 @@ async function floodOnce(context: FaultContext, flood: ConnectionFlood): Promise
   const areClosed = await comesTrue(async () => {
     mostBytes = Math.max(mostBytes, await residentBytes(service.pid));
     const isRefused = (await countRefused(service)) - requests >= flood.connections;
+    // A client that does not read cannot see the end of its connection.
+    if (flood.isReading) return isRefused && sockets.every(({ closed }) => closed);
     return isRefused && (await countDescriptors(service)) <= descriptors + MAX_LEFT_DESCRIPTORS;
   }, CLOSING_MS);
   const usedCpu = (await cpuSeconds(service.pid)) - cpu;

@@ -118,7 +118,10 @@ const RATE_LIMIT = `## Rate limit
 
 By default a client may make 10 requests in any span of 30 seconds, on all paths together. A client is an IPv4 address or an IPv6
 /64 network. Errors, HEAD, OPTIONS and 304 count; refused requests do not. Every response has the remaining number in \`RateLimit\`. A 429
-has \`Retry-After\` (1 to 30 seconds); a request after exactly that time is admitted.`;
+has \`Retry-After\` (1 to 30 seconds); a request after exactly that time is admitted.
+
+A connection is closed after the response to a refused request if its client has already sent the next one, or is still sending
+the body.`;
 
 const OPERATOR = `## Settings of the operator
 

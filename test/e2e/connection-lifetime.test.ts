@@ -178,13 +178,15 @@ describe('a service that stops', () => {
   async function stopWhileBusy() {
     const { service, port, source } = await startHeld();
     const held = source.hold();
+    const accepting = once(service.app.http.server, 'connection') as Promise<[Socket]>;
     const busy = await open(port);
+    const [accepted] = await accepting;
     const received = record(busy);
     busy.write(get(`/channel/${HELD_CHANNEL_ID}`));
     await held.asked;
     const closing = service.close();
     await expect.poll(() => isRefused(port)).toBe(true);
-    return { service, held, busy, received, closing };
+    return { held, accepted, busy, received, closing };
   }
 
   test('finishes the request that it accepted, then closes its connection', async () => {
@@ -209,10 +211,10 @@ describe('a service that stops', () => {
   });
 
   test('closes a connection with the response to a request that came during the stop', async () => {
-    const { service, held, busy, received, closing } = await stopWhileBusy();
-    const read = once(service.app.http.server, 'request');
+    const { held, accepted, busy, received, closing } = await stopWhileBusy();
+    const before = accepted.bytesRead;
     busy.write(get('/problems'));
-    await read;
+    await expect.poll(() => accepted.bytesRead).toBeGreaterThan(before);
     held.release();
     await received.closed;
     await closing;

@@ -10,7 +10,7 @@ import { TOOL_ATTACKS } from './tool-attacks.ts';
 
 const OTHERS = { what: "others' p99", share: 0.99, limitMs: 50 };
 /** Files, sockets and pipes that are open. */
-const countDescriptors = async ({ pid }: ServiceProcess) => (await readdir(`/proc/${pid}/fd`)).length;
+export const countDescriptors = async ({ pid }: ServiceProcess) => (await readdir(`/proc/${pid}/fd`)).length;
 
 const MAX_LEFT_DESCRIPTORS = 10;
 const MAX_LEFT_MEMORY = 1.2;

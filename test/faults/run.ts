@@ -6,6 +6,7 @@
  */
 import { changes } from './changes.ts';
 import { clients } from './clients.ts';
+import { connections } from './connections.ts';
 import type { Subject } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
@@ -22,6 +23,7 @@ import { upstream } from './upstream.ts';
 const SUBJECTS: readonly Subject[] = [
   changes,
   clients,
+  connections,
   crash,
   disk,
   floods,

@@ -72,7 +72,9 @@ describe('the base from BASE_URL', () => {
 describe('a request with Upgrade', () => {
   const OTHER = 'GET /b HTTP/1.1\r\nHost: a\r\n\r\n';
   const WHOLE = 'GET /a HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n';
+  let slice: string | undefined;
   const createContext = createContextFactory({
+    sliceOf: () => slice,
     clock: createManualClock(),
     clients: createClientIdentification({
       trustedProxies: [],
@@ -84,11 +86,11 @@ describe('a request with Upgrade', () => {
     lifetime: { isClosing: false },
   });
 
-  /** @param packet in which the header section ends */
+  /** @param packet what the parser has when the header section ends */
   function isLast(packet: string | undefined): boolean {
-    const parser = { getCurrentBuffer: () => (packet === undefined ? undefined : Buffer.from(packet)) };
+    slice = packet;
     const headers = { host: 'a', upgrade: 'h2c' };
-    const request = { method: 'GET', url: '/a', headers, rawHeaders: ['Host', 'a'], socket: { parser } };
+    const request = { method: 'GET', url: '/a', headers, rawHeaders: ['Host', 'a'], socket: {} };
     return createContext(request as unknown as IncomingMessage, {} as ServerResponse).isLast;
   }
 

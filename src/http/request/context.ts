@@ -26,6 +26,8 @@ export interface RequestContext {
   /** True when the connection closes after the response. */
   readonly isLast: boolean;
   readonly client: Client;
+  /** True when the request was refused whatever it asks for. */
+  isRefused: boolean;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
   /** The latest change (`lib/work.ts`) before the first lookup for this request. */
@@ -54,6 +56,8 @@ export interface HttpResponse {
   readonly lastModifiedMs?: number;
   /** For `If-None-Match`, beside the `etag` field: those of earlier encodings that are still valid. */
   readonly earlierEtags?: readonly string[];
+  /** Called when the body has been sent. The response then ends with the connection, which this closes. */
+  readonly onSent?: () => void;
 }
 
 /** Decoded. */
@@ -104,13 +108,15 @@ export interface ContextOptions {
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly lifetime: Lifetime;
+  /** What the parser has from a connection, one character per byte. `undefined` if that is unknown. */
+  readonly sliceOf: (socket: Socket) => string | undefined;
 }
 
 const NO_HEADERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
-  const { clock, clients, baseUrls, lifetime } = options;
+  const { clock, clients, baseUrls, lifetime, sliceOf } = options;
   const findBase = createBaseFinder(baseUrls);
 
   function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
@@ -132,8 +138,11 @@ export function createContextFactory(options: ContextOptions) {
       scheme,
       authority,
       base: findBase(authority, scheme),
-      isLast: lifetime.isClosing || isLastAfterUpgrade(request),
+      isLast:
+        lifetime.isClosing ||
+        (request.headers.upgrade !== undefined && isLastAfterUpgrade(request, sliceOf(request.socket))),
       client: clients.identify(request.socket.remoteAddress ?? 'unknown', request.headers['x-forwarded-for']),
+      isRefused: false,
       limitHeaders: NO_HEADERS,
       changeBefore: 0,
       microCacheKey: undefined,
@@ -183,26 +192,17 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** Members of a socket in Node. There is no public API for them. */
-export interface HttpSocket extends Socket {
-  /** The response that is being written. Those to pipelined requests follow it. */
-  readonly _httpMessage?: ServerResponse | null;
-  readonly parser?: { readonly incoming?: { readonly complete: boolean } | null; getCurrentBuffer?(): Buffer } | null;
-}
-
 /**
  * True when an ignored `Upgrade` (RFC 9110 section 7.8) makes this the last request of its connection.
  *
- * Node's parser stops after such a request and drops the rest of the packet. A request that was pipelined there would
+ * Node's parser stops after such a request and drops the rest of what it has. A request that was pipelined there would
  * be lost, and the client would take the next response for it. Closing the connection tells the client to send it again.
+ *
+ * @param slice what the parser has
  */
-function isLastAfterUpgrade({ method, url, headers, socket }: IncomingMessage): boolean {
-  if (headers.upgrade === undefined) return false;
+function isLastAfterUpgrade({ method, url, headers }: IncomingMessage, slice: string | undefined): boolean {
   if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return true;
-  const packet = (socket as HttpSocket).parser?.getCurrentBuffer?.();
-  const start = `${method} ${url} `;
-  const isWhole =
-    packet?.toString('latin1', 0, start.length) === start && packet.indexOf('\r\n\r\n') === packet.length - 4;
+  const isWhole = slice?.startsWith(`${method} ${url} `) && slice.indexOf('\r\n\r\n') === slice.length - 4;
   return !isWhole;
 }
 

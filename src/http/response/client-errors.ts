@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/http/listener.ts';
+import type { Connections } from '../connections.ts';
 import type { ClientIdentification, RateLimitStep } from '../request/client.ts';
-import { type HttpSocket, methodNotAllowed, NOT_HTTP, nextRequestId } from '../request/context.ts';
+import { methodNotAllowed, NOT_HTTP, nextRequestId } from '../request/context.ts';
 import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';
 import { type AccessLog, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE, type ProblemResponse, problemResponse } from './problems.ts';
@@ -22,6 +23,7 @@ export interface ClientErrorOptions {
   readonly rateLimit: RateLimitStep;
   readonly baseUrls: readonly string[];
   readonly accessLog: Pick<AccessLog, 'report'>;
+  readonly connections: Pick<Connections, 'close' | 'isInBody' | 'responsesEnd' | 'unreadBefore'>;
 }
 
 /**
@@ -29,11 +31,11 @@ export interface ClientErrorOptions {
  * against the socket's own address, because a malformed request has no usable `X-Forwarded-For`.
  */
 export function createClientErrors(options: ClientErrorOptions) {
-  const { clients, rateLimit, baseUrls, accessLog } = options;
+  const { clients, rateLimit, baseUrls, accessLog, connections } = options;
   /** Node also reports every packet that follows an unreadable one. */
-  const refusedSockets = new WeakSet<Duplex>();
+  const refusedSockets = new WeakSet<Socket>();
 
-  async function refuse(socket: HttpSocket, fault: AppError): Promise<void> {
+  async function refuse(socket: Socket, fault: AppError): Promise<void> {
     if (!isFirstFault(socket)) return;
     const id = nextRequestId();
     const client = clients.identify(socket.remoteAddress ?? 'unknown', undefined);
@@ -46,8 +48,8 @@ export function createClientErrors(options: ClientErrorOptions) {
       error = refusal;
     }
     const problem = problemResponse(error, context);
-    await earlierResponses(socket);
-    if (socket.writable) endAndClose(socket, messageOf(problem, { 'x-request-id': id, ...context.limitHeaders }));
+    await connections.responsesEnd(socket);
+    if (socket.writable) connections.close(socket, messageOf(problem, { 'x-request-id': id, ...context.limitHeaders }));
     else if (problem.failure === undefined) return;
     accessLog.report({
       route: UNPARSED,
@@ -62,14 +64,14 @@ export function createClientErrors(options: ClientErrorOptions) {
   }
 
   /** A request with a malformed body gets its own response. The beginning of the next request is unknown. */
-  async function closeAfterResponses(socket: HttpSocket): Promise<void> {
+  async function closeAfterResponses(socket: Socket): Promise<void> {
     if (!isFirstFault(socket)) return;
-    await earlierResponses(socket);
-    if (socket.writable) endAndClose(socket);
+    await connections.responsesEnd(socket);
+    if (socket.writable) connections.close(socket);
   }
 
   /** False also for a connection that is already closing, while its last response is being sent. */
-  function isFirstFault(socket: Duplex): boolean {
+  function isFirstFault(socket: Socket): boolean {
     if (refusedSockets.has(socket) || !socket.writable) return false;
     refusedSockets.add(socket);
     return true;
@@ -77,14 +79,14 @@ export function createClientErrors(options: ClientErrorOptions) {
 
   return {
     /** For `clientError`: malformed bytes, or a request that did not arrive in time. */
-    onParserError(error: ParserError, socket: HttpSocket): void {
+    onParserError(error: ParserError, socket: Socket): void {
       if (error.code === 'ECONNRESET') socket.destroy();
-      else if (socket.parser?.incoming?.complete === false) void closeAfterResponses(socket);
-      else void refuse(socket, faultOf(error));
+      else if (connections.isInBody(socket)) void closeAfterResponses(socket);
+      else void refuse(socket, faultOf(error, connections.unreadBefore(socket)));
     },
 
     /** For `connect`: Node passes only the socket. */
-    onConnect(_request: IncomingMessage, socket: HttpSocket): void {
+    onConnect(_request: IncomingMessage, socket: Socket): void {
       // Node has removed its own listener. Without one, a client that resets the connection would end the process.
       socket.on('error', () => socket.destroy());
       void refuse(socket, methodNotAllowed());
@@ -105,33 +107,14 @@ function messageOf({ status, headers, body }: ProblemResponse, more: Readonly<Re
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** With unread bytes, the kernel would reset the connection before the client has read the response. */
-const LINGER_MS = 1_000;
-
-/** Closes both sides of the connection. Node would keep its own side open as long as the client does. */
-function endAndClose(socket: Duplex, text?: string): void {
-  socket.end(text);
-  socket.resume();
-  const linger = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(linger));
-}
-
-/** Waits until earlier requests have their responses. More bytes would be written into them. */
-async function earlierResponses(socket: HttpSocket): Promise<void> {
-  while (socket._httpMessage && !socket.destroyed) {
-    const response = socket._httpMessage;
-    await new Promise((resolve) => response.once('close', resolve));
-  }
-}
-
 /** The beginning of a request line (RFC 9112 section 3): method and target. */
 const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (\S+)/;
 /** A request line with any method. Anything else is not HTTP. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
-function faultOf(error: ParserError): AppError {
-  const text = unreadableText(error);
-  // Empty when the request line is not in this packet: of a URL in several packets, only the last is known.
+function faultOf(error: ParserError, before: string): AppError {
+  const text = unreadableText(error, before);
+  // Empty when the request line is not in this text: of what a proxy sends, only the last packet is known.
   const [, target = ''] = METHOD_AND_TARGET.exec(text) ?? [];
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -152,11 +135,12 @@ function faultOf(error: ParserError): AppError {
 
 const UNESCAPED = 'The URL contains characters that must be percent-encoded.';
 
-/** The malformed packet without the requests before it. */
-function unreadableText({ rawPacket, bytesParsed = 0 }: ParserError): string {
+/** The malformed request without those before it. */
+function unreadableText({ rawPacket, bytesParsed = 0 }: ParserError, before: string): string {
   if (rawPacket === undefined) return '';
-  const text = rawPacket.toString('latin1');
+  const text = before + rawPacket.toString('latin1');
   // An error at the end of the header section is reported at its own blank line.
-  const blankLineAt = bytesParsed < 4 ? -1 : text.lastIndexOf('\r\n\r\n', bytesParsed - 4);
+  const parsed = before.length + bytesParsed;
+  const blankLineAt = parsed < 4 ? -1 : text.lastIndexOf('\r\n\r\n', parsed - 4);
   return blankLineAt === -1 ? text : text.slice(blankLineAt + 4);
 }

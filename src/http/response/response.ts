@@ -89,7 +89,7 @@ function notModified({ headers, cache }: HttpResponse, etag: string): HttpRespon
 
 /** The step that writes the response with the fields that every response carries. */
 export function createSend({ responseWriter }: { readonly responseWriter: ResponseWriter }) {
-  return (context: RequestContext, { status, headers, body, bodyEncoding }: HttpResponse): undefined => {
+  return (context: RequestContext, { status, headers, body, bodyEncoding, onSent }: HttpResponse): undefined => {
     const { response } = context;
     const encoding = bodyEncoding ?? 'utf8';
     const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];
@@ -99,7 +99,7 @@ export function createSend({ responseWriter }: { readonly responseWriter: Respon
     if (context.isLast) fields.push('connection', 'close');
     if (body !== undefined) fields.push('content-length', Buffer.byteLength(body, encoding));
     response.writeHead(status, fields as OutgoingHttpHeader[]);
-    responseWriter.end(response, body, encoding);
+    responseWriter.end(response, body, encoding, onSent);
   };
 }
 

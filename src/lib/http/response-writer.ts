@@ -140,12 +140,22 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions) {
   });
 
   return {
-    /** Writes the body after the header fields, and ends the response. */
-    end(response: ServerResponse, body: string | Buffer | undefined, encoding: BufferEncoding = 'utf8'): void {
+    /**
+     * Writes the body after the header fields, and ends the response.
+     *
+     * @param onSent called when the body is written, for a response that ends with its connection: the caller closes it
+     */
+    end(
+      response: ServerResponse,
+      body: string | Buffer | undefined,
+      encoding: BufferEncoding = 'utf8',
+      onSent?: () => void,
+    ): void {
       // It has emitted its last event.
       if (response.destroyed) return;
       const sent = response.req.method === 'HEAD' ? undefined : body;
-      if (Buffer.isBuffer(sent) && sent.length > PIECE_BYTES) writePieces(response, sent);
+      if (onSent !== undefined && sent !== undefined) response.write(sent, encoding, onSent);
+      else if (Buffer.isBuffer(sent) && sent.length > PIECE_BYTES) writePieces(response, sent);
       else response.end(sent, encoding);
       if (response.writableLength > 0) watch(response, sent);
     },

@@ -1,0 +1,232 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { errorCodeOf } from '../domain/errors.ts';
+import type { ClientIdentification } from './request/client.ts';
+import type { HttpResponse, RequestContext } from './request/context.ts';
+
+/**
+ * How much the parser gets at a time from a client that is no trusted proxy. Node reads 64 KiB and parses all of it in one
+ * turn: 2,500 small requests, or 10,000 chunks of one byte.
+ */
+const SLICE_BYTES = 512;
+
+/** Of one client, in a turn of the event loop. */
+const SLICES_PER_TURN = 16;
+
+/** A body is ignored up to this size. */
+const MAX_IGNORED_BODY_BYTES = 64 * 1_024;
+
+/** With unread bytes, the kernel would reset the connection before the client has read the response. */
+const LINGER_MS = 1_000;
+
+/** Enough to recognize a URL over the limit. */
+const MAX_UNREAD_CHARACTERS = 9 * 1_024;
+
+/** What the process knows of an open connection. */
+interface Connection {
+  /** Its requests come from different clients, one after the other's response: proxies do not pipeline. */
+  readonly isProxy: boolean;
+  /** The response to the latest request. Responses end in the order of their requests. */
+  latest: ServerResponse | undefined;
+  /** The rate limit has refused a request. Those that follow in the same slice are dropped. */
+  isOverLimit: boolean;
+  /** Nothing more is read or answered. */
+  isClosing: boolean;
+  /** The slice that the parser has, one character per byte. */
+  slice: string;
+  /** What was read before that slice since the latest request, if its end is known. Only the beginning. */
+  unread: string;
+  /** Read since the latest request. */
+  bytesSinceRequest: number;
+}
+
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+type Step = (context: RequestContext) => undefined | Promise<undefined>;
+
+export type Connections = ReturnType<typeof createConnections>;
+
+/**
+ * Bounds the work that one connection can cause in a turn of the event loop, and closes the connections of clients that
+ * send on after a refusal.
+ *
+ * A client's bytes are parsed in slices, and a slice waits until the requests before it have their responses. A trusted
+ * proxy's bytes are parsed as they come, because slices cost a tenth of a hot response.
+ */
+export function createConnections({
+  clients,
+}: {
+  readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
+}) {
+  const connections = new WeakMap<Socket, Connection>();
+
+  function connectionOf(socket: Socket): Connection {
+    let connection = connections.get(socket);
+    if (connection === undefined) {
+      connection = {
+        isProxy: clients.isTrustedProxy(socket.remoteAddress ?? ''),
+        latest: undefined,
+        isOverLimit: false,
+        isClosing: false,
+        slice: '',
+        unread: '',
+        bytesSinceRequest: 0,
+      };
+      connections.set(socket, connection);
+    }
+    return connection;
+  }
+
+  /** Rejects when the slice has been parsed: only then is it known whether the client has sent more. */
+  function refuse(context: RequestContext, error: unknown): Promise<never> {
+    const connection = connectionOf(context.request.socket);
+    context.isRefused = true;
+    if (errorCodeOf(error) === 'rate_limited' && !connection.isProxy) connection.isOverLimit = true;
+    return Promise.reject(error);
+  }
+
+  function stopReading(socket: Socket): void {
+    const connection = connectionOf(socket);
+    if (connection.isClosing) return;
+    connection.isClosing = true;
+    if (connection.isProxy) readInSlices(socket, connection);
+  }
+
+  /** Closes both sides. Node would keep its own side open as long as the client does. */
+  function close(socket: Socket, text?: string): void {
+    stopReading(socket);
+    if (text === undefined) socket.end();
+    else socket.end(text);
+    const linger = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(linger));
+  }
+
+  /** Connections with a slice to read, by client. */
+  const waiting = new Map<string, (() => void)[]>();
+
+  /** Every client has its turn in each turn of the event loop, whatever the number of its connections is. */
+  function takeTurns(): void {
+    for (const [key, reads] of waiting) {
+      for (const read of reads.splice(0, SLICES_PER_TURN)) read();
+      if (reads.length === 0) waiting.delete(key);
+    }
+    if (waiting.size > 0) setImmediate(takeTurns);
+  }
+
+  function waitForTurn(key: string, read: () => void): void {
+    if (waiting.size === 0) setImmediate(takeTurns);
+    const reads = waiting.get(key);
+    if (reads === undefined) waiting.set(key, [read]);
+    else reads.push(read);
+  }
+
+  /** Gives the parser a slice whenever it has nothing to do. `read` passes what it returns to Node's listener for data. */
+  function readInSlices(socket: Socket, connection: Connection): void {
+    const { key } = clients.identify(socket.remoteAddress ?? '', undefined);
+    let isWaiting = false;
+    const readOn = () => {
+      if (connection.isClosing || isWaiting) return;
+      isWaiting = true;
+      waitForTurn(key, readSlice);
+    };
+    const readSlice = () => {
+      isWaiting = false;
+      const { latest, isClosing, bytesSinceRequest } = connection;
+      if (isClosing || socket.destroyed) return;
+      if (latest !== undefined && !latest.closed) {
+        isWaiting = true;
+        latest.once('close', () => {
+          isWaiting = false;
+          readOn();
+        });
+      } else if (bytesSinceRequest > MAX_IGNORED_BODY_BYTES && latest?.req.complete === false) {
+        close(socket);
+      } else {
+        socket.read(Math.min(SLICE_BYTES, socket.readableLength));
+        if (socket.readableLength > 0) readOn();
+      }
+    };
+    const onReadable = () => {
+      // Reading reports the end of the stream, also while a response is under way.
+      if (socket.readableLength === 0) socket.read();
+      else readOn();
+    };
+    const onSlice = (slice: Buffer) => {
+      const isInBody = connection.latest?.req.complete === false;
+      connection.unread = isInBody ? '' : (connection.unread + connection.slice).slice(0, MAX_UNREAD_CHARACTERS);
+      connection.slice = slice.toString('latin1');
+      connection.bytesSinceRequest += slice.length;
+    };
+    socket.prependListener('data', onSlice).on('readable', onReadable);
+  }
+
+  return {
+    /** For `connection`. */
+    open(socket: Socket): void {
+      const connection = connectionOf(socket);
+      if (!connection.isProxy) readInSlices(socket, connection);
+    },
+
+    /** Passes requests on, except those after the one with which the connection ends. */
+    receive(handle: RequestHandler): RequestHandler {
+      return (request, response) => {
+        const connection = connectionOf(request.socket);
+        const isLast = connection.isClosing || connection.isOverLimit;
+        connection.latest = response;
+        connection.bytesSinceRequest = 0;
+        connection.unread = '';
+        if (!isLast) handle(request, response);
+      };
+    },
+
+    /** A step that refuses requests whatever they ask for. */
+    refusing(step: Step): Step {
+      return (context) => {
+        try {
+          return step(context)?.catch((error: unknown) => refuse(context, error));
+        } catch (error) {
+          return refuse(context, error);
+        }
+      };
+    },
+
+    /** The response to a refused request closes the connection if its client has sent on. */
+    closeAfterRefusal(context: RequestContext, refusal: HttpResponse): HttpResponse | undefined {
+      if (!context.isRefused) return undefined;
+      const { request, response } = context;
+      const { socket } = request;
+      const connection = connectionOf(socket);
+      const isPipelining = connection.latest !== response || socket.readableLength > 0;
+      if (!isSendingBody(request) && !(connection.isOverLimit && isPipelining)) {
+        connection.isOverLimit = false;
+        return undefined;
+      }
+      stopReading(socket);
+      return { ...refusal, headers: { ...refusal.headers, connection: 'close' }, onSent: () => close(socket) };
+    },
+
+    close,
+
+    /** The slice that the parser has, one character per byte. `undefined` for a proxy. */
+    sliceOf(socket: Socket): string | undefined {
+      const { isProxy, slice } = connectionOf(socket);
+      return isProxy ? undefined : slice;
+    },
+
+    /** What was read before that slice and belongs to no request yet, one character per byte. */
+    unreadBefore: (socket: Socket): string => connectionOf(socket).unread,
+
+    /** Whether the body of the latest request is incomplete. */
+    isInBody: (socket: Socket): boolean => connectionOf(socket).latest?.req.complete === false,
+
+    /** Waits until earlier requests have their responses. More bytes would be written into them. */
+    async responsesEnd(socket: Socket): Promise<void> {
+      const { latest } = connectionOf(socket);
+      if (latest !== undefined && !latest.closed && !socket.destroyed)
+        await new Promise((resolve) => latest.once('close', resolve));
+    },
+  };
+}
+
+function isSendingBody({ headers, complete }: IncomingMessage): boolean {
+  return !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined);
+}

@@ -59,5 +59,5 @@ export default {
     },
     ...directions,
   ],
-  options: { parser: 'swc', doNotFollow: { path: 'node_modules' } },
+  options: { tsPreCompilationDeps: true, doNotFollow: { path: 'node_modules' } },
 };

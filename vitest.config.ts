@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { HANG_MS } from './test/helpers/wait.ts';
@@ -37,10 +38,23 @@ export const CORE_TESTS = {
   ...LIMITS,
 };
 
+/** These use packages of tools/ (CONTRIBUTING.md). */
+const TOOL_TESTS = 'tools/*/*.test.ts';
+/** `npm test` */
+const isCoreOnly = process.argv.includes('core');
+
+/** False: the tests that need them are skipped by name. @throws Error in CI, where no test may be skipped */
+function hasTools(): boolean {
+  if (existsSync(join(import.meta.dirname, 'tools/node_modules'))) return true;
+  if (process.env.CI) throw new Error('The packages of tools/ are needed here: npm ci --prefix tools');
+  process.stdout.write(`SKIPPED: the packages of tools/ are not installed, so ${TOOL_TESTS} are not run.\n`);
+  return false;
+}
+
 /** Processes of the service, Redis, nginx, browsers, the package and the documents. */
 const SYSTEM_TESTS = {
   name: 'system',
-  include: ['test/system/*.test.ts', 'test/browser/*.test.ts', 'test/faults/*.test.ts'],
+  include: ['test/system/*.test.ts', 'test/faults/*.test.ts', ...(isCoreOnly || !hasTools() ? [] : [TOOL_TESTS])],
   ...LIMITS,
 };
 

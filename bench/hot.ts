@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ServiceProcess, startProcess } from '../test/helpers/process.ts';
-import { findLoadGenerator, type LoadedServer, type LoadGenerator, type Round } from './load.ts';
+import { createLoadGenerator, type LoadedServer, type LoadGenerator, type Round } from './load.ts';
 import { ON_SERVER_CORE, stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
 import { assertAllGood, readMetric, SAMPLE_CHANNEL, startPinnedService } from './servers.ts';
@@ -39,8 +39,7 @@ interface Rounds {
  */
 export function bench(print: Print): Promise<Row[]> {
   return inTemporaryDirectory(async (directory) => {
-    const load = findLoadGenerator();
-    print(`load generator: ${load.name}`);
+    const load = createLoadGenerator();
     const results = { 'hot JSON': [] as Rounds[], 'hot picture': [] as Rounds[] };
     for (let number = 1; number <= STARTS; number += 1) {
       print(`start ${number} of ${STARTS}`);

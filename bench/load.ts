@@ -10,7 +10,6 @@ export interface Round {
 }
 
 export interface LoadGenerator {
-  readonly name: string;
   /**
    * Sends requests from clients that no earlier round has used. Each connection may pause before a request. Throws if a
    * response has a status of 400 or above, or if a connection fails or takes too long.
@@ -27,20 +26,15 @@ const CONNECTIONS = 32;
 /** Blocks of 10,000 addresses that one round may use: a million requests, more than any server here answers in it. */
 const BLOCKS_PER_ROUND = 12;
 const WRK_SCRIPT = fileURLToPath(new URL('wrk-clients.lua', import.meta.url));
-const AUTOCANNON_SCRIPT = fileURLToPath(new URL('autocannon-load.ts', import.meta.url));
 
-/** wrk if it is installed, because it needs a fraction of a server's CPU time, otherwise autocannon. */
-export function findLoadGenerator(): LoadGenerator {
-  const name = isInstalled('wrk') ? 'wrk' : 'autocannon';
+/** wrk, because it needs a fraction of a server's CPU time. @throws Error if it is not installed */
+export function createLoadGenerator(): LoadGenerator {
+  if (!isInstalled('wrk')) throw new Error('This part needs wrk: apt-get install wrk');
   let firstBlock = 0;
   return {
-    name,
     async run({ base, pid }, path, seconds, pauseMs = 0) {
       const url = base + path;
-      const command =
-        name === 'wrk'
-          ? ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', WRK_SCRIPT, url, '--']
-          : [process.execPath, AUTOCANNON_SCRIPT, url, `${seconds}`, `${CONNECTIONS}`];
+      const command = ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', WRK_SCRIPT, url, '--'];
       const cpuBefore = await cpuSeconds(pid);
       const result = await runLoad([...command, `${firstBlock}`, `${pauseMs}`]);
       const cpu = (await cpuSeconds(pid)) - cpuBefore;
@@ -57,7 +51,7 @@ export function findLoadGenerator(): LoadGenerator {
   };
 }
 
-/** What both load generators print on a line of their own. */
+/** What wrk-clients.lua prints on a line of its own. */
 interface LoadResult {
   readonly answers: number;
   readonly seconds: number;

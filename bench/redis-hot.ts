@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { RedisServer } from '../test/helpers/redis.ts';
-import { findLoadGenerator, type Round } from './load.ts';
+import { createLoadGenerator, type Round } from './load.ts';
 import { stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
 import { assertAllGood, readMetric, SAMPLE_CHANNEL, startPinnedService } from './servers.ts';
@@ -57,7 +57,7 @@ async function benchProcesses(
   results: readonly Result[],
   print: Print,
 ): Promise<void> {
-  const load = findLoadGenerator();
+  const load = createLoadGenerator();
   const alone = await startPinnedService(join(directory, 'alone'));
   const shared = await startPinnedService(join(directory, 'shared'), { REDIS_URL: redisUrl });
   try {

@@ -47,7 +47,7 @@ export const memory: Subject = {
 /** The options that `npm start` gives to Node. */
 function startOptions(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return /^exec node (.*) bin\/pennant\.cjs serve$/.exec(scripts.start)?.[1]?.split(' ') ?? [];
+  return /^node (.*) bin\/pennant\.cjs serve$/.exec(scripts.start)?.[1]?.split(' ') ?? [];
 }
 
 async function fill(context: FaultContext, kinds: readonly RequestKind[], env: Record<string, string>): Promise<void> {

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
-import autocannon from 'autocannon';
 import type { ServiceProcess } from '../helpers/process.ts';
 import type { Attack, AttackOutcome } from './client-connections.ts';
 import { HOT_URLS } from './probe.ts';
@@ -27,20 +26,6 @@ export const TOOL_ATTACKS: readonly Attack[] = [
       const faults = printed.match(/^\s*(Non-2xx|Socket errors).*$/gm) ?? [];
       const answers = /(\d+) requests in/.exec(printed)?.[1];
       return { done: `${answers} answers`, faults: answers === undefined ? [printed] : faults };
-    },
-  },
-  {
-    name: 'as many requests as autocannon can send, 10 at a time on each of 20 connections',
-    async run({ base }, untilMs) {
-      const options = {
-        url: `${base}${HOT_URLS[0]}`,
-        connections: 20,
-        pipelining: 10,
-        duration: secondsUntil(untilMs),
-      };
-      const { errors, non2xx, timeouts, requests } = await autocannon({ ...options, workers: 1 });
-      const faults = errors + non2xx + timeouts > 0 ? [`${errors} errors, ${timeouts} late, ${non2xx} not 200`] : [];
-      return { done: `${requests.total} answers`, faults };
     },
   },
 ];

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ROOT } from './documents.ts';
 
 const NOT_COPIED = new Set(['.git', '.env', 'data', 'dist', 'node_modules']);
@@ -9,10 +10,14 @@ const FILES_OF_NPM = new Set(['.bin', '.package-lock.json']);
 /** Copies the project into a directory that exists. Its packages are links, so that they can be removed one by one. */
 export async function copyProject(directory: string): Promise<void> {
   for (const name of await readdir(ROOT)) {
-    if (!NOT_COPIED.has(name)) await cp(join(ROOT, name), join(directory, name), { recursive: true });
+    if (!NOT_COPIED.has(name))
+      await cp(join(ROOT, name), join(directory, name), { recursive: true, filter: isNoPackage });
   }
-  await linkPackages(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+  for (const packages of ['node_modules', 'tools/node_modules'])
+    if (existsSync(join(ROOT, packages))) await linkPackages(join(ROOT, packages), join(directory, packages));
 }
+
+const isNoPackage = (path: string) => basename(path) !== 'node_modules';
 
 /** Links each package separately, so that a command that removes packages does not remove the real ones. */
 async function linkPackages(from: string, to: string): Promise<void> {

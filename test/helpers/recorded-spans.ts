@@ -1,10 +1,9 @@
 import { context, propagation, trace } from '@opentelemetry/api';
-import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { type ReadableSpan, type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterAll, afterEach } from 'vitest';
 import { runInSpan, startRequestSpan } from '../../src/lib/tracing.ts';
-
-type SpanProcessor = NonNullable<NodeSDKConfiguration['spanProcessors']>[number];
-type EndedSpan = Parameters<SpanProcessor['onEnd']>[0];
 
 export interface RecordedSpan {
   readonly name: string;
@@ -22,7 +21,7 @@ const FAILED = 2;
 
 /** Loads OpenTelemetry's SDK for the tests of this file, and keeps all spans that end in memory. */
 export function recordSpans() {
-  const ended: EndedSpan[] = [];
+  const ended: ReadableSpan[] = [];
   const nothing = async () => undefined;
   const processor: SpanProcessor = {
     onStart: () => undefined,
@@ -30,8 +29,9 @@ export function recordSpans() {
     forceFlush: nothing,
     shutdown: nothing,
   };
-  const others = { autoDetectResources: false, metricReaders: [], logRecordProcessors: [] };
-  new NodeSDK({ spanProcessors: [processor], ...others }).start();
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [processor] }));
   afterEach(() => void ended.splice(0));
   afterAll(() => {
     for (const api of [context, propagation, trace]) api.disable();

@@ -71,18 +71,6 @@ describe('.github', () => {
     expect(MANIFEST.devDependencies.node?.split('.')[0]).toBe(NODE_MAJOR);
   });
 
-  test('Dependabot reads the folders of package.json and the workflows', () => {
-    const { version, updates } = parse(read('.github/dependabot.yml')) as {
-      readonly version: number;
-      readonly updates: readonly { readonly 'package-ecosystem': string; readonly directory: string }[];
-    };
-    expect(version).toBe(2);
-    expect(updates.map((update) => [update['package-ecosystem'], update.directory])).toEqual([
-      ['npm', '/'],
-      ['github-actions', '/'],
-    ]);
-  });
-
   test.each(readdirSync(join(ROOT, '.github/ISSUE_TEMPLATE')))('the form %s can be filled in', (file) => {
     const { name, description, body } = parse(read(join('.github/ISSUE_TEMPLATE', file))) as {
       readonly name: string;

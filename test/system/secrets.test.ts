@@ -65,7 +65,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
       YOUTUBE_IMAGE_ORIGIN: upstream.origin,
       // Redis refuses the password, and its error says so.
       REDIS_URL: `redis://somebody:${PASSWORD}@127.0.0.1:${redis.port}/0`,
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, '../helpers/otel.mjs')}`,
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, '../../tools/otel.mjs')}`,
       OTEL_EXPORTER_OTLP_ENDPOINT: upstream.origin.replace('//', `//collector:${PASSWORD}@`),
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${TOKEN}`,
       OTEL_BSP_SCHEDULE_DELAY: '100',

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type BrowsedService, expectSound, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
+import { type BrowsedService, expectSound, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 

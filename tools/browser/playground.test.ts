@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { factOf, hasBrowser, usePlayground, visitPlayground } from '../helpers/browser.ts';
+import { factOf, hasBrowser, usePlayground, visitPlayground } from './browser.ts';
 
 /* Lookups, results and downloads in the playground. */
 

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
-import { CORE_TESTS } from '../../vitest.config.ts';
+import { CORE_TESTS } from '../vitest.config.ts';
 
 /*
  * Mutation testing: makes small mistakes in the source, one at a time, and reports those that `npm test` does not
@@ -22,6 +23,7 @@ const DEFAULT_PATHS = [
   'src/sources/youtube',
 ];
 const MAX_LINES = 3;
+const STRYKER = fileURLToPath(import.meta.resolve('@stryker-mutator/core/bin/stryker.js'));
 const USAGE = `npm run test:mutants -- [PATH …] [--sample N] [--seed N] [--concurrency N]
 
 PATH          files or folders of src; default: ${DEFAULT_PATHS.join(' ')}
@@ -148,7 +150,7 @@ async function runStryker(mutate: readonly string[]): Promise<number> {
     }),
   );
   try {
-    const stryker = spawn('stryker', ['run', config], { stdio: 'inherit' });
+    const stryker = spawn(process.execPath, [STRYKER, 'run', config], { stdio: 'inherit' });
     const [code] = await once(stryker, 'exit');
     return code ?? 1;
   } finally {

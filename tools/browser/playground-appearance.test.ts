@@ -1,14 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  expectSound,
-  factOf,
-  hasBrowser,
-  inEveryAppearance,
-  usePlayground,
-  visitPlayground,
-} from '../helpers/browser.ts';
-import { catalogLine, importLines } from '../helpers/catalog.ts';
-import { numberedChannelId } from '../helpers/fake-source.ts';
+import { catalogLine, importLines } from '../../test/helpers/catalog.ts';
+import { numberedChannelId } from '../../test/helpers/fake-source.ts';
+import { expectSound, factOf, hasBrowser, inEveryAppearance, usePlayground, visitPlayground } from './browser.ts';
 
 /* The playground at every width, in light and dark, and with the keyboard only. */
 

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { factOf, hasBrowser, usePlayground, visitPlayground } from '../helpers/browser.ts';
-import { isInstalled } from '../helpers/installed.ts';
+import { isInstalled } from '../../test/helpers/installed.ts';
+import { factOf, hasBrowser, usePlayground, visitPlayground } from './browser.ts';
 
 /* The playground's snippets work where users paste them. */
 

@@ -7,16 +7,16 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { type BrowsedService, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
-import { blockWith, nameOf, readDocument } from '../helpers/documents.ts';
-import { startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { decodePicture } from '../helpers/picture.ts';
-import { startService } from '../helpers/process.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { blockWith, nameOf, readDocument } from '../../test/helpers/documents.ts';
+import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
+import { decodePicture } from '../../test/helpers/picture.ts';
+import { startService } from '../../test/helpers/process.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { type BrowsedService, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
 /* The examples of docs/on-your-page.md, except those of its first section, which image-grid.test.ts has. */
 
-const FILE = 'test/system/on-your-page.test.ts';
+const FILE = 'tools/browser/on-your-page.test.ts';
 const DOCUMENT = 'docs/on-your-page.md';
 const BLOCKS = readDocument(DOCUMENT).blocks.filter(({ note }) => note?.kind === 'run elsewhere' && note.file === FILE);
 const run = promisify(execFile);

@@ -1,9 +1,9 @@
 import type { Route } from 'playwright-core';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from '../helpers/browser.ts';
-import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
-import { numberedChannelId } from '../helpers/fake-source.ts';
+import { catalogLine, importLines, writePictures } from '../../test/helpers/catalog.ts';
+import { numberedChannelId } from '../../test/helpers/fake-source.ts';
+import { factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from './browser.ts';
 
 /* The states of the playground: loading, errors, missing pictures, its address and the rate limit. */
 

@@ -9,10 +9,10 @@ import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { parseConfig } from '../../src/config/settings.ts';
-import { ROOT } from '../helpers/documents.ts';
-import { createHttpSender } from '../helpers/http-request.ts';
-import { startService } from '../helpers/process.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { ROOT } from '../../test/helpers/documents.ts';
+import { createHttpSender } from '../../test/helpers/http-request.ts';
+import { startService } from '../../test/helpers/process.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
 /* deploy/kubernetes.yaml, checked without a cluster: with Kubernetes' schemas and types, the Dockerfile and the service. */
 
@@ -42,7 +42,7 @@ function findSchemaFault(manifest: Manifest): string | undefined {
 /** Unknown fields, which the schemas allow: the compiler reports them in the manifests as object literals. */
 async function findUnknownFields(manifests: readonly Manifest[]): Promise<string> {
   const directory = await createTemporaryDirectory();
-  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+  await symlink(join(ROOT, 'tools/node_modules'), join(directory, 'node_modules'));
   const lines = manifests.map(
     (manifest, at) =>
       `import type { I${manifest.kind} as Kind${at} } from 'kubernetes-models/${manifest.apiVersion}';\n` +

@@ -3,14 +3,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { answerDataApi, KEY } from '../helpers/data-api.ts';
-import { startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { type ServiceProcess, startService } from '../helpers/process.ts';
-import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { answerDataApi, KEY } from '../../test/helpers/data-api.ts';
+import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
+import { type ServiceProcess, startService } from '../../test/helpers/process.ts';
+import { startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
 /** The otel.mjs of docs/tracing.md. */
-const SDK_FILE = join(import.meta.dirname, '../helpers/otel.mjs');
+const SDK_FILE = join(import.meta.dirname, '../otel.mjs');
 const SAMPLE_ID = 'UCPennantSample00000001A';
 const MODULES_REPORTER = join(import.meta.dirname, 'report-loaded-modules.ts');
 const WARNING = 'OTEL_EXPORTER_OTLP_ENDPOINT is set, but no OpenTelemetry SDK is loaded';

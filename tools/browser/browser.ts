@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { startTestApp } from './app.ts';
-import { createRunningClock } from './clock.ts';
+import { startTestApp } from '../../test/helpers/app.ts';
+import { createRunningClock } from '../../test/helpers/clock.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseConfig } from '../../src/config/settings.ts';
-import { type BrowsedService, hasBrowser, startBrowsedService, useBrowser } from '../helpers/browser.ts';
-import { blockWith } from '../helpers/documents.ts';
-import { runNginx } from '../helpers/front.ts';
-import { isInstalled } from '../helpers/installed.ts';
-import { readMetrics } from '../helpers/metrics.ts';
-import { findFreePort } from '../helpers/process.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { blockWith } from '../../test/helpers/documents.ts';
+import { runNginx } from '../../test/helpers/front.ts';
+import { isInstalled } from '../../test/helpers/installed.ts';
+import { readMetrics } from '../../test/helpers/metrics.ts';
+import { findFreePort } from '../../test/helpers/process.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { type BrowsedService, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
 /* The page with 50 images of docs/on-your-page.md in a browser. */
 

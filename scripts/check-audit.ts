@@ -1,6 +1,6 @@
 /**
  * Asks the registry for known vulnerabilities of the service's packages, of severity high or above. The exit code is 1 if
- * there are any. If the registry cannot be asked (no network, a mirror without this service), a note is printed.
+ * there are any, and 3 if they could not be checked (no network, a mirror without this service).
  */
 import { spawnSync } from 'node:child_process';
 
@@ -10,6 +10,7 @@ interface AuditReport {
   readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string }>>;
 }
 
+const NOT_CHECKED = 3;
 /** Only the message of a failed call contains this; that of a local mistake (no lock file) does not. */
 const SERVICE_PATH = '/-/npm/v1/security/';
 
@@ -18,7 +19,8 @@ const { status, stdout, stderr } = spawnSync('npm', ['audit', '--omit=dev', '--a
 });
 const { message = '', vulnerabilities } = readReport(stdout);
 if (message.includes(SERVICE_PATH)) {
-  process.stdout.write(`npm audit: its service cannot be reached here (${message})\n`);
+  process.stdout.write(`npm audit: not checked, its service cannot be reached here (${message})\n`);
+  process.exitCode = NOT_CHECKED;
 } else if (status === 0 && vulnerabilities !== undefined) {
   process.stdout.write('npm audit: no known weakness, high or worse, in what the service runs with\n');
 } else {

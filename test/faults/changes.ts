@@ -99,7 +99,7 @@ async function changeUnderLoad(context: FaultContext, rounds: number): Promise<O
   const { client } = service;
   const channels = readChannels();
   for (const channel of channels) await importAnew(dataDir, channel);
-  const load = startMixedLoad(service.port, 3);
+  const load = startMixedLoad(service.port, { clients: 3, removesChannels: true });
   const faults: string[] = [];
   const counts = { imports: 0, removals: 0, purges: 0 };
   for (let round = 0; round < rounds; round += 1) {
@@ -198,7 +198,7 @@ async function takeDownUnderLoad(context: FaultContext, times: number): Promise<
   const urls = [`/api/channel/${channel.channelId}`, `/${channel.channelId}/avatar.webp`, `/@${channel.handle}/tv`];
   for (let time = 0; time < times; time += 1) {
     const before = await context.start({ directory });
-    const load = startMixedLoad(before.port, 3);
+    const load = startMixedLoad(before.port, { clients: 3, removesChannels: true });
     for (const url of urls) await fetch(`${before.base}${url}`).then((answer) => answer.arrayBuffer());
     const isStored = async () => (await countPictures(join(directory, 'data'), channel.channelId).catch(() => 0)) > 0;
     if (!(await comesTrue(isStored, GIVE_UP_MS))) faults.push('no picture was stored');

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SentAnswer } from '../helpers/http-request.ts';
 import { repeat } from '../helpers/load.ts';
 import type { FaultContext } from './context.ts';
 import { CHANNELS, findPictureFault, freshPictureUrl } from './mixed-load.ts';
@@ -9,6 +10,8 @@ interface SentRequest {
   /** The service has confirmed that it read the request, so it must send a response. */
   readonly isAccepted: boolean;
   readonly fault: string | undefined;
+  /** With status 200. */
+  readonly wasSent: boolean;
 }
 
 /** A signal during requests for records and new pictures. Afterwards every sent picture must be stored. */
@@ -30,11 +33,15 @@ export async function stopUnderLoad(
         isAccepted = true;
       },
     });
+    let wasSent = false;
     const fault = await sent.then(
-      (answer) => (answer.headers['content-type']?.startsWith('image/') ? findPictureFault(url, answer) : undefined),
+      (answer) => {
+        wasSent = answer.status === 200;
+        return findFault(url, answer);
+      },
       (error: Error) => error.message,
     );
-    requests.push({ url, isAccepted, fault });
+    requests.push({ url, isAccepted, fault, wasSent });
     if (fault !== undefined) await sleep(20);
   });
   await sleep(500 + Math.random() * 1_000);
@@ -57,6 +64,13 @@ export async function stopUnderLoad(
   };
 }
 
+/** While the service stops, an image may be refused with a time to ask again. */
+async function findFault(url: string, answer: SentAnswer): Promise<string | undefined> {
+  if (answer.status === 503 && answer.headers['retry-after'] !== undefined) return undefined;
+  if (url.startsWith('/api/')) return answer.status === 200 ? undefined : `answered ${answer.status}`;
+  return findPictureFault(url, answer);
+}
+
 /** Pictures that were sent before the stop and are not stored after it. */
 async function findForgotten(
   context: FaultContext,
@@ -65,12 +79,12 @@ async function findForgotten(
 ): Promise<string[]> {
   const service = await context.start({ directory });
   const { client } = service;
-  const pictures = accepted.filter(({ url, fault }) => fault === undefined && url.includes('?width=')).slice(-10);
+  const pictures = accepted.filter(({ url, wasSent }) => wasSent && url.includes('?width=')).slice(-10);
   const faults: string[] = [];
   for (const { url } of pictures) {
     const { status, headers } = await client.send({ url });
-    const isThere = status === 404 || String(headers['cache-status']).startsWith('pennant; hit');
-    if (!isThere) faults.push(`${url} was not stored: ${headers['cache-status']}`);
+    const isThere = status === 200 && String(headers['cache-status']).startsWith('pennant; hit');
+    if (!isThere) faults.push(`${url} was not stored: ${status}, ${headers['cache-status']}`);
   }
   await context.cleanUpServices();
   return faults;

@@ -78,11 +78,19 @@ test('clients that ask for a tunnel and reset the connection do not end the serv
   expect(child.exitCode).toBe(null);
 });
 
-test('700 connections that come while the process is busy are not lost', async () => {
+test('700 connections that come while the process is busy get their responses', async () => {
   const { child, port } = service;
   const waiting = Math.min(700, Number(await readFile('/proc/sys/net/core/somaxconn', 'utf8')));
   child.kill('SIGSTOP');
   onTestFinished(() => void child.kill('SIGCONT'));
   // The system accepts a connection as long as the listener's queue has room; otherwise the client tries again for minutes.
-  await Promise.all(Array.from({ length: waiting }, () => connectHalfOpen(port)));
+  const sockets = await Promise.all(Array.from({ length: waiting }, () => connectHalfOpen(port)));
+  const answers = sockets.map(async (socket) => {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [answer] = await once(socket, 'data');
+    return String(answer).slice(0, 'HTTP/1.1 200'.length);
+  });
+  child.kill('SIGCONT');
+  const statuses = await Promise.all(answers);
+  expect(statuses.filter((status) => !/^HTTP\/1\.1 (200|429)$/.test(status))).toEqual([]);
 });

@@ -130,3 +130,18 @@ test.each([
     ]);
   },
 );
+
+test('stops when npm gets SIGTERM, which ends npm’s shell but does not reach the service', async () => {
+  const service = await startService({
+    directory: await createTemporaryDirectory(),
+    env: { npm_lifecycle_event: 'start' },
+    prefix: ['sh', '-c', '"$0" "$@"; :'],
+  });
+  const [pid = 0] = await childrenOf(service.pid);
+  onTestFinished(async () => {
+    if (await isRunning(pid)) process.kill(pid, 'SIGKILL');
+  });
+  service.child.kill('SIGTERM');
+  await expect.poll(() => isRunning(pid)).toBe(false);
+  expect(service.output()).toContain('stopping: accepted requests finish first');
+});

@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { type App, buildApp } from '../../app/build.ts';
+import type { Environment } from '../../config/environment.ts';
 import { shownSettings } from '../../config/report.ts';
 import type { Config } from '../../config/settings.ts';
 import { OperatorError } from '../../domain/errors.ts';
@@ -37,7 +38,7 @@ export async function startService(
   const { dataDir, host, port, consoleHost, consolePort } = config;
   const other = markDataDir(dataDir, { pid: process.pid, ports: { PORT: port, CONSOLE_PORT: consolePort } });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
-  const stop = listenForStop(dataDir, logger);
+  const stop = listenForStop(dataDir, env, logger);
   const service = await buildApp(config, { logger, version, settings: shownSettings(env, envFile.loaded) });
   // Writes the compile cache (bin/start.cjs) for the next start. A process that is killed would not write it at its end.
   // Before it listens, because it writes thousands of small files at once, and no client should wait for that.
@@ -106,14 +107,31 @@ async function bind(listener: Listener, address: { host: string; port: number },
  * a busy machine.
  */
 const SAME_SIGNAL_MS = 1_000;
+/** How often the service looks whether npm's shell still runs. */
+const PARENT_CHECK_MS = 500;
 /** Less than a second. The rest of the start is abandoned. */
 const STARTING_STOP_MS = 900;
 
 /** `requested` settles with the first signal. `hasStarted`: a stop may take the time of accepted requests. */
-function listenForStop(dataDir: string, logger: Logger) {
+function listenForStop(dataDir: string, { npm_lifecycle_event: npmScript }: Environment, logger: Logger) {
   const { promise: requested, resolve } = Promise.withResolvers<void>();
   const stop = { requested, isRequested: false, hasStarted: false };
   let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
+
+  function begin(cause: object): void {
+    stop.isRequested = true;
+    if (stop.hasStarted) {
+      logger.info(cause, 'stopping: accepted requests finish first');
+    } else {
+      logger.info(cause, 'stopping: the start is given up');
+      setTimeout(() => {
+        removeOwnDrafts(dataDir);
+        process.exit(EXIT.done);
+      }, STARTING_STOP_MS);
+    }
+    resolve();
+  }
+
   onStopSignal((signal) => {
     if (first !== undefined) {
       if (signal === first.signal && performance.now() - first.atMs < SAME_SIGNAL_MS) return;
@@ -121,18 +139,18 @@ function listenForStop(dataDir: string, logger: Logger) {
       process.exit(EXIT.failed);
     }
     first = { signal, atMs: performance.now() };
-    stop.isRequested = true;
-    if (stop.hasStarted) {
-      logger.info({ signal }, 'stopping: accepted requests finish first');
-    } else {
-      logger.info({ signal }, 'stopping: the start is given up');
-      setTimeout(() => {
-        removeOwnDrafts(dataDir);
-        process.exit(EXIT.done);
-      }, STARTING_STOP_MS);
-    }
-    resolve();
+    if (!stop.isRequested) begin({ signal });
   });
+  if (npmScript === 'start') {
+    // npm runs the script in a shell and passes SIGTERM on to the shell only, which ends.
+    const shell = process.ppid;
+    const check = setInterval(() => {
+      if (process.ppid === shell) return;
+      clearInterval(check);
+      if (!stop.isRequested) begin({ cause: 'npm has ended' });
+    }, PARENT_CHECK_MS);
+    check.unref();
+  }
   return stop;
 }
 

@@ -163,7 +163,9 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
     const cause: unknown = outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
     if (failed.length > 0) {
       // Retries may have succeeded before the slowest part has ended.
-      throw new RemovalDelayed(`it is still in ${failed.join(' and ')}`, delay?.promise ?? Promise.resolve(), { cause });
+      throw new RemovalDelayed(`it is still in ${failed.join(' and ')}`, delay?.promise ?? Promise.resolve(), {
+        cause,
+      });
     }
     const purged: Purged = { entries: {}, pictures: 0, pictureBytes: 0 };
     for (const outcome of outcomes) if (outcome.status === 'fulfilled') Object.assign(purged, outcome.value);

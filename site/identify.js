@@ -74,9 +74,11 @@ function findUrl(text) {
 function identifyPage(url) {
   const [first = '', second = ''] = segmentsOf(url);
   if (first.startsWith('@')) return findHandle(first.slice(1));
-  if (first === 'channel' && CHANNEL_ID.test(second)) return identified('id', second);
-  if (first === 'user' && USERNAME.test(second)) return identified('username', second);
-  if (first === 'c' && second !== '') return identified('name', second);
+  // YouTube ignores the letter case of the page's kind.
+  const page = first.toLowerCase();
+  if (page === 'channel' && CHANNEL_ID.test(second)) return identified('id', second);
+  if (page === 'user' && USERNAME.test(second)) return identified('username', second);
+  if (page === 'c' && second !== '') return identified('name', second);
   return CHANNEL_ID.test(first) ? identified('id', first) : undefined;
 }
 

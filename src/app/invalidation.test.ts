@@ -9,11 +9,10 @@ import type { Stores } from './stores.ts';
 
 const READ_MS = 500;
 
-it('saves the position of a change only after its files and those of all earlier changes are removed', async () => {
+/** Follows two changes of another instance. @param erase removes the images of a change */
+async function followTwoChanges(erase: () => Promise<{ files: number; bytes: number }> | undefined) {
   const clock = createManualClock();
   const changes = createChanges();
-  const removals = [1, 2].map(() => Promise.withResolvers<{ files: number; bytes: number }>());
-  const begun = removals.values();
   let position = '0-0';
   const published = ['1-0', '2-0'];
   const stores = {
@@ -30,7 +29,7 @@ it('saves the position of a change only after its files and those of all earlier
       publish: async () => undefined,
     },
     store: { erase: async () => [] },
-    pictures: { erase: () => begun.next().value?.promise },
+    pictures: { erase },
     sharedPictures: undefined,
     caches: {},
   } as unknown as Stores;
@@ -39,17 +38,39 @@ it('saves the position of a change only after its files and those of all earlier
   const config = parseConfig({ SOURCES: 'youtube' });
   const runtime = createRuntime({ clock, logger: createLogger({ level: 'silent' }) });
   const invalidation = createInvalidation(config, runtime, { stores, applied });
+  onTestFinished(() => invalidation.stop());
   await invalidation.start();
-  onTestFinished(() => {
-    for (const { resolve } of removals) resolve({ files: 0, bytes: 0 });
-    return invalidation.stop();
-  });
-
   for (let read = 0; read < 2; read += 1) await clock.passTimer(READ_MS);
-  removals[1]?.resolve({ files: 0, bytes: 0 });
-  // All promises that can settle now do so before this.
+  return { clock, saved };
+}
+
+/** All promises that can settle now do so before this one. */
+async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
+}
+
+it('saves the position of a change only after its files and those of all earlier changes are removed', async () => {
+  const removals = [1, 2].map(() => Promise.withResolvers<{ files: number; bytes: number }>());
+  const begun = removals.values();
+  const { saved } = await followTwoChanges(() => begun.next().value?.promise);
+  removals[1]?.resolve({ files: 0, bytes: 0 });
+  await settled();
   expect(saved).toEqual([]);
   removals[0]?.resolve({ files: 0, bytes: 0 });
+  await expect.poll(() => saved).toEqual([{ redis: '1-0' }, { redis: '2-0' }]);
+});
+
+it('saves the positions once a delayed removal has succeeded', async () => {
+  let failures = 2;
+  const { clock, saved } = await followTwoChanges(async () => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('the disk fails');
+    return { files: 0, bytes: 0 };
+  });
+  await settled();
+  expect(saved).toEqual([]);
+  // The removal is retried every second; the changes are read every half second.
+  await clock.passTimer(READ_MS);
+  await clock.passTimer(READ_MS);
   await expect.poll(() => saved).toEqual([{ redis: '1-0' }, { redis: '2-0' }]);
 });

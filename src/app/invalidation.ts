@@ -32,8 +32,7 @@ export function createInvalidation(
         start: applied.positions().catalog,
         // When it returns, memory no longer returns what a change has removed.
         onChanges({ position, changes }) {
-          const removeAll = async () => Promise.all(changesOf(changes).map(purge.apply));
-          applyOfCatalog(removeAll, () => applied.save({ catalog: position }));
+          applyOfCatalog(changesOf(changes).map(purge.apply), () => applied.save({ catalog: position }));
         },
       })
     : undefined;
@@ -50,7 +49,7 @@ export function createInvalidation(
       reached = newPosition;
       // The next read does not wait until files are removed.
       applyOfInstances(
-        async () => received.length > 0 && purge.remove(received),
+        received.length === 0 ? [] : [purge.remove(received)],
         () => newPosition !== START && applied.save({ redis: newPosition }),
       );
     } catch (error) {
@@ -106,19 +105,24 @@ function repeat(clock: Clock, intervalMs: number, check: () => Promise<void> | u
 }
 
 /**
- * Runs removals and saves the position of their changes. After the first failed removal no position is saved: it is tried
- * again while this process runs, and the next start applies it again.
+ * Saves the position of changes once they are removed, including all changes before them. A delayed removal delays the
+ * positions: the next start applies the changes again if this process ends before a retry succeeds.
  */
 function createApplier(onBug: (error: unknown) => void) {
   let allRemoved: Promise<unknown> = Promise.resolve();
 
-  return (remove: () => Promise<unknown>, savePosition: () => void): void => {
-    const removed = remove();
-    removed.catch((error: unknown) => {
-      if (!(error instanceof RemovalDelayed)) onBug(error);
+  function untilRemoved(removal: Promise<unknown>): Promise<unknown> {
+    return removal.catch((error: unknown) => {
+      if (error instanceof RemovalDelayed) return error.removed;
+      onBug(error);
+      throw error;
     });
+  }
+
+  return (removals: readonly Promise<unknown>[], savePosition: () => void): void => {
     // Removals overlap, and a position includes all changes before it.
-    allRemoved = Promise.all([allRemoved, removed]).then(savePosition);
+    allRemoved = Promise.all([allRemoved, ...removals.map(untilRemoved)]).then(savePosition);
+    // No position is saved after a bug.
     allRemoved.catch(() => undefined);
   };
 }

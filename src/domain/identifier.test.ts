@@ -34,6 +34,10 @@ describe('channelRefsOf', () => {
     [`http://127.0.0.1:8080/api/channel/${ID}`, `id ${ID}`],
     ['http://127.0.0.1:8080/api/channel/PennantSample?type=handle', 'handle pennantsample'],
     ['http://127.0.0.1:8080/api/channel/PennantSample?type=username', 'username pennantsample'],
+    ['http://127.0.0.1:8080/API/Channel/PennantSample?TYPE=Handle', 'handle pennantsample'],
+    [`HTTPS://WWW.YOUTUBE.COM/CHANNEL/${ID}`, `id ${ID}`],
+    ['https://www.youtube.com/USER/PennantSample', 'username pennantsample'],
+    ['@J\u030Cx', 'handle ǰx'],
   ])('reads %s', (text, expected) => {
     expect(kindsAndKeys(text)).toEqual([expected]);
   });

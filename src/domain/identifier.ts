@@ -29,20 +29,26 @@ export function nameOf({ kind, key }: Pick<ChannelRef, 'kind' | 'key'>): string 
   return `${kind}:${key}`;
 }
 
+/** The same for texts that differ only in letter case or in Unicode composition. */
+export function comparable(text: string): string {
+  // toLowerCase, never toLocaleLowerCase: a Turkish operator's machine must not split "I" from "i". Composed again because
+  // some letters, such as "ǰ", are composed in lower case only.
+  return text.normalize('NFC').toLowerCase().normalize('NFC');
+}
+
 /** Reads a handle with or without its leading `@`. `undefined` for an invalid handle. */
 export function findHandle(text: string): ChannelRef | undefined {
   // Normalization takes quadratic time for many combining marks.
   if (text.length > MAX_UNNORMALIZED_CHARACTERS) return undefined;
   const value = (text.startsWith('@') ? text.slice(1) : text).normalize('NFC');
   if (!HANDLE.test(value) || [...value].length > MAX_HANDLE_CODE_POINTS) return undefined;
-  // toLowerCase, never toLocaleLowerCase: a Turkish operator's machine must not split "I" from "i".
-  return { kind: 'handle', value, key: value.toLowerCase() };
+  return { kind: 'handle', value, key: comparable(value) };
 }
 
 /** Reads a legacy user name. `undefined` for an invalid name. */
 export function findUsername(text: string): ChannelRef | undefined {
   if (!USERNAME.test(text)) return undefined;
-  return { kind: 'username', value: text, key: text.toLowerCase() };
+  return { kind: 'username', value: text, key: comparable(text) };
 }
 
 /** Reads an identifier as the kind in the request. `undefined` if it is invalid for that kind. */
@@ -67,7 +73,8 @@ const CHANNEL_HOST = /^(?:(?:www|m|music)\.)?youtube\.com$/i;
  * For a URL with `http` or `https`, only the path is read, whatever the host is: this service serves the paths of
  * channel pages on its own origins, which are not known here. Without a scheme, only upstream's hosts are accepted.
  * Paths: `/channel/ID`, `/@handle`, `/user/NAME`, `/c/NAME` (support.google.com/youtube/answer/6180214, seen 2026-11)
- * and this service's own `/ID`, `/api/channel/…` and `/api/banner/…`.
+ * and this service's own `/ID`, `/api/channel/…` and `/api/banner/…`. Everything but a channel ID is read without regard to
+ * letter case, as YouTube reads it.
  */
 export function channelRefsOf(text: string): ChannelRef[] {
   const trimmed = text.trim();
@@ -89,13 +96,15 @@ function findUrl(text: string): URL | undefined {
 }
 
 function refsOfPage(url: URL): ChannelRef[] {
-  const [first = '', second = '', third = ''] = pathSegments(url);
-  if (first === 'channel') return present(findIdentifier(second, 'id'));
-  if (first === 'user') return present(findUsername(second));
-  if (first === 'c') return refsOfBareIdentifier(second);
-  if (first === 'api' && second === 'banner') return refsOfBareIdentifier(third);
-  if (first === 'api' && second === 'channel') {
-    const type = url.searchParams.get('type');
+  const segments = pathSegments(url);
+  const [first = '', second = '', third = ''] = segments;
+  const [page, endpoint] = segments.map(comparable);
+  if (page === 'channel') return present(findIdentifier(second, 'id'));
+  if (page === 'user') return present(findUsername(second));
+  if (page === 'c') return refsOfBareIdentifier(second);
+  if (page === 'api' && endpoint === 'banner') return refsOfBareIdentifier(third);
+  if (page === 'api' && endpoint === 'channel') {
+    const [, type] = [...url.searchParams].find(([name]) => comparable(name) === 'type')?.map(comparable) ?? [];
     return present(findIdentifier(third, type === 'handle' || type === 'username' ? type : 'id'));
   }
   return present(findIdentifier(first, first.startsWith('@') ? 'handle' : 'id'));

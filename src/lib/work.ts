@@ -121,25 +121,57 @@ export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number)
   }
 }
 
+/**
+ * The current work of each key. Every caller that joins the work of another one finds it here, and finds only work without
+ * a change since it began: earlier work may return removed data.
+ */
+export function createCurrentWork<Work extends object>() {
+  const current = new Map<string, { readonly work: Work; readonly changeBefore: number }>();
+
+  const isLatest = (key: string, work: Work) => current.get(key)?.work === work;
+
+  return {
+    /** Returns the work that a caller may join. */
+    find(key: string): Work | undefined {
+      const found = current.get(key);
+      return found?.changeBefore === latestChange() ? found.work : undefined;
+    },
+    /** Adds work of the caller's own, which replaces the current work of the key. */
+    begin(key: string, work: Work): void {
+      current.set(key, { work, changeBefore: changeBeforeWork() });
+    },
+    /** False once other work has replaced it. */
+    isLatest,
+    end(key: string, work: Work): void {
+      if (isLatest(key, work)) current.delete(key);
+    },
+    /** Returns the current work, whenever it began. */
+    latest: (key: string): Work | undefined => current.get(key)?.work,
+    count: () => current.size,
+  };
+}
+
 interface Task<T> {
   readonly result: Promise<T>;
   readonly controller: AbortController;
   callers: number;
+  hasEnded: boolean;
 }
 
 /** Runs each piece of work once for all concurrent callers. */
 export function createSharedWork<T>() {
-  const tasks = new Map<string, Task<T>>();
+  const tasks = createCurrentWork<Task<T>>();
 
   function startTask(key: string, start: (signal: AbortSignal) => Promise<T>): Task<T> {
     const controller = new AbortController();
     const result = start(controller.signal).finally(() => {
-      if (tasks.get(key) === task) tasks.delete(key);
+      task.hasEnded = true;
+      tasks.end(key, task);
     });
-    const task: Task<T> = { result, controller, callers: 0 };
+    const task: Task<T> = { result, controller, callers: 0, hasEnded: false };
     // All callers may have left when it fails.
     result.catch(() => undefined);
-    tasks.set(key, task);
+    tasks.begin(key, task);
     return task;
   }
 
@@ -150,22 +182,23 @@ export function createSharedWork<T>() {
      */
     async run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
       signal.throwIfAborted();
-      const task = tasks.get(key) ?? startTask(key, start);
+      const task = tasks.find(key) ?? startTask(key, start);
       task.callers += 1;
       try {
         return await untilAborted(task.result, signal);
       } finally {
         task.callers -= 1;
-        if (task.callers === 0 && tasks.get(key) === task) {
+        if (task.callers === 0 && !task.hasEnded) {
           // Later callers start new work instead of joining work that is being aborted.
-          tasks.delete(key);
+          tasks.end(key, task);
           task.controller.abort();
         }
       }
     },
-    isRunning: (key: string) => tasks.has(key),
+    /** Whether a caller would join other work. */
+    isRunning: (key: string) => tasks.find(key) !== undefined,
     /** Running work: one for each key that a caller waits for. */
-    stats: () => ({ entries: tasks.size }),
+    stats: () => ({ entries: tasks.count() }),
   };
 }
 

@@ -96,7 +96,8 @@ export function createChannelService(options: ChannelServiceOptions) {
     const { value: channelId } = await names.get(
       nameKey(ref),
       async () => {
-        const { channelId, loaded } = await sources.resolve(ref);
+        // As it is in the key: another spelling of the name would have the same answer.
+        const { channelId, loaded } = await sources.resolve({ ...ref, value: ref.key });
         if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
         if (loaded !== undefined) loadedRecord = await keepFresh(loaded);
         return { value: channelId };

@@ -46,6 +46,13 @@ interface PurgedStores {
 /** The message names the parts and is for the operator. */
 export class RemovalDelayed extends Error {
   override name = 'RemovalDelayed';
+  /** Resolves when retries have removed everything. */
+  readonly removed: Promise<void>;
+
+  constructor(message: string, removed: Promise<void>, options: ErrorOptions) {
+    super(message, options);
+    this.removed = removed;
+  }
 }
 
 interface RemovalPart {
@@ -79,6 +86,9 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
   /** Changes that parts have not applied yet. */
   const waiting = new Map<RemovalPart, readonly AnnouncedChange[]>();
   let cancelRetry: (() => void) | undefined;
+  /** From the first failure until all parts have applied what they are waiting for. */
+  let delay: PromiseWithResolvers<void> | undefined;
+  let retries = 0;
   let isClosed = false;
   const running = new Set<Promise<unknown>>();
 
@@ -111,6 +121,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
       const all = [...announced, ...(waiting.get(part) ?? [])];
       waiting.set(part, all.length > MAX_WAITING ? [all.reduce(mergeAnnounced)] : all);
       reportState(error);
+      delay ??= Promise.withResolvers();
       if (!isClosed) cancelRetry ??= clock.after(RETRY_MS, retry);
       throw error;
     }
@@ -120,11 +131,23 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
     cancelRetry = undefined;
     for (const [part, announced] of [...waiting]) {
       waiting.delete(part);
-      removeFrom(part, announced).then(
-        () => reportState(),
-        () => undefined,
-      );
+      void retryPart(part, announced);
     }
+  }
+
+  async function retryPart(part: RemovalPart, announced: readonly AnnouncedChange[]): Promise<void> {
+    retries += 1;
+    try {
+      await removeFrom(part, announced);
+      reportState();
+    } catch {
+      // It waits again.
+    } finally {
+      retries -= 1;
+    }
+    if (retries > 0 || waiting.size > 0) return;
+    delay?.resolve();
+    delay = undefined;
   }
 
   function reportState(error?: unknown): void {
@@ -138,7 +161,12 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
     const outcomes = await Promise.allSettled(parts.map((part) => removeFrom(part, announced)));
     const failed = parts.filter((_, at) => outcomes[at]?.status === 'rejected').map(({ name }) => name);
     const cause: unknown = outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
-    if (failed.length > 0) throw new RemovalDelayed(`it is still in ${failed.join(' and ')}`, { cause });
+    if (failed.length > 0) {
+      // Retries may have succeeded before the slowest part has ended.
+      throw new RemovalDelayed(`it is still in ${failed.join(' and ')}`, delay?.promise ?? Promise.resolve(), {
+        cause,
+      });
+    }
     const purged: Purged = { entries: {}, pictures: 0, pictureBytes: 0 };
     for (const outcome of outcomes) if (outcome.status === 'fulfilled') Object.assign(purged, outcome.value);
     return purged;

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createSharedWork, withDeadline, withinMs } from '../lib/work.ts';
 import type { Failover } from '../sources/failover.ts';
 import { type FoundChannels, mergeFound, type SearchResult, searchAll } from '../sources/search-all.ts';
-import { searchKey } from '../store/keys.ts';
+import { searchKey, searchText } from '../store/keys.ts';
 import type { Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
 
@@ -111,7 +111,7 @@ export function createSearchService({ sources, channels, cache, clock }: SearchS
      */
     async search(query: string, limit: number): Promise<{ hits: readonly SearchHit[]; outcome: CacheOutcome }> {
       try {
-        const { found, outcome } = await find(query, limit);
+        const { found, outcome } = await find(searchText(query), limit);
         return { hits: found.hits.slice(0, limit), outcome };
       } catch (error) {
         if (!(error instanceof PartialSearch)) throw error;

@@ -1,6 +1,6 @@
 import type { Channel } from '../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf, isIndeterminate, mostTelling, orError } from '../domain/errors.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { QuotaSpentError } from '../lib/http/call-budget.ts';
@@ -151,7 +151,9 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
     search(query: string, limit: number, { from, ...caller }: FailoverSearchOptions = {}): Promise<SearchResult> {
       async function searchPage(source: ChannelSource, signal: AbortSignal): Promise<SearchResult> {
         const place = from?.[source.name];
-        const key = place === undefined ? query : `${query} ${place}`;
+        // In another letter case it would fail in the same way.
+        const text = comparable(query);
+        const key = place === undefined ? text : `${text} ${place}`;
         const { hits, next } = await callSource(source, 'search', key, signal, (attempt) =>
           source.search(query, limit, place === undefined ? attempt : { ...attempt, from: place }),
         );

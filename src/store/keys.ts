@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Format, findFormat } from '../domain/formats.ts';
-import { type ChannelRef, nameOf } from '../domain/identifier.ts';
+import { type ChannelRef, channelRefsOf, comparable, nameOf } from '../domain/identifier.ts';
 import type { ImageKind, Size } from '../domain/variants.ts';
 
 /**
@@ -43,12 +43,20 @@ export function nameInKey(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
-/** The same key for queries that differ only in letter case, white space or Unicode composition. */
+/** A query in the form in which it is read as a channel and searched for. */
+export function searchText(query: string): string {
+  return query.normalize('NFC').replace(/\s+/gu, ' ').trim();
+}
+
+/**
+ * The same key for queries that differ only in letter case, white space or Unicode composition. It contains the channels
+ * that the query may name, because letter case matters in channel IDs, which may be escaped in a URL.
+ */
 export function searchKey(query: string): string {
-  const normalized = query.normalize('NFC').replace(/\s+/gu, ' ').trim();
-  // Channel IDs are case-sensitive.
-  const text = channelIdsIn(normalized).length > 0 ? normalized : normalized.toLowerCase();
-  return `search${LAYOUT.search}:${text}`;
+  const text = searchText(query);
+  const words = channelIdsIn(text).length > 0 ? text : comparable(text);
+  // No text has two spaces in a row.
+  return `search${LAYOUT.search}:${[words, ...channelRefsOf(text).map(nameOf)].join('  ')}`;
 }
 
 /** The key for the metadata of a channel's banner or avatar original. */

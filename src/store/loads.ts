@@ -1,11 +1,9 @@
 import { AppError } from '../domain/errors.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { changeBeforeWork, latestChange } from '../lib/work.ts';
+import { createCurrentWork } from '../lib/work.ts';
 
 interface PendingLoad<T> {
   readonly loadId: string;
-  /** The number of the latest change when the load began. */
-  readonly changeBefore: number;
   readonly result: Promise<T>;
 }
 
@@ -14,14 +12,13 @@ const MAX_LOADS = 10_000;
 
 /** The current loads: one per key, shared by all callers. */
 export function createLoads<T>() {
-  const pending = new Map<string, PendingLoad<T>>();
+  const pending = createCurrentWork<PendingLoad<T>>();
 
   return {
     /** Returns the load that a caller may join. */
     find(key: string, loadId: string): Promise<T> | undefined {
-      const found = pending.get(key);
-      // A load that began before a change may return removed data.
-      return found?.loadId === loadId && found.changeBefore === latestChange() ? found.result : undefined;
+      const found = pending.find(key);
+      return found?.loadId === loadId ? found.result : undefined;
     },
 
     /**
@@ -31,19 +28,17 @@ export function createLoads<T>() {
      * @throws AppError `overloaded`
      */
     start(key: string, loadId: string, run: (isLatest: () => boolean) => Promise<T>): Promise<T> {
-      if (pending.size >= MAX_LOADS) {
+      if (pending.count() >= MAX_LOADS) {
         throw new AppError('overloaded', 'The service is loading too much at the moment. Try again.', {
           retryAfterMs: 1_000,
         });
       }
-      const isLatest = () => pending.get(key)?.result === result;
       // The load must be registered before its first step, or a second caller would start another.
-      const result = Promise.resolve()
-        .then(() => run(isLatest))
-        .finally(() => {
-          if (isLatest()) pending.delete(key);
-        });
-      pending.set(key, { loadId, changeBefore: changeBeforeWork(), result });
+      const result: Promise<T> = Promise.resolve()
+        .then(() => run(() => pending.isLatest(key, load)))
+        .finally(() => pending.end(key, load));
+      const load: PendingLoad<T> = { loadId, result };
+      pending.begin(key, load);
       // Callers handle the failure. A load without callers must not end the process.
       result.catch(() => undefined);
       return result;
@@ -51,9 +46,9 @@ export function createLoads<T>() {
 
     /** Resolves when the current load of the key has ended, successfully or not. */
     async ended(key: string): Promise<void> {
-      await pending.get(key)?.result.catch(() => undefined);
+      await pending.latest(key)?.result.catch(() => undefined);
     },
 
-    stats: (): HolderStats => ({ entries: pending.size, maxEntries: MAX_LOADS }),
+    stats: (): HolderStats => ({ entries: pending.count(), maxEntries: MAX_LOADS }),
   };
 }

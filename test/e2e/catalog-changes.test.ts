@@ -1,7 +1,11 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { AppliedPositions } from '../../src/app/invalidation.ts';
 import { createCatalogSource } from '../../src/sources/catalog/catalog.ts';
+import { readChangesSince } from '../../src/sources/catalog/change-log.ts';
+import { inspectCatalog } from '../../src/sources/catalog/reader.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -142,6 +146,28 @@ describe('a change of the catalog by another process is visible to the next requ
   test('the creation of the first catalog, which counts as no change', async () => {
     expect(await statusOf(`/channel/${SAMPLE}`)).toBe(200);
     expect(await cacheStatusOf(`/channel/${SAMPLE}`)).toMatch(HIT);
+  });
+
+  test('once only, also if the removal had to be retried', async () => {
+    await app.get(`/channel/${SAMPLE}`);
+    await app.close();
+    app = await start();
+    remove(SAMPLE);
+    const other = new DatabaseSync(join(dataDir, 'cache.db'));
+    other.exec('BEGIN IMMEDIATE');
+    await app.get(byId);
+    const conditions = async () => (await app.readiness()).conditions.map(({ name }) => name);
+    await expect.poll(conditions).toContain('removal');
+    other.exec('COMMIT');
+    other.close();
+    app.clock.advance(1_000);
+    await expect.poll(conditions).not.toContain('removal');
+    await put({ title: 'Another' }, 2);
+    expect(await titleOf(`/channel/${numberedChannelId(2)}`)).toBe('Another');
+    await app.close();
+    const { catalog } = JSON.parse(await readFile(join(dataDir, 'applied-changes.json'), 'utf8')) as AppliedPositions;
+    const latest = inspectCatalog(catalogPaths(dataDir).database, (db) => readChangesSince(db, catalog));
+    expect(latest?.changes).toEqual([]);
   });
 
   test('once only: a start without further changes keeps all stored data', async () => {

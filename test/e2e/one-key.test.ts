@@ -125,6 +125,19 @@ it.each([
   expect(await conditions()).toEqual([]);
 });
 
+it('one search that cannot be read is requested once in 15 s, however it is written', async () => {
+  const { service, replay } = running;
+  replay.misbehave('search', answerJson({ contents: {} }));
+  await service.get('/api/search?q=lighthouse');
+  const calls = replay.callsTo('search').length;
+  for (let length = 1; length <= 10; length += 1) {
+    const query = `${'lighthouse'.slice(0, length).toUpperCase()}${'lighthouse'.slice(length)}`;
+    expect((await service.get(`/api/search?q=${query}`)).status).toBe(502);
+  }
+  expect(replay.callsTo('search')).toHaveLength(calls);
+  expect(await conditions()).toEqual([]);
+});
+
 describe('one picture', () => {
   it.each([
     ['refused with 403', answerStatus(403)],

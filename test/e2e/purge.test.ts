@@ -4,11 +4,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/fake-source.ts';
+import {
+  createHeldSource,
+  HELD_CHANNEL_ID,
+  HELD_HANDLE,
+  type HeldSource,
+  hit,
+  numberedChannelId,
+} from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
 const PICTURE = Buffer.concat([Buffer.from('RIFFxxxxWEBP'), Buffer.alloc(1_000, 7)]);
+const NEW_ORIGINAL = Buffer.concat([PICTURE, Buffer.from('new')]);
 const RECORD = `/channel/${HELD_CHANNEL_ID}`;
 const PICTURE_URL = `/${HELD_CHANNEL_ID}/avatar.avif`;
 
@@ -19,7 +27,11 @@ interface Gate {
 }
 
 /** What the fake components wait for, if anything. */
-let gates: Partial<Record<'download' | 'encode' | 'refine', { reached: () => void; opened: Promise<void> }>>;
+let gates: Partial<Record<'download' | 'encode' | 'refine' | 'page', { reached: () => void; opened: Promise<void> }>>;
+/** How often the fake components were called. */
+let passes: Partial<Record<keyof typeof gates, number>>;
+/** What the image host has. */
+let original: Buffer;
 let source: HeldSource;
 let app: TestApp;
 let dataDir: string;
@@ -38,6 +50,7 @@ function closeGate(name: keyof typeof gates): Gate {
 }
 
 async function pass(name: keyof typeof gates): Promise<void> {
+  passes[name] = (passes[name] ?? 0) + 1;
   gates[name]?.reached();
   await gates[name]?.opened;
 }
@@ -56,6 +69,8 @@ const encoder = createFakeEncoder({
 
 beforeEach(async () => {
   gates = {};
+  passes = {};
+  original = PICTURE;
   source = createHeldSource(AVATAR);
   dataDir = await createTemporaryDirectory();
   await start();
@@ -64,8 +79,9 @@ beforeEach(async () => {
 async function start(): Promise<void> {
   const downloader = {
     async download() {
+      const downloaded = original;
       await pass('download');
-      return PICTURE;
+      return downloaded;
     },
   };
   app = await startTestApp({ dataDir, sources: [source], downloader, encoder });
@@ -142,6 +158,59 @@ describe('a purged channel', () => {
     gate.open();
     expect((await before).status).toBe(200);
     expect(await storedBytes()).not.toContain('RIFF');
+  });
+
+  test('is not returned to a request for a picture whose download began before', async () => {
+    await app.get(RECORD);
+    const gate = closeGate('download');
+    const before = app.get(PICTURE_URL);
+    await gate.reached;
+    original = NEW_ORIGINAL;
+    await purge();
+    const after = app.get(PICTURE_URL);
+    await expect.poll(() => passes.download).toBe(2);
+    gate.open();
+    await before;
+    const { etag } = (await after).headers;
+    expect((await app.getLater(PICTURE_URL)).headers).toMatchObject({ ...HIT, etag });
+    await purge();
+    expect((await app.get(PICTURE_URL)).headers.etag).toBe(etag);
+  });
+
+  test('has its picture stored by a request during an encode that began before', async () => {
+    await app.get(RECORD);
+    const gate = closeGate('encode');
+    const before = app.get(PICTURE_URL);
+    await gate.reached;
+    await purge();
+    const after = app.get(PICTURE_URL);
+    await expect.poll(() => passes.encode).toBe(2);
+    gate.open();
+    expect([(await before).status, (await after).status]).toEqual([200, 200]);
+    expect((await app.getLater(PICTURE_URL)).headers).toMatchObject(HIT);
+    expect(passes.encode).toBe(2);
+  });
+
+  test('is not in a search whose next page was requested before', async () => {
+    const page = (number: number) => ({ ...hit(numberedChannelId(number)), title: source.title });
+    source.search = async (_query, _limit, { from }) => {
+      if (from === undefined) return { hits: [page(1)], next: 'page 2' };
+      await pass('page');
+      return { hits: [page(2)] };
+    };
+    const url = '/api/search?q=title&limit=2';
+    const gate = closeGate('page');
+    const before = app.get(url);
+    await gate.reached;
+    source.title = 'new title';
+    await purge({ everything: true });
+    const after = app.get(url);
+    // The first page is loaded again; then the request waits for the second one.
+    await expect.poll(() => passes.page).toBe(2);
+    gate.open();
+    await before;
+    expect((await after).text).not.toContain('old title');
+    expect((await app.getLater(url)).text).not.toContain('old title');
   });
 
   test('is not stored by a re-encode that began before', async () => {

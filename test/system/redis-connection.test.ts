@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
@@ -50,8 +51,9 @@ async function connect(url: string) {
     changes,
     write,
     /** Sends a write, and moves the clock beyond its time-out. */
-    writeInVain(count = 1): Promise<unknown[]> {
+    async writeInVain(count = 1): Promise<unknown[]> {
       const writes = Array.from({ length: count }, () => failureOf(write()));
+      await sent();
       clock.advance(COMMAND_TIMEOUT_MS);
       return Promise.all(writes);
     },
@@ -66,6 +68,11 @@ function failureOf(running: Promise<unknown>): Promise<unknown> {
     () => undefined,
     (reason: unknown) => reason,
   );
+}
+
+/** Commands are sent in the next turn of the event loop, and their time-out starts then. */
+async function sent(): Promise<void> {
+  await setImmediate();
 }
 
 /** A server that accepts connections and never answers. */
@@ -152,6 +159,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     const { connection, changes, clock, write, writeInVain } = await connect(server.url);
     server.freeze();
     const writes = Array.from({ length: 50 }, write);
+    await sent();
     clock.advance(COMMAND_TIMEOUT_MS - 1);
     server.thaw();
     await Promise.all(writes);
@@ -159,6 +167,47 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     server.freeze();
     expect(await writeInVain(50)).toEqual(Array(50).fill(expect.any(RedisUnavailable)));
     expect([changes, connection.stats().isUsable]).toEqual([['no answer within 40 ms'], false]);
+  });
+
+  test('a reply that arrives while the event loop is blocked is in time, however late it is read', async () => {
+    const { connection, clock, write } = await connect(server.url);
+    server.freeze();
+    const writes = Array.from({ length: 50 }, write);
+    await sent();
+    clock.advance(COMMAND_TIMEOUT_MS - 1);
+    server.thaw();
+    blockUntilReplied(server);
+    clock.advance(COMMAND_TIMEOUT_MS);
+    await Promise.all(writes);
+    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
+  });
+
+  test('a command that the event loop sends late has all its time from then on', async () => {
+    const { connection, clock, write } = await connect(server.url);
+    const writes = Array.from({ length: 50 }, write);
+    clock.advance(10 * COMMAND_TIMEOUT_MS);
+    await Promise.all(writes);
+    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
+  });
+
+  test('time-outs count together only if no reply and no new connection came between them', async () => {
+    const { connection, write, writeInVain, tryAgain, untilUsable } = await connect(server.url);
+    const timeOutTwice = async () => {
+      server.freeze();
+      await writeInVain();
+      await writeInVain();
+      expect(connection.stats().isUsable).toBe(true);
+    };
+    await timeOutTwice();
+    server.thaw();
+    await write();
+    await timeOutTwice();
+    await writeInVain();
+    expect(connection.stats()).toMatchObject({ isUsable: false, timeouts: 5, outages: 1 });
+    server.thaw();
+    await tryAgain();
+    await untilUsable();
+    await timeOutTwice();
   });
 
   test('one slow answer is no outage', async () => {
@@ -289,6 +338,12 @@ describe('without a redis-server', () => {
     expect(connection.stats().timeouts).toBe(0);
   });
 });
+
+/** Blocks this process. A server replies to earlier commands first. */
+function blockUntilReplied({ socketPath }: RedisServer): void {
+  execFileSync('redis-cli', ['-s', socketPath, '--raw', 'PING'], { stdio: 'ignore' });
+  execFileSync('redis-cli', ['-s', socketPath, '--raw', 'PING'], { stdio: 'ignore' });
+}
 
 /** A self-signed certificate for 127.0.0.1. */
 async function createCertificate(): Promise<{ cert: string; key: string }> {

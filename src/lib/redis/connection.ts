@@ -173,27 +173,31 @@ export class RedisTimeout extends Error {
   override name = 'RedisTimeout';
 }
 
-/**
- * The time-out is counted in steps, between which sockets are read. A pause of this process counts as one step, however
- * long it was: afterwards the answer may be there but unread. Otherwise a burst of requests would look like an outage
- * of Redis.
- */
+/** A pause of this process counts as one step of a time-out, however long it was. */
 const STEP_MS = 10;
 
 /**
- * The answer, when it comes in time.
+ * The answer, when it comes in time. Delays of this process are not counted as time of Redis, or a burst of requests would
+ * look like an outage: the time-out starts when the client has sent the command, in the next turn of the event loop; a
+ * pause counts as one step; and replies that have arrived by the end are read first.
  *
  * @throws RedisTimeout
  */
 export function answerWithin<T>(clock: Clock, answer: Promise<T>, ms: number): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let stepsLeft = Math.ceil(ms / STEP_MS);
-  let cancel = clock.after(STEP_MS, endStep);
+  let cancel: () => void = () => clearImmediate(sending);
+  const sending = setImmediate(startStep);
+
+  function startStep(): void {
+    cancel = clock.after(STEP_MS, endStep);
+  }
 
   function endStep(): void {
     stepsLeft -= 1;
-    if (stepsLeft === 0) reject(new RedisTimeout(`no answer within ${ms} ms`));
-    else cancel = clock.after(STEP_MS, endStep);
+    if (stepsLeft > 0) startStep();
+    // The event loop reads its sockets between timers and immediates.
+    else setImmediate(() => reject(new RedisTimeout(`no answer within ${ms} ms`)));
   }
 
   answer.then(resolve, reject).finally(() => cancel());

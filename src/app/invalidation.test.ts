@@ -8,18 +8,17 @@ import { type AppliedPositions, createInvalidation } from './invalidation.ts';
 import type { Stores } from './stores.ts';
 
 const READ_MS = 500;
+/** How long a failed removal waits for its next attempt. */
+const RETRY_MS = 1_000;
 
-it('saves the position of a change only after its files and those of all earlier changes are removed', async () => {
+/** An instance that reads one published change at a time, and removes images as `erase` says. */
+async function follow(published: string[], erase: () => Promise<{ files: number; bytes: number }>) {
   const clock = createManualClock();
   const changes = createChanges();
-  const removals = [1, 2].map(() => Promise.withResolvers<{ files: number; bytes: number }>());
-  const begun = removals.values();
   let position = '0-0';
-  const published = ['1-0', '2-0'];
   const stores = {
     changes,
     sharedChanges: {
-      // The third read finds no change.
       async receive() {
         const next = published.shift();
         if (next === undefined) return [];
@@ -30,7 +29,7 @@ it('saves the position of a change only after its files and those of all earlier
       publish: async () => undefined,
     },
     store: { erase: async () => [] },
-    pictures: { erase: () => begun.next().value?.promise },
+    pictures: { erase },
     sharedPictures: undefined,
     caches: {},
   } as unknown as Stores;
@@ -40,16 +39,37 @@ it('saves the position of a change only after its files and those of all earlier
   const runtime = createRuntime({ clock, logger: createLogger({ level: 'silent' }) });
   const invalidation = createInvalidation(config, runtime, { stores, applied });
   await invalidation.start();
-  onTestFinished(() => {
-    for (const { resolve } of removals) resolve({ files: 0, bytes: 0 });
-    return invalidation.stop();
-  });
+  onTestFinished(() => invalidation.stop());
+  return { clock, saved };
+}
 
-  for (let read = 0; read < 2; read += 1) await clock.passTimer(READ_MS);
-  removals[1]?.resolve({ files: 0, bytes: 0 });
-  // All promises that can settle now do so before this.
-  await new Promise((resolve) => setImmediate(resolve));
+/** All promises that can settle now do so before this. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const NOTHING = { files: 0, bytes: 0 };
+
+it('saves the position of a change only after its files and those of all earlier changes are removed', async () => {
+  const removals = [1, 2].map(() => Promise.withResolvers<{ files: number; bytes: number }>());
+  const begun = removals.values();
+  const { clock, saved } = await follow(['1-0', '2-0'], async () => begun.next().value?.promise ?? NOTHING);
+
+  await clock.passTimer(READ_MS);
+  removals[1]?.resolve(NOTHING);
+  await settled();
   expect(saved).toEqual([]);
-  removals[0]?.resolve({ files: 0, bytes: 0 });
-  await expect.poll(() => saved).toEqual([{ redis: '1-0' }, { redis: '2-0' }]);
+  removals[0]?.resolve(NOTHING);
+  await expect.poll(() => saved.at(-1)).toEqual({ redis: '2-0' });
+});
+
+it('saves positions again after a delayed removal has succeeded', async () => {
+  let isFailing = true;
+  const { clock, saved } = await follow(['1-0', '2-0', '3-0'], async () => {
+    if (isFailing) throw new Error('the disk is read-only');
+    return NOTHING;
+  });
+  for (let read = 0; read < 2; read += 1) await clock.passTimer(READ_MS);
+  await settled();
+  expect(saved).toEqual([]);
+  isFailing = false;
+  await clock.passTimer(RETRY_MS);
+  await expect.poll(() => saved.at(-1)).toEqual({ redis: '3-0' });
 });

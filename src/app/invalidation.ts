@@ -105,21 +105,48 @@ function repeat(clock: Clock, intervalMs: number, check: () => Promise<void> | u
   };
 }
 
+interface RemovalRound {
+  /** Removals that are not complete. */
+  incomplete: number;
+  /** Delayed removals that the round already waits for. */
+  completed: Promise<void> | undefined;
+  savePosition: () => void;
+}
+
 /**
- * Runs removals and saves the position of their changes. After the first failed removal no position is saved: it is tried
- * again while this process runs, and the next start applies it again.
+ * Runs removals and saves the position of their changes when these and all earlier ones are complete. A delayed removal
+ * is complete when a retry has succeeded. If the process stops before that, the next start applies it again.
  */
 function createApplier(onBug: (error: unknown) => void) {
-  let allRemoved: Promise<unknown> = Promise.resolve();
+  /** One that ends, and one that new removals belong to: removals overlap, and a position includes all changes before it. */
+  const rounds: RemovalRound[] = [];
+
+  function end(round: RemovalRound): void {
+    round.incomplete -= 1;
+    while (rounds[0]?.incomplete === 0) rounds.shift()?.savePosition();
+  }
+
+  async function finish(round: RemovalRound, removed: Promise<unknown>): Promise<void> {
+    try {
+      await removed;
+    } catch (error) {
+      // After a bug the round never ends, so that the next start applies its changes again.
+      if (!(error instanceof RemovalDelayed)) return onBug(error);
+      // One removal of the round waits for all others, which would use memory in a long outage.
+      if (round.completed !== error.completed) {
+        round.completed = error.completed;
+        await error.completed;
+      }
+    }
+    end(round);
+  }
 
   return (remove: () => Promise<unknown>, savePosition: () => void): void => {
-    const removed = remove();
-    removed.catch((error: unknown) => {
-      if (!(error instanceof RemovalDelayed)) onBug(error);
-    });
-    // Removals overlap, and a position includes all changes before it.
-    allRemoved = Promise.all([allRemoved, removed]).then(savePosition);
-    allRemoved.catch(() => undefined);
+    if (rounds.length < 2) rounds.push({ incomplete: 0, completed: undefined, savePosition });
+    const round = rounds.at(-1) as RemovalRound;
+    round.incomplete += 1;
+    round.savePosition = savePosition;
+    void finish(round, remove());
   };
 }
 

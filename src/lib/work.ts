@@ -65,6 +65,14 @@ export function nextChange(): number {
 }
 
 /**
+ * True if nothing has changed since the work with this number began. Only then may later callers join it, or rely on its
+ * failure: it may have read what the change removed or replaced.
+ */
+export function isCurrentWork(changeBefore: number): boolean {
+  return changeBefore === latest;
+}
+
+/**
  * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles at that time at the latest, even if the
  * work ignores the signal.
  *
@@ -124,23 +132,37 @@ export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number)
 interface Task<T> {
   readonly result: Promise<T>;
   readonly controller: AbortController;
+  readonly changeBefore: number;
+  isRunning: boolean;
   callers: number;
 }
 
-/** Runs each piece of work once for all concurrent callers. */
+/** Runs each piece of work once for all concurrent callers, except for callers after a change. */
 export function createSharedWork<T>() {
   const tasks = new Map<string, Task<T>>();
 
   function startTask(key: string, start: (signal: AbortSignal) => Promise<T>): Task<T> {
     const controller = new AbortController();
     const result = start(controller.signal).finally(() => {
-      if (tasks.get(key) === task) tasks.delete(key);
+      task.isRunning = false;
+      forget(key, task);
     });
-    const task: Task<T> = { result, controller, callers: 0 };
+    const task: Task<T> = { result, controller, changeBefore: changeBeforeWork(), isRunning: true, callers: 0 };
     // All callers may have left when it fails.
     result.catch(() => undefined);
     tasks.set(key, task);
     return task;
+  }
+
+  /** Unless other work has replaced it. */
+  function forget(key: string, task: Task<T>): void {
+    if (tasks.get(key) === task) tasks.delete(key);
+  }
+
+  /** The work that a caller may join. */
+  function find(key: string): Task<T> | undefined {
+    const task = tasks.get(key);
+    return task !== undefined && isCurrentWork(task.changeBefore) ? task : undefined;
   }
 
   return {
@@ -150,20 +172,21 @@ export function createSharedWork<T>() {
      */
     async run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
       signal.throwIfAborted();
-      const task = tasks.get(key) ?? startTask(key, start);
+      const task = find(key) ?? startTask(key, start);
       task.callers += 1;
       try {
         return await untilAborted(task.result, signal);
       } finally {
         task.callers -= 1;
-        if (task.callers === 0 && tasks.get(key) === task) {
+        if (task.callers === 0 && task.isRunning) {
           // Later callers start new work instead of joining work that is being aborted.
-          tasks.delete(key);
+          forget(key, task);
           task.controller.abort();
         }
       }
     },
-    isRunning: (key: string) => tasks.has(key),
+    /** Whether `run` would join work. */
+    isRunning: (key: string) => find(key) !== undefined,
     /** Running work: one for each key that a caller waits for. */
     stats: () => ({ entries: tasks.size }),
   };

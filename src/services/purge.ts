@@ -46,6 +46,13 @@ interface PurgedStores {
 /** The message names the parts and is for the operator. */
 export class RemovalDelayed extends Error {
   override name = 'RemovalDelayed';
+  /** Resolves when all delayed removals have succeeded. */
+  readonly completed: Promise<void>;
+
+  constructor(message: string, completed: Promise<void>, options: ErrorOptions) {
+    super(message, options);
+    this.completed = completed;
+  }
 }
 
 interface RemovalPart {
@@ -79,6 +86,9 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
   /** Changes that parts have not applied yet. */
   const waiting = new Map<RemovalPart, readonly AnnouncedChange[]>();
   let cancelRetry: (() => void) | undefined;
+  /** Parts that are being retried. */
+  let retrying = 0;
+  let completion: PromiseWithResolvers<void> | undefined;
   let isClosed = false;
   const running = new Set<Promise<unknown>>();
 
@@ -108,6 +118,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
     try {
       return await removing;
     } catch (error) {
+      completion ??= Promise.withResolvers();
       const all = [...announced, ...(waiting.get(part) ?? [])];
       waiting.set(part, all.length > MAX_WAITING ? [all.reduce(mergeAnnounced)] : all);
       reportState(error);
@@ -120,10 +131,18 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
     cancelRetry = undefined;
     for (const [part, announced] of [...waiting]) {
       waiting.delete(part);
-      removeFrom(part, announced).then(
-        () => reportState(),
-        () => undefined,
-      );
+      retrying += 1;
+      removeFrom(part, announced)
+        .then(
+          () => reportState(),
+          () => undefined,
+        )
+        .finally(() => {
+          retrying -= 1;
+          if (retrying > 0 || waiting.size > 0) return;
+          completion?.resolve();
+          completion = undefined;
+        });
     }
   }
 
@@ -138,7 +157,10 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
     const outcomes = await Promise.allSettled(parts.map((part) => removeFrom(part, announced)));
     const failed = parts.filter((_, at) => outcomes[at]?.status === 'rejected').map(({ name }) => name);
     const cause: unknown = outcomes.find((outcome) => outcome.status === 'rejected')?.reason;
-    if (failed.length > 0) throw new RemovalDelayed(`it is still in ${failed.join(' and ')}`, { cause });
+    if (failed.length > 0) {
+      const { promise: completed } = completion ?? { promise: Promise.resolve() };
+      throw new RemovalDelayed(`it is still in ${failed.join(' and ')}`, completed, { cause });
+    }
     const purged: Purged = { entries: {}, pictures: 0, pictureBytes: 0 };
     for (const outcome of outcomes) if (outcome.status === 'fulfilled') Object.assign(purged, outcome.value);
     return purged;

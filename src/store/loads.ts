@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { changeBeforeWork, latestChange } from '../lib/work.ts';
+import { changeBeforeWork, isCurrentWork } from '../lib/work.ts';
 
 interface PendingLoad<T> {
   readonly loadId: string;
@@ -20,8 +20,7 @@ export function createLoads<T>() {
     /** Returns the load that a caller may join. */
     find(key: string, loadId: string): Promise<T> | undefined {
       const found = pending.get(key);
-      // A load that began before a change may return removed data.
-      return found?.loadId === loadId && found.changeBefore === latestChange() ? found.result : undefined;
+      return found?.loadId === loadId && isCurrentWork(found.changeBefore) ? found.result : undefined;
     },
 
     /**

@@ -2,7 +2,7 @@ import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.t
 import type { Clock } from '../lib/clock.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import { tracedLookUp } from '../lib/tracing.ts';
-import { asWork, withinMs } from '../lib/work.ts';
+import { asWork, changeBeforeWork, isCurrentWork, withinMs } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
 import { ABSENT_FRESH_MS, type CachePolicy, type Content, createEntry, type Entry, readEntry } from './entry.ts';
 import { createLoads } from './loads.ts';
@@ -134,14 +134,18 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
           const kept = { freshMs: ABSENT_FRESH_MS, isLatest: isLatest() };
           return { entry: keep(key, { absent: error.message }, kept), isFound: false };
         }
-        if (previous !== undefined) previous.lastFailure = { loadId, atMs: clock.monotonic() };
+        if (previous !== undefined) {
+          previous.lastFailure = { loadId, atMs: clock.monotonic(), changeBefore: changeBeforeWork() };
+        }
         throw error;
       }
     });
   }
 
   function answer(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
-    const ttlMs = freshLeftMs(entry, clock);
+    const leftMs = freshLeftMs(entry, clock);
+    // A value that is not current is stale at any age.
+    const ttlMs = outcome.kind === 'stale' ? Math.min(leftMs, -1_000) : leftMs;
     const isStored = entry.isStored && (outcome.kind === 'miss' || outcome.kind === 'refreshed');
     const full = { ...outcome, ttlMs, isStored };
     if ('value' in entry.content) return { value: entry.content.value, outcome: full };
@@ -186,6 +190,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
 
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
     if (lastFailure?.loadId !== loadId || lastFailure.atMs <= failuresSince) return false;
+    // A purge or an import may have fixed it.
+    if (!isCurrentWork(lastFailure.changeBefore)) return false;
     return clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
 

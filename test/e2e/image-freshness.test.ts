@@ -27,7 +27,9 @@ beforeEach(async () => {
 afterEach(() => running.close());
 
 function drawSquare(background: string): Promise<Buffer> {
-  return sharp({ create: { width: 64, height: 64, channels: 3, background } }).png().toBuffer();
+  return sharp({ create: { width: 64, height: 64, channels: 3, background } })
+    .png()
+    .toBuffer();
 }
 
 /** From its next load on, the record names another avatar. */

@@ -2,9 +2,9 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
 import { importLines, writePictures } from '../helpers/catalog.ts';
+import { decodePicture } from '../helpers/picture.ts';
 import { startService } from '../helpers/process.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
-import { decodePicture } from '../helpers/picture.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 

@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, isKeyFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import type { HolderStats } from './holders.ts';
 import { compactCopy } from './memory-cache.ts';
-import { changeBeforeWork, latestChange } from './work.ts';
+import { changeBeforeWork, isCurrentWork } from './work.ts';
 
 /** How long the failure of one key is remembered. */
 export const KEY_FAILURE_MS = 15_000;
@@ -34,7 +34,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
     const found = failures.get(key);
     if (found === undefined) return undefined;
     const leftMs = found.untilMs - clock.monotonic();
-    const isCurrent = leftMs > 0 && found.changeBefore === latestChange();
+    const isCurrent = leftMs > 0 && isCurrentWork(found.changeBefore);
     if (isCurrent) return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: 'key' });
     failures.delete(key);
     return undefined;

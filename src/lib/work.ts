@@ -121,6 +121,11 @@ export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number)
   }
 }
 
+/** Whether nothing has changed since work began: a caller may then join it, or take its failure. */
+export function isCurrentWork(changeBefore: number): boolean {
+  return changeBefore === latestChange();
+}
+
 /**
  * The current work of each key. Every caller that joins the work of another one finds it here, and finds only work without
  * a change since it began: earlier work may return removed data.
@@ -134,7 +139,7 @@ export function createCurrentWork<Work extends object>() {
     /** Returns the work that a caller may join. */
     find(key: string): Work | undefined {
       const found = current.get(key);
-      return found?.changeBefore === latestChange() ? found.work : undefined;
+      return found !== undefined && isCurrentWork(found.changeBefore) ? found.work : undefined;
     },
     /** Adds work of the caller's own, which replaces the current work of the key. */
     begin(key: string, work: Work): void {

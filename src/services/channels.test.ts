@@ -179,6 +179,15 @@ describe('a stored record', () => {
     expect((await anew).title).toBe('A new title');
   });
 
+  it('is stale if only the name that led to it is stale', async () => {
+    await channels.getChannel([HANDLE]);
+    clock.advance(HOUR_MS);
+    await getById(1);
+    resolve = () => Promise.reject(new AppError('upstream_unavailable', 'refused'));
+    const { outcome } = await channels.getChannel([HANDLE]);
+    expect(outcome).toMatchObject({ kind: 'stale', reason: 'upstream_unavailable' });
+  });
+
   it('keeps its values for a minute if the next answer lacks fields', async () => {
     getChannel = (channelId) => load(channelId, { country: 'IS', description: 'Full' });
     await getById(1);

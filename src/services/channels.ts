@@ -93,7 +93,7 @@ export function createChannelService(options: ChannelServiceOptions) {
   async function findByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelAnswer> {
     const startedAt = clock.monotonic();
     let loadedRecord: Cached<ChannelEntry> | undefined;
-    const { value: channelId } = await names.get(
+    const { value: channelId, outcome } = await names.get(
       nameKey(ref),
       async () => {
         // As it is in the key: another spelling of the name would have the same answer.
@@ -105,7 +105,7 @@ export function createChannelService(options: ChannelServiceOptions) {
       { staleWaitMs: maxWaitMs },
     );
     const leftMs = Math.max(0, maxWaitMs - (clock.monotonic() - startedAt));
-    return getRecord(channelId, leftMs, loadedRecord);
+    return notFresherThan(outcome, await getRecord(channelId, leftMs, loadedRecord));
   }
 
   /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
@@ -125,7 +125,7 @@ export function createChannelService(options: ChannelServiceOptions) {
     const { value, outcome } = known ?? (await records.get(channelId, load, { staleWaitMs }));
     if ('channel' in value) return { channel: value.channel, outcome };
     if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
-    return getRecord(value.movedTo, staleWaitMs, undefined, moves + 1);
+    return notFresherThan(outcome, await getRecord(value.movedTo, staleWaitMs, undefined, moves + 1));
   }
 
   async function findFirst(refs: readonly ChannelRef[], maxWaitMs: number): Promise<ChannelAnswer> {
@@ -195,7 +195,7 @@ function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | u
 }
 
 /** A record is stale if the name or the redirect that led to it is stale. */
-function notFresherThan(reference: CacheOutcome, answer: ChannelAnswer | undefined): ChannelAnswer | undefined {
+function notFresherThan<T extends ChannelAnswer | undefined>(reference: CacheOutcome, answer: T): T {
   return answer !== undefined && reference.kind === 'stale' ? { ...answer, outcome: reference } : answer;
 }
 

@@ -8,7 +8,7 @@ import { AppError } from '../domain/errors.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
 import type { FileClass } from '../picture-store/file-names.ts';
 import type { PictureCache } from '../picture-store/pictures.ts';
-import { createChanges } from '../store/changes.ts';
+import { changeOfChannels, createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals, type Originals } from './originals.ts';
@@ -23,6 +23,7 @@ let pictures: Map<string, Buffer>;
 let hasRoom: boolean;
 let fileClasses: Set<FileClass>;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
+let changes: ReturnType<typeof createChanges>;
 /** Keys of the requested pictures, in order. */
 let asked: string[];
 let originals: Originals;
@@ -35,6 +36,7 @@ beforeEach(() => {
   fileClasses = new Set();
   downloads = new Map();
   asked = [];
+  changes = createChanges();
   start();
 });
 
@@ -66,7 +68,7 @@ function start(): void {
       store,
       isValue: CACHE_POLICY.originals.isValue,
       channelIdsOf: () => [],
-      changes: createChanges(),
+      changes,
       clock,
       freshMs: 24 * HOUR_MS,
       staleMs: 168 * HOUR_MS,
@@ -130,6 +132,26 @@ describe('a picture whose URL changes while the old one is downloaded', () => {
     downloadOf(NEW).resolve(Buffer.from('new picture'));
     const answers = await Promise.all(after);
     expect(answers.map(({ outcome }) => outcome.isCollapsed)).toEqual([false, true, true]);
+  });
+});
+
+describe('a purge while an original is downloaded', () => {
+  it('ends the sharing of that download: a later request downloads again, and only its result is kept', async () => {
+    const before = originals.get(channelWith(OLD), 'avatar');
+    await settled();
+    const first = downloadOf(OLD);
+    downloads.delete('old');
+    changes.announce(changeOfChannels(new Set([channelWith(OLD).channelId])));
+    const after = [1, 2].map(() => originals.get(channelWith(OLD), 'avatar'));
+    await settled();
+    expect(asked).toEqual(['old', 'old']);
+
+    first.resolve(Buffer.from('bytes before the purge'));
+    expect((await before).value.digest).toBe(digestOf('bytes before the purge'));
+    downloadOf(OLD).resolve(Buffer.from('bytes after the purge'));
+    for (const { value } of await Promise.all(after)) expect(value.digest).toBe(digestOf('bytes after the purge'));
+    const { value, outcome } = await originals.get(channelWith(OLD), 'avatar');
+    expect([outcome.kind, value.digest]).toEqual(['hit', digestOf('bytes after the purge')]);
   });
 });
 

@@ -28,6 +28,12 @@ interface OriginalsOptions {
 /** A load continues after its callers disconnect: others will request the same picture. */
 const NEVER = new AbortController().signal;
 
+/** An original from the cache. */
+export interface FoundOriginal extends Cached<Original> {
+  /** False if the record names a newer image, which could not be loaded yet. */
+  readonly isCurrent: boolean;
+}
+
 export type Originals = ReturnType<typeof createOriginals>;
 
 /** The originals of all variants: downloaded once for all of them, fresh for a day. */
@@ -81,19 +87,21 @@ export function createOriginals({ downloader, encoder, pictures, cache, channels
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha, isWebReady } };
   }
 
-  function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<Cached<Original>> {
+  async function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<FoundOriginal> {
+    const isCurrent = ({ refKey }: Original) => refKey === ref.key;
     const lookUp = () =>
       cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
         staleWaitMs: TIME_LIMITS_MS.refreshWait,
         loadId: ref.key,
         // A new key in the record means a new picture.
-        isCurrent: (original) => original.refKey === ref.key,
+        isCurrent,
       });
-    return waiting.during(ref.key, currentClient() ?? '', lookUp);
+    const found = await waiting.during(ref.key, currentClient() ?? '', lookUp);
+    return { ...found, isCurrent: isCurrent(found.value) };
   }
 
   /** A time in the future was written with a wrong clock. It is replaced by the current time. */
-  function withPossibleTime(channelId: string, kind: ImageKind, found: Cached<Original>): Cached<Original> {
+  function withPossibleTime(channelId: string, kind: ImageKind, found: FoundOriginal): FoundOriginal {
     const nowMs = clock.now();
     if (found.value.firstStoredAtMs <= nowMs) return found;
     void cache.patch(originalKey(channelId, kind), (original) => {
@@ -143,7 +151,7 @@ export function createOriginals({ downloader, encoder, pictures, cache, channels
      * @throws AppError `image_not_found` when the channel has no such picture. Without a stored original: `upstream_…`
      * when it cannot be downloaded, `overloaded` when it cannot be decoded
      */
-    async get(channel: Channel, kind: ImageKind): Promise<Cached<Original>> {
+    async get(channel: Channel, kind: ImageKind): Promise<FoundOriginal> {
       const found = await withCurrentRef(channel, kind, (ref) => find(channel.channelId, kind, ref));
       return withPossibleTime(channel.channelId, kind, found);
     },

@@ -76,7 +76,7 @@ function start(): void {
       }),
     },
     originals: {
-      get: async () => ({ value: original, outcome: ORIGINAL_OUTCOME }),
+      get: async () => ({ value: original, outcome: ORIGINAL_OUTCOME, isCurrent: true }),
       readBytes: () => readBytes(),
       read: () => readOriginal(),
     },

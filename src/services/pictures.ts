@@ -59,6 +59,10 @@ export interface Picture {
   readonly lastModifiedMs: number;
   /** The cache outcome of the original. */
   readonly outcome: CacheOutcome;
+  /** False if the record names a newer image, which could not be loaded yet. */
+  readonly isCurrent: boolean;
+  /** Remaining freshness of both the record and the original, in milliseconds. */
+  readonly freshMs: number;
   /** Strong, with quotes. Known before encoding. */
   readonly etag: string;
   /** ETags of earlier encodings of the same picture. */
@@ -224,7 +228,7 @@ export function createBannerService(options: BannerServiceOptions) {
         const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
         throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
       }
-      const { value: original, outcome } = await originals.get(channel, kind);
+      const { value: original, outcome, isCurrent } = await originals.get(channel, kind);
       const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
       const variantCrop = cropOf(variant, original);
       const maxSide = formatRow(format).maxSidePx;
@@ -236,7 +240,9 @@ export function createBannerService(options: BannerServiceOptions) {
       const identity = { channelId, digest: original.digest, crop, output, format, quality: customQuality };
       const fileClass = isPlain ? 'plain' : 'custom';
       const rendition = await renditionOf({ channel, kind, variant, original, identity, fileClass });
-      return { ...rendition, channelId, variant, format, lastModifiedMs: original.firstStoredAtMs, outcome };
+      const lastModifiedMs = original.firstStoredAtMs;
+      const freshMs = Math.min(recordOutcome.ttlMs, outcome.ttlMs);
+      return { ...rendition, channelId, variant, format, lastModifiedMs, outcome, isCurrent, freshMs };
     },
   };
 }

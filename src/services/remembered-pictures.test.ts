@@ -44,7 +44,11 @@ function createSubjects() {
       },
     },
     originals: {
-      get: async ({ channelId }) => ({ value: originalOf(Number(channelId.slice(2))), outcome: OUTCOME }),
+      get: async ({ channelId }) => ({
+        value: originalOf(Number(channelId.slice(2))),
+        outcome: OUTCOME,
+        isCurrent: true,
+      }),
       read: unused,
       readBytes: unused,
     },

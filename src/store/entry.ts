@@ -49,8 +49,8 @@ export interface Entry<V> {
   readonly maxAgeMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  /** The last failed load (monotonic time). */
-  lastFailure: { readonly loadId: string; readonly atMs: number } | undefined;
+  /** The last failed load (monotonic time), and the latest change when it began. */
+  lastFailure: { readonly loadId: string; readonly atMs: number; readonly changeBefore: number } | undefined;
 }
 
 /** Memory of an entry's objects and of the cache's lists (measured; a test compares). */

@@ -25,6 +25,21 @@ describe('the read-through cache over a store that instances share', () => {
     expect([first.loads(), second.loads()]).toEqual([2, 0]);
   });
 
+  test.each([
+    ['a request does not wait for a load', false],
+    ['its own load has just failed', true],
+  ])('uses a newer value of another instance although %s', async (_why, hasFailed) => {
+    const [first, second] = setUpTwo();
+    await first.cache.get('k', first.load('a'), WAIT);
+    await second.cache.get('k', second.load('b'), WAIT);
+    first.clock.advance(HOUR_MS);
+    if (hasFailed) expect((await second.cache.get('k', fail, WAIT)).outcome.kind).toBe('stale');
+    await first.cache.get('k', first.load('c'), WAIT);
+    const found = await second.cache.get('k', second.load('d'), { staleWaitMs: 0 });
+    expect(found).toMatchObject({ value: 'c', outcome: { kind: 'hit' } });
+    expect(second.loads()).toBe(0);
+  });
+
   test('finds a channel that another instance has loaded after it was absent', async () => {
     const [first, second] = setUpTwo();
     const absent = async () => {

@@ -2,7 +2,7 @@ import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.t
 import type { Clock } from '../lib/clock.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import { tracedLookUp } from '../lib/tracing.ts';
-import { asWork, withinMs } from '../lib/work.ts';
+import { asWork, changeBeforeWork, createSharedWork, isCurrentWork, withinMs } from '../lib/work.ts';
 import { type Change, type Changes, concernsEntry } from './changes.ts';
 import { ABSENT_FRESH_MS, type CachePolicy, type Content, createEntry, type Entry, readEntry } from './entry.ts';
 import { createLoads } from './loads.ts';
@@ -50,12 +50,6 @@ export type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
 const RETRY_FAILED_LOAD_MS = 60_000;
 
-/** The result of a load; `isFound`: another instance had stored the value, and nothing was loaded. */
-interface Outcome<V> {
-  readonly entry: Entry<V>;
-  readonly isFound: boolean;
-}
-
 export type ReadThrough<V> = ReturnType<typeof createReadThrough<V>>;
 
 /**
@@ -73,7 +67,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     concerns: (change, key, { content }) =>
       concernsEntry(change, storeKeyOf(key), 'value' in content ? channelIdsOf(content.value) : []),
   });
-  const loads = createLoads<Outcome<V>>();
+  const loads = createLoads<Entry<V>>();
+  const storeReads = createSharedWork<Entry<V> | undefined>();
   let failuresSince = Number.NEGATIVE_INFINITY;
 
   function findHeld(key: string): Entry<V> | undefined {
@@ -115,33 +110,27 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     return entry;
   }
 
-  /** @param isWanted accepts a value of the shared store instead of a load; `undefined` if the store was just read */
-  function startLoad(
-    key: string,
-    load: Load<V>,
-    loadId: string,
-    previous: Entry<V> | undefined,
-    isWanted?: (entry: Entry<V>) => boolean,
-  ): Promise<Outcome<V>> {
+  function startLoad(key: string, load: Load<V>, loadId: string, previous: Entry<V> | undefined): Promise<Entry<V>> {
     return loads.start(key, loadId, async (isLatest) => {
       try {
-        const found = isWanted && (await findStored(key));
-        if (found !== undefined && isWanted?.(found)) return { entry: found, isFound: true };
         const { value, ...loaded } = await load(valueIn(previous));
-        return { entry: keep(key, { value }, { ...loaded, isLatest: isLatest() }), isFound: false };
+        return keep(key, { value }, { ...loaded, isLatest: isLatest() });
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
-          const kept = { freshMs: ABSENT_FRESH_MS, isLatest: isLatest() };
-          return { entry: keep(key, { absent: error.message }, kept), isFound: false };
+          return keep(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS, isLatest: isLatest() });
         }
-        if (previous !== undefined) previous.lastFailure = { loadId, atMs: clock.monotonic() };
+        if (previous !== undefined) {
+          previous.lastFailure = { loadId, atMs: clock.monotonic(), changeBefore: changeBeforeWork() };
+        }
         throw error;
       }
     });
   }
 
   function answer(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
-    const ttlMs = freshLeftMs(entry, clock);
+    const leftMs = freshLeftMs(entry, clock);
+    // A value that is not current is stale at any age.
+    const ttlMs = outcome.kind === 'stale' ? Math.min(leftMs, -1_000) : leftMs;
     const isStored = entry.isStored && (outcome.kind === 'miss' || outcome.kind === 'refreshed');
     const full = { ...outcome, ttlMs, isStored };
     if ('value' in entry.content) return { value: entry.content.value, outcome: full };
@@ -158,34 +147,35 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     const isWanted = (entry: Entry<V>) => isFresh(entry, isCurrent);
     const joined = loads.find(key, loadId);
     const held = findHeld(key);
-    const entry = held ?? (await findStored(key));
+    let entry = held ?? (await findStored(key));
     if (entry !== undefined && isWanted(entry)) return answer(entry, HIT);
+    // Another instance may have replaced the value, even if this one cannot, or its request does not wait for a load.
+    if (held !== undefined && store.isShared === true && (joined ?? loads.find(key, loadId)) === undefined) {
+      entry = (await storeReads.run(key, NEVER, () => findStored(key))) ?? held;
+      if (isWanted(entry)) return answer(entry, HIT);
+    }
     const running = joined ?? loads.find(key, loadId);
     const previous = entry !== undefined && 'value' in entry.content ? entry : undefined;
     if (previous !== undefined && running === undefined && hasJustFailed(previous, loadId)) {
       return answer(previous, { ...STALE, reason: 'upstream failed' });
     }
-    // Another instance may have replaced the value in the store.
-    const looksInStore = held !== undefined && store.isShared === true;
-    const result = running ?? startLoad(key, load, loadId, previous, looksInStore ? isWanted : undefined);
+    const result = running ?? startLoad(key, load, loadId, previous);
     const isCollapsed = running !== undefined;
-    if (previous === undefined) return answerLoaded(await result, { kind: 'miss', isCollapsed });
+    if (previous === undefined) return answer(await result, { kind: 'miss', isCollapsed });
     try {
       const loaded = await withinMs(clock, result, staleWaitMs);
       if (loaded === undefined) return answer(previous, { ...STALE, isCollapsed, reason: 'refresh under way' });
-      return answerLoaded(loaded, { kind: 'refreshed', isCollapsed });
+      return answer(loaded, { kind: 'refreshed', isCollapsed });
     } catch (error) {
       if (!isIndeterminate(error)) throw error;
       return answer(previous, { ...STALE, isCollapsed, reason: error.code });
     }
   }
 
-  function answerLoaded({ entry, isFound }: Outcome<V>, outcome: Parameters<typeof answer>[1]): Cached<V> {
-    return answer(entry, isFound ? HIT : outcome);
-  }
-
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
     if (lastFailure?.loadId !== loadId || lastFailure.atMs <= failuresSince) return false;
+    // A purge or an import may have fixed it.
+    if (!isCurrentWork(lastFailure.changeBefore)) return false;
     return clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
 
@@ -193,7 +183,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     const running = loads.find(key, loadId);
     const previous = running === undefined ? await find(key) : undefined;
     const result = running ?? loads.find(key, loadId) ?? startLoad(key, load, loadId, previous);
-    return answerLoaded(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
+    return answer(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
   }
 
   return {
@@ -251,6 +241,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   };
 }
 
+/** A store has its own time limit. */
+const NEVER = new AbortController().signal;
 const HIT = { kind: 'hit', isCollapsed: false } as const;
 const STALE = { kind: 'stale', isCollapsed: false } as const;
 

@@ -18,6 +18,7 @@ import {
   type HeldSource,
   numberedChannelId,
 } from '../helpers/fake-source.ts';
+import { decodePicture } from '../helpers/picture.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
@@ -108,6 +109,26 @@ describe('a change of the catalog by another process is visible to the next requ
     await app.close();
     expect(await countPictures()).toBe(0);
     expect(await readFile(join(dataDir, 'cache.db'), 'latin1')).not.toContain(title);
+  });
+
+  test('a new picture that could not be read a moment ago, while the former one was served', async () => {
+    const importAvatar = async (size: number, title: string) => {
+      const png = await drawTestCard({ width: size, height: size }).png().toBuffer();
+      const images = await writePictures(dataDir, { 'avatar.png': png });
+      const line = catalogLine(1, { avatarFile: 'avatar.png', title });
+      expect((await importLines(dataDir, [line], images)).refusals).toEqual([]);
+    };
+    const avatar = async () => {
+      const { bytes, headers } = await app.get(`/${NEW}/avatar.png`);
+      return [(await decodePicture(bytes)).width, headers['cache-control']];
+    };
+    await importAvatar(64, 'Former');
+    expect(await avatar()).toEqual([64, 'public, max-age=86400']);
+    await importAvatar(128, 'Without its file');
+    await rm(join(dataDir, 'catalog-images'), { recursive: true });
+    for (let time = 0; time < 2; time += 1) expect(await avatar()).toEqual([64, 'public, max-age=60']);
+    await importAvatar(128, 'Complete');
+    expect(await avatar()).toEqual([128, 'public, max-age=86400']);
   });
 
   test('a picture that could not be read a moment ago', async () => {

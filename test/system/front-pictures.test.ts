@@ -127,6 +127,22 @@ describe.skipIf(!findNginx())('a picture', () => {
     },
   );
 
+  test('that is older than its record says is not cached, so that the next request may get the new one', async () => {
+    const path = freshPicture();
+    instances.handler = (request, response) => {
+      response.writeHead(200, {
+        'content-type': 'image/avif',
+        'cache-control': 'public, max-age=60',
+        etag: '"former"',
+      });
+      response.end(request.url);
+    };
+    expect((await ask(path)).headers.get('cache-control')).toBe('public, max-age=60');
+    instances.handler = answerPicture;
+    expect((await ask(path)).headers.get('etag')).toBe('"abc"');
+    expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+  });
+
   test('is served from the cache while no instance works', async () => {
     const path = freshPicture();
     await ask(path);
@@ -137,6 +153,7 @@ describe.skipIf(!findNginx())('a picture', () => {
     const stale = await ask(path);
     expect(stale.headers.get('cache-status')).toMatch(/nginx; hit; detail=(?:stale|updating)$/);
     expect(stale.headers.get('ratelimit')).toBeNull();
+    expect(stale.headers.get('cache-control')).toBe('public, max-age=60');
   });
 
   test.each([

@@ -1,13 +1,17 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
+import { importLines, writePictures } from '../helpers/catalog.ts';
+import { decodePicture } from '../helpers/picture.ts';
 import { startService } from '../helpers/process.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const UNLIMITED = { RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited' };
 const STEADY_MS = 3_000;
+const HOUR_MS = 3_600_000;
 
 type Instance = Awaited<ReturnType<typeof startInstance>>;
 /** To the server, and to how long an instance waits for it. */
@@ -102,6 +106,43 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
       expect([found.status, found.headers.etag], path).toEqual([loaded.status, loaded.headers.etag]);
       if (found.status === 200) expect(found.bytes.equals(loaded.bytes), path).toBe(true);
     }
+  });
+
+  test('let caches keep the former image for a minute while only another one has imported the new file', async () => {
+    const [first, second] = [await startConnected(server.url, UNLIMITED), await startConnected(server.url, UNLIMITED)];
+    const importAvatar = async ({ dataDir }: Instance, widthPx: number) => {
+      const png = await drawTestCard({ width: widthPx, height: widthPx }).png().toBuffer();
+      const images = await writePictures(dataDir, { 'avatar.png': png });
+      const line = { channelId: SAMPLE, title: `${widthPx} pixels`, avatarFile: 'avatar.png' };
+      expect((await importLines(dataDir, [JSON.stringify(line)], images)).refusals).toEqual([]);
+    };
+    /** After the record's hour. Imports are settled then, and what is loaded is stored in Redis. */
+    const laterTitle = async (instance: Instance) => {
+      for (const { clock } of [first, second]) clock.advance(HOUR_MS);
+      return (await instance.get(`/channel/${SAMPLE}`)).json<{ title: string }>().title;
+    };
+    const avatar = async ({ get }: Instance) => {
+      const { bytes, headers } = await get(`/${SAMPLE}/avatar.png`);
+      return [(await decodePicture(bytes)).width, headers['cache-control']];
+    };
+    for (const instance of [first, second]) await importAvatar(instance, 64);
+    for (const instance of [first, second]) {
+      await expect.poll(() => laterTitle(instance)).toBe('64 pixels');
+      expect(await avatar(instance)).toEqual([64, 'public, max-age=86400']);
+    }
+
+    await importAvatar(first, 128);
+    await expect
+      .poll(async () => {
+        await laterTitle(first);
+        return server.command('GET', `pennant:channel1:${SAMPLE}`);
+      })
+      .toContain('128 pixels');
+    expect((await second.get(`/channel/${SAMPLE}`)).json()).toMatchObject({ title: '128 pixels' });
+    for (let time = 0; time < 2; time += 1) expect(await avatar(second)).toEqual([64, 'public, max-age=60']);
+
+    await importAvatar(second, 128);
+    expect(await avatar(second)).toEqual([128, 'public, max-age=86400']);
   });
 
   test('treat a record from an instance whose clock is ahead as fresh', async () => {

@@ -43,7 +43,7 @@ const COMMON_FIELDS = {
 export const HEADER_FIELDS = {
   ...COMMON_FIELDS,
   'Cache-Control': always(
-    'How long a cache may keep the response: the rest of a record’s hour or of a search’s ten minutes, a day for pictures, `no-store` for most errors.',
+    'How long a cache may keep the response: the rest of a record’s hour or of a search’s ten minutes, a day for pictures, a minute for old values whose replacement cannot be loaded, `no-store` for most errors.',
     'public, max-age=3600',
   ),
   'Cache-Status': sometimes(

@@ -50,6 +50,8 @@ export interface HttpResponse {
   readonly bodyEncoding?: 'latin1' | undefined;
   /** Where a looked-up value came from, for metrics and the log. */
   readonly cache?: CacheOutcome['kind'] | undefined;
+  /** Remaining freshness of all looked-up values that it was made from, in milliseconds. */
+  readonly freshMs?: number | undefined;
   /** Why the response is a 5xx. A bug is `internal`, and its cause is whatever was thrown. */
   readonly failure?: AppError;
   /** For `If-Modified-Since`. */

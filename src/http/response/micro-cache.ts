@@ -64,17 +64,19 @@ export function createMicroCache(options: MicroCacheOptions) {
       return undefined;
     },
 
-    /** Stores a cache hit that did not come from here. */
+    /** Stores a cache hit that did not come from here. It is repeated only while what it was made from is fresh. */
     keep({ microCacheKey, changeBefore, endpoint, isNegotiated }: RequestContext, response: HttpResponse): undefined {
       if (microCacheKey === undefined || response.status !== 200 || response.cache !== 'hit') return;
       if (changeBefore !== latestChange()) return;
+      const keptMs = Math.min(TTL_MS, response.freshMs ?? TTL_MS);
+      if (keptMs <= 0) return;
       dropChanged();
       entries.set(compactCopy(microCacheKey), {
         response: encoded(response),
         endpoint,
         isNegotiated,
-        untilMs: clock.monotonic() + TTL_MS,
-        untilWallMs: clock.now() + TTL_MS,
+        untilMs: clock.monotonic() + keptMs,
+        untilWallMs: clock.now() + keptMs,
       });
     },
   };

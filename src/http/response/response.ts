@@ -34,7 +34,8 @@ export function cacheStatusOf({ kind, ttlMs, isStored, isCollapsed, reason }: Ca
   return `pennant; fwd=${forwarded}${isStored ? '; stored' : ''}${isCollapsed ? '; collapsed' : ''}`;
 }
 
-const STALE_MAX_AGE_MS = 60_000;
+/** How long a cache may store a stale value. The next attempt to replace it may succeed after that time. */
+export const STALE_MAX_AGE_MS = 60_000;
 
 /** How long a cache may store a response with this value: the rest of its freshness, or a minute if it is stale. */
 export function keptForMs({ kind, ttlMs }: CacheOutcome): number {

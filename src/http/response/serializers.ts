@@ -94,7 +94,7 @@ export function jsonResponse(
   const headers: Record<string, string> = { 'content-type': JSON_MEDIA_TYPE, 'cache-control': cacheControl };
   if (outcome !== undefined) headers['cache-status'] = cacheStatusOf(outcome);
   headers.etag = etag;
-  return { status: 200, headers, body, bodyEncoding, cache: outcome?.kind };
+  return { status: 200, headers, body, bodyEncoding, cache: outcome?.kind, freshMs: outcome?.ttlMs };
 }
 
 /** Returns the JSON of a channel's record, created once per record and base URL while there is room. */

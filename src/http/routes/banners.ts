@@ -20,7 +20,7 @@ import {
 } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { PICTURE_QUERY, parseQuery, readQuery } from '../request/target.ts';
-import { applyConditions, cacheStatusOf } from '../response/response.ts';
+import { applyConditions, cacheStatusOf, publicFor, STALE_MAX_AGE_MS } from '../response/response.ts';
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
 interface BannerRouteOptions extends ChannelRouteOptions {
@@ -76,7 +76,8 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<PicturePath>
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));
     if (made === undefined) throw new AppError('overloaded', 'The picture is not encoded yet. Try again.');
     const { bytes: body, isStored, isCollapsed } = made;
-    if (isStored) return { ...described, body };
+    // A stale original is the fact that matters, even if this image was encoded now.
+    if (isStored || picture.outcome.kind === 'stale') return { ...described, body };
     const outcome = { ...picture.outcome, kind: 'miss', isStored: true, isCollapsed } as const;
     const headers = { ...described.headers, 'cache-status': cacheStatusOf(outcome) };
     return { ...described, headers, body, cache: outcome.kind };
@@ -91,13 +92,15 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<PicturePath>
   return Object.entries(pathReaders).map(([url, parsePath]) => ({ url, parsePath, respond }));
 }
 
+const DAY_MS = 86_400_000;
+
 /** The response without its body. */
 function describe(picture: Picture): HttpResponse {
-  const { etag, earlierEtags, lastModifiedMs, outcome, format, channelId, variant } = picture;
+  const { etag, earlierEtags, lastModifiedMs, outcome, isCurrent, freshMs, format, channelId, variant } = picture;
   return {
     status: 200,
     headers: {
-      'cache-control': 'public, max-age=86400',
+      'cache-control': publicFor(isCurrent ? DAY_MS : STALE_MAX_AGE_MS),
       etag,
       'last-modified': new Date(lastModifiedMs).toUTCString(),
       'cache-status': cacheStatusOf(outcome),
@@ -106,6 +109,7 @@ function describe(picture: Picture): HttpResponse {
       'content-disposition': `inline; filename="${channelId}-${variant}.${formatRow(format).extension}"`,
     },
     cache: outcome.kind,
+    freshMs,
     earlierEtags,
     lastModifiedMs,
   };

@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import sharp from 'sharp';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { TestApp } from '../helpers/app.ts';
+import { answerBytes, answerJson, answerStatus } from '../helpers/fake-upstream.ts';
+import { ownAnswer } from '../helpers/replay-answers.ts';
+import type { ReplayServer } from '../helpers/replay-server.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+/* How long caches may keep an image whose record has just got another one. */
+
+const ID = 'UCreplayLighthouse000001';
+const HOUR_MS = 3_600_000;
+const A_DAY = 'public, max-age=86400';
+const A_MINUTE = 'public, max-age=60';
+
+let running: YoutubeService;
+let service: TestApp;
+let replay: ReplayServer;
+beforeEach(async () => {
+  const [red, blue] = await Promise.all(['red', 'blue'].map((background) => drawSquare(background)));
+  const image = (request: IncomingMessage, response: ServerResponse) =>
+    answerBytes((request.url?.includes('new-avatar') ? blue : red) as Buffer)(request, response);
+  running = await startYoutubeService({ image }, { env: { PICTURE_VERSIONS: 'on' } });
+  ({ service, replay } = running);
+});
+afterEach(() => running.close());
+
+function drawSquare(background: string): Promise<Buffer> {
+  return sharp({ create: { width: 64, height: 64, channels: 3, background } })
+    .png()
+    .toBuffer();
+}
+
+/** From its next load on, the record names another avatar. */
+function replaceAvatar(): void {
+  const page = JSON.stringify(ownAnswer('browseId', ID)).replaceAll('lighthouse-avatar', 'new-avatar');
+  replay.misbehave('browse', answerJson(JSON.parse(page)));
+}
+
+/** Path and version of the avatar in the record. */
+async function avatarUrl(): Promise<string> {
+  const { avatarUrl } = (await service.get(`/api/channel/${ID}`)).json<{ avatarUrl: string }>();
+  return `${avatarUrl.replace('http://pennant.test', '')}&format=png`;
+}
+
+async function colourOf(picture: Buffer): Promise<string> {
+  const { dominant } = await sharp(picture).stats();
+  return dominant.r > dominant.b ? 'red' : 'blue';
+}
+
+async function read(url: string, headers: Record<string, string> = {}) {
+  const { status, headers: fields, bytes } = await service.get(url, headers);
+  const cacheStatus = fields['cache-status'];
+  return { status, etag: String(fields.etag), cacheControl: fields['cache-control'], cacheStatus, bytes };
+}
+
+test('while the new image cannot be loaded, the former one may be kept for a minute, then the new one is served', async () => {
+  const formerUrl = await avatarUrl();
+  const former = await read(formerUrl);
+  expect([await colourOf(former.bytes), former.cacheControl]).toEqual(['red', A_DAY]);
+
+  service.clock.advance(HOUR_MS);
+  replaceAvatar();
+  replay.misbehave('image', answerStatus(503));
+  const url = await avatarUrl();
+  expect(url).not.toBe(formerUrl);
+  const fallbacks = [
+    await read(url),
+    await read(url),
+    await read(url, { 'if-none-match': former.etag }),
+    await read(`${url}&width=16`),
+  ];
+  expect(fallbacks.map(({ status }) => status)).toEqual([200, 200, 304, 200]);
+  for (const { cacheControl, cacheStatus } of fallbacks) {
+    expect(cacheControl).toBe(A_MINUTE);
+    expect(cacheStatus).toMatch(/^pennant; hit; ttl=-\d+; detail="/);
+  }
+  expect(await colourOf(fallbacks[3]?.bytes as Buffer)).toBe('red');
+
+  replay.behave();
+  service.clock.advance(60_000);
+  const current = await read(url, { 'if-none-match': former.etag });
+  expect([current.status, current.cacheControl]).toEqual([200, A_DAY]);
+  expect(await colourOf(current.bytes)).toBe('blue');
+});
+
+test('an image of the last second is not repeated after the record has got a new one', async () => {
+  const formerUrl = await avatarUrl();
+  await read(formerUrl);
+  service.clock.advance(HOUR_MS - 500);
+  const former = await read(formerUrl);
+  expect([await colourOf(former.bytes), former.cacheControl]).toEqual(['red', A_DAY]);
+
+  replaceAvatar();
+  service.clock.advance(500);
+  const current = await read(await avatarUrl());
+  expect([await colourOf(current.bytes), current.cacheControl]).toEqual(['blue', A_DAY]);
+});

@@ -14,6 +14,12 @@ import { createRecentAnswers } from './recent-answers.js';
  * @property {() => Promise<void>} [beforeSend] awaited before a request is sent; not called if none is needed
  */
 
+/** Longer than an instance takes for any response. */
+const MAX_RESPONSE_MS = 20_000;
+
+/** A path that is of no use in the page, which has a button instead. */
+const SEARCH_ADVICE = / Search for it: \/api\/search\S+$/;
+
 export const NO_PENNANT = 'This server is not a Pennant instance. Check the instance at the top.';
 
 /** An error response (RFC 9457), or no response at all: then the status is 0. */
@@ -65,11 +71,15 @@ export function createApi({ budget, onBudgetChange }) {
   async function send(url, accept, signal) {
     const begunAtMs = budget.begin();
     const startedAt = performance.now();
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(noResponse()), MAX_RESPONSE_MS);
+    const ended = AbortSignal.any(signal === undefined ? [late.signal] : [signal, late.signal]);
+    const explain = (/** @type {unknown} */ error) => explainFailure(error, ended);
     /** @type {Headers | undefined} */
     let headers;
     try {
-      const response = await fetch(url, { headers: { accept }, ...(signal && { signal }) }).catch(explainFailure);
-      const body = await response.blob().catch(explainFailure);
+      const response = await fetch(url, { headers: { accept }, signal: ended }).catch(explain);
+      const body = await response.blob().catch(explain);
       const durationMs = performance.now() - startedAt;
       const isFromBrowser = wasCached(url, startedAt);
       // A cached response has the rate limit of the time when it was sent.
@@ -77,6 +87,7 @@ export function createApi({ budget, onBudgetChange }) {
       if (!response.ok) throw await problemOf(response, body);
       return { headers: response.headers, body, durationMs, isFromBrowser };
     } finally {
+      clearTimeout(timer);
       budget.end(begunAtMs, headers);
       onBudgetChange();
     }
@@ -101,11 +112,18 @@ export function createApi({ budget, onBudgetChange }) {
   };
 }
 
+function noResponse() {
+  const detail = `The instance did not respond within ${MAX_RESPONSE_MS / 1000} s.`;
+  return new Problem({ status: 0, code: 'unreachable', detail });
+}
+
 /**
  * @param {unknown} error
+ * @param {AbortSignal} signal of the request
  * @returns {never}
  */
-function explainFailure(error) {
+function explainFailure(error, signal) {
+  signal.throwIfAborted();
   if (!(error instanceof TypeError)) throw error;
   throw new Problem({
     status: 0,
@@ -132,7 +150,8 @@ async function problemOf(response, body) {
   const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
   try {
     const { code, detail, requestId } = JSON.parse(await body.text());
-    return new Problem({ status: response.status, code, detail, requestId, retryAfterMs });
+    const words = String(detail).replace(SEARCH_ADVICE, '');
+    return new Problem({ status: response.status, code, detail: words, requestId, retryAfterMs });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const detail = `The server answered with status ${response.status} and no error document. Is it a Pennant instance?`;

@@ -1,9 +1,8 @@
-import { Problem } from './api.js';
 import { createCopyButton } from './copy.js';
 import { element, find } from './dom.js';
 import { createNotice } from './notice.js';
-import { waitForBudget } from './patience.js';
 import { throughInstance } from './pictures.js';
+import { createRegion } from './region.js';
 
 /** @typedef {import('./pictures.js').ChannelRecord} ChannelRecord */
 
@@ -26,10 +25,9 @@ export function createBadge(root, { api, budget, instance }) {
   const form = find('#badge-options', HTMLFormElement, root);
   const code = find('#badge-snippet code', HTMLElement, root);
   const preview = find('#badge-preview', HTMLElement, root);
-  const notice = createNotice(find('#badge-notice', HTMLElement, root));
+  const region = createRegion({ notice: createNotice(find('#badge-notice', HTMLElement, root)), budget });
   /** @type {{ record: ChannelRecord, base: string } | undefined} */
   let shown;
-  let loading = new AbortController();
 
   find('#metrics', HTMLElement, form).append(
     ...METRICS.map(({ metric, label }, at) =>
@@ -51,7 +49,7 @@ export function createBadge(root, { api, budget, instance }) {
   form.addEventListener('input', write);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void load();
+    load();
   });
 
   function badgeUrl() {
@@ -62,35 +60,21 @@ export function createBadge(root, { api, budget, instance }) {
 
   function write() {
     if (shown === undefined) return;
-    loading.abort();
-    notice.clear();
+    region.end();
     preview.replaceChildren();
     const { metric, url } = badgeUrl();
     const image = `https://img.shields.io/endpoint?url=${encodeURIComponent(url)}`;
     code.textContent = `[![${metric}](${image})](https://www.youtube.com/channel/${shown.record.channelId})`;
   }
 
-  async function load() {
-    loading.abort();
-    loading = new AbortController();
-    const { signal } = loading;
-    notice.busy('Loading the badge.');
-    try {
-      const badge = await api.getJson(throughInstance(instance(), badgeUrl().url), {
-        signal,
-        async beforeSend() {
-          await waitForBudget(budget, (ms) => notice.wait(ms, 'Load', signal));
-          notice.busy('Loading the badge.');
-        },
-      });
-      if (signal.aborted) return;
-      notice.clear();
-      preview.replaceChildren(draw(String(badge.label), String(badge.message)));
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof Problem)) throw error;
-      notice.explain(error, () => void load());
-    }
+  function load() {
+    void region.run({
+      label: 'Loading the badge.',
+      verb: 'Load',
+      load: (options) => api.getJson(throughInstance(instance(), badgeUrl().url), options),
+      show: (badge) => preview.replaceChildren(draw(String(badge.label), String(badge.message))),
+      retry: load,
+    });
   }
 
   return {

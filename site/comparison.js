@@ -22,7 +22,8 @@ const COMPARED = FORMATS.filter(({ format }) => format !== 'auto');
  * @param {() => string} deps.instance
  */
 export function createComparison(container, { api, budget, instance }) {
-  const start = element('button', { type: 'button', onclick: () => void compare() }, 'Compare formats');
+  let isComparing = false;
+  const start = element('button', { type: 'button', onclick: () => (isComparing ? clear() : void compare()) });
   const hint = element('p', { class: 'hint' }, `Loads the picture in ${COMPARED.length} formats: one request each.`);
   const list = element('ul', { class: 'formats', hidden: true });
   const status = element('p', { class: 'visually-hidden', role: 'status' });
@@ -32,6 +33,13 @@ export function createComparison(container, { api, budget, instance }) {
   let comparing = new AbortController();
   /** @type {string[]} */
   let objectUrls = [];
+  setComparing(false);
+
+  /** @param {boolean} isNow */
+  function setComparing(isNow) {
+    isComparing = isNow;
+    start.textContent = isNow ? 'Cancel' : 'Compare formats';
+  }
 
   function clear() {
     comparing.abort();
@@ -40,7 +48,7 @@ export function createComparison(container, { api, budget, instance }) {
     list.replaceChildren();
     list.hidden = true;
     status.textContent = '';
-    start.removeAttribute('disabled');
+    setComparing(false);
   }
 
   async function compare() {
@@ -49,7 +57,7 @@ export function createComparison(container, { api, budget, instance }) {
     comparing = new AbortController();
     const { signal } = comparing;
     const { record, choice } = compared;
-    start.setAttribute('disabled', '');
+    setComparing(true);
     status.textContent = 'Loading the formats.';
     const rows = COMPARED.map(({ format, label }) => ({ format, row: createRow(label) }));
     list.replaceChildren(...rows.map(({ row }) => row.item));
@@ -63,7 +71,7 @@ export function createComparison(container, { api, budget, instance }) {
       const most = Math.max(...loaded.map((each) => each.bytes));
       for (const each of loaded) each.row.setShare(each.bytes / most);
     }
-    start.removeAttribute('disabled');
+    setComparing(false);
     status.textContent = 'All formats are loaded.';
   }
 

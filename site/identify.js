@@ -39,18 +39,22 @@ export function identify(text) {
  */
 export function isExact(text) {
   const found = identify(text);
-  return found === undefined ? describeOtherAddress(text) !== undefined : found.kind !== 'name';
+  return found === undefined ? describeFault(text) !== undefined : found.kind !== 'name';
 }
 
 /**
- * Returns why a URL is not the URL of a channel. Returns `undefined` for a channel's address and for other texts.
+ * Returns why a URL or a handle is none of a channel. Returns `undefined` for those of a channel and for other texts.
  *
  * @param {string} text
  */
-export function describeOtherAddress(text) {
+export function describeFault(text) {
   if (text.length > MAX_CHARACTERS) return 'That text is too long for a name or an address.';
+  if (identify(text) !== undefined) return undefined;
+  if (text.trim().startsWith('@')) {
+    return 'A handle has 1 to 30 letters, digits, “_”, “-”, “.” or “·”, at least one letter or digit.';
+  }
   const url = findUrl(text.trim());
-  if (url === undefined || identifyPage(url) !== undefined) return undefined;
+  if (url === undefined) return undefined;
   const isVideo =
     VIDEO_HOST.test(`${url.host}/`) || (CHANNEL_HOST.test(`${url.host}/`) && VIDEO_PATH.test(url.pathname));
   if (isVideo) return 'That is a video. Paste the address of its channel.';

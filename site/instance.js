@@ -1,6 +1,8 @@
 import { find } from './dom.js';
 
 const EXAMPLE = 'https://pennant.example';
+/** The page shows nothing before. */
+const MAX_CONFIG_MS = 5_000;
 
 /**
  * The instance that the page uses: the one in the page's URL, otherwise the configured one. Pennant allows pages of
@@ -99,14 +101,13 @@ function isLoopback(hostname) {
 
 /** The private listener responds with its public address. Another web host may have such a file, or none. */
 async function findConfigured() {
-  const response = await fetch('config.json').catch(() => undefined);
-  if (response === undefined || !response.ok) return undefined;
   try {
+    const response = await fetch('config.json', { signal: AbortSignal.timeout(MAX_CONFIG_MS) });
+    if (!response.ok) return undefined;
     const { instance } = await response.json();
     return parseInstance(String(instance)).origin;
-  } catch (error) {
-    // Some hosts respond with a page to every path.
-    if (!(error instanceof SyntaxError)) throw error;
+  } catch {
+    // No response in time, or a page: some hosts respond with one to every path.
     return undefined;
   }
 }

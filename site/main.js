@@ -5,15 +5,16 @@ import { createBudgetMeter } from './budget-meter.js';
 import { createCopyButton } from './copy.js';
 import { element, find } from './dom.js';
 import { createGallery } from './gallery.js';
-import { describeOtherAddress, identify } from './identify.js';
+import { describeFault, identify } from './identify.js';
 import { createInstance } from './instance.js';
 import { createNotice } from './notice.js';
 import { addressOf, readState, USUAL_CHOICE } from './page-state.js';
-import { RESERVE, waitForBudget } from './patience.js';
+import { RESERVE } from './patience.js';
 import { createPicturePanel } from './picture-panel.js';
 import { firstVariant, isRecord, usualWidth } from './pictures.js';
 import { RECORD_SNIPPETS } from './record-snippets.js';
 import { createRecordView } from './record-view.js';
+import { createRegion } from './region.js';
 import { createSearchBox } from './search-box.js';
 import { createShelf } from './shelf.js';
 import { createShelfPictures } from './shelf-pictures.js';
@@ -38,12 +39,13 @@ const instance = await createInstance({
     budget.forget();
     navigate({ instance: instance.named() });
     gallery.update();
-    if (state.channel === '') notice.clear();
-    else void lookUp();
+    if (state.channel === '') region.end();
+    else lookUp();
   },
 });
 const deps = { api, budget, instance: instance.origin };
-const notice = createNotice(find('#notice', HTMLElement));
+/** Lookups and searches. */
+const region = createRegion({ notice: createNotice(find('#notice', HTMLElement)), budget });
 const intro = find('.intro', HTMLElement);
 const galleryElement = find('#gallery', HTMLElement);
 const channelElement = find('#channel', HTMLElement);
@@ -83,7 +85,6 @@ const panel = createPicturePanel(find('#picture', HTMLElement), {
   onPicture: shelfPictures.use,
 });
 const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search, onSubmit: open });
-let lookingUp = new AbortController();
 /** @type {ChannelRecord | undefined} */
 let record;
 
@@ -115,7 +116,8 @@ function showView(view) {
 }
 
 /**
- * Suggestions while somebody types. There are none if the budget would not allow a lookup afterwards.
+ * Suggestions while somebody types. There are none if the budget would not allow a lookup afterwards, or if the search
+ * fails: a lookup then says why.
  *
  * @param {string} text
  * @param {AbortSignal} signal
@@ -123,20 +125,20 @@ function showView(view) {
 async function search(text, signal) {
   if (instance.origin() === '' || budget.waitMs(RESERVE + LOOKUP_REQUESTS) > 0) return [];
   try {
-    return await findChannels(text, signal);
+    return await findChannels(text, { signal });
   } catch (error) {
-    if (!signal.aborted && error instanceof Problem) notice.explain(error, () => searchBox.focus());
+    if (!signal.aborted && !(error instanceof Problem)) throw error;
     return [];
   }
 }
 
 /**
  * @param {string} text
- * @param {AbortSignal} signal
+ * @param {import('./api.js').GetOptions} options
  */
-async function findChannels(text, signal) {
+async function findChannels(text, options) {
   const url = `${instance.origin()}/api/search?q=${encodeURIComponent(text.slice(0, 100))}&limit=${SUGGESTIONS}`;
-  const { results } = await api.getJson(url, { signal });
+  const { results } = await api.getJson(url, options);
   if (!Array.isArray(results)) throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
   return results;
 }
@@ -147,62 +149,46 @@ function open(text) {
   if (channel === '') return searchBox.focus();
   searchBox.setText(channel);
   navigate(channel === state.channel ? {} : { channel, ...USUAL_CHOICE });
-  void lookUp();
+  lookUp();
 }
 
 /** Shows the channel that the state names. */
-async function lookUp() {
-  lookingUp.abort();
-  lookingUp = new AbortController();
-  const { signal } = lookingUp;
+function lookUp() {
   const text = state.channel;
   forgetChannel();
   if (instance.origin() === '') {
     showView('home');
-    notice.say('Enter the address of an instance in the field at the top.');
+    region.say('Enter the address of an instance in the field at the top.');
     return instance.focus();
   }
   const named = identify(text);
-  if (named === undefined) return suggest(text, signal);
-  startLoading(text);
-  try {
-    const found = await api.getJson(`${instance.origin()}${named.path}`, {
-      signal,
-      async beforeSend() {
-        await waitForBudget(budget, (ms) => notice.wait(ms, 'Look up', signal));
-        startLoading(text);
-      },
-    });
-    if (signal.aborted) return;
-    if (!isRecord(found)) throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
-    showChannel(found, signal);
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Problem)) throw error;
-    showView('home');
-    const searchInstead = element(
-      'button',
-      { type: 'button', onclick: () => void suggest(text, signal) },
-      'Search for it',
-    );
-    const isName = named.kind === 'name' && error.code === 'channel_not_found';
-    notice.explain(error, () => void lookUp(), ...(isName ? [searchInstead] : []));
-  }
-}
-
-/** @param {string} text */
-function startLoading(text) {
+  if (named === undefined) return searchFor(text);
   title.textContent = text;
   handle.textContent = 'Loading…';
   shelf.show(undefined);
   showView('loading');
-  notice.busy(`Looking up ${text}.`);
+  void region.run({
+    label: `Looking up ${text}.`,
+    verb: 'Look up',
+    async load(options) {
+      const found = await api.getJson(`${instance.origin()}${named.path}`, options);
+      if (!isRecord(found)) throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+      return found;
+    },
+    show: showChannel,
+    fail({ code }) {
+      showView('home');
+      if (named.kind === 'id' || code !== 'channel_not_found') return [];
+      return [element('button', { type: 'button', onclick: () => searchFor(named.value) }, 'Search for it')];
+    },
+    retry: lookUp,
+  });
 }
 
 function forgetChannel() {
   record = undefined;
   document.title = 'Pennant playground';
-  notice.clear();
+  region.end();
   find('#announcements', HTMLElement).textContent = '';
   face.replaceChildren();
   shelfNote.textContent = '';
@@ -213,23 +199,21 @@ function forgetChannel() {
  * Offers search results for a text that names no channel.
  *
  * @param {string} text
- * @param {AbortSignal} signal
  */
-async function suggest(text, signal) {
+function searchFor(text) {
   showView('home');
-  const other = describeOtherAddress(text);
-  if (other !== undefined) return notice.say(other);
-  notice.busy(`Searching for “${text}”.`);
-  try {
-    const hits = await findChannels(text, signal);
-    if (signal.aborted) return;
-    searchBox.offer(hits);
-    notice.say(hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.');
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Problem)) throw error;
-    notice.explain(error, () => void suggest(text, signal));
-  }
+  const fault = describeFault(text);
+  if (fault !== undefined) return region.say(fault);
+  void region.run({
+    label: `Searching for “${text}”.`,
+    verb: 'Search',
+    load: (options) => findChannels(text, options),
+    show(hits) {
+      searchBox.offer(hits);
+      region.say(hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.');
+    },
+    retry: () => searchFor(text),
+  });
 }
 
 /**
@@ -240,7 +224,6 @@ function showChannel(shown, signal) {
   record = shown;
   navigate({ channel: shown.customUrl ?? shown.channelId }, { replace: true });
   document.title = `${shown.title} · Pennant playground`;
-  notice.clear();
   title.textContent = shown.title;
   handle.textContent = shown.customUrl ?? shown.channelId;
   const bare = shown.avatarUrl === null ? 'This channel has no banner and no avatar.' : 'This channel has no banner.';
@@ -255,7 +238,7 @@ function showChannel(shown, signal) {
   badge.show(shown, base);
   showView('channel');
   find('#announcements', HTMLElement).textContent = `${shown.title} is shown.`;
-  shelfPictures.show(shown, choice, signal, () => void panel.load());
+  shelfPictures.show(shown, choice, signal, () => panel.load());
 }
 
 /**
@@ -291,12 +274,11 @@ function restore() {
   }
   searchBox.setText(state.channel);
   if (state.channel === '') {
-    lookingUp.abort();
     forgetChannel();
     return showView('home');
   }
   const isSame = state.channel === former.channel && state.instance === former.instance;
-  if (!isSame || record === undefined) return void lookUp();
+  if (!isSame || record === undefined) return lookUp();
   const choice = chosenFor(record);
   shelf.choose(choice.variant);
   panel.apply(choice);

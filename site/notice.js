@@ -17,10 +17,11 @@ const TITLES = {
   internal: 'Internal error.',
   unreachable: 'No response.',
   unreadable: 'Not a Pennant response.',
+  cancelled: 'Cancelled.',
 };
 
 /**
- * Shows the current activity, errors and possible actions. Only the text is announced to screen readers, because the
+ * The notice of a region (region.js). Shows the current activity, errors and possible actions. Only the text is announced to screen readers, because the
  * buttons count down.
  *
  * @param {HTMLElement} container
@@ -68,17 +69,17 @@ export function createNotice(container) {
 
     /**
      * @param {string} words
-     * @param {...HTMLElement} buttons
      */
-    say: (words, ...buttons) => set([words], buttons),
+    say: (words) => set([words]),
 
     /**
      * Says that something is being loaded.
      *
      * @param {string} words
+     * @param {() => void} cancel
      */
-    busy(words) {
-      set([words]);
+    busy(words, cancel) {
+      set([words], [button('Cancel', cancel)]);
       container.classList.add('is-busy');
     },
 
@@ -88,7 +89,7 @@ export function createNotice(container) {
      * @param {...HTMLElement} otherActions
      */
     explain({ code, message, requestId, retryAfterMs, canRetry }, retry, ...otherActions) {
-      const again = element('button', { type: 'button', onclick: retry }, 'Try again');
+      const again = button('Try again', retry);
       const reference = requestId === '' ? null : element('span', { class: 'muted' }, ` Request ${requestId}.`);
       const title = element('strong', {}, TITLES[code] ?? 'The request failed.');
       set([title, ` ${message}`, reference], canRetry ? [...otherActions, again] : otherActions);
@@ -107,20 +108,22 @@ export function createNotice(container) {
     },
 
     /**
-     * Says that a request waits for budget, until it is there or the visitor does not want to wait.
+     * Says that a request waits for budget, until it is there or the visitor does not want to wait. What comes next
+     * replaces the words.
      *
      * @param {number} ms
-     * @param {string} what
-     * @param {AbortSignal} signal
+     * @param {{ verb: string, cancel: () => void, signal: AbortSignal }} action
      * @returns {Promise<'over' | 'now'>} rejects with the signal's reason
      */
-    wait(ms, what, signal) {
+    wait(ms, { verb, cancel, signal }) {
       /** @type {PromiseWithResolvers<'over' | 'now'>} */
       const { promise, resolve, reject } = Promise.withResolvers();
       const left = element('span', { class: 'number', 'aria-hidden': 'true' });
-      const now = element('button', { type: 'button', onclick: () => resolve('now') }, `${what} now`);
       const title = element('strong', {}, 'Waiting for the rate limit.');
-      set([title, ' The page leaves your last two requests to you. ', left], [now]);
+      set(
+        [title, ' The page leaves your last two requests to you. ', left],
+        [button(`${verb} now`, () => resolve('now')), button('Cancel', cancel)],
+      );
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       countDown(
         ms,
@@ -129,7 +132,15 @@ export function createNotice(container) {
         },
         () => resolve('over'),
       );
-      return promise.finally(() => set([]));
+      return promise;
     },
   };
+}
+
+/**
+ * @param {string} label
+ * @param {() => void} onclick
+ */
+function button(label, onclick) {
+  return element('button', { type: 'button', onclick }, label);
 }

@@ -22,6 +22,7 @@ export async function waitForBudget(budget, wait) {
  */
 export function pauseFor(ms, signal) {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const timer = setTimeout(() => resolve('over'), ms);
     signal.addEventListener(
       'abort',

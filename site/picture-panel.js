@@ -3,10 +3,10 @@ import { createComparison } from './comparison.js';
 import { element, find } from './dom.js';
 import { createNotice } from './notice.js';
 import { formatBytes, formatDuration } from './numbers.js';
-import { waitForBudget } from './patience.js';
 import { createPictureOptions } from './picture-options.js';
 import { pictureSnippets } from './picture-snippets.js';
 import { altOf, BROWSER_ACCEPT, pictureUrl, throughInstance, VARIANTS } from './pictures.js';
+import { createRegion } from './region.js';
 import { createSnippetBox } from './snippet-box.js';
 
 /**
@@ -36,22 +36,21 @@ export function createPicturePanel(root, { api, budget, instance, onChoice, onPi
   const facts = find('#facts', HTMLElement, root);
   const download = find('#download', HTMLAnchorElement, root);
   const snippetArea = find('#picture-snippets', HTMLElement, root);
-  const notice = createNotice(find('#picture-notice', HTMLElement, root));
+  const region = createRegion({ notice: createNotice(find('#picture-notice', HTMLElement, root)), budget });
   /** @type {ReturnType<typeof createSnippetBox<import('./picture-snippets.js').PictureSnippetInput>>} */
   const snippets = createSnippetBox(snippetArea, { id: 'picture-snippet', label: 'Copy the picture as' });
   const comparison = createComparison(find('#comparison', HTMLElement, root), { api, budget, instance });
   const options = createPictureOptions(find('#options', HTMLFormElement, root), {
     onChange(isTyped) {
       onChoice(options.choice(), isTyped);
-      void load();
+      load();
     },
-    onInvalid: () => notice.say('Width and height are whole numbers from 1 to 4096, quality from 1 to 100.'),
+    onInvalid: () => region.say('Width and height are whole numbers from 1 to 4096, quality from 1 to 100.'),
   });
   /** @type {ChannelRecord | undefined} */
   let record;
   /** @type {string[]} */
   let objectUrls = [];
-  let loading = new AbortController();
 
   /** @param {{ width: number, height: number } | undefined} size */
   function writeSnippets(size) {
@@ -72,6 +71,7 @@ export function createPicturePanel(root, { api, budget, instance, onChoice, onPi
 
   /** Removes what belongs to the previous picture. */
   function clearPicture() {
+    figure.classList.remove('is-loading');
     preview.hidden = true;
     preview.removeAttribute('src');
     preview.alt = '';
@@ -79,71 +79,48 @@ export function createPicturePanel(root, { api, budget, instance, onChoice, onPi
     download.hidden = true;
   }
 
-  async function load() {
+  function load() {
     if (record === undefined) return;
-    loading.abort();
-    loading = new AbortController();
-    const { signal } = loading;
+    const shown = record;
     const choice = options.choice();
-    const publicUrl = pictureUrl(record, choice);
-    notice.clear();
+    const publicUrl = pictureUrl(shown, choice);
     writeSnippets(undefined);
     if (publicUrl === undefined) {
       clearPicture();
-      const isBare = Object.values(record.bannerUrls).every((url) => url === null);
-      notice.say(isBare ? 'This channel has no banner and no avatar.' : `This channel has no ${nounOf(choice)}.`);
-      return;
+      const isBare = Object.values(shown.bannerUrls).every((url) => url === null);
+      return region.say(
+        isBare ? 'This channel has no banner and no avatar.' : `This channel has no ${nounOf(choice)}.`,
+      );
     }
-    startLoading(choice);
-    try {
-      const answer = await api.get(throughInstance(instance(), publicUrl), {
-        accept: BROWSER_ACCEPT,
-        signal,
-        async beforeSend() {
-          await waitForBudget(budget, (ms) => notice.wait(ms, 'Load', signal));
-          startLoading(choice);
-        },
-      });
-      await showAnswer(answer, choice, signal);
-      if (!signal.aborted) notice.clear();
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof Problem)) throw error;
-      clearPicture();
-      notice.explain(error, () => void load());
-    } finally {
-      if (!signal.aborted) figure.classList.remove('is-loading');
-    }
-  }
-
-  /** @param {PictureChoice} choice */
-  function startLoading({ variant }) {
-    const label = VARIANTS.find((each) => each.variant === variant)?.label;
-    notice.busy(`Loading the picture: ${label}.`);
     figure.classList.add('is-loading');
+    const label = VARIANTS.find(({ variant }) => variant === choice.variant)?.label;
+    void region.run({
+      label: `Loading the picture: ${label}.`,
+      verb: 'Load',
+      async load(options) {
+        const url = throughInstance(instance(), publicUrl);
+        return decode(await api.get(url, { ...options, accept: BROWSER_ACCEPT }));
+      },
+      show: (decoded) => showPicture(shown, choice, decoded),
+      fail() {
+        clearPicture();
+        return [];
+      },
+      retry: load,
+    });
   }
 
   /**
-   * @param {import('./api.js').Answer} answer
+   * @param {ChannelRecord} shown
    * @param {PictureChoice} choice
-   * @param {AbortSignal} signal
+   * @param {Awaited<ReturnType<typeof decode>>} decoded
    */
-  async function showAnswer({ headers, body, durationMs, isFromBrowser }, choice, signal) {
-    const url = URL.createObjectURL(body);
+  function showPicture(shown, choice, { answer: { headers, body, durationMs, isFromBrowser }, url, size }) {
     objectUrls.push(url);
+    figure.classList.remove('is-loading');
     preview.src = url;
-    // Rejects when the next picture replaces this one.
-    const isDecoded = await preview.decode().then(
-      () => true,
-      () => false,
-    );
-    if (signal.aborted || record === undefined) return;
-    if (!isDecoded) {
-      throw new Problem({ status: 200, code: 'unreadable', detail: 'This browser cannot show the picture.' });
-    }
     preview.hidden = false;
-    preview.alt = altOf(record, choice.variant);
-    const size = { width: preview.naturalWidth, height: preview.naturalHeight };
+    preview.alt = altOf(shown, choice.variant);
     const format = body.type.replace('image/', '').toUpperCase();
     facts.replaceChildren(
       fact('Size', `${size.width} × ${size.height}`),
@@ -153,7 +130,7 @@ export function createPicturePanel(root, { api, budget, instance, onChoice, onPi
       fact('Cache', cacheWord(headers.get('cache-status'))),
     );
     download.href = url;
-    download.download = `${record.channelId}-${choice.variant}.${body.type === 'image/jpeg' ? 'jpg' : body.type.slice(6)}`;
+    download.download = `${shown.channelId}-${choice.variant}.${body.type === 'image/jpeg' ? 'jpg' : body.type.slice(6)}`;
     download.hidden = false;
     writeSnippets(size);
     onPicture({ choice, url, width: size.width });
@@ -167,12 +144,10 @@ export function createPicturePanel(root, { api, budget, instance, onChoice, onPi
      * @param {PictureChoice} choice
      */
     show(shown, choice) {
-      loading.abort();
-      figure.classList.remove('is-loading');
+      region.end();
       for (const url of objectUrls) URL.revokeObjectURL(url);
       objectUrls = [];
       record = shown;
-      notice.clear();
       clearPicture();
       options.show(shown, choice);
       writeSnippets(undefined);
@@ -188,12 +163,29 @@ export function createPicturePanel(root, { api, budget, instance, onChoice, onPi
     apply(choice) {
       if (record === undefined) return;
       options.show(record, choice);
-      void load();
+      load();
     },
 
     choose: options.choose,
     choice: options.choice,
   };
+}
+
+/**
+ * @param {import('./api.js').Answer} answer
+ * @returns the URL of the bytes in this page, and their size in pixels; rejects with `Problem`
+ */
+async function decode(answer) {
+  const url = URL.createObjectURL(answer.body);
+  const picture = new Image();
+  picture.src = url;
+  try {
+    await picture.decode();
+  } catch {
+    URL.revokeObjectURL(url);
+    throw new Problem({ status: 200, code: 'unreadable', detail: 'This browser cannot show the picture.' });
+  }
+  return { answer, url, size: { width: picture.naturalWidth, height: picture.naturalHeight } };
 }
 
 /** @param {PictureChoice} choice */

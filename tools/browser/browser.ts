@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import axe, { type AxeResults } from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { startTestApp } from '../../test/helpers/app.ts';
 import { createRunningClock } from '../../test/helpers/clock.ts';
@@ -107,4 +107,16 @@ export async function visitPlayground(
 export async function factOf(page: Page, label: string): Promise<string> {
   const [value = ''] = await page.locator(`#facts div:has(dt:text-is("${label}")) dd`).allInnerTexts();
   return value;
+}
+
+/** Holds a request of the page until the test releases it. */
+export function createHold() {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  async function handle(route: Route): Promise<void> {
+    reached.resolve();
+    await released.promise;
+    await route.continue();
+  }
+  return { handle, reached: reached.promise, release: released.resolve };
 }

@@ -1,11 +1,10 @@
-import type { Route } from 'playwright-core';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { catalogLine, importLines, writePictures } from '../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
-import { factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from './browser.ts';
+import { createHold, factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from './browser.ts';
 
-/* The states of the playground: loading, errors, missing pictures, its address and the rate limit. */
+/* The states of the playground: loading, errors, missing pictures and its address. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 const BARE = numberedChannelId(1);
@@ -27,18 +26,6 @@ beforeAll(async () => {
   expect((await importLines(used.service.dataDir, lines, folder)).refusals).toEqual([]);
 });
 
-/** Holds a request of the page until the test releases it. */
-function createHold() {
-  const reached = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  async function handle(route: Route): Promise<void> {
-    reached.resolve();
-    await released.promise;
-    await route.continue();
-  }
-  return { handle, reached: reached.promise, release: released.resolve };
-}
-
 describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
   test('a record, shows that and no other channel', async () => {
     const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
@@ -47,7 +34,7 @@ describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
     await page.route('**/api/channel/nightglass*', hold.handle);
     await lookUp('@nightglass');
     await hold.reached;
-    expect(await page.locator('#notice').innerText()).toBe('Looking up @nightglass.');
+    expect(await page.locator('#notice p').innerText()).toBe('Looking up @nightglass.');
     expect(await page.locator('#channel').getAttribute('aria-busy')).toBe('true');
     expect(await page.locator('main').innerText()).not.toContain('Pennant Sample');
     hold.release();
@@ -63,13 +50,13 @@ describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
     await page.route('**/api/search?q=some*', search.handle);
     await lookUp(SAMPLE);
     await picture.reached;
-    expect(await page.locator('#picture-notice').innerText()).toBe('Loading the picture: TV.');
+    expect(await page.locator('#picture-notice p').innerText()).toBe('Loading the picture: TV.');
     picture.release();
     await expect.poll(() => page.locator('#picture-notice').innerText()).toBe('');
     expect(await page.locator('#preview').isVisible()).toBe(true);
     await lookUp('some words');
     await search.reached;
-    expect(await page.locator('#notice').innerText()).toBe('Searching for “some words”.');
+    expect(await page.locator('#notice p').innerText()).toBe('Searching for “some words”.');
     search.release();
     await expect.poll(() => page.locator('#notice').innerText()).toBe('Nothing found for “some words”.');
   });
@@ -80,13 +67,19 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
     const notice = page.locator('#notice');
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    await lookUp('nobodyhere');
-    await expect.poll(() => notice.innerText()).toContain('No such channel.');
-    expect(await page.locator('#channel').isVisible()).toBe(false);
-    expect(await page.locator('#gallery').isVisible()).toBe(true);
-    expect(await notice.getByRole('button').allInnerTexts()).toEqual(['Search for it']);
-    await notice.getByRole('button', { name: 'Search for it' }).click();
-    await expect.poll(() => notice.innerText()).toBe('Nothing found for “nobodyhere”.');
+    for (const [name, kind] of [
+      ['nobodyhere', 'handle or user name'],
+      ['@nobodyhere', 'handle'],
+    ] as const) {
+      await lookUp(name);
+      const sentence = `There is no channel with the ${kind} "nobodyhere".`;
+      await expect.poll(() => notice.locator('p').innerText()).toMatch(`No such channel. ${sentence} Request `);
+      expect(await page.locator('#channel').isVisible()).toBe(false);
+      expect(await page.locator('#gallery').isVisible()).toBe(true);
+      expect(await notice.getByRole('button').allInnerTexts()).toEqual(['Search for it']);
+      await notice.getByRole('button', { name: 'Search for it' }).click();
+      await expect.poll(() => notice.innerText()).toBe('Nothing found for “nobodyhere”.');
+    }
     await page.route('**/api/channel/nightglass*', (route) => route.abort(), { times: 1 });
     await lookUp('@nightglass');
     await expect.poll(() => notice.innerText()).toContain('The instance cannot be reached from this browser.');
@@ -254,69 +247,5 @@ describe.skipIf(!hasBrowser)('the instance field', () => {
     await expect.poll(() => page.locator('#notice').innerText()).toContain('The instance cannot be reached');
     expect(await fault.innerText()).toBe('');
     expect(await page.locator('#channel').isVisible()).toBe(false);
-  });
-});
-
-describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
-  /** A visit to a service with this limit. The clocks of both can be moved. */
-  async function visitLimited(rateLimit: string) {
-    const limited = await startBrowsedService({ RATE_LIMIT: rateLimit });
-    onTestFinished(() => limited.close());
-    const visit = await visitPlayground({ ...used, service: limited });
-    await visit.page.clock.install();
-    await visit.page.reload();
-    return {
-      ...visit,
-      limited,
-      async pass(ms: number) {
-        limited.clock.advance(ms);
-        await visit.page.clock.fastForward(ms);
-      },
-    };
-  }
-
-  test('explains a refused request, counts down, and sends it again', async () => {
-    const { limited, page, lookUp, pass } = await visitLimited('6/300');
-    for (let sent = 0; sent < 6; sent += 1) await fetch(`${limited.publicOrigin}/`);
-    await lookUp(SAMPLE);
-    const notice = page.locator('#notice');
-    await expect.poll(() => notice.innerText()).toContain('Too many requests.');
-    const again = notice.getByRole('button');
-    expect(await again.innerText()).toMatch(/^Try again in \d+ s$/);
-    expect(await again.isEnabled()).toBe(false);
-    await pass(300_000);
-    await expect.poll(() => again.isEnabled()).toBe(true);
-    expect(await again.innerText()).toBe('Try again');
-    await again.click();
-    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
-    expect(await notice.innerText()).toBe('');
-  });
-
-  test('leaves the last two requests to the visitor', async () => {
-    const { limited, page, asked, lookUp } = await visitLimited('5/300');
-    await lookUp(SAMPLE);
-    await expect.poll(() => page.locator('.budget-text').innerText()).toMatch(/^2 of 5 requests left/);
-    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
-    const notice = page.locator('#picture-notice');
-    await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
-    expect(asked).toHaveLength(3);
-    const left = (await fetch(`${limited.publicOrigin}/`)).headers.get('x-ratelimit-remaining');
-    expect(left).toBe('1');
-    await page.getByRole('button', { name: 'Load now' }).click();
-    await expect.poll(() => asked.at(-1)).toContain('type=tablet');
-    await expect.poll(() => notice.innerText()).toBe('');
-  });
-
-  test('delays further requests until it allows them', async () => {
-    const { page, asked, lookUp, pass } = await visitLimited('5/300');
-    await lookUp(SAMPLE);
-    await expect.poll(() => asked.length).toBe(3);
-    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
-    const notice = page.locator('#picture-notice');
-    await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
-    expect(asked).toHaveLength(3);
-    await pass(300_000);
-    await expect.poll(() => asked.filter((path) => path.includes('type=tablet')).length).toBe(1);
-    await expect.poll(() => notice.innerText()).toBe('');
   });
 });

@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     }
   });
 
-  test('reports that the URL of a video is no URL of a channel, without a request', async () => {
+  test('says why a text cannot name a channel, without a request', async () => {
     const { page, asked, lookUp } = await visitPlayground(used);
     const notice = page.locator('#notice');
     const videos = [
@@ -74,6 +74,8 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     }
     await lookUp('https://pennant.example/about');
     await expect.poll(() => notice.innerText()).toContain('That address is not one of a channel.');
+    await lookUp('@!!!');
+    await expect.poll(() => notice.innerText()).toContain('A handle has 1 to 30 letters');
     expect(asked).toEqual([]);
   });
 

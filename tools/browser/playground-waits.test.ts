@@ -1,0 +1,188 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createHold, factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from './browser.ts';
+
+/* The playground while it waits: for the rate limit, and for an instance that does not respond. */
+
+const SAMPLE = 'UCPennantSample00000001A';
+
+const used = usePlayground();
+
+describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
+  /** A visit to a service with this limit. The clocks of both can be moved. */
+  async function visitLimited(rateLimit: string) {
+    const limited = await startBrowsedService({ RATE_LIMIT: rateLimit });
+    onTestFinished(() => limited.close());
+    const visit = await visitPlayground({ ...used, service: limited });
+    await visit.page.clock.install();
+    await visit.page.reload();
+    return {
+      ...visit,
+      limited,
+      async pass(ms: number) {
+        limited.clock.advance(ms);
+        await visit.page.clock.fastForward(ms);
+      },
+    };
+  }
+
+  test('explains a refused request, counts down, and sends it again', async () => {
+    const { limited, page, lookUp, pass } = await visitLimited('6/300');
+    for (let sent = 0; sent < 6; sent += 1) await fetch(`${limited.publicOrigin}/`);
+    await lookUp(SAMPLE);
+    const notice = page.locator('#notice');
+    await expect.poll(() => notice.innerText()).toContain('Too many requests.');
+    const again = notice.getByRole('button');
+    expect(await again.innerText()).toMatch(/^Try again in \d+ s$/);
+    expect(await again.isEnabled()).toBe(false);
+    await pass(300_000);
+    await expect.poll(() => again.isEnabled()).toBe(true);
+    expect(await again.innerText()).toBe('Try again');
+    await again.click();
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
+    expect(await notice.innerText()).toBe('');
+  });
+
+  test('leaves the last two requests to the visitor', async () => {
+    const { limited, page, asked, lookUp } = await visitLimited('5/300');
+    await lookUp(SAMPLE);
+    await expect.poll(() => page.locator('.budget-text').innerText()).toMatch(/^2 of 5 requests left/);
+    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
+    const notice = page.locator('#picture-notice');
+    await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
+    expect(asked).toHaveLength(3);
+    const left = (await fetch(`${limited.publicOrigin}/`)).headers.get('x-ratelimit-remaining');
+    expect(left).toBe('1');
+    await page.getByRole('button', { name: 'Load now' }).click();
+    await expect.poll(() => asked.at(-1)).toContain('type=tablet');
+    await expect.poll(() => notice.innerText()).toBe('');
+  });
+
+  test('delays further requests until it allows them', async () => {
+    const { page, asked, lookUp, pass } = await visitLimited('5/300');
+    await lookUp(SAMPLE);
+    await expect.poll(() => asked.length).toBe(3);
+    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
+    const notice = page.locator('#picture-notice');
+    await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
+    expect(asked).toHaveLength(3);
+    await pass(300_000);
+    await expect.poll(() => asked.filter((path) => path.includes('type=tablet')).length).toBe(1);
+    await expect.poll(() => notice.innerText()).toBe('');
+  });
+
+  test('continues only with the latest lookup', async () => {
+    const { page, asked, lookUp, pass } = await visitLimited('5/300');
+    const notice = page.locator('#notice');
+    await lookUp(SAMPLE);
+    // All three requests have ended: an aborted one would leave the budget uncertain.
+    await expect.poll(() => page.locator('#channel-face img').count()).toBe(1);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    for (const name of ['@nightglass', '@saltmarrowkitchen']) {
+      await lookUp(name);
+      await expect.poll(() => notice.innerText()).toMatch(/Waiting for the rate limit.* Continues in \d+ s\./s);
+    }
+    await pass(300_000);
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
+    expect(asked.filter((path) => path.includes('nightglass'))).toEqual([]);
+    expect(await notice.innerText()).toBe('');
+  });
+
+  test('continues only with the latest choice of a picture', async () => {
+    const { page, asked, lookUp, pass } = await visitLimited('5/300');
+    const notice = page.locator('#picture-notice');
+    await lookUp(SAMPLE);
+    // All three requests have ended: an aborted one would leave the budget uncertain.
+    await expect.poll(() => page.locator('#channel-face img').count()).toBe(1);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    for (const device of ['Phone', 'Tablet', 'Desktop']) {
+      await page.getByRole('button', { name: device, exact: true }).click();
+      await expect.poll(() => notice.innerText()).toMatch(/Waiting for the rate limit.* Continues in \d+ s\./s);
+    }
+    await pass(300_000);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 212');
+    expect(asked.filter((path) => /type=(?:mobile|tablet)/.test(path))).toEqual([]);
+    expect(await notice.innerText()).toBe('');
+  });
+
+  test('can be left: the wait is cancelled', async () => {
+    const { page, asked, lookUp, pass } = await visitLimited('5/300');
+    await lookUp(SAMPLE);
+    // All three requests have ended: an aborted one would leave the budget uncertain.
+    await expect.poll(() => page.locator('#channel-face img').count()).toBe(1);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await lookUp('@nightglass');
+    const notice = page.locator('#notice');
+    await notice.getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => notice.innerText()).toContain('Cancelled.');
+    await pass(300_000);
+    expect(await page.locator('#gallery').isVisible()).toBe(true);
+    expect(asked).toHaveLength(3);
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+  });
+});
+
+describe.skipIf(!hasBrowser)('an instance that does not respond', () => {
+  /** A visit whose next requests for this path get no response until the test releases them. */
+  async function visitHanging(path: string) {
+    const visit = await visitPlayground(used);
+    await visit.page.clock.install();
+    await visit.page.reload();
+    const hold = createHold();
+    await visit.page.route(path, hold.handle, { times: 1 });
+    return { ...visit, hold };
+  }
+
+  test('ends a lookup after 20 seconds', async () => {
+    const { page, hold, lookUp } = await visitHanging('**/api/channel/nightglass*');
+    await lookUp('@nightglass');
+    await hold.reached;
+    const notice = page.locator('#notice');
+    expect(await notice.innerText()).toContain('Looking up @nightglass.');
+    await page.clock.fastForward(20_000);
+    await expect.poll(() => notice.innerText()).toContain('The instance did not respond within 20 s.');
+    expect(await page.locator('#gallery').isVisible()).toBe(true);
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+  });
+
+  test('ends a picture after 20 seconds', async () => {
+    const { page, hold, lookUp } = await visitHanging('**/api/banner/*type=tablet*');
+    await lookUp(SAMPLE);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
+    await hold.reached;
+    await page.clock.fastForward(20_000);
+    const notice = page.locator('#picture-notice');
+    await expect.poll(() => notice.innerText()).toContain('The instance did not respond within 20 s.');
+    expect(await page.locator('#preview').isVisible()).toBe(false);
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 292');
+  });
+
+  test('can be left: a cancelled or replaced lookup changes nothing when its response comes', async () => {
+    const { page, hold, lookUp } = await visitHanging('**/api/channel/nightglass*');
+    await lookUp('@nightglass');
+    await hold.reached;
+    const notice = page.locator('#notice');
+    await notice.getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => notice.innerText()).toContain('Cancelled.');
+    await lookUp('@saltmarrowkitchen');
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
+    hold.release();
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    expect(await page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
+    expect(await notice.innerText()).toBe('');
+  });
+
+  test('does not stop the comparison of formats for ever', async () => {
+    const { page, hold, lookUp } = await visitHanging('**/api/banner/*format=avif*');
+    await lookUp(SAMPLE);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.getByRole('button', { name: 'Compare formats' }).click();
+    await hold.reached;
+    await page.clock.fastForward(20_000);
+    await expect.poll(() => page.locator('.formats li').first().innerText()).toContain('did not respond');
+    await expect.poll(() => page.getByRole('button', { name: 'Compare formats' }).isEnabled()).toBe(true);
+  });
+});

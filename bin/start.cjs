@@ -33,6 +33,10 @@ async function start() {
  * processes get no handler, because it would wait for the event loop. The command may replace it (src/cli/command.ts).
  */
 function endOnSignal() {
+  // Node would open a debugger.
+  process.on('SIGUSR1', () => {});
+  // A closed terminal does not end the service. It logs the signal as soon as it can (src/cli/serve/start.ts).
+  if (isService) process.on('SIGHUP', () => {});
   if (!isService && process.pid !== 1) return;
   process.on('SIGINT', () => process.exit(isService ? 0 : 130));
   process.on('SIGTERM', () => process.exit(isService ? 0 : 143));

@@ -12,7 +12,7 @@ const GARBAGE_LIMIT = '--heap-growing-percent=50';
 
 const [command = 'serve', ...options] = process.argv.slice(2);
 const isService = command === 'serve' && options.length === 0;
-endOnSignal();
+handleSignals();
 if (isService) limitGarbage();
 // Only the service's user and group may read DATA_DIR.
 process.umask(process.umask(0o077) | 0o027);
@@ -30,9 +30,14 @@ async function start() {
 
 /**
  * Must come first: process 1 of a container ignores a signal without a handler, and loading takes a while. Other
- * processes get no handler, because it would wait for the event loop. The command may replace it (src/cli/command.ts).
+ * processes are not ended by a handler, because it would wait for the event loop. The command may replace those of SIGINT
+ * and SIGTERM (src/cli/command.ts).
  */
-function endOnSignal() {
+function handleSignals() {
+  // Without a handler, Node opens a debugger.
+  process.on('SIGUSR1', () => {});
+  // The service survives a closed terminal. Once started it also logs the signal (src/cli/serve/start.ts).
+  if (isService) process.on('SIGHUP', () => {});
   if (!isService && process.pid !== 1) return;
   process.on('SIGINT', () => process.exit(isService ? 0 : 130));
   process.on('SIGTERM', () => process.exit(isService ? 0 : 143));

@@ -104,10 +104,20 @@ describe('an encoder process', () => {
     const { encoder, started } = start();
     await encoder.inspect({ bytes }, ANYONE);
     const result = encoder.encode(await slowJob(SECONDS), ANYONE);
-    process.kill(started[0] ?? 0, 'SIGTERM');
-    process.kill(started[0] ?? 0, 'SIGINT');
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1']) process.kill(started[0] ?? 0, signal);
     expect((await result).length).toBeGreaterThan(1_000);
     expect(started).toHaveLength(1);
+  });
+
+  it('has no thread that opens a debugger on SIGUSR1', async () => {
+    const { encoder, started } = start();
+    await encoder.inspect({ bytes }, ANYONE);
+    const threads = await readdir(`/proc/${started[0]}/task`);
+    const names = await Promise.all(
+      threads.map((thread) => readFile(`/proc/${started[0]}/task/${thread}/comm`, 'utf8')),
+    );
+    expect(names).toContain('MainThread\n');
+    expect(names).not.toContain('SignalInspector\n');
   });
 
   it('is killed at its deadline during an encode, and replaced', async () => {

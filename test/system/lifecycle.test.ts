@@ -7,8 +7,8 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 const SAMPLE = 'UCPennantSample00000001A';
 
 /** Allows for a slow stop on a busy machine. */
-async function start(directory: string): Promise<ServiceProcess> {
-  const service = await startService({ directory, env: { ENCODERS: '1', STOP_TIMEOUT_SECONDS: '600' } });
+async function start(directory: string, prefix: readonly string[] = []): Promise<ServiceProcess> {
+  const service = await startService({ directory, prefix, env: { ENCODERS: '1', STOP_TIMEOUT_SECONDS: '600' } });
   onTestFinished(() => void service.child.kill('SIGKILL'));
   return service;
 }
@@ -74,6 +74,29 @@ test('ends at once on a second signal, even with a request under way', async () 
   service.child.kill('SIGTERM');
   expect(await service.ended).toBe(1);
   await cut;
+});
+
+test('survives SIGHUP to the whole process group, as from a terminal that closes, and finishes its requests', async () => {
+  const service = await start(await createTemporaryDirectory(), ['setsid']);
+  const held = await holdRequest(service, 51);
+  const [encoder] = await childrenOf(service.pid);
+  process.kill(-service.pid, 'SIGHUP');
+  await service.printed(/SIGHUP has no effect/);
+  process.kill(-service.pid, 'SIGHUP');
+  held.release();
+  expect((await held.answer).status).toBe(200);
+  expect(await childrenOf(service.pid)).toEqual([encoder]);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toBe(0);
+});
+
+test('opens no debugger on SIGUSR1', async () => {
+  const service = await start(await createTemporaryDirectory());
+  service.child.kill('SIGUSR1');
+  expect((await fetch(`${service.base}/${SAMPLE}`)).status).toBe(200);
+  service.child.kill('SIGTERM');
+  expect(await service.closed).toBe(0);
+  expect(service.stderr()).toBe('');
 });
 
 test('prints URLs that work, and has health, readiness and metrics on the private listener only', async () => {

@@ -19,7 +19,8 @@ import { markDataDir } from './data-dir-lock.ts';
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
- * within 10 s. A signal during the start exits with 0 within a second. A second signal ends the process at once.
+ * within 10 s. A signal during the start exits with 0 within a second. A second signal ends the process at once. SIGHUP is
+ * logged and has no effect.
  *
  * @throws OperatorError if the service cannot start with the stored data, or another process uses a port
  */
@@ -39,6 +40,7 @@ export async function startService(
   const other = markDataDir(dataDir, { pid: process.pid, ports: { PORT: port, CONSOLE_PORT: consolePort } });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
   const stop = listenForStop(dataDir, env, logger);
+  process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
   const service = await buildApp(config, { logger, version, settings: shownSettings(env, envFile.loaded) });
   // Writes the compile cache (bin/start.cjs) for the next start. A process that is killed would not write it at its end.
   // Before it listens, because it writes thousands of small files at once, and no client should wait for that.

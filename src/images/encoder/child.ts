@@ -56,7 +56,7 @@ export function startEncoderChild() {
     serialization: 'advanced',
     // A process that decodes untrusted files gets nothing of the server's environment (secrets) or flags (debugger port).
     env: childEnvironment(),
-    execArgv: ['--expose-gc'],
+    execArgv: ['--expose-gc', '--disable-sigusr1'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();

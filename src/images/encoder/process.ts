@@ -52,9 +52,8 @@ function prepareLibrary(): void {
 }
 
 function ignoreStopSignals(): void {
-  // Ctrl-C and service managers signal the whole group, but the server needs its encoders to finish requests.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => undefined);
+  // Terminals and service managers signal the whole group, but the server needs its encoders to finish requests.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
   // Not process.exit(), which waits for a thread that may run a long encode.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   if (!process.connected) process.kill(process.pid, 'SIGKILL');

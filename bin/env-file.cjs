@@ -12,11 +12,16 @@ const { parseEnv, TextDecoder } = require('node:util');
  */
 exports.loadEnvFile = () => {
   const path = resolve('.env');
-  const file = { path, isThere: true, problem: undefined, names: [], loaded: [], ignoredLines: [] };
+  const file = { path, isThere: true, problem: undefined, names: [], loaded: [], ignoredLines: [], cutLines: [] };
   try {
     const text = readText(path);
     if (text === undefined) return { ...file, isThere: false };
     const variables = Object.entries(parseEnv(text));
+    // A quote that is not closed takes the next lines, perhaps with secrets, into its value.
+    const [broken] = variables.find(([, value]) => value.includes('\n')) ?? [];
+    if (broken !== undefined) {
+      return { ...file, problem: `${path} cannot be used: ${broken} has a line break. Is its closing quote missing?` };
+    }
     const loaded = variables.filter(([name]) => (process.env[name] ?? '').trim() === '');
     for (const [name, value] of loaded) process.env[name] = value;
     return {
@@ -24,6 +29,7 @@ exports.loadEnvFile = () => {
       names: variables.map(([name]) => name),
       loaded: loaded.map(([name]) => name),
       ignoredLines: ignoredLines(text),
+      cutLines: cutLines(text),
     };
   } catch (error) {
     return { ...file, problem: `${path} cannot be used: ${reasonOf(error)}` };
@@ -64,4 +70,17 @@ function ignoredLines(text) {
   const isIgnored = (line, at) =>
     !/^\s*(?:#|$)/.test(line) && JSON.stringify(parseEnv(lines.toSpliced(at, 1, '').join('\n'))) === all;
   return lines.flatMap((line, at) => (isIgnored(line, at) ? [at + 1] : []));
+}
+
+/** The numbers of lines with a part that is neither in the value nor clearly a comment. */
+function cutLines(text) {
+  return text.split('\n').flatMap((line, at) => (isCut(line) ? [at + 1] : []));
+}
+
+function isCut(line) {
+  const value = /^\s*[^#=\s][^=]*=(.*)/.exec(line)?.[1].trim() ?? '';
+  const end = /^["'`]/.test(value) ? value.indexOf(value[0], 1) : -1;
+  if (end !== -1) return !/^\s*(?:#|$)/.test(value.slice(end + 1));
+  const hash = value.indexOf('#');
+  return hash !== -1 && !/^(?:|.*\s)#(?:\s|$)/.test(value.slice(0, hash + 2));
 }

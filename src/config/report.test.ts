@@ -9,6 +9,7 @@ function warnings(env: Record<string, string>, inFile: readonly string[] = [], i
     names: inFile,
     loaded: inFile,
     ignoredLines,
+    cutLines: [],
   });
 }
 

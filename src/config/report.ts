@@ -1,6 +1,7 @@
 import { isPrivateAddress } from '../domain/ip-ranges.ts';
+import { isShowable, SettingError } from '../domain/setting-forms.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
-import { type Config, SETTINGS } from './settings.ts';
+import { type Config, readSetting, SETTINGS } from './settings.ts';
 
 /** The result of bin/env-file.cjs. */
 export interface EnvFile {
@@ -14,6 +15,8 @@ export interface EnvFile {
   readonly loaded: readonly string[];
   /** Numbers of the lines that have no effect and are no comments. */
   readonly ignoredLines: readonly number[];
+  /** Numbers of the lines whose value lost its end. */
+  readonly cutLines: readonly number[];
 }
 
 const HIDDEN = 'set (not shown)';
@@ -24,15 +27,16 @@ const MAY_BE_SECRET = /HEADERS|ENDPOINT|KEY/;
  * All settings in force, and those of OpenTelemetry's variables that are set.
  *
  * @param loadedFromFile the variables that came from `.env`
- * @returns `value`: never the text of a secret; `origin`: `default`, `environment` or `.env`, for a secret in a file with
+ * @returns `value`: never the text of a secret or of an invalid URL; `origin`: `default`, `environment` or `.env`, for a secret in a file with
  *   the variable that names the file
  */
 export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []) {
   const originOf = (name: string) => (loadedFromFile.includes(name) ? '.env' : 'environment');
-  const own = Object.values(SETTINGS).map(({ env: name, fallback, isSecret }) => {
+  const own = Object.values(SETTINGS).map((setting) => {
+    const { env: name, fallback, isSecret } = setting;
     const given = textIn(env, name);
     if (given !== '') {
-      const value = isSecret ? HIDDEN : given;
+      const value = isSecret || hasHiddenMistake(env, setting) ? HIDDEN : given;
       return { name, value, isDefault: given === fallback, origin: originOf(name) };
     }
     const file = fileVariable(name);
@@ -47,6 +51,16 @@ export function shownSettings(env: Environment, loadedFromFile: readonly string[
       return { name, value, isDefault: false, origin: originOf(name) };
     });
   return [...own, ...ofTracing];
+}
+
+/** True for an invalid value that messages do not repeat either. */
+function hasHiddenMistake(env: Environment, setting: Parameters<typeof readSetting>[1]): boolean {
+  try {
+    readSetting(env, setting);
+    return false;
+  } catch (error) {
+    return error instanceof SettingError && !isShowable(error, textIn(env, setting.env));
+  }
 }
 
 const KNOWN_NAMES: ReadonlySet<string> = new Set(
@@ -83,11 +97,14 @@ export function findSettingWarnings({ trustProxy, baseUrls, rateLimitOverrides }
 }
 
 /** Names that are probably misspelled, and lines of `.env` that have no effect. */
-export function findNameWarnings(env: Environment, { path, names, loaded, ignoredLines }: EnvFile): string[] {
+export function findNameWarnings(env: Environment, { path, names, loaded, ignoredLines, cutLines }: EnvFile): string[] {
   const unknownInFile = names.filter((name) => !KNOWN_NAMES.has(name) && !USED_BY_OTHERS.test(name));
   const unknownOutside = Object.keys(env).filter((name) => !KNOWN_NAMES.has(name) && !loaded.includes(name));
   return [
     ...ignoredLines.map((line) => `${path}: line ${line} has no effect (one NAME=value a line, each name once)`),
+    ...cutLines.map(
+      (line) => `${path}: line ${line} loses the end of its value (put a value that has # or a quote in quotes)`,
+    ),
     ...unknownInFile.map((name) => `${path}: ${describeUnknown(name)}`),
     ...unknownOutside.flatMap((name) => {
       const near = findNearName(name);

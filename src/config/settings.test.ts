@@ -101,16 +101,54 @@ describe('the settings', () => {
     expect(mistakes({ [variable]: value })).toHaveLength(1);
   });
 
-  test('never repeat a password in a refused URL', () => {
-    for (const url of [
-      'https://user:secret@a.example',
-      'https://:secret@a.example/x',
-      'https://a/b:secret@a.example',
-    ]) {
-      expect(mistakes({ BASE_URL: url }).join(), url).not.toContain('secret');
-      expect(mistakes({ BASE_URL: url }).join(), url).toContain('a.example');
+  const URLS = Object.values(SETTINGS).filter(({ env }) => /_(?:URL|ORIGIN)$/.test(env));
+  // Each in a form that is refused, and parts of it that a reader of URLs or of lists could take for something else.
+  test.each([
+    'https://user:PASS@WORD@a.example',
+    'https://user:PASS:WORD@a.example',
+    'https://user:PASS/WORD@a.example',
+    'https://user:PASS#WORD@a.example',
+    'https://user:PASS?WORD@a.example',
+    'https://user:PASS%WORD@a.example',
+    'https://user:PASS WORD@a.example',
+    'https://user:PASS,WORD@a.example',
+    'https://user:PASS\\WORD@a.example',
+    'https://user:PASS//WORD@a.example',
+    'https:user:PASSWORD@a.example',
+    'https:\\\\user:PASSWORD@a.example',
+    'user:PASS@WORD@a.example',
+    // As `#` leaves it in a file.
+    'https://user:PASS',
+    'redis://user:PASS@WORD:1:2/first',
+  ])('never repeat the password in %s', (url) => {
+    expect(URLS.map(({ env }) => env)).toContain('YOUTUBE_ORIGIN');
+    for (const { env } of URLS) {
+      const found = mistakes({ [env]: url });
+      expect(found).toEqual([expect.stringMatching(new RegExp(`^${env}: must be `))]);
+      expect(found.join()).not.toMatch(/PASS|WORD/);
+      expect(JSON.stringify(shownSettings({ [env]: url }))).not.toMatch(/PASS|WORD/);
     }
   });
+
+  test.each(['PORT', 'TRUST_PROXY', 'RATE_LIMIT_OVERRIDES', 'BLOCKED_CHANNELS', 'LOG_LEVEL'])(
+    'never repeat the password of a URL that was meant for another setting in %s',
+    (variable) => {
+      const env = { [variable]: 'redis://user:PASS,W=ORD@cache' };
+      expect(mistakes(env)).toEqual([expect.stringMatching(new RegExp(`^${variable}: must `))]);
+      expect(`${mistakes(env)}${JSON.stringify(shownSettings(env))}`).not.toMatch(/PASS|ORD/);
+    },
+  );
+
+  test.each(Object.values(SETTINGS).map(({ env }) => env))(
+    'refuse a line break in %s without its value',
+    (variable) => {
+      for (const lineBreak of ['\n', '\r\n', '\r']) {
+        const env = { [variable]: `first${lineBreak}YOUTUBE_API_KEY=the-key` };
+        expect(mistakes(env)).toEqual([`${variable}: must not have a line break`]);
+        expect(JSON.stringify(shownSettings(env))).not.toMatch(/first|the-key/);
+      }
+    },
+  );
 
   test('accept an override for every address, but not a trusted proxy of every address', () => {
     expect(mistakes({ RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited,::/0=100/1' })).toEqual([]);
@@ -155,6 +193,14 @@ describe('a secret in a file', () => {
       `REDIS_URL_FILE (${empty}.gone): cannot be read (ENOENT)`,
     ]);
     expect(mistakes({ REDIS_URL_FILE: join(empty, '..') })).toEqual([expect.stringContaining('(EISDIR)')]);
+  });
+
+  test('is refused with a line break in it or in the path, which is not shown', async () => {
+    const path = await secretFile('redis://cache\nthe-key\n');
+    expect(mistakes({ REDIS_URL_FILE: path })).toEqual([`REDIS_URL_FILE (${path}): must not have a line break`]);
+    expect(mistakes({ YOUTUBE_API_KEY_FILE: 'key\nREDIS_URL=the-url' })).toEqual([
+      'YOUTUBE_API_KEY_FILE: must not have a line break',
+    ]);
   });
 
   test('is refused beside the secret itself, unless that variable is empty', async () => {

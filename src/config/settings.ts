@@ -245,15 +245,12 @@ export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typ
  */
 export function parseConfig(env: Environment): Config {
   const mistakes: string[] = [];
-  const values = Object.entries(SETTINGS).map(([name, { env: variable, fallback, parse, isSecret }]) => {
-    const given = textIn(env, variable);
-    const file = isSecret ? textIn(env, fileVariable(variable)) : '';
+  const values = Object.entries(SETTINGS).map(([name, setting]) => {
     try {
-      if (file !== '' && given !== '') throw new form.SettingError(`${variable} is set as well: set one of the two`);
-      return [name, parse(file === '' ? given || fallback : readSecretFile(file))];
+      return [name, readSetting(env, setting)];
     } catch (error) {
       if (!(error instanceof form.SettingError)) throw error;
-      mistakes.push(`${file === '' ? variable : `${fileVariable(variable)} (${file})`}: ${error.message}`);
+      mistakes.push(describeMistake(env, setting, error));
       return [name, undefined];
     }
   });
@@ -261,6 +258,32 @@ export function parseConfig(env: Environment): Config {
   if (mistakes.length === 0) mistakes.push(...contradictions(config));
   if (mistakes.length === 0) return config;
   throw new OperatorError(`The settings cannot be used:\n${mistakes.map((each) => `  ${printable(each)}`).join('\n')}`);
+}
+
+type Setting = (typeof SETTINGS)[keyof typeof SETTINGS];
+
+/** @throws SettingError */
+export function readSetting(env: Environment, { env: variable, fallback, parse, isSecret }: Setting): unknown {
+  const given = textIn(env, variable);
+  const file = isSecret ? textIn(env, fileVariable(variable)) : '';
+  if (file !== '' && given !== '') throw new form.SettingError(`${variable} is set as well: set one of the two`);
+  const value = file === '' ? given || fallback : readSecretFile(oneLine(file));
+  return parse(oneLine(value));
+}
+
+/** A quote that is not closed takes the next lines of a file, perhaps with secrets, into its value. */
+function oneLine(value: string): string {
+  if (/[\r\n]/.test(value)) throw new form.SettingError('must not have a line break');
+  return value;
+}
+
+function describeMistake(env: Environment, { env: variable, isSecret }: Setting, error: form.SettingError): string {
+  const given = textIn(env, variable);
+  const file = isSecret ? textIn(env, fileVariable(variable)) : '';
+  const origin = file === '' ? variable : fileVariable(variable);
+  const path = file === '' || /[\r\n]/.test(file) ? '' : ` (${file})`;
+  const value = form.isShowable(error, given) ? `, is "${error.value}"` : '';
+  return `${origin}${path}: ${error.message}${value}`;
 }
 
 function contradictions({ sources, youtubeApiKey, youtubeCanary, port, consolePort }: Config): string[] {

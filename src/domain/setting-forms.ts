@@ -1,8 +1,27 @@
 import ipaddr from 'ipaddr.js';
 import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from './ip-ranges.ts';
 
-/** An invalid value of a setting. The message says what is expected. */
-export class SettingError extends Error {}
+/** An invalid value of a setting. */
+export class SettingError extends Error {
+  /** The value, or the invalid item of a list. `undefined` if it must not be shown. */
+  readonly value: string | undefined;
+
+  /** @param message what is expected, without the value */
+  constructor(message: string, value?: string) {
+    super(message);
+    this.value = value;
+  }
+}
+
+/**
+ * True if messages may repeat an invalid value. Where the password of an invalid URL ends is not known, so no URL is
+ * repeated, and nothing with an `@`, which may be a URL in the wrong setting.
+ *
+ * @param given the whole value of the setting: a comma in a password divides it into items of a list
+ */
+export function isShowable({ value }: SettingError, given: string): boolean {
+  return value !== undefined && !given.includes('@');
+}
 
 type Parser<T> = (text: string) => T;
 
@@ -21,18 +40,12 @@ export function secretSetting<T>(env: string, parse: Parser<T>, doc: string) {
 }
 
 /** @param read returns `undefined` for a text that is not as expected */
-function form<T>(expected: string, read: (value: string) => T | undefined): Parser<T> {
+function form<T>(expected: string, read: (value: string) => T | undefined, { isUrl = false } = {}): Parser<T> {
   return (value) => {
     const found = read(value);
     if (found !== undefined) return found;
-    throw new SettingError(`must be ${expected}, is "${withoutCredentials(value)}"`);
+    throw new SettingError(`must be ${expected}`, isUrl ? undefined : value);
   };
-}
-
-/** Hides the user name and password, even if the URL is invalid. */
-function withoutCredentials(url: string): string {
-  const [from, to] = [url.indexOf('//'), url.lastIndexOf('@')];
-  return from === -1 || to < from ? url : `${url.slice(0, from)}//…${url.slice(to)}`;
 }
 
 export function text(value: string): string {
@@ -72,16 +85,24 @@ export function matching(matches: (value: string) => boolean, what: string): Par
 }
 
 /** An http or https origin: scheme, host and optional port, nothing after it. */
-export const origin = form('an origin such as https://pennant.example, without a path', (value) => {
-  const url = findHttpUrl(value);
-  return url && `${url.pathname}${url.search}${url.hash}` === '/' ? url.origin : undefined;
-});
+export const origin = form(
+  'an origin such as https://pennant.example, without user name, password and path',
+  (value) => {
+    const url = findHttpUrl(value);
+    return url && `${url.pathname}${url.search}${url.hash}` === '/' ? url.origin : undefined;
+  },
+  { isUrl: true },
+);
 
 /** The http or https URL of a directory, without a query or a fragment. The value ends with a slash. */
-export const directoryUrl = form('a URL such as https://pennant.example/play/, without a query', (value) => {
-  const url = /[?#]/.test(value) ? undefined : findHttpUrl(value);
-  return url?.href.replace(/[^/]$/, '$&/');
-});
+export const directoryUrl = form(
+  'a URL such as https://pennant.example/play/, without user name, password and query',
+  (value) => {
+    const url = /[?#]/.test(value) ? undefined : findHttpUrl(value);
+    return url?.href.replace(/[^/]$/, '$&/');
+  },
+  { isUrl: true },
+);
 
 /** A URL without a user name and password. */
 function findHttpUrl(value: string): URL | undefined {
@@ -137,7 +158,7 @@ const cidr = form('an address range such as 10.0.0.0/8 or 127.0.0.1/32', (value)
 export function proxyCidr(value: string): Cidr {
   const range = cidr(value);
   if (range[1] > 0 && !isAllOfIpv4(range)) return range;
-  throw new SettingError(`must not be ${value}: every client could then write its own address`);
+  throw new SettingError('must not be a range of all addresses: any client could then forge its address', value);
 }
 
 /** True for the forms in which an IPv6 address contains an IPv4 address. */
@@ -158,13 +179,11 @@ export interface RateLimitOverride {
 
 export function rateLimitOverride(value: string): RateLimitOverride {
   const at = value.lastIndexOf('=');
-  if (at === -1) throw new SettingError(`must be CIDR=requests/seconds or CIDR=unlimited, is "${value}"`);
+  if (at === -1) throw new SettingError('must be CIDR=requests/seconds or CIDR=unlimited', value);
   const limit = value.slice(at + 1);
   const range = cidr(value.slice(0, at));
   if (isAllOfIpv4(range)) {
-    throw new SettingError(
-      `must not name ${value.slice(0, at)}: these count as the IPv4 addresses in them; name those`,
-    );
+    throw new SettingError('must not name IPv4 addresses in their IPv6 form: name the IPv4 addresses', value);
   }
   return { range, limit: limit === 'unlimited' ? 'unlimited' : rateLimit(limit) };
 }

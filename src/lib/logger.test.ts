@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createLogger, createTerminalLog, describeFailure } from './logger.ts';
@@ -7,6 +8,24 @@ async function logged(write: (logger: ReturnType<typeof createLogger>) => void):
   write(createLogger({ level: 'info', destination: await createTerminalLog(destination) }));
   return String(destination.read());
 }
+
+describe('a log on a pipe', () => {
+  it.each(['throw new Error("a bug")', 'process.exit(1)'])('has every line before %s', (end) => {
+    const logger = JSON.stringify(new URL('./logger.ts', import.meta.url).href);
+    const program = `
+      const { createLogger } = await import(${logger});
+      const logger = createLogger({ level: 'info' });
+      for (let number = 0; number < 1000; number += 1) logger.info({ number }, 'x'.repeat(500));
+      ${end}`;
+    const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' });
+    expect(ended.status).toBe(1);
+    const numbers = ended.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).number);
+    expect(numbers).toEqual(Array.from({ length: 1000 }, (_, number) => number));
+  });
+});
 
 describe('a log on a terminal', () => {
   it('escapes control characters in every place', async () => {

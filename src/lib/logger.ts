@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { printable } from '../domain/printable.ts';
+import { type LogOutput, openLogOutput } from './log-output.ts';
 import { currentSpan } from './tracing.ts';
 import { currentRequestId } from './work.ts';
 
@@ -7,55 +8,23 @@ export type { Logger } from 'pino';
 
 export interface LoggerOptions {
   readonly level: string;
-  /** Where lines go. Default: standard output, where a line that cannot be written is lost. */
+  /** Where lines go. Default: standard output, which never waits for its reader. */
   readonly destination?: DestinationStream | undefined;
 }
 
 /** The service's logger: lines of JSON. */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: requestFields };
-  if (destination === undefined) standardOutput ??= openStandardOutput();
+  if (destination === undefined) standardOutput ??= openLogOutput();
   return pino(options, destination ?? standardOutput);
 }
 
 /** Shared by all loggers of the process, each of which would add an exit listener. */
-let standardOutput: DestinationStream | undefined;
+let standardOutput: LogOutput | undefined;
 
-/** The bound of buffered lines while the disk is full. Further lines are dropped. */
-const MAX_UNWRITTEN_BYTES = 64 * 1024;
-
-/** Longer output is written before the turn ends. */
-const MAX_COLLECTED_CHARACTERS = 16 * 1024;
-const WARN = 40;
-
-/**
- * Standard output. The lines of one turn of the event loop are written together, because a system call for each would
- * cost as much as a response. Warnings and errors are written at once, and so is everything before them.
- */
-function openStandardOutput(): DestinationStream {
-  const output = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
-  // Without a listener, pino ends the process when a log file's disk is full.
-  output.on('error', () => undefined);
-  process.on('exit', flush);
-  let collected = '';
-
-  function flush(): void {
-    const lines = collected;
-    collected = '';
-    if (lines !== '') output.write(lines);
-  }
-
-  const destination = {
-    /** Makes pino set `lastLevel` before each line. */
-    [Symbol.for('pino.metadata')]: true,
-    lastLevel: 0,
-    write(line: string) {
-      if (collected === '') setImmediate(flush);
-      collected += line;
-      if (destination.lastLevel >= WARN || collected.length > MAX_COLLECTED_CHARACTERS) flush();
-    },
-  };
-  return destination;
+/** Lines that wait for the reader of standard output or were dropped. Zero while no logger uses it. */
+export function logOutputStats() {
+  return { waiting: standardOutput?.stats() ?? { bytes: 0 }, droppedLines: standardOutput?.droppedLines() ?? 0 };
 }
 
 function requestFields(): object {

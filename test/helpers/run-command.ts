@@ -20,7 +20,15 @@ export async function runInProcess(
   const exitCode = await runCommand(command, args, {
     version: '0.0.0-test',
     env: { CONSOLE_PORT: '0', ...env },
-    envFile: { path: '/.env', isThere: false, problem: undefined, names: [], loaded: [], ignoredLines: [] },
+    envFile: {
+      path: '/.env',
+      isThere: false,
+      problem: undefined,
+      names: [],
+      loaded: [],
+      ignoredLines: [],
+      cutLines: [],
+    },
     stdin: () => Readable.from([]),
     stdout,
     stderr,

@@ -86,6 +86,48 @@ describe('.env', () => {
   });
 });
 
+describe('a quote in .env', () => {
+  const REST = `YOUTUBE_API_KEY=the-key\nREDIS_URL=redis://:the-password@cache\nBLOCKED_CHANNELS=${BLOCKED}\n`;
+
+  test.each([
+    ['CONTACT', `CONTACT="ops@example.org\n${REST}LOG_LEVEL="info"\n`],
+    ['CONTACT', `CONTACT='t Hooft\n${REST}# don't remove\n`],
+    ['CONTACT', `CONTACT=\`ops\r\n${REST}HOST=\`::\`\r\n`],
+    ['OTEL_SERVICE_NAME', `PORT=9\nOTEL_SERVICE_NAME="a\n${REST}HOST="::"\n`],
+    ['SOMETHING', `export SOMETHING='a\n${REST}HOST='::'\n`],
+  ])('of %s that is not closed is refused, and no value is shown', async (name, content) => {
+    await writeFile(envFile, content);
+    const reason = `${name} has a line break. Is its closing quote missing?`;
+    const refusal = { exitCode: 1, stdout: '', stderr: `${envFile} cannot be used: ${reason}\n` };
+    expect(await settings()).toEqual(refusal);
+    expect(await runCommand(['serve', '--check'], { directory })).toEqual(refusal);
+    expect(await runCommand(['serve'], { directory })).toEqual(refusal);
+  });
+
+  test.each([
+    ['CONTACT=Room #5', 'Room'],
+    ['CONTACT=a#b # c', 'a'],
+    ['CONTACT="a"b', 'a'],
+    [`export CONTACT='a' "b"`, 'a'],
+  ])('or a "#" that cuts a value causes a warning: %s', async (line, value) => {
+    await writeFile(envFile, `PORT=9 # the port\n${line}\nHOST="::" #local\n#LOG_LEVEL=a#b\nLOG_LEVEL= # none\n`);
+    const { exitCode, stdout, stderr } = await settings();
+    expect(lineOf('CONTACT', stdout)).toEqual(['CONTACT', '.env', value]);
+    const warning = `${envFile}: line 2 loses the end of its value (put a value that has # or a quote in quotes)`;
+    expect([exitCode, stderr]).toEqual([0, `warning: ${warning}\n`]);
+    const checked = await runCommand(['serve', '--check'], { directory });
+    expect(checked.stdout).toContain(`warning  ${warning}\n`);
+  });
+
+  test.each([`CONTACT="a#b"`, `CONTACT='"a" # b'`, `CONTACT="'t Hooft" # a comment`])(
+    'may hold both: %s',
+    async (line) => {
+      await writeFile(envFile, `${line}\n`);
+      expect((await settings()).stderr).toBe('');
+    },
+  );
+});
+
 describe('pennant settings', () => {
   test('shows every setting even when some are invalid, and exits with 1', async () => {
     const { exitCode, stdout, stderr } = await settings({ PORT: 'http', REDIS_URL: 'redis://:the-password@cache' });

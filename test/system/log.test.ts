@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { findFreePort, PROGRAM, runCommand, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -61,6 +61,57 @@ test('the access log is off by default, and truncates addresses', async () => {
     durationMs: expect.any(Number),
   });
   expect(quiet.lines()).toEqual([]);
+});
+
+describe('a reader of the log that stops reading', () => {
+  async function startUnread() {
+    const service = await start({ ACCESS_LOG: 'on' });
+    service.child.stdout?.pause();
+    return service;
+  }
+
+  async function request({ base }: { base: string }, count: number) {
+    for (let left = count; left > 0; left -= 50) {
+      const some = Array.from({ length: Math.min(left, 50) }, () => fetch(`${base}/?x=${'x'.repeat(1_500)}`));
+      for (const answer of await Promise.all(some)) expect(answer.status).toBe(200);
+    }
+  }
+
+  test('delays no response, and one line says how many lines were dropped', async () => {
+    const service = await startUnread();
+    await request(service, 2_000);
+    expect((await fetch(`${service.inside}/healthz`)).status).toBe(200);
+    const metrics = await (await fetch(`${service.inside}/metrics`)).text();
+    const counted = Number(/^pennant_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+    expect(counted).toBeGreaterThan(0);
+
+    service.child.stdout?.resume();
+    const reports = () => service.lines().filter(({ dropped }) => dropped !== undefined);
+    await expect.poll(() => reports().length).toBe(1);
+    expect(reports()).toMatchObject([{ level: 40, dropped: counted }]);
+    expect(service.lines().filter(({ msg }) => msg === 'request')).toHaveLength(2_000 - counted);
+    await request(service, 1);
+    service.child.kill('SIGTERM');
+    expect(await service.closed).toBe(0);
+    expect(service.lines().filter(({ msg }) => msg === 'request')).toHaveLength(2_001 - counted);
+    expect(reports()).toHaveLength(1);
+  });
+
+  test('prevents no stop', async () => {
+    const service = await startUnread();
+    await request(service, 2_000);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  });
+
+  test('gets what waits if it reads again during a stop', async () => {
+    const service = await startUnread();
+    await request(service, 300);
+    service.child.kill('SIGTERM');
+    service.child.stdout?.resume();
+    expect(await service.closed).toBe(0);
+    expect(service.lines().filter(({ msg }) => msg === 'request')).toHaveLength(300);
+  });
 });
 
 test('a log that cannot be written prevents no response, and a command reports it in one line', async () => {

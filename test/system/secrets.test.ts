@@ -96,6 +96,18 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
   expectNoSecretIn('the data directory', await contentsBelow(directory));
 });
 
+test('no part of a password with unusual characters is in the output of a start, a check or the settings', async () => {
+  const directory = await createTemporaryDirectory();
+  const url = 'https://user:FIRST@PART:OF/MY#WORD?IS%LONG AND,HIDDEN@host.example';
+  const env = { BASE_URL: url, SITE_URL: url, YOUTUBE_ORIGIN: url, YOUTUBE_API_ORIGIN: url, REDIS_URL: url, PORT: url };
+  for (const args of [['serve'], ['serve', '--check'], ['settings']]) {
+    const { exitCode, stdout, stderr } = await runCommand(args, { directory, env });
+    expect(exitCode).toBe(1);
+    for (const name of Object.keys(env)) expect(stderr).toContain(`${name}: must be `);
+    expect(stdout + stderr).not.toMatch(/FIRST|PART|OF\/|MY|WORD|IS%|LONG|AND|HIDDEN/);
+  }
+});
+
 test('no secret is in the output of a failed start or of the doctor', async () => {
   const upstream = await startFakeUpstream(createTalkativeUpstream());
   onTestFinished(() => upstream.close());

@@ -1,0 +1,92 @@
+import { pino } from 'pino';
+import type { HolderStats } from './holders.ts';
+
+/** The bound of lines that wait for their reader. Further lines are dropped. */
+const MAX_UNWRITTEN_BYTES = 1024 * 1024;
+
+/** Longer output is written before the turn ends. */
+const MAX_COLLECTED_CHARACTERS = 16 * 1024;
+
+/** How often a write is tried again while nothing else is logged. */
+const RETRY_MS = 50;
+
+/** How long the end of the process waits for the reader. */
+const MAX_EXIT_WAIT_MS = 1_000;
+const EXIT_RETRY_MS = 10;
+
+export type LogOutput = ReturnType<typeof openLogOutput>;
+
+/**
+ * Standard output, for lines of a log. It never waits for the reader of a pipe: what the reader has not taken waits in
+ * memory, up to a bound. Lines beyond it, or that cannot be written, are lost, and one line says how many were dropped.
+ *
+ * The lines of one turn of the event loop are written together, because a system call for each would cost as much as a
+ * response.
+ */
+export function openLogOutput() {
+  let collected = '';
+  let waitingBytes = 0;
+  let droppedLines = 0;
+  let reportedLines = 0;
+  let retry: NodeJS.Timeout | undefined;
+
+  const output = pino.destination({
+    // Node makes pipes and sockets non-blocking when it creates `process.stdout`. A thread of its own for writing would
+    // not do: the process cannot end before a blocked write does.
+    dest: process.stdout.fd,
+    sync: true,
+    maxLength: MAX_UNWRITTEN_BYTES,
+    retryEAGAIN(_error, writingBytes, otherBytes) {
+      waitingBytes = writingBytes + otherBytes;
+      return false;
+    },
+  });
+  // Without a listener, pino ends the process when a log file's disk is full.
+  output.on('error', () => undefined);
+  output.on('drop', (lines: string) => {
+    droppedLines += lines.split('\n').length - 1;
+  });
+  const reporter = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
+  process.on('exit', flushAtExit);
+
+  function write(line: string): void {
+    if (collected === '') setImmediate(flush);
+    collected += line;
+    if (collected.length > MAX_COLLECTED_CHARACTERS) flush();
+  }
+
+  function flush(): void {
+    const lines = collected;
+    collected = '';
+    waitingBytes = 0;
+    const droppedBefore = droppedLines;
+    output.write(lines);
+    // A dropped text tries no write. An empty one tries what waits.
+    if (droppedLines > droppedBefore) output.write('');
+    clearTimeout(retry);
+    if (waitingBytes > 0) retry = setTimeout(flush, RETRY_MS).unref();
+    else reportDropped();
+  }
+
+  function reportDropped(): void {
+    if (droppedLines === reportedLines) return;
+    const dropped = droppedLines - reportedLines;
+    reportedLines = droppedLines;
+    reporter.warn({ dropped }, 'log lines were dropped: their reader was too slow');
+  }
+
+  function flushAtExit(): void {
+    const deadline = performance.now() + MAX_EXIT_WAIT_MS;
+    flush();
+    while ((waitingBytes > 0 || collected !== '') && performance.now() < deadline) {
+      if (waitingBytes > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_RETRY_MS);
+      flush();
+    }
+  }
+
+  return {
+    write,
+    stats: (): HolderStats => ({ bytes: waitingBytes, maxBytes: MAX_UNWRITTEN_BYTES }),
+    droppedLines: () => droppedLines,
+  };
+}

@@ -165,7 +165,8 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await Promise.all(writes);
     expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
     server.freeze();
-    expect(await writeInVain(50)).toEqual(Array(50).fill(expect.any(RedisUnavailable)));
+    for (let round = 0; round < 3; round += 1)
+      expect(await writeInVain(50)).toEqual(Array(50).fill(expect.any(RedisUnavailable)));
     expect([changes, connection.stats().isUsable]).toEqual([['no answer within 40 ms'], false]);
   });
 
@@ -208,6 +209,15 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await tryAgain();
     await untilUsable();
     await timeOutTwice();
+  });
+
+  test('commands that time out together count as one time-out in a row', async () => {
+    const { connection, write, writeInVain } = await connect(server.url);
+    server.freeze();
+    await writeInVain(5);
+    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 5, outages: 0 });
+    server.thaw();
+    await write();
   });
 
   test('one slow answer is no outage', async () => {

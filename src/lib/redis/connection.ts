@@ -61,6 +61,8 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
   let cancelTimer: () => void = () => undefined;
   let reportedProblem: string | null = null;
   let timeoutsInARow = 0;
+  /** When the last of them was counted. Monotonic. */
+  let timedOutAtMs = -Infinity;
   let timeouts = 0;
   let outages = 0;
   let commands = 0;
@@ -108,9 +110,12 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
     rest(error);
   }
 
-  function handleFailure(client: RedisClient, error: unknown): void {
+  function handleFailure(client: RedisClient, error: unknown, sentAtMs: number): void {
     if (error instanceof RedisTimeout) {
       timeouts += 1;
+      // Commands that waited at the same time show one delay, not several.
+      if (sentAtMs < timedOutAtMs) return;
+      timedOutAtMs = clock.monotonic();
       timeoutsInARow += 1;
       if (timeoutsInARow < MAX_TIMEOUTS_IN_A_ROW) return;
     }
@@ -122,6 +127,7 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
     if (client === undefined) throw new RedisUnavailable('Redis is paused after a failure.');
     if (commands >= MAX_COMMANDS) throw new RedisUnavailable('Too many commands wait for Redis.');
     commands += 1;
+    const sentAtMs = clock.monotonic();
     try {
       const answer = await answerWithin(clock, command(client), timings.commandTimeoutMs);
       timeoutsInARow = 0;
@@ -131,7 +137,7 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
       if (error instanceof Error && /\bWRONGTYPE\b/.test(error.message)) {
         throw new RedisWrongType('A key in Redis holds another type.', { cause: error });
       }
-      handleFailure(client, error);
+      handleFailure(client, error, sentAtMs);
       throw new RedisUnavailable('Redis did not execute a command.', { cause: error });
     } finally {
       commands -= 1;

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { ConnectionError } from '../../src/lib/http/client.ts';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { numberedSource } from '../helpers/fake-source.ts';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 
 /*
@@ -373,5 +375,20 @@ describe('the advice in an error', () => {
     const { status, detail } = await get(url);
     expect(status).toBe(400);
     expect(follow(url, detail)).toBeUndefined();
+  });
+});
+
+describe('without a connection to upstream', () => {
+  test('the detail names YouTube and SOURCES=catalog, and an impossible handle is refused first', async () => {
+    const unreachable = () =>
+      Promise.reject(new ConnectionError('upstream_unavailable', 'The upstream could not be reached.'));
+    const offline = await startWithoutEncoder({
+      sources: [{ ...numberedSource(), resolve: unreachable, getChannel: unreachable }],
+    });
+    const { status, text } = await offline.get('/api/channel/anyone?type=handle');
+    expect([status, JSON.parse(text).detail]).toEqual([503, expect.stringMatching(/YouTube.*SOURCES=catalog/)]);
+    for (const url of ['/api/channel/---?type=handle', '/api/banner/@---', '/c/%20']) {
+      expect([url, (await offline.get(url)).status]).toEqual([url, 400]);
+    }
   });
 });

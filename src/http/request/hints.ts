@@ -10,6 +10,7 @@ import {
 } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import { isVariant } from '../../domain/variants.ts';
+import { ConnectionError } from '../../lib/http/client.ts';
 import type { RequestContext } from './context.ts';
 import { isDecodable, parseQuery } from './target.ts';
 
@@ -29,9 +30,18 @@ export function findHint(error: unknown, context: RequestContext): string {
       return didYouMean(findRequestOfType(context));
     case 'channel_not_found':
       return hintForMissing(context);
+    case 'upstream_unavailable':
+      return error instanceof AppError && isUnreachable(error) ? OFFLINE : '';
     default:
       return '';
   }
+}
+
+const OFFLINE = 'The upstream is YouTube. Without a connection to it, start the service with SOURCES=catalog.';
+
+/** Errors that were thrown again with a `Retry-After` have the first one as their cause. */
+function isUnreachable(error: Error): boolean {
+  return error instanceof ConnectionError || (error.cause instanceof AppError && isUnreachable(error.cause));
 }
 
 function didYouMean(request: string | undefined): string {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { ConnectionError } from '../../src/lib/http/client.ts';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { numberedSource } from '../helpers/fake-source.ts';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 
 /*
@@ -36,6 +38,7 @@ async function get(url: string): Promise<ReadAnswer> {
 
 /** The request that a detail advises, or `undefined` if it advises none. */
 const READINGS: readonly [advice: RegExp, follow: (url: string, found: RegExpExecArray) => string][] = [
+  [/described at (\/\S+)\.$/, (_url, [, path = '']) => path],
   [/Did you mean (\/\S+)\?(?: |$)/, (_url, [, path = '']) => path],
   [/Search for it: (\/\S+)\.$/, (_url, [, path = '']) => path],
   [/add (\?type=\w+)/, (url, [, query]) => url + query],
@@ -81,12 +84,12 @@ describe('"Did you mean …?"', () => {
     ['/pennantsample', '/@pennantsample'],
     ['/PennantSample/', '/@PennantSample'],
     // A channel ID with something wrong
-    [`/uc${ID.slice(2)}`, `/${ID}`],
     [`/${ID}.gif`, `/${ID}`],
     [`/${ID}.JPG`, `/${ID}.jpg`],
     [`/%22${ID}%22`, `/${ID}`],
     [`/${ID},`, `/${ID}`],
     // A picture with something wrong
+    ['/pennantsample/default.GIF', '/pennantsample/default'],
     [`/${ID}/TV`, `/${ID}/tv`],
     [`/${ID}/phone`, `/${ID}/mobile`],
     [`/${ID}/Tv.GIF`, `/${ID}/tv`],
@@ -119,7 +122,7 @@ describe('"Did you mean …?"', () => {
     [`/api/${ID}`, `/api/banner/${ID}`],
     // The `type` of another path
     [`/api/channel/${ID}?type=tv`, `/api/banner/${ID}?type=tv`],
-    [`/api/channel/${ID}?type=phone`, `/api/banner/${ID}?type=phone`],
+    [`/api/channel/${ID}?type=phone`, `/api/banner/${ID}?type=mobile`],
     ['/api/banner/pennantsample?type=handle', '/api/banner/@pennantsample'],
     [`/${ID}?type=id`, `/api/banner/${ID}`],
     // An ID that was read as a name
@@ -154,6 +157,93 @@ describe('"Did you mean …?"', () => {
       404,
       expect.stringMatching(/^There is nothing at ".{1,62}"\. GET \/ lists the endpoints\.$/),
     ]);
+  });
+});
+
+describe('a path of another listener or other software', () => {
+  test.each([
+    '/playground',
+    '/playground/',
+    '/playground/gallery/',
+    '/Playground',
+    '/healthz',
+    '/healthz/',
+    '/readyz',
+    '/metrics',
+    '/metrics/',
+    '/console',
+  ])('%s leads to the private listener', async (url) => {
+    const { status, detail } = await get(url);
+    expect([status, detail]).toEqual([404, expect.not.stringContaining('Did you mean')]);
+    const [, path = ''] = /: (\/\S*) on the private port/.exec(detail) ?? [];
+    expect([url, path, (await service.console(path)).status]).toEqual([url, expect.stringMatching(/^\//), 200]);
+  });
+
+  test.each([
+    ['/docs', '/openapi.json'],
+    ['/docs/', '/openapi.json'],
+    ['/docs/index', '/openapi.json'],
+    ['/documentation', '/openapi.json'],
+    ['/swagger', '/openapi.json'],
+    ['/redoc', '/openapi.json'],
+    ['/api-docs', '/openapi.json'],
+    ['/openapi', '/openapi.json'],
+    ['/api', '/'],
+    ['/api/', '/'],
+    ['/API', '/'],
+    ['/api/docs', '/'],
+    ['/api/v1/channels', '/'],
+  ])('%s leads to %s', async (url, expected) => {
+    const { status, detail } = await get(url);
+    expect([status, detail]).toEqual([404, expect.not.stringContaining('Did you mean')]);
+    expect(follow(url, detail)).toBe(expected);
+    expect((await get(expected)).status).toBe(200);
+  });
+});
+
+describe('a channel ID in the wrong letter case', () => {
+  // Valid as an ID, a handle or a user name, but of no channel.
+  const wrong = ID.toLowerCase();
+
+  test.each([
+    `/${wrong}`,
+    `/uc${ID.slice(2)}`,
+    `/${wrong}/avatar`,
+    `/${ID.toUpperCase()}`,
+    `/@${wrong}`,
+    `/channel/UC${wrong.slice(2)}`,
+    `/channel/${wrong}`,
+    `/api/channel/${wrong}`,
+    `/api/channel/${ID.toUpperCase()}`,
+    `/api/banner/${wrong}`,
+    `/api/banner/${wrong}/tv`,
+    `/c/${wrong}`,
+    `/user/${wrong}`,
+    `/api/badge/${wrong}`,
+    `/api/channels?ids=${wrong}`,
+  ])('%s: is said to be case-sensitive', async (url) => {
+    const { status, detail } = await get(url);
+    expect([400, 404]).toContain(status);
+    expect(detail).toContain('hannel IDs are case-sensitive');
+    expect(detail).not.toMatch(/add \?type=|Did you mean|has \d+ characters/);
+  });
+});
+
+describe('an extension after a handle', () => {
+  test.each([
+    ['png', 'PNG', 'png', 'image/png'],
+    ['jpg', 'JPEG', 'jpg', 'image/jpeg'],
+    ['jpeg', 'JPEG', 'jpg', 'image/jpeg'],
+    ['webp', 'WebP', 'webp', 'image/webp'],
+    ['AVIF', 'AVIF', 'avif', 'image/avif'],
+  ])('.%s: for a %s, .%s after the variant', async (extension, name, advised, mediaType) => {
+    for (const prefix of ['/', '/api/banner/']) {
+      const { status, detail } = await get(`${prefix}@pennantsample.${extension}`);
+      const path = `/@pennantsample/default.${advised}`;
+      expect([status, detail]).toEqual([404, expect.stringContaining(`For a ${name}: ${path}.`)]);
+      const { status: found, headers } = await client.send({ url: path });
+      expect([path, found, headers['content-type']]).toEqual([path, 200, mediaType]);
+    }
   });
 });
 
@@ -285,5 +375,20 @@ describe('the advice in an error', () => {
     const { status, detail } = await get(url);
     expect(status).toBe(400);
     expect(follow(url, detail)).toBeUndefined();
+  });
+});
+
+describe('without a connection to upstream', () => {
+  test('the detail names YouTube and SOURCES=catalog, and an impossible handle is refused first', async () => {
+    const unreachable = () =>
+      Promise.reject(new ConnectionError('upstream_unavailable', 'The upstream could not be reached.'));
+    const offline = await startWithoutEncoder({
+      sources: [{ ...numberedSource(), resolve: unreachable, getChannel: unreachable }],
+    });
+    const { status, text } = await offline.get('/api/channel/anyone?type=handle');
+    expect([status, JSON.parse(text).detail]).toEqual([503, expect.stringMatching(/YouTube.*SOURCES=catalog/)]);
+    for (const url of ['/api/channel/---?type=handle', '/api/banner/@---', '/c/%20']) {
+      expect([url, (await offline.get(url)).status]).toEqual([url, 400]);
+    }
   });
 });

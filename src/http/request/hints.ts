@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import { findFormat } from '../../domain/formats.ts';
+import { type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import {
   type ChannelRef,
   channelRefsOf,
@@ -10,6 +10,7 @@ import {
 } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import { isVariant } from '../../domain/variants.ts';
+import { ConnectionError } from '../../lib/http/client.ts';
 import type { RequestContext } from './context.ts';
 import { isDecodable, parseQuery } from './target.ts';
 
@@ -29,9 +30,18 @@ export function findHint(error: unknown, context: RequestContext): string {
       return didYouMean(findRequestOfType(context));
     case 'channel_not_found':
       return hintForMissing(context);
+    case 'upstream_unavailable':
+      return error instanceof AppError && isUnreachable(error) ? OFFLINE : '';
     default:
       return '';
   }
+}
+
+const OFFLINE = 'The upstream is YouTube. Without a connection to it, start the service with SOURCES=catalog.';
+
+/** Errors that were thrown again with a `Retry-After` have the first one as their cause. */
+function isUnreachable(error: Error): boolean {
+  return error instanceof ConnectionError || (error.cause instanceof AppError && isUnreachable(error.cause));
 }
 
 function didYouMean(request: string | undefined): string {
@@ -42,6 +52,27 @@ function didYouMean(request: string | undefined): string {
 const MAX_CHARACTERS = 300;
 const REPEATABLE = /^[\x21-\x7e]{0,300}$/;
 
+/** Paths of the private listener and of other software, which are never names of channels. */
+const OTHER_PATHS: readonly (readonly [path: RegExp, hint: string])[] = [
+  [/^\/playground(?:\/|$)/i, 'The playground: /playground/ on the private port.'],
+  [/^\/console(?:\/|$)/i, 'The console: / on the private port.'],
+  [/^\/healthz(?:\/|$)/i, 'Health: /healthz on the private port.'],
+  [/^\/readyz(?:\/|$)/i, 'Readiness: /readyz on the private port.'],
+  [/^\/metrics(?:\/|$)/i, 'Metrics: /metrics on the private port.'],
+  [/^\/(?:docs|documentation|swagger|redoc|api-docs|openapi)(?:\/|$)/i, 'The API is described at /openapi.json.'],
+  [/^\/api$/i, 'GET / lists the endpoints.'],
+];
+
+const ANY_CASE_CHANNEL_ID = /^uc[\w-]{22}$/i;
+const MIXED_CASE_CHANNEL_ID = /^UC(?=.*[a-z]).*[A-Z]/;
+/** The note on a channel ID in another letter case. */
+export const CASE_NOTE = ' Channel IDs are case-sensitive.';
+
+/** Whether the text is a channel ID that was probably changed to lower or upper case. */
+function isChannelIdOfOneCase(text: string): boolean {
+  return ANY_CASE_CHANNEL_ID.test(text) && !MIXED_CASE_CHANNEL_ID.test(text);
+}
+
 const NEAR_CHANNEL_ID = /^UC[\w-]{15,30}$/;
 const EMBEDDED_CHANNEL_ID = /(?<![\w-])UC[\w-]{22}(?![\w-])/;
 /** Eleven characters of base64url, mixed as in few names. */
@@ -50,6 +81,7 @@ const VIDEO = 'use the ID or the @handle of its channel.';
 
 /** What a text that is not accepted as an identifier may be instead, as a sentence with a leading space. */
 export function identifierNote(identifier: string): string {
+  if (isChannelIdOfOneCase(identifier)) return CASE_NOTE;
   if (identifier.length > MAX_CHARACTERS || isChannelId(identifier)) return '';
   if (NEAR_CHANNEL_ID.test(identifier)) {
     return ` ${quoted(identifier)} has ${identifier.length} characters, a channel ID has 24.`;
@@ -61,7 +93,10 @@ export function identifierNote(identifier: string): string {
 
 function hintForPath(rawPath: string, query: string): string | undefined {
   if (rawPath.length > MAX_CHARACTERS || !REPEATABLE.test(query)) return undefined;
+  const [, elsewhere] = OTHER_PATHS.find(([pattern]) => pattern.test(rawPath)) ?? [];
+  if (elsewhere !== undefined) return elsewhere;
   const path = decodeURIComponent(rawPath.slice(1));
+  if (isChannelIdOfOneCase(path.split('/', 1)[0] ?? '')) return CASE_NOTE.trim();
   if (isVideoPage(path, query)) return `That is a video: ${VIDEO}`;
   const note = path.includes('/') ? '' : identifierNote(path);
   const request = findPastedPage(path) ?? findNearestEndpoint(path, query) ?? findNearestPage(path);
@@ -140,9 +175,9 @@ function findNearestPage(path: string): string | undefined {
   // `@name/videos`
   if (TABS.test(second) && isPageName(name)) return `/${escaped(name)}`;
   if (second !== '') return undefined;
-  // `ucID`, `ID.gif`: `UC` in lower case, a wrong extension
-  const [, rest, extension = ''] = /^uc([\w-]{22})(?:\.(.*))?$/is.exec(name) ?? [];
-  if (rest !== undefined) return withExtension(`/UC${rest}`, extension.toLowerCase());
+  // `ID.gif`: a wrong extension
+  const [, named, extension = ''] = /^(UC[\w-]{22})\.(.*)$/s.exec(name) ?? [];
+  if (named !== undefined) return withExtension(`/${named}`, extension.toLowerCase());
   // A channel ID within other text
   const [id] = EMBEDDED_CHANNEL_ID.exec(name) ?? [];
   if (id !== undefined) return `/${id}`;
@@ -198,12 +233,22 @@ function findRequestOfType({ endpoint, pathParameters, target }: RequestContext)
   }
   const isPicture = type === 'phone' || (typeof type === 'string' && isVariant(type));
   if (!isPicture || endpoint?.url !== '/api/channel/:identifier') return undefined;
-  return refsOfBareIdentifier(identifier).length > 0 ? `/api/banner/${escaped(identifier)}?type=${type}` : undefined;
+  return refsOfBareIdentifier(identifier).length > 0
+    ? `/api/banner/${escaped(identifier)}?type=${type === 'phone' ? 'mobile' : type}`
+    : undefined;
 }
+
+const FORMAT_NAMES: Record<Format, string> = { avif: 'AVIF', webp: 'WebP', jpeg: 'JPEG', png: 'PNG' };
 
 function hintForMissing({ pathParameters, endpoint, target }: RequestContext): string {
   const { identifier = '' } = pathParameters;
   const name = identifier.replace(/^@/, '');
+  if (isChannelIdOfOneCase(name)) return CASE_NOTE.trim();
+  const [, handle = '', extension = ''] = /^@(.+)\.([^.]+)$/.exec(identifier) ?? [];
+  const format = findFormat(extension.toLowerCase());
+  if (format !== undefined && /banner|^\/:/.test(endpoint?.url ?? '')) {
+    return `For a ${FORMAT_NAMES[format]}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
+  }
   if (!isChannelId(name)) return `${identifierNote(name)} Search for it: ${searchFor(name)}.`.trim();
   const { type } = parseQuery(target.query);
   const isReadAsName =

@@ -10,7 +10,7 @@ import { quoted } from '../../domain/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { SearchService } from '../../services/search.ts';
 import type { Endpoint, HttpResponse } from '../request/context.ts';
-import { identifierNote } from '../request/hints.ts';
+import { CASE_NOTE, identifierNote } from '../request/hints.ts';
 import { CHANNEL_QUERY, parseQuery, type RequestTarget, readQuery, SEARCH_QUERY } from '../request/target.ts';
 import { jsonResponse, type PictureUrlStyle, type RecordBodyOf, searchResultOf } from '../response/serializers.ts';
 
@@ -79,11 +79,15 @@ function refsOfCustomName(name: string): ChannelRef[] {
 function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): readonly ChannelRef[] {
   const ref = findIdentifier(text, kind);
   if (ref !== undefined) return [ref];
-  const [advice = ''] = OTHER_KINDS.flatMap(([other, looks]) => {
-    const found = findIdentifier(text, other);
-    return found === undefined ? [] : [` ${looks}: ${requestFor(found, target)}.`];
-  });
-  throw new AppError('invalid_parameter', `${quoted(text)} is not ${FORMS[kind]}${advice}${identifierNote(text)}`);
+  const note = identifierNote(text);
+  const [advice = ''] =
+    note === CASE_NOTE
+      ? ['']
+      : OTHER_KINDS.flatMap(([other, looks]) => {
+          const found = findIdentifier(text, other);
+          return found === undefined ? [] : [` ${looks}: ${requestFor(found, target)}.`];
+        });
+  throw new AppError('invalid_parameter', `${quoted(text)} is not ${FORMS[kind]}${advice}${note}`);
 }
 
 const FORMS: Record<IdentifierKind, string> = {

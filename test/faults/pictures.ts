@@ -9,6 +9,7 @@ import { PICTURE_CASES, type PictureCase } from './picture-cases.ts';
 import { SHAPES, type Shape } from './picture-shapes.ts';
 import { HOT_URLS, startProbe } from './probe.ts';
 import { loadAverage, type Outcome } from './report.ts';
+import { isRefusal } from './response-faults.ts';
 
 /** No request takes longer. */
 const LONGEST_MS = 12_000;
@@ -145,7 +146,7 @@ async function hangTheCodec(context: FaultContext, isOriginalKnown: boolean): Pr
   const next = await client.send({ url: NEXT });
   const others = await probe.stop();
   const faults = [...others.faults];
-  if (hung.status !== 503 || hung.headers['retry-after'] === undefined) faults.push(`answered ${await describe(hung)}`);
+  if (!isRefusal(hung)) faults.push(`answered ${await describe(hung)}`);
   if (next.status !== 200) faults.push(`the next picture: ${await describe(next)}`);
   const took = `${(tookMs / 1000).toFixed(1)} s`;
   return {

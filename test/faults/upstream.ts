@@ -7,6 +7,7 @@ import type { HttpSender, SentAnswer } from '../helpers/http-request.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { loadAverage, type Outcome } from './report.ts';
+import { hasRetryAfter } from './response-faults.ts';
 
 /** Requests with stored stale responses. */
 const OLD_QUESTIONS = ['/api/channel/UCreplayLighthouse000001', '/api/search?q=light', '/UCreplayLighthouse000001/tv'];
@@ -118,10 +119,10 @@ function findStaleFault({ status, headers, bytes }: SentAnswer): string | undefi
 }
 
 function findRefusalFault(expected: FailureKind['code']) {
-  return ({ status, headers, bytes }: SentAnswer): string | undefined => {
-    if (status < 500) return `answered ${status}`;
-    if (headers['retry-after'] === undefined) return 'no Retry-After';
-    const { code } = JSON.parse(bytes.toString('utf8')) as { code: string };
+  return (answer: SentAnswer): string | undefined => {
+    if (answer.status < 500) return `answered ${answer.status}`;
+    if (!hasRetryAfter(answer)) return `Retry-After: ${answer.headers['retry-after']}`;
+    const { code } = JSON.parse(answer.bytes.toString('utf8')) as { code: string };
     return code === expected ? undefined : `${code} instead of ${expected}`;
   };
 }

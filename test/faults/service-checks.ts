@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import type { FileName } from '../../src/picture-store/file-names.ts';
 import { filesIn, shardsIn } from '../../src/picture-store/shards.ts';
@@ -50,6 +51,11 @@ export async function isDegraded(service: ServiceProcess, part?: string): Promis
   if (part === undefined) return metrics.includes('pennant_part_degraded{');
   // The series exists only while the component is degraded.
   return metrics.includes(`pennant_part_degraded{part="${part}"} 1\n`);
+}
+
+/** Files, sockets and pipes that are open. */
+export async function countDescriptors({ pid }: ServiceProcess): Promise<number> {
+  return (await readdir(`/proc/${pid}/fd`)).length;
 }
 
 /** @returns SQLite's integrity check of a database: `ok` if it is intact */

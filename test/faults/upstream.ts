@@ -6,6 +6,7 @@ import { findRefusingOrigin, redirectTo } from '../helpers/fake-upstream.ts';
 import type { HttpSender, SentAnswer } from '../helpers/http-request.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
+import { findFaultsOf } from './mixed-load.ts';
 import { loadAverage, type Outcome } from './report.ts';
 import { hasRetryAfter } from './response-faults.ts';
 
@@ -60,8 +61,8 @@ async function fillStore(context: FaultContext): Promise<string> {
   const replay = await startReplayServer();
   const service = await context.start({ directory, env: youtubeSettings(replay.origin) });
   const { client } = service;
-  for (const url of [...OLD_QUESTIONS, ITS_RECORD]) await client.send({ url });
-  await stopService(service);
+  const faults = [...(await findFaultsOf(client, [...OLD_QUESTIONS, ITS_RECORD])), ...(await stopService(service))];
+  if (faults.length > 0) throw new Error(faults.join('; '));
   await replay.close();
   const db = new DatabaseSync(join(directory, 'data', 'cache.db'));
   // Stale searches may be served for a day, and pictures are fresh for a day.

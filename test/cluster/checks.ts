@@ -1,10 +1,11 @@
 import { comesTrue } from '../faults/context.ts';
 import { CHANNELS } from '../faults/mixed-load.ts';
 import type { Outcome } from '../faults/report.ts';
+import { findResponseFaults } from '../faults/response-faults.ts';
 import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
 import { HANG_MS } from '../helpers/wait.ts';
 import { type Cluster, type Instance, sumOf } from './cluster.ts';
-import { type Load, type LoadResult, mixedUrl, startLoad } from './load.ts';
+import { type Failure, type Load, mixedUrl, startLoad } from './load.ts';
 
 export interface Check {
   readonly name: string;
@@ -60,20 +61,25 @@ async function checkAdmitted(instances: readonly Instance[], ask: () => Promise<
 async function checkSharedRecord({ instances, upstream, redis }: Cluster): Promise<Outcome> {
   upstream.forgetCalls();
   const found: string[] = [];
+  const faults: string[] = [];
+  const url = `/api/channel/${UPSTREAM_CHANNEL}`;
   for (const { port } of instances) {
-    const [answer] = await askAll(port, [`/api/channel/${UPSTREAM_CHANNEL}`], newAddress());
-    found.push(`${answer?.status} ${answer?.headers['cache-status']}`);
+    const [answer] = (await askAll(port, [url], newAddress())) as [SentAnswer];
+    faults.push(...(await findResponseFaults([{ url, answer }])));
+    found.push(`${answer.status} ${answer.headers['cache-status']}`);
     // The response does not wait for Redis.
-    await comesTrue(
+    const isShared = await comesTrue(
       async () => ((await redis.command('KEYS', `*${UPSTREAM_CHANNEL}*`)) as string[]).length > 0,
       HANG_MS,
     );
+    if (!isShared) faults.push('the record did not reach Redis');
   }
   const loads = upstream.callsTo('browse').length;
   const [first = '', ...others] = found;
   return {
     measured: `first instance: ${first}; others: ${others.join(', ')}; ${loads} page load`,
     faults: [
+      ...faults,
       ...(first.startsWith('200 pennant; fwd=uri-miss') ? [] : [`first: ${first}`]),
       ...others.filter((other) => !other.startsWith('200 pennant; hit')),
       ...(loads === 1 ? [] : [`${loads} page loads`]),
@@ -83,10 +89,10 @@ async function checkSharedRecord({ instances, upstream, redis }: Cluster): Promi
 
 async function checkPictureMadeOnce({ instances, front }: Cluster): Promise<Outcome> {
   const url = `/${CHANNELS[0]}/tv.avif?width=1777`;
-  const before = await countAll(instances, ENCODES);
+  const before = await countAll(instances, ENCODES, 0);
   const asked = Array.from({ length: 300 }, () => askAll(front.port, [url], newAddress()));
   const answers = (await Promise.all(asked)).flat();
-  const encodes = (await countAll(instances, ENCODES)) - before;
+  const encodes = (await countAll(instances, ENCODES, 0)) - before;
   const statuses = countStatuses(answers);
   const bodies = new Set(answers.map(({ bytes }) => bytes.toString('base64')));
   return {
@@ -95,6 +101,7 @@ async function checkPictureMadeOnce({ instances, front }: Cluster): Promise<Outc
       ...(statuses[200] === 300 ? [] : [`statuses ${JSON.stringify(statuses)}`]),
       ...(encodes === 1 ? [] : [`${encodes} encodes`]),
       ...(bodies.size === 1 ? [] : [`${bodies.size} different pictures`]),
+      ...(await findResponseFaults(answers.slice(0, 1).map((answer) => ({ url, answer })))),
     ],
   };
 }
@@ -109,11 +116,12 @@ async function checkKilledInstance({ instances, front }: Cluster): Promise<Outco
   await busiest.start();
   const isUsedAgain = await comesTrue(async () => (await busiest.countAnswers()) > 0, HANG_MS);
   const result = await load.stop();
-  const inFlight = result.failures.filter((failure) => failure.startedAtMs < killedAtMs);
-  const later = result.failures.filter((failure) => failure.startedAtMs >= killedAtMs);
+  const isInFlight = ({ startedAtMs, endedAtMs }: Failure) => startedAtMs < killedAtMs && endedAtMs >= killedAtMs;
+  const inFlight = result.failures.filter(isInFlight);
+  const others = result.failures.filter((failure) => !isInFlight(failure));
   return {
-    measured: `${result.answers} answered, ${inFlight.length} lost in flight, ${later.length} later; ${isUsedAgain ? '' : 'not '}used again`,
-    faults: [...describeFailures(later), ...(isUsedAgain ? [] : ['it got no requests once it was back'])],
+    measured: `${result.answers} answered, ${inFlight.length} lost in flight, ${others.length} others; ${isUsedAgain ? '' : 'not '}used again`,
+    faults: [...describeFailures(others), ...(isUsedAgain ? [] : ['it got no requests once it was back'])],
   };
 }
 
@@ -129,20 +137,19 @@ async function measureShares(instances: readonly Instance[], load: Load): Promis
 async function checkRollingRestart({ instances, front }: Cluster): Promise<Outcome> {
   const load = startLoad(front.port, mixedUrl);
   const shares = await measureShares(instances, load);
-  const ends: (number | NodeJS.Signals)[] = [];
+  const faults: string[] = [];
   for (const [at, instance] of instances.entries()) {
-    ends.push(await instance.stop());
+    const end = await instance.stop();
+    if (end !== 0) faults.push(`the ${instance.name} instance ended with ${end}`);
     await instance.start();
     // After a failed connection, nginx skips an instance for a while.
-    if (shares[at] !== 0) await comesTrue(async () => (await instance.countAnswers()) > 0, HANG_MS);
+    const isUsedAgain = shares[at] === 0 || (await comesTrue(async () => (await instance.countAnswers()) > 0, HANG_MS));
+    if (!isUsedAgain) faults.push(`the ${instance.name} instance got no requests once it was back`);
   }
   const result = await load.stop();
   return {
     measured: `${result.answers} answered, ${result.failures.length} failed`,
-    faults: [
-      ...describeFailures(result.failures),
-      ...ends.filter((end) => end !== 0).map((end) => `an instance ended with ${end}`),
-    ],
+    faults: [...describeFailures(result.failures), ...faults],
   };
 }
 
@@ -263,11 +270,11 @@ const DECIDED_ALONE = 'pennant_limiter_decided_alone_total';
 const ENCODES = 'pennant_encoder_task_duration_seconds_count{task="encode"}';
 
 /** The sum of one metric over all instances. */
-async function countAll(instances: readonly Instance[], series: string): Promise<number> {
-  return sumOf(await Promise.all(instances.map((instance) => instance.metric(series))));
+async function countAll(instances: readonly Instance[], series: string, initial?: number): Promise<number> {
+  return sumOf(await Promise.all(instances.map((instance) => instance.metric(series, initial))));
 }
 
-function describeFailures(failures: LoadResult['failures']): string[] {
+function describeFailures(failures: readonly Failure[]): string[] {
   return failures.map(({ url, reason, startedAtMs, endedAtMs }) => {
     return `${url}: ${reason} after ${(endedAtMs - startedAtMs).toFixed(0)} ms`;
   });

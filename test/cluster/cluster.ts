@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type FaultContext, metricsOf } from '../faults/context.ts';
+import { type FaultContext, metricsOf, metricValue } from '../faults/context.ts';
 import { type Front, startFront, WITH_BASE_URL } from '../helpers/front.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { findFreePort, type ServiceProcess } from '../helpers/process.ts';
@@ -26,8 +26,8 @@ export interface Instance {
   kill(): Promise<void>;
   /** The conditions in `/readyz`. */
   conditions(): Promise<readonly Condition[]>;
-  /** The value of one series in `/metrics`; 0 if there is none. */
-  metric(series: string): Promise<number>;
+  /** @see metricValue */
+  metric(series: string, initial?: number): Promise<number>;
   /** Responses of the running process to all routes. */
   countAnswers(): Promise<number>;
 }
@@ -97,8 +97,6 @@ async function createInstance(
     return ended;
   }
 
-  const metrics = async () => readMetrics(await metricsOf(current()));
-
   return {
     name,
     port,
@@ -114,9 +112,11 @@ async function createInstance(
       const answer = await fetch(`${current().inside}/readyz`);
       return ((await answer.json()) as { conditions: Condition[] }).conditions;
     },
-    metric: async (series) => (await metrics()).get(series) ?? 0,
+    metric: async (series, initial) => metricValue(await metricsOf(current()), series, initial),
     async countAnswers() {
-      const counts = [...(await metrics())].filter(([series]) => series.startsWith('pennant_http_requests_total{'));
+      const counts = [...readMetrics(await metricsOf(current()))].filter(([series]) =>
+        series.startsWith('pennant_http_requests_total{'),
+      );
       return sumOf(counts.map(([, count]) => count));
     },
   };

@@ -1,9 +1,10 @@
 import { EventEmitter, once } from 'node:events';
 import { CHANNELS } from '../faults/mixed-load.ts';
+import { findResponseFault } from '../faults/response-faults.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { repeat } from '../helpers/load.ts';
 
-/** A request that did not get a 200. */
+/** A request that did not get the right response. */
 export interface Failure {
   readonly url: string;
   readonly reason: string;
@@ -37,7 +38,7 @@ export function startLoad(port: number, urlOf: (request: number) => string): Loa
     const url = urlOf(requests);
     const startedAtMs = performance.now();
     const reason = await senders[client]?.send({ url }).then(
-      ({ status }) => (status === 200 ? undefined : `status ${status}`),
+      (answer) => findResponseFault(url, answer),
       (error: Error) => error.message,
     );
     if (reason === undefined) answers += 1;

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceProcess } from '../helpers/process.ts';
+import { comesTrue } from './context.ts';
 import { openConnection, openConnections } from './raw-connections.ts';
+import { findEmptySamples } from './response-faults.ts';
+import { countDescriptors } from './service-checks.ts';
 
 /** What an attack did, and the problems that it found. */
 export interface AttackOutcome {
@@ -50,27 +53,34 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
   },
   {
     name: '2,000 idle connections',
-    async run({ port }, untilMs) {
-      const sockets = await openConnections(port, 2_000);
+    async run(service, untilMs) {
+      const sockets = await openConnections(service.port, 2_000);
+      // The system accepts connections that the service does not. Each that it holds is a descriptor of its process.
+      const areHeld = await comesTrue(async () => (await countDescriptors(service)) >= sockets.length, HEADERS_MS);
       await sleep(Math.max(0, untilMs - performance.now()));
       for (const socket of sockets) socket.destroy();
-      return { done: `${sockets.length} held`, faults: [] };
+      return {
+        done: `${sockets.length} held`,
+        faults: areHeld ? [] : ['the service did not hold all of them at once'],
+      };
     },
   },
   {
     name: '200 readers that take a picture and do not read it',
     async run({ port }, untilMs) {
       const sockets = await openConnections(port, 200);
+      const begun = new Set<unknown>();
       for (const socket of sockets) {
         socket.pause();
         socket.write(LARGE_PICTURE);
       }
       while (performance.now() < untilMs) {
         await sleep(1_000);
-        for (const socket of sockets) socket.read(1);
+        for (const socket of sockets) if (socket.read(1) !== null) begun.add(socket);
       }
       for (const socket of sockets) socket.destroy();
-      return { done: `${sockets.length} held`, faults: [] };
+      const faults = begun.size === sockets.length ? [] : [`only ${begun.size} responses began`];
+      return { done: `${sockets.length} held`, faults };
     },
   },
   {
@@ -106,7 +116,7 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
         for (const socket of sockets) socket.resetAndDestroy();
         resets += sockets.length;
       }
-      return { done: `${resets} reset`, faults: [] };
+      return { done: `${resets} reset`, faults: findEmptySamples({ resets }) };
     },
   },
 ];

@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { residentBytes, type ServiceProcess } from '../helpers/process.ts';
 import { type Attack, CONNECTION_ATTACKS } from './client-connections.ts';
 import { PIPELINES, REQUEST_ATTACKS } from './client-requests.ts';
@@ -6,12 +5,10 @@ import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { boundLatency, HOT_URLS, startProbe } from './probe.ts';
 import { openConnections } from './raw-connections.ts';
 import type { Outcome } from './report.ts';
+import { countDescriptors } from './service-checks.ts';
 import { TOOL_ATTACKS } from './tool-attacks.ts';
 
 const OTHERS = { what: "others' p99", share: 0.99, limitMs: 50 };
-/** Files, sockets and pipes that are open. */
-export const countDescriptors = async ({ pid }: ServiceProcess) => (await readdir(`/proc/${pid}/fd`)).length;
-
 const MAX_LEFT_DESCRIPTORS = 10;
 const MAX_LEFT_MEMORY = 1.2;
 const RECOVERY_MS = 20_000;

@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import { cpuSeconds } from '../../bench/processes.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { residentBytes } from '../helpers/process.ts';
-import { countDescriptors } from './clients.ts';
 import { comesTrue, type FaultContext, type FaultService, metricsOf, type Subject } from './context.ts';
 import { boundLatency, HOT_URLS, startProbe } from './probe.ts';
 import { openConnections } from './raw-connections.ts';
 import type { Outcome } from './report.ts';
+import { countDescriptors } from './service-checks.ts';
 
 /** The attacker's address. The bystander's has no limit. */
 const ATTACKER = '127.0.0.3';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createContext } from './context.ts';
-import { createReport, type Outcome } from './report.ts';
+import { createContext, metricValue } from './context.ts';
+import { createReport, type Outcome, percentile } from './report.ts';
 
 const HELD: Outcome = { measured: 'fine', faults: [] };
 const SLOW: Outcome = { measured: 'slow', faults: [], exceeded: ['p99 60 ms, more than 50 ms'] };
@@ -46,4 +46,11 @@ test('an attack with a loss is never repeated, nor is one that did not finish', 
   expect(await measure(LOST)).toMatchObject({ attempts: 1, violations: 1 });
   expect(await measure(new Error('connection reset'))).toMatchObject({ attempts: 1, violations: 1 });
   expect(await measure(SLOW, LOST)).toMatchObject({ attempts: 2, violations: 1 });
+});
+
+test('a series that is absent, and a percentile of nothing, are errors', () => {
+  expect(metricValue('a_total 3\n', 'a_total')).toBe(3);
+  expect(metricValue('a_total 3\n', 'b_total{kind="x"}', 0)).toBe(0);
+  expect(() => metricValue('a_total 3\n', 'b_total')).toThrow('no series b_total');
+  expect(() => percentile([], 0.99)).toThrow('nothing was measured');
 });

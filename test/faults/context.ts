@@ -145,10 +145,19 @@ export async function findOrphans(encoders: readonly number[]): Promise<string[]
 
 /** The private listener's metrics as text. */
 export async function metricsOf({ inside }: ServiceProcess): Promise<string> {
-  return (await fetch(`${inside}/metrics`)).text();
+  const answer = await fetch(`${inside}/metrics`);
+  if (!answer.ok) throw new Error(`/metrics answered ${answer.status}`);
+  return answer.text();
 }
 
-/** The value of one metric, or 0 if it has none. */
-export function metricValue(metrics: string, name: string): number {
-  return readMetrics(metrics).get(name) ?? 0;
+/**
+ * The value of one series in the text of `/metrics`.
+ *
+ * @param initial the value of a labelled series before its first observation
+ * @throws Error if there is no such series, and no initial value
+ */
+export function metricValue(metrics: string, series: string, initial?: number): number {
+  const value = readMetrics(metrics).get(series) ?? initial;
+  if (value === undefined) throw new Error(`/metrics has no series ${series}`);
+  return value;
 }

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isContentOf, relativePathOf } from '../../src/picture-store/file-names.ts';
 import { childrenOf } from '../helpers/process.ts';
-import { encodersOf, type FaultContext, type FaultService, findOrphans, type Subject, stopService } from './context.ts';
-import { findPictureFault, findPictureFaults, freshPictureUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
+import { encodersOf, type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
+import { findChangedRecords, findFaultsOf, freshPictureUrl, readRecords, startMixedLoad } from './mixed-load.ts';
 import { loadAverage, type Outcome, percentile } from './report.ts';
+import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
 import { integrityOf, storedFilesIn } from './service-checks.ts';
 
 const MAX_START_MS = 1_500;
@@ -35,12 +36,13 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
   const repeated: number[] = [];
   let answers = 0;
   let service = await context.start({ directory, ...SETTINGS });
-  const reference = await readRecords(service);
+  const reference = await readRecords(service.client);
   let served: readonly string[] = [];
   for (let kill = 0; kill < times; kill += 1) {
     const load = startMixedLoad(service.port);
     await sleep(100 + Math.random() * 600);
     const encoders = await childrenOf(service.pid);
+    load.expectEnd();
     service.child.kill('SIGKILL');
     await service.ended;
     await load.stop();
@@ -52,7 +54,7 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
     const startAgain = async () => {
       const startedAtMs = performance.now();
       service = await context.start({ directory, ...SETTINGS });
-      faults.push(...(await findChangedRecords(service, reference)));
+      faults.push(...(await findChangedRecords(service.client, reference)));
       return performance.now() - startedAtMs;
     };
     const firstMs = await startAgain();
@@ -65,11 +67,11 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
       await sleep(OTHERS_MOMENT_MS);
       startsMs.push(await startAgain());
     }
-    faults.push(...(await findPictureFaults(service.client, [...served.slice(-4), freshPictureUrl()])));
+    faults.push(...(await findFaultsOf(service.client, [...served.slice(-4), freshPictureUrl()])));
   }
-  await stopService(service);
+  faults.push(...(await stopService(service)));
   const { files, damaged } = await checkFiles(join(directory, 'data', 'pictures'));
-  faults.push(...damaged, ...findDatabaseFaults(join(directory, 'data')));
+  faults.push(...damaged, ...findDatabaseFaults(join(directory, 'data')), ...findEmptySamples({ answers, files }));
   const slow = startsMs.filter((ms) => ms > MAX_START_MS).map((ms) => `${ms.toFixed(0)} ms until it answered again`);
   const [median, longest] = [percentile(startsMs, 0.5), Math.max(...startsMs)].map((ms) => ms.toFixed(0));
   const again = repeated.map((ms) => `, a start of ${ms.toFixed(0)} ms measured again`).join('');
@@ -92,34 +94,24 @@ async function killEncoders(context: FaultContext, times: number): Promise<Outco
     const asked = urls.map(async (url) => ({ url, answer: await service.client.send({ url }) }));
     await sleep(Math.random() * 400);
     const [victim] = await encodersOf(service);
-    if (victim !== undefined) process.kill(victim, 'SIGKILL');
+    if (victim === undefined) faults.push(`kill ${kill}: no encoder was found, nothing was killed`);
+    else process.kill(victim, 'SIGKILL');
     const answered = await Promise.all(asked);
     const lost = answered.filter(({ answer }) => answer.status !== 200);
-    const isClear = lost.every(({ answer }) => answer.status === 503 && answer.headers['retry-after'] !== undefined);
+    const isClear = lost.every(({ answer }) => isRefusal(answer));
     if (lost.length > 1 || !isClear) faults.push(`kill ${kill}: ${lost.map(({ answer }) => answer.status).join(', ')}`);
     refused += lost.length;
     retried += lost.length === 0 ? 1 : 0;
     const made = answered.filter(({ answer }) => answer.status === 200);
-    const checks = await Promise.all(made.map(({ url, answer }) => findPictureFault(url, answer)));
-    faults.push(...checks.filter((fault) => fault !== undefined));
+    faults.push(...(await findResponseFaults(made)));
   }
   return { measured: `${retried} times all answered, ${refused} requests told 503, no other touched`, faults };
-}
-
-async function readRecords({ client }: FaultService): Promise<ReadonlyMap<string, string>> {
-  const read = RECORD_URLS.map(async (url) => [url, (await client.send({ url })).bytes.toString('utf8')] as const);
-  return new Map(await Promise.all(read));
-}
-
-async function findChangedRecords(service: FaultService, reference: ReadonlyMap<string, string>): Promise<string[]> {
-  const records = await readRecords(service);
-  return [...records].filter(([url, text]) => text !== reference.get(url)).map(([url]) => `${url} has changed`);
 }
 
 function findDatabaseFaults(dataDir: string): string[] {
   return ['cache.db', 'catalog.db'].flatMap((name) => {
     const path = join(dataDir, name);
-    if (!existsSync(path)) return [];
+    if (!existsSync(path)) return [`${name} is missing`];
     const result = integrityOf(path);
     return result === 'ok' ? [] : [`${name}: ${result}`];
   });

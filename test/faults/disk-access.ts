@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrorCode } from '../../src/lib/file-system.ts';
 import { type FaultContext, stopService } from './context.ts';
-import { freshPictureUrl, startMixedLoad } from './mixed-load.ts';
+import { findFaultsOf, freshPictureUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
+import { findEmptySamples, findResponseFaults } from './response-faults.ts';
 import { integrityOf, statesOf } from './service-checks.ts';
 
 /** Width in pixels. A few of these pictures fill the quota. */
@@ -14,9 +15,11 @@ const QUOTA_BYTES = 1024 * 1024;
 /** A missing directory is created with its parents. */
 export async function removeTheDirectory(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
-  const service = await context.start({ directory, env: { DATA_DIR: join(directory, 'not', 'yet', 'there') } });
-  const { status } = await fetch(`${service.base}/api/channel/pennantsample?type=handle`);
-  const faults = status === 200 ? [] : [`answered ${status}`];
+  const dataDir = join(directory, 'not', 'yet', 'there');
+  const service = await context.start({ directory, env: { DATA_DIR: dataDir } });
+  const faults = await findFaultsOf(service.client, RECORD_URLS);
+  const names: readonly string[] = (await readdir(dataDir).catch(ignoreMissing)) ?? [];
+  if (!names.includes('cache.db')) faults.push('the directory or its cache.db is missing');
   return { measured: 'made, with the folders above it', faults };
 }
 
@@ -29,10 +32,17 @@ export async function exceedTheQuota(context: FaultContext): Promise<Outcome> {
   let written = 0;
   const rounds = context.isLong ? 200 : 10;
   for (let round = 0; round < rounds; round += 1) {
-    const asked = Array.from({ length: 8 }, () => service.client.send({ url: freshPictureUrl(LARGE) }));
-    for (const { bytes } of await Promise.all(asked)) written += bytes.length;
+    const asked = Array.from({ length: 8 }, async () => {
+      const url = freshPictureUrl(LARGE);
+      return { url, answer: await service.client.send({ url }) };
+    });
+    const answered = await Promise.all(asked);
+    faults.push(...(await findResponseFaults(answered)));
+    for (const { answer } of answered) written += answer.bytes.length;
     most = Math.max(most, await bytesBelow(join(directory, 'data', 'pictures')));
   }
+  if (written <= QUOTA_BYTES) faults.push(`only ${written} bytes were made: the quota was not tested`);
+  faults.push(...findEmptySamples({ 'stored bytes': most }));
   if (most > QUOTA_BYTES) faults.push(`${most} bytes were kept, more than ${QUOTA_BYTES}`);
   return { measured: `${mebibytes(written)} MiB made, at most ${mebibytes(most)} of 1 MiB kept`, faults };
 }
@@ -44,7 +54,7 @@ export async function shareTheDirectory(context: FaultContext): Promise<Outcome>
   const loads = services.map(({ port }) => startMixedLoad(port));
   await sleep(context.attackMs / 2);
   for (const load of loads) await load.stop();
-  const faults = loads.flatMap((load) => load.faults);
+  const faults = loads.flatMap((load) => [...load.faults, ...findEmptySamples({ responses: load.answers })]);
   faults.push(...(await Promise.all(services.map(stopService))).flat());
   const integrity = integrityOf(join(directory, 'data', 'cache.db'));
   if (integrity !== 'ok') faults.push(`cache.db: ${integrity}`);

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findRefusingOrigin } from '../helpers/fake-upstream.ts';
 import { comesTrue, type FaultContext, type FaultService, stopService } from './context.ts';
-import { RECORD_URLS } from './mixed-load.ts';
+import { findChangedRecords, findFaultsOf, RECORD_URLS, readRecords } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
+import { findEmptySamples, isRefusal } from './response-faults.ts';
 import { integrityOf, logOf, statesOf } from './service-checks.ts';
 
 const BASE_URL = 'https://pennant.example';
@@ -33,23 +34,25 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
 export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'cache.db');
-  let service = await context.start({ directory });
+  let service = await context.start({ directory, env: { BASE_URL } });
+  const reference = await readRecords(service.client);
   const faults: string[] = [];
   for (const [what, damage] of Object.entries(DAMAGES)) {
-    await askForRecords(service, 5);
+    faults.push(...(await findWrongAnswers(service, reference, 5)).map((fault) => `before ${what}: ${fault}`));
     await damage(path);
     // Longer than the interval in which the service checks its file.
     await sleep(1_200);
-    faults.push(...(await askForRecords(service, 20)).map((fault) => `${what}: ${fault}`));
+    faults.push(...(await findWrongAnswers(service, reference, 20)).map((fault) => `${what}: ${fault}`));
     const check = integrityOf(path);
     if (check !== 'ok') faults.push(`${what}: ${check}`);
   }
+  // Equal lines within a minute are logged once.
   const rebuilt = logOf(service).filter(({ kind }) => kind === 'rebuilt').length;
-  await stopService(service);
+  faults.push(...findEmptySamples({ rebuilds: rebuilt }), ...(await stopService(service)));
   await writeFile(path, randomBytes(50_000));
-  service = await context.start({ directory });
-  faults.push(...(await askForRecords(service, 5)).map((fault) => `garbage at the start: ${fault}`));
-  const measured = `${Object.keys(DAMAGES).length} kinds under load, garbage at the start: ${rebuilt} rebuilds, every answer right, sound files`;
+  service = await context.start({ directory, env: { BASE_URL } });
+  faults.push(...(await findWrongAnswers(service, reference, 5)).map((fault) => `garbage at the start: ${fault}`));
+  const measured = `${Object.keys(DAMAGES).length} kinds under load, garbage at the start: rebuilt, ${rebuilt} times in the log; every answer right, sound files`;
   return { measured, faults };
 }
 
@@ -58,9 +61,8 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'catalog.db');
   const healthy = await context.start({ directory });
-  await stopService(healthy);
+  const faults = await stopService(healthy);
   const good = await readFile(path);
-  const faults: string[] = [];
 
   const damaged = randomBytes(good.length);
   await writeFile(path, damaged);
@@ -70,8 +72,8 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
   const { client } = service;
   const url = '/api/channel/pennantsample?type=handle';
   for (let count = 0; count < 20; count += 1) {
-    const { status, headers } = await client.send({ url });
-    if (status !== 503 || headers['retry-after'] === undefined) faults.push(`${url} answered ${status}`);
+    const answer = await client.send({ url });
+    if (!isRefusal(answer)) faults.push(`${url} answered ${answer.status}`);
   }
   const told = statesOf(service, 'source catalog').failed + statesOf(service, 'catalog').failed;
   if (told !== 1) faults.push(`said ${told} times that the catalog cannot be used`);
@@ -91,22 +93,22 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
 /** Another process damages the catalog while it is in use: records are correct or errors, and nothing is repaired. */
 export async function damageTheOpenCatalog(context: FaultContext): Promise<Outcome> {
   const healthy = await context.start({ env: { BASE_URL } });
+  const reference = await readRecords(healthy.client);
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'catalog.db');
   const service = await context.start({ directory, env: { BASE_URL } });
   const { client } = service;
   // The sample catalog is created for the first request.
-  await client.send({ url: RECORD_URLS[0] as string });
+  const faults = await findFaultsOf(client, RECORD_URLS.slice(0, 1));
   const damaged = randomBytes((await readFile(path)).length);
   await writeFile(path, damaged, { flag: 'r+' });
 
-  const faults: string[] = [];
   let refused = 0;
   for (const url of RECORD_URLS) {
-    const { status, headers, bytes } = await client.send({ url });
-    if (status === 503 && headers['retry-after'] !== undefined) refused += 1;
-    else if (status !== 200) faults.push(`${url} answered ${status}`);
-    else if (!bytes.equals((await healthy.client.send({ url })).bytes)) faults.push(`${url} has changed`);
+    const answer = await client.send({ url });
+    if (isRefusal(answer)) refused += 1;
+    else if (answer.status !== 200) faults.push(`${url} answered ${answer.status}`);
+    else if (answer.bytes.toString('utf8') !== reference.get(url)) faults.push(`${url} has changed`);
   }
   await stopService(service);
   if (hash('sha256', await readFile(path)) !== hash('sha256', damaged)) faults.push('the damaged file was changed');
@@ -115,12 +117,12 @@ export async function damageTheOpenCatalog(context: FaultContext): Promise<Outco
 }
 
 /** New searches read the store each time. Records come from memory too. */
-async function askForRecords({ client }: FaultService, count: number): Promise<string[]> {
+async function findWrongAnswers(
+  { client }: FaultService,
+  reference: ReadonlyMap<string, string>,
+  count: number,
+): Promise<string[]> {
   const searches = Array.from({ length: count }, () => `/api/search?q=${randomBytes(6).toString('hex')}`);
-  const asked = [...RECORD_URLS, ...searches].map(async (url) => {
-    const { status, bytes } = await client.send({ url });
-    const isWhole = status === 200 && bytes.length > 0 && JSON.parse(bytes.toString('utf8')) !== null;
-    return isWhole ? undefined : `${url} answered ${status}`;
-  });
-  return (await Promise.all(asked)).filter((fault) => fault !== undefined);
+  const faults = await Promise.all([findFaultsOf(client, searches), findChangedRecords(client, reference)]);
+  return faults.flat();
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type FaultService, stopService } from './context.ts';
+import { findFaultsOf } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
 import { findUnclearStates, isDegraded } from './service-checks.ts';
 
@@ -13,6 +14,8 @@ const UNPRIVILEGED = 65_534;
 const CHANNEL = 'UCreplayLighthouse000001';
 const RECOVERY_MS = 15_000;
 const FILLER = 'filler';
+/** Width in pixels of the original upstream. An image is never enlarged. */
+const BANNER_WIDTH = 320;
 
 interface DiskFault {
   readonly name: string;
@@ -146,23 +149,19 @@ async function serveWithout(context: FaultContext, fault: DiskFault, directory: 
   }, RECOVERY_MS);
   if (!isMended) faults.push('did not recover');
   // The log is complete when the process has ended; the metrics are read through another channel.
-  faults.push(...(await stopService(service)), ...findUnclearStates(service));
+  faults.push(...(await stopService(service)), ...findUnclearStates(service, fault.degraded));
   await replay.close();
   const reported = fault.degraded.length > 0 ? '; reported once for each part, and in a metric' : '';
   return { measured: `records, searches, pictures from upstream and memory${reported}; recovered`, faults };
 }
 
 /** Records, searches and pictures. Most are new each time and must be written. */
-async function askForAll({ client }: FaultService, rounds: number): Promise<string[]> {
-  const urls = Array.from({ length: rounds }, newUrls).flat();
-  const asked = urls.map(async (url) => ({ url, status: (await client.send({ url })).status }));
-  return (await Promise.all(asked))
-    .filter(({ status }) => status !== 200)
-    .map(({ url, status }) => `${url} answered ${status}`);
+function askForAll({ client }: FaultService, rounds: number): Promise<string[]> {
+  return findFaultsOf(client, Array.from({ length: rounds }, newUrls).flat());
 }
 
 function newUrls(): string[] {
-  const ownSize = () => 20 + Math.floor(Math.random() * 1_000);
+  const ownSize = () => 20 + Math.floor(Math.random() * (BANNER_WIDTH - 20));
   return [
     `/api/channel/${CHANNEL}?cb=${ownSize()}`,
     '/api/search?q=light',

@@ -1,8 +1,8 @@
 import { childrenOf, residentBytes, type ServiceProcess } from '../helpers/process.ts';
 import { comesTrue, type FaultContext, type FaultService } from './context.ts';
-import { findPictureFault } from './mixed-load.ts';
 import { boundLatency, startProbe } from './probe.ts';
 import type { Outcome } from './report.ts';
+import { findResponseFaults, isRefusal } from './response-faults.ts';
 
 const CLIENTS = 200;
 const HEALTH = { what: '/healthz', share: 1, limitMs: 200 };
@@ -13,19 +13,15 @@ const TRUSTED = { TRUST_PROXY: '127.0.0.0/8', BASE_URL: 'https://pennant.example
 /** Many clients, each with a new picture in the slowest format. */
 export async function floodTheEncoders(context: FaultContext, prefix: readonly string[] = []): Promise<Outcome> {
   const service = await context.start({ env: TRUSTED, prefix });
-  await askFor(service, 1, 500);
+  const warmUp = await findResponseFaults(await askFor(service, 1, 500));
   const before = await memoryOf(service);
   const probe = startProbe({ port: Number(new URL(service.inside).port) }, ['/healthz']);
   const answers = await askFor(service, CLIENTS, 600);
   const health = await probe.stop();
 
-  const valid = answers.filter(({ status }) => status === 200);
-  const refused = answers.filter(({ status }) => status === 503);
-  const faults = await Promise.all(valid.map(async (answer) => findPictureFault(answer.url, answer)));
-  const lost = [...health.faults, ...faults.filter((fault) => fault !== undefined)];
-  const others = answers.length - valid.length - refused.length;
-  if (others > 0) lost.push(`${others} were neither 200 nor 503`);
-  if (refused.some(({ headers }) => headers['retry-after'] === undefined)) lost.push('a 503 without Retry-After');
+  const refused = answers.filter(({ answer }) => isRefusal(answer));
+  const valid = answers.filter((answer) => !refused.includes(answer));
+  const lost = [...warmUp, ...health.faults, ...(await findResponseFaults(valid))];
   if (valid.length === 0 || refused.length === 0) lost.push(`${valid.length} answered, ${refused.length} refused`);
   let left = 0;
   await comesTrue(async () => {
@@ -46,14 +42,15 @@ async function askFor({ client }: FaultService, count: number, firstWidth: numbe
   const asked = Array.from({ length: count }, async (_, index) => {
     const url = `/UCPennantSample00000001A/tv.avif?width=${firstWidth + index}`;
     const headers = { 'x-forwarded-for': `10.1.${Math.floor(index / 200)}.${index % 200}` };
-    return { url, ...(await client.send({ url, headers })) };
+    return { url, answer: await client.send({ url, headers }) };
   });
   return Promise.all(asked);
 }
 
 /** The memory of the service and of its encoders. */
 async function memoryOf({ pid }: ServiceProcess): Promise<number> {
-  const pids = [pid, ...(await childrenOf(pid))];
-  const sizes = await Promise.all(pids.map((one) => residentBytes(one).catch(() => 0)));
+  // An encoder may end meanwhile.
+  const encoders = (await childrenOf(pid)).map((encoder) => residentBytes(encoder).catch(() => 0));
+  const sizes = await Promise.all([residentBytes(pid), ...encoders]);
   return sizes.reduce((sum, size) => sum + size, 0);
 }

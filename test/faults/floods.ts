@@ -4,6 +4,7 @@ import { floodTheLimiter, floodTheListener } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
 import { makeMemoryGroup } from './memory-group.ts';
+import { findFaultsOf } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
 import { storedFilesIn } from './service-checks.ts';
 
@@ -57,27 +58,27 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
   const plain = ['tv.webp', 'mobile.jpg', 'tablet.avif', 'avatar.webp'].map(
     (name) => `/UCPennantSample00000001A/${name}`,
   );
-  for (const url of plain) await client.send({ url });
+  const faults = await findFaultsOf(client, plain);
   const pictures = join(directory, 'data', 'pictures');
   const files = plain.length + ORIGINALS;
   await comesTrue(async () => (await plainFiles(pictures)).length >= files, 15_000);
   const before = await plainFiles(pictures);
   const sizes = context.isLong ? 3_000 : 120;
-  let made = 0;
-  for (let width = 100; made < sizes; width += 4) {
+  for (let made = 0; made < sizes; made += 4) {
     const urls = [0, 1, 2, 3].map(
-      (more) => `/UCPennantSample00000001A/tv.jpg?width=${width + more}&quality=${(width % 90) + 5}`,
+      (more) =>
+        `/UCPennantSample00000001A/tv.jpg?width=${100 + ((made + more) % 2_000)}&quality=${5 + ((made / 4) % 90)}`,
     );
-    for (const { status } of await Promise.all(urls.map((url) => client.send({ url })))) made += status === 200 ? 1 : 0;
+    faults.push(...(await findFaultsOf(client, urls)));
   }
   const after = new Set(await plainFiles(pictures));
-  const faults = before.filter((path) => !after.has(path)).map((path) => `${path} was evicted`);
+  faults.push(...before.filter((path) => !after.has(path)).map((path) => `${path} was evicted`));
   if (before.length < files) faults.push(`only ${before.length} of ${files} were stored`);
   for (const url of plain) {
     const { headers } = await client.send({ url });
     if (!String(headers['cache-status']).startsWith('pennant; hit')) faults.push(`${url} had to be made again`);
   }
-  return { measured: `${made} sizes made; ${before.length} plain variants and originals kept, none evicted`, faults };
+  return { measured: `${sizes} sizes made; ${before.length} plain variants and originals kept, none evicted`, faults };
 }
 
 /** All pictures except those of own size. */

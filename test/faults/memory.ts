@@ -47,7 +47,9 @@ export const memory: Subject = {
 /** The options that `npm start` gives to Node. */
 function startOptions(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return /^node (.*) bin\/pennant\.cjs serve$/.exec(scripts.start)?.[1]?.split(' ') ?? [];
+  const options = /^node (.*) bin\/pennant\.cjs serve$/.exec(scripts.start)?.[1];
+  if (options === undefined) throw new Error(`no options for Node in "${scripts.start}"`);
+  return options.split(' ');
 }
 
 async function fill(context: FaultContext, kinds: readonly RequestKind[], env: Record<string, string>): Promise<void> {
@@ -115,9 +117,10 @@ const LOOK_EVERY_MS = 100;
 function watchMemory({ pid }: ServiceProcess): { stop(): Promise<number> } {
   let most = 0;
   async function look(): Promise<void> {
-    most = Math.max(most, await residentBytes(pid).catch(() => 0));
+    most = Math.max(most, await residentBytes(pid));
   }
-  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  // The last look rejects if the service has ended.
+  const timer = setInterval(() => look().catch(() => undefined), LOOK_EVERY_MS);
   return {
     async stop() {
       clearInterval(timer);

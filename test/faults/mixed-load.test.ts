@@ -1,28 +1,46 @@
-import sharp from 'sharp';
-import { expect, test } from 'vitest';
-import { findPictureFaults, freshPictureUrl } from './mixed-load.ts';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { WAIT } from '../helpers/wait.ts';
+import { freshPictureUrl, startMixedLoad } from './mixed-load.ts';
 
-const IMAGE = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
-  .png()
-  .toBuffer();
-
-/** The faults that are reported of a service that sends this response to every request. */
-function faultsOf(status: number, bytes: Buffer): Promise<string[]> {
-  const client = { send: async () => ({ status, headers: {}, bytes }), close: () => undefined };
-  return findPictureFaults(client as never, [freshPictureUrl()]);
+/** A load on a service that does this with every request. */
+async function loadOn(listener: RequestListener) {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    listener(request, response);
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const load = startMixedLoad((server.address() as AddressInfo).port, { clients: 1, removed: ['UCremoved'] });
+  onTestFinished(() => load.stop());
+  const more = (count: number) => vi.waitFor(() => expect(requests).toBeGreaterThan(count), WAIT);
+  return { load, requests: () => requests, more };
 }
 
-test.each([
-  ['a lost image', 404, Buffer.alloc(0)],
-  ['an error', 503, Buffer.alloc(0)],
-  ['an empty image', 200, Buffer.alloc(0)],
-  ['a truncated image', 200, IMAGE.subarray(0, IMAGE.length - 20)],
-])('%s is a fault', async (_what, status, bytes) => {
-  expect(await faultsOf(status, bytes)).toHaveLength(1);
+const refuse: RequestListener = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end();
+
+test.each<[string, RequestListener]>([
+  ['a lost connection', (request) => request.destroy()],
+  ['a refusal', refuse],
+  ['a 404 for a channel that nobody removed', (_request, response) => response.writeHead(404).end()],
+])('%s is a fault of a service under load', async (_what, listener) => {
+  const { load, more } = await loadOn(listener);
+  await more(3);
+  await load.stop();
+  expect(load.faults.length).toBeGreaterThan(2);
 });
 
-test('a whole image is no fault', async () => {
-  expect(await faultsOf(200, IMAGE)).toEqual([]);
+test.each<[string, RequestListener]>([
+  ['a lost connection', (request) => request.destroy()],
+  ['a refusal', refuse],
+])('%s is no fault of a service that ends', async (_what, listener) => {
+  const { load, requests, more } = await loadOn(listener);
+  load.expectEnd();
+  await more(requests() + 3);
+  await load.stop();
+  expect(load.faults).toEqual([]);
 });
 
 test('no image is requested that the samples do not have', () => {

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpSender, type HttpSender, type SentAnswer } from '../helpers/http-request.ts';
 import { repeat } from '../helpers/load.ts';
-import { decodePicture } from '../helpers/picture.ts';
+import { findResponseFault, findResponseFaults, isRefusal } from './response-faults.ts';
 
 /** The whole sample catalog. Its records never change, so every difference is damage. */
 export const CHANNELS = Array.from({ length: 8 }, (_, index) => `UCPennantSample0000000${index + 1}A`);
@@ -28,37 +29,51 @@ export function freshPictureUrl({ from, to } = SMALL): string {
 }
 
 export interface MixedLoad {
-  /** Pictures that were received completely. */
+  /** Images that were received completely. */
   readonly pictureUrls: readonly string[];
   readonly answers: number;
   readonly faults: readonly string[];
+  /** The service is killed or stopped now: from here on, lost requests and refusals are no faults. */
+  expectEnd(): void;
   /** Sends no more requests. Resolves when pending ones have ended. */
   stop(): Promise<void>;
 }
 
-/**
- * Several clients request records, searches and new pictures until they are stopped or the service has ended.
- *
- * @param removesChannels whether channels are removed meanwhile: then a 404 is no fault
- */
-export function startMixedLoad(
-  port: number,
-  { clients = 6, removesChannels = false }: { readonly clients?: number; readonly removesChannels?: boolean } = {},
-): MixedLoad {
+interface MixedLoadOptions {
+  readonly clients?: number;
+  /** Channels that are removed meanwhile: a 404 for one of them is no fault. */
+  readonly removed?: readonly string[];
+}
+
+/** Avoids a busy loop while no service listens. */
+const AFTER_LOSS_MS = 20;
+
+/** Several clients request records, searches and new images until they are stopped. */
+export function startMixedLoad(port: number, { clients = 6, removed = [] }: MixedLoadOptions = {}): MixedLoad {
   const client = createHttpSender(port);
   const pictureUrls: string[] = [];
   const faults: string[] = [];
   let answers = 0;
+  let isEnding = false;
 
   async function ask(): Promise<void> {
     const draw = Math.random();
-    const url = draw < 0.3 ? pick(RECORD_URLS) : draw < 0.4 ? '/api/search?q=sample' : freshPictureUrl();
-    const answer = await client.send({ url }).catch(() => undefined);
-    if (answer === undefined) return;
+    const isImage = draw >= 0.4;
+    const url = isImage ? freshPictureUrl() : draw < 0.3 ? pick(RECORD_URLS) : '/api/search?q=sample';
+    let answer: SentAnswer;
+    try {
+      answer = await client.send({ url });
+    } catch (error) {
+      if (!isEnding) faults.push(`${url} was not answered: ${(error as Error).message}`);
+      await sleep(AFTER_LOSS_MS);
+      return;
+    }
     answers += 1;
-    if (removesChannels && answer.status === 404) return;
-    if (answer.status !== 200) faults.push(`${url} answered ${answer.status}`);
-    else if (draw >= 0.4) pictureUrls.push(url);
+    if (isEnding && isRefusal(answer)) return;
+    if (answer.status === 404 && removed.some((channelId) => url.includes(channelId))) return;
+    const fault = await findResponseFault(url, answer);
+    if (fault !== undefined) faults.push(fault);
+    else if (isImage) pictureUrls.push(url);
   }
 
   const work = repeat(clients, ask);
@@ -68,6 +83,9 @@ export function startMixedLoad(
     get answers() {
       return answers;
     },
+    expectEnd() {
+      isEnding = true;
+    },
     async stop() {
       await work.stop();
       client.close();
@@ -75,19 +93,28 @@ export function startMixedLoad(
   };
 }
 
-/** Requests pictures. @returns their problems */
-export async function findPictureFaults(client: HttpSender, urls: readonly string[]): Promise<string[]> {
-  const checks = urls.map(async (url) => findPictureFault(url, await client.send({ url })));
-  return (await Promise.all(checks)).filter((fault) => fault !== undefined);
+/** Sends requests that must succeed. @returns the faults of their responses */
+export async function findFaultsOf(client: HttpSender, urls: readonly string[]): Promise<string[]> {
+  const asked = urls.map(async (url) => ({ url, answer: await client.send({ url }) }));
+  return findResponseFaults(await Promise.all(asked));
 }
 
-/** The problem of a picture response: its status, an empty or a truncated picture. */
-export async function findPictureFault(url: string, { status, bytes }: SentAnswer): Promise<string | undefined> {
-  if (status !== 200) return `${url} answered ${status}`;
-  try {
-    await decodePicture(bytes);
-    return undefined;
-  } catch (error) {
-    return `${url} cannot be decoded: ${(error as Error).message}`;
-  }
+/** The text of every sample's record, by URL. @throws Error if one is not sent */
+export async function readRecords(client: HttpSender): Promise<ReadonlyMap<string, string>> {
+  const read = RECORD_URLS.map(async (url) => {
+    const answer = await client.send({ url });
+    const fault = await findResponseFault(url, answer);
+    if (fault !== undefined) throw new Error(fault);
+    return [url, answer.bytes.toString('utf8')] as const;
+  });
+  return new Map(await Promise.all(read));
+}
+
+/** @param reference the records as they were sent first */
+export async function findChangedRecords(
+  client: HttpSender,
+  reference: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const records = await readRecords(client);
+  return [...records].filter(([url, text]) => text !== reference.get(url)).map(([url]) => `${url} has changed`);
 }

@@ -5,6 +5,7 @@ import { type ReplayServer, startReplayServer, youtubeSettings } from '../helper
 import { drawTestCard } from '../helpers/test-card.ts';
 import type { FaultContext, Subject } from './context.ts';
 import type { Outcome } from './report.ts';
+import { findResponseFaults, hasRetryAfter } from './response-faults.ts';
 
 /** Twice as many requests as a circuit breaker needs to open, by two clients. */
 const REQUEST_EVERY_MS = 500;
@@ -96,8 +97,8 @@ async function attackOnce(
   const countCalls = () => replay.calls.filter(attack.isForKey).length;
   const findFault = ({ status, headers }: SentAnswer) => {
     if (status !== attack.status) return `${attack.url}: ${status} instead of ${attack.status}`;
-    const seconds = Number(headers['retry-after']);
-    return seconds >= 1 && seconds <= REMEMBERED_MS / 1_000 ? undefined : `Retry-After: ${headers['retry-after']}`;
+    const isWait = hasRetryAfter({ headers }) && Number(headers['retry-after']) <= REMEMBERED_MS / 1_000;
+    return isWait ? undefined : `Retry-After: ${headers['retry-after']}`;
   };
 
   let requests = 0;
@@ -117,8 +118,8 @@ async function attackOnce(
     for (let number = 0; number < attackMs / STRANGER_EVERY_MS; number += 1) {
       const channelId = strangerId(number * ATTACKS.length + index);
       for (const url of [`/api/channel/${channelId}`, `/${channelId}/avatar`]) {
-        const { status } = await ask(`198.19.${index}.${number}`, url);
-        if (status !== 200) faults.push(`a stranger got ${status} for ${url}`);
+        const answer = await ask(`198.19.${index}.${number}`, url);
+        faults.push(...(await findResponseFaults([{ url, answer }])));
       }
       served += 1;
       await sleep(STRANGER_EVERY_MS);

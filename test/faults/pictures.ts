@@ -5,10 +5,12 @@ import { decodePicture } from '../helpers/picture.ts';
 import { jsonAnswer, type ReplayAnswer } from '../helpers/replay-answers.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { encodersOf, type FaultContext, type Subject, stopService } from './context.ts';
+import { findFaultsOf } from './mixed-load.ts';
 import { PICTURE_CASES, type PictureCase } from './picture-cases.ts';
 import { SHAPES, type Shape } from './picture-shapes.ts';
 import { HOT_URLS, startProbe } from './probe.ts';
 import { loadAverage, type Outcome } from './report.ts';
+import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
 
 /** No request takes longer. */
 const LONGEST_MS = 12_000;
@@ -135,18 +137,19 @@ const NEXT = '/UCPennantSample00000003A/tv.webp?width=778';
 async function hangTheCodec(context: FaultContext, isOriginalKnown: boolean): Promise<Outcome> {
   const service = await context.start({ env: { ENCODERS: '1' } });
   const { client } = service;
-  for (const url of HOT_URLS) await client.send({ url });
-  if (isOriginalKnown) await client.send({ url: '/UCPennantSample00000001A/tv.webp?width=776' });
+  const known = isOriginalKnown ? ['/UCPennantSample00000001A/tv.webp?width=776'] : [];
+  const faults = await findFaultsOf(client, [...HOT_URLS, ...known]);
   const probe = startProbe(service);
-  for (const pid of await encodersOf(service)) process.kill(pid, 'SIGSTOP');
+  const encoders = await encodersOf(service);
+  for (const pid of encoders) process.kill(pid, 'SIGSTOP');
   const startedAtMs = performance.now();
   const hung = await client.send({ url: HUNG });
   const tookMs = performance.now() - startedAtMs;
   const next = await client.send({ url: NEXT });
   const others = await probe.stop();
-  const faults = [...others.faults];
-  if (hung.status !== 503 || hung.headers['retry-after'] === undefined) faults.push(`answered ${await describe(hung)}`);
-  if (next.status !== 200) faults.push(`the next picture: ${await describe(next)}`);
+  faults.push(...findEmptySamples({ encoders: encoders.length }), ...others.faults);
+  if (!isRefusal(hung)) faults.push(`answered ${await describe(hung)}`);
+  faults.push(...(await findResponseFaults([{ url: NEXT, answer: next }])));
   const took = `${(tookMs / 1000).toFixed(1)} s`;
   return {
     measured: `told ${await describe(hung)} after ${took}, the codec replaced, the next picture made; others not touched`,

@@ -81,8 +81,10 @@ export function loadAverage(): string {
   return `load average ${loadavg()[0]?.toFixed(1)}`;
 }
 
-/** The value that this share of the measurements does not exceed, or 0 without measurements. */
+/** The value that this share of the measurements does not exceed. @throws Error without measurements */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  if (value === undefined) throw new Error('nothing was measured');
+  return value;
 }

@@ -1,8 +1,9 @@
+import { readdir } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import type { FileName } from '../../src/picture-store/file-names.ts';
 import { filesIn, shardsIn } from '../../src/picture-store/shards.ts';
 import type { ServiceProcess } from '../helpers/process.ts';
-import { metricsOf, metricValue } from './context.ts';
+import { metricsOf } from './context.ts';
 
 interface LogLine {
   readonly part?: string;
@@ -31,11 +32,16 @@ export function statesOf(
 
 const STORED_PARTS = ['pictures', 'cache'];
 
-/** Components whose failure and recovery are not logged exactly once each. */
-export function findUnclearStates(service: ServiceProcess): string[] {
+/**
+ * Components whose failure and recovery are not logged exactly once each.
+ *
+ * @param failing components that must have failed. Others may have.
+ */
+export function findUnclearStates(service: ServiceProcess, failing: readonly string[]): string[] {
   return STORED_PARTS.flatMap((part) => {
     const { failed, recovered } = statesOf(service, part);
-    return failed > 1 || recovered !== failed ? [`${part}: reported failed ${failed}, working ${recovered} times`] : [];
+    const isClear = recovered === failed && (failed === 1 || (failed === 0 && !failing.includes(part)));
+    return !isClear ? [`${part}: reported failed ${failed}, working ${recovered} times`] : [];
   });
 }
 
@@ -43,7 +49,13 @@ export function findUnclearStates(service: ServiceProcess): string[] {
 export async function isDegraded(service: ServiceProcess, part?: string): Promise<boolean> {
   const metrics = await metricsOf(service);
   if (part === undefined) return metrics.includes('pennant_part_degraded{');
-  return metricValue(metrics, `pennant_part_degraded{part="${part}"}`) === 1;
+  // The series exists only while the component is degraded.
+  return metrics.includes(`pennant_part_degraded{part="${part}"} 1\n`);
+}
+
+/** Files, sockets and pipes that are open. */
+export async function countDescriptors({ pid }: ServiceProcess): Promise<number> {
+  return (await readdir(`/proc/${pid}/fd`)).length;
 }
 
 /** @returns SQLite's integrity check of a database: `ok` if it is intact */

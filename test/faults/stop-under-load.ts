@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SentAnswer } from '../helpers/http-request.ts';
 import { repeat } from '../helpers/load.ts';
 import type { FaultContext } from './context.ts';
-import { CHANNELS, findPictureFault, freshPictureUrl } from './mixed-load.ts';
+import { CHANNELS, freshPictureUrl } from './mixed-load.ts';
 import { loadAverage, type Outcome } from './report.ts';
+import { findEmptySamples, findResponseFault, isRefusal } from './response-faults.ts';
 
 interface SentRequest {
   readonly url: string;
-  /** The service has confirmed that it read the request, so it must send a response. */
+  /**
+   * The service must send a response: it was not stopping yet when the request ended, or it has confirmed that it read the
+   * request.
+   */
   readonly isAccepted: boolean;
   readonly fault: string | undefined;
   /** With status 200. */
@@ -24,6 +27,7 @@ export async function stopUnderLoad(
   const service = await context.start({ directory });
   const { client } = service;
   const requests: SentRequest[] = [];
+  let isStopping = false;
   const load = repeat(12, async () => {
     const url = Math.random() < 0.3 ? `/api/channel/${CHANNELS[0]}` : freshPictureUrl({ from: 100, to: 1_000 });
     let isAccepted = false;
@@ -37,14 +41,18 @@ export async function stopUnderLoad(
     const fault = await sent.then(
       (answer) => {
         wasSent = answer.status === 200;
-        return findFault(url, answer);
+        return isStopping && isRefusal(answer) ? undefined : findResponseFault(url, answer);
       },
-      (error: Error) => error.message,
+      (error: Error) => {
+        isAccepted ||= !isStopping;
+        return error.message;
+      },
     );
     requests.push({ url, isAccepted, fault, wasSent });
     if (fault !== undefined) await sleep(20);
   });
   await sleep(500 + Math.random() * 1_000);
+  isStopping = true;
   const signalledAtMs = performance.now();
   service.child.kill(signal);
   const exit = await service.ended;
@@ -53,7 +61,7 @@ export async function stopUnderLoad(
 
   const accepted = requests.filter(({ isAccepted }) => isAccepted);
   const faults = accepted.filter(({ fault }) => fault !== undefined).map(({ url, fault }) => `${url}: ${fault}`);
-  if (accepted.length === 0) faults.push('nothing was accepted, nothing was tested');
+  faults.push(...findEmptySamples({ 'accepted requests': accepted.length }));
   if (exit !== 0) faults.push(`ended with ${exit}`);
   faults.push(...(await findForgotten(context, directory, accepted)));
   const took = `${(tookMs / 1000).toFixed(1)} s`;
@@ -62,13 +70,6 @@ export async function stopUnderLoad(
     faults,
     exceeded: tookMs > maxStopMs ? [`stopping took ${took} (${loadAverage()})`] : [],
   };
-}
-
-/** While the service stops, an image may be refused with a time to ask again. */
-async function findFault(url: string, answer: SentAnswer): Promise<string | undefined> {
-  if (answer.status === 503 && answer.headers['retry-after'] !== undefined) return undefined;
-  if (url.startsWith('/api/')) return answer.status === 200 ? undefined : `answered ${answer.status}`;
-  return findPictureFault(url, answer);
 }
 
 /** Pictures that were sent before the stop and are not stored after it. */
@@ -80,7 +81,7 @@ async function findForgotten(
   const service = await context.start({ directory });
   const { client } = service;
   const pictures = accepted.filter(({ url, wasSent }) => wasSent && url.includes('?width=')).slice(-10);
-  const faults: string[] = [];
+  const faults = findEmptySamples({ 'sent images': pictures.length });
   for (const { url } of pictures) {
     const { status, headers } = await client.send({ url });
     const isThere = status === 200 && String(headers['cache-status']).startsWith('pennant; hit');

@@ -7,6 +7,7 @@ import { comesTrue, encodersOf, type FaultContext, findOrphans, type Subject } f
 import { CHANNELS } from './mixed-load.ts';
 import { openConnections } from './raw-connections.ts';
 import { loadAverage, type Outcome } from './report.ts';
+import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
 import { stopUnderLoad } from './stop-under-load.ts';
 
 const MAX_STOP_MS = 10_000;
@@ -45,23 +46,24 @@ export const stops: Subject = {
 async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
   const service = await context.start({ env: { ENCODERS: '1' } });
   const { client } = service;
-  for (const pid of await encodersOf(service)) process.kill(pid, 'SIGSTOP');
+  const encoders = await encodersOf(service);
+  for (const pid of encoders) process.kill(pid, 'SIGSTOP');
   let accepted = 0;
   const onAccepted = () => {
     accepted += 1;
   };
-  const asked = Array.from({ length: 20 }, (_, index) =>
-    client.send({ url: `/${CHANNELS[0]}/tv.avif?width=${900 + index}`, onAccepted }),
-  );
+  const urls = Array.from({ length: 20 }, (_, index) => `/${CHANNELS[0]}/tv.avif?width=${900 + index}`);
+  const asked = urls.map(async (url) => ({ url, answer: await client.send({ url, onAccepted }) }));
   const outcomes = Promise.allSettled(asked);
   await comesTrue(() => accepted === asked.length, GIVE_UP_MS);
   const stop = await signalAndWait(service, 'SIGTERM', MAX_STOP_MS);
-  const faults = [...stop.faults];
+  const faults = [...stop.faults, ...findEmptySamples({ encoders: encoders.length })];
+  if (accepted !== asked.length) faults.push(`only ${accepted} requests were accepted`);
   let refused = 0;
   for (const outcome of await outcomes) {
     if (outcome.status === 'rejected') faults.push(`cut: ${(outcome.reason as Error).message}`);
-    else if (outcome.value.status === 503 && outcome.value.headers['retry-after'] !== undefined) refused += 1;
-    else if (outcome.value.status !== 200) faults.push(`answered ${outcome.value.status}`);
+    else if (isRefusal(outcome.value.answer)) refused += 1;
+    else faults.push(...(await findResponseFaults([outcome.value])));
   }
   const measured = `20 pictures waited for a codec that hangs: ${refused} told 503, none cut; ${stop.measured}`;
   return { ...stop, measured, faults };
@@ -91,13 +93,13 @@ async function stopTwice(context: FaultContext): Promise<Outcome> {
   );
   for (const one of asked) one.catch(() => undefined);
   await sleep(300);
-  const encoders = await childrenOf(service.pid);
+  const encoders = await encodersOf(service);
   service.child.kill('SIGTERM');
   await sleep(50);
   const stop = await signalAndWait(service, 'SIGINT', MAX_SECOND_SIGNAL_MS, 1);
   return {
     measured: `${stop.measured}, no encoder left`,
-    faults: [...stop.faults, ...(await findOrphans(encoders))],
+    faults: [...stop.faults, ...findEmptySamples({ encoders: encoders.length }), ...(await findOrphans(encoders))],
     exceeded: stop.exceeded,
   };
 }

@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpSender } from '../helpers/http-request.ts';
 import type { ServiceProcess } from '../helpers/process.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
+import { findFaultsOf } from './mixed-load.ts';
 import { HOT_URLS } from './probe.ts';
 import type { Outcome } from './report.ts';
+import { hasRetryAfter } from './response-faults.ts';
 
 const LIBRARIES = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`);
 const NAME = 'the system clock jumps by 5 hours, forward and back';
@@ -56,15 +58,15 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
     service = await context.start({ directory, env });
   };
 
-  for (const url of HOT_URLS) await service.client.send({ url });
+  faults.push(...(await findFaultsOf(service.client, HOT_URLS)));
   const spentAtMs = performance.now();
   for (let count = 0; count < 5; count += 1) await askAsLimited(service.client);
   for (const offset of ['+5h', '-5h', '+0']) {
     await setClock(offset);
     const { status, headers } = await askAsLimited(service.client);
     if (status !== 429) faults.push(`clock ${offset}: a limited client got ${status}`);
-    const wait = Number(headers['retry-after']);
-    if (!(wait >= 1 && wait <= WINDOW_SECONDS)) faults.push(`clock ${offset}: Retry-After ${headers['retry-after']}`);
+    const isWait = hasRetryAfter({ headers }) && Number(headers['retry-after']) <= WINDOW_SECONDS;
+    if (!isWait) faults.push(`clock ${offset}: Retry-After ${headers['retry-after']}`);
     if (!hasMoved(headers.date, offset)) faults.push(`clock ${offset}: not taken over, nothing was tested`);
     // A clock set forward makes the record stale, so it is loaded again. A clock set back makes nothing younger.
     const expected = offset === '+5h' ? /^pennant; fwd=stale/ : /^pennant; hit; ttl=\d/;
@@ -107,18 +109,15 @@ function hasMoved(date: string | undefined, offset: string): boolean {
 /** Like a suspended virtual machine, or a process under a debugger. */
 async function suspend(context: FaultContext, seconds: number): Promise<Outcome> {
   const service = await context.start();
-  for (const url of HOT_URLS) await service.client.send({ url });
+  const faults = await findFaultsOf(service.client, HOT_URLS);
   service.child.kill('SIGSTOP');
   const waiting = [...HOT_URLS, '/api/search?q=pennant', '/UCPennantSample00000001A/tv.webp?width=333'];
-  const asked = waiting.map((url) => service.client.send({ url }));
+  const found = findFaultsOf(service.client, waiting);
   await sleep(seconds * 1_000);
   service.child.kill('SIGCONT');
-  const answers = await Promise.all(asked);
-  const faults = answers
-    .filter(({ status }) => status !== 200)
-    .map(({ status }) => `a request that waited got ${status}`);
+  faults.push(...(await found));
   if (!(await comesTrue(() => isReady(service), READY_MS))) faults.push('not ready again');
-  return { measured: `${answers.length} requests that came meanwhile answered, ready at once`, faults };
+  return { measured: `${waiting.length} requests that came meanwhile answered, ready at once`, faults };
 }
 
 async function isReady({ inside }: ServiceProcess): Promise<boolean> {

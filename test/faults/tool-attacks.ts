@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -60,6 +61,8 @@ function findMissing(program: string): string | undefined {
 }
 
 async function outputOf(program: string, args: readonly string[]): Promise<string> {
-  const { stdout } = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  return text(stdout);
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [[code], printed] = await Promise.all([once(child, 'close'), text(child.stdout)]);
+  if (code !== 0) throw new Error(`${program} ended with ${code}: ${printed}`);
+  return printed;
 }

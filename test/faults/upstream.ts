@@ -6,7 +6,9 @@ import { findRefusingOrigin, redirectTo } from '../helpers/fake-upstream.ts';
 import type { HttpSender, SentAnswer } from '../helpers/http-request.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
+import { findFaultsOf } from './mixed-load.ts';
 import { loadAverage, type Outcome } from './report.ts';
+import { hasRetryAfter } from './response-faults.ts';
 
 /** Requests with stored stale responses. */
 const OLD_QUESTIONS = ['/api/channel/UCreplayLighthouse000001', '/api/search?q=light', '/UCreplayLighthouse000001/tv'];
@@ -59,8 +61,8 @@ async function fillStore(context: FaultContext): Promise<string> {
   const replay = await startReplayServer();
   const service = await context.start({ directory, env: youtubeSettings(replay.origin) });
   const { client } = service;
-  for (const url of [...OLD_QUESTIONS, ITS_RECORD]) await client.send({ url });
-  await stopService(service);
+  const faults = [...(await findFaultsOf(client, [...OLD_QUESTIONS, ITS_RECORD])), ...(await stopService(service))];
+  if (faults.length > 0) throw new Error(faults.join('; '));
   await replay.close();
   const db = new DatabaseSync(join(directory, 'data', 'cache.db'));
   // Stale searches may be served for a day, and pictures are fresh for a day.
@@ -118,10 +120,10 @@ function findStaleFault({ status, headers, bytes }: SentAnswer): string | undefi
 }
 
 function findRefusalFault(expected: FailureKind['code']) {
-  return ({ status, headers, bytes }: SentAnswer): string | undefined => {
-    if (status < 500) return `answered ${status}`;
-    if (headers['retry-after'] === undefined) return 'no Retry-After';
-    const { code } = JSON.parse(bytes.toString('utf8')) as { code: string };
+  return (answer: SentAnswer): string | undefined => {
+    if (answer.status < 500) return `answered ${answer.status}`;
+    if (!hasRetryAfter(answer)) return `Retry-After: ${answer.headers['retry-after']}`;
+    const { code } = JSON.parse(answer.bytes.toString('utf8')) as { code: string };
     return code === expected ? undefined : `${code} instead of ${expected}`;
   };
 }

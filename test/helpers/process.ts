@@ -170,7 +170,9 @@ async function isFree(port: number): Promise<boolean> {
 /** Memory that a process has in use, without its children. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  if (kibibytes === undefined) throw new Error(`process ${pid} has ended`);
+  return Number(kibibytes) * 1024;
 }
 
 /** The encoder processes of a service. */

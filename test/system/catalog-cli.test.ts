@@ -5,6 +5,7 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
+import sharp from 'sharp';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
@@ -115,6 +116,22 @@ describe('the catalog command', () => {
         `line 4: customUrl: @Three belongs to the channel ${numberedChannelId(3)}\n`,
     });
   });
+
+  it.each(['jpeg', 'png', 'webp', 'avif', 'gif'] as const)(
+    'refuses a truncated %s, and imports a whole one',
+    async (format) => {
+      const dataDir = await createTemporaryDirectory();
+      const images = await createTemporaryDirectory();
+      const whole = await sharp(join(SAMPLE_IMAGES, 'pennant-avatar.png')).resize(300).toFormat(format).toBuffer();
+      await writeFile(join(images, 'whole'), whole);
+      await writeFile(join(images, 'cut'), whole.subarray(0, whole.length / 2));
+      const lines = [catalogLine(1, { avatarFile: 'cut' }), catalogLine(2, { avatarFile: 'whole' })];
+      const file = await writeLines(dataDir, lines);
+      const { exitCode, stdout, stderr } = await catalog(dataDir, 'import', file, '--images', images);
+      expect(stderr).toBe('line 1: avatarFile: cut is damaged or incomplete\n');
+      expect([exitCode, stdout]).toEqual([1, 'Channels added: 1, replaced: 0. Lines refused: 1.\n']);
+    },
+  );
 
   it('reports every refused line to a reader that is slower than the command', async () => {
     const directory = await createTemporaryDirectory();

@@ -7,11 +7,13 @@ import { AppError } from '../../domain/errors.ts';
 import { channelIdRef } from '../../domain/identifier.ts';
 import { printable } from '../../domain/printable.ts';
 import { describeFailure } from '../../lib/logger.ts';
+import { requireWholePictures } from '../../sources/catalog/import.ts';
 import { withReader } from '../../sources/catalog/reader.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { withWriter } from '../../sources/catalog/writer.ts';
 import { defineCommand, requireRefs, StoppedError } from '../command.ts';
+import { createDecoder } from './decoder.ts';
 
 export const addCommand = defineCommand({
   usage: 'catalog add ID|@handle',
@@ -38,7 +40,7 @@ Exit code: 0 the channel was added, 1 it was not, or fields or pictures are miss
       return false;
     }
     try {
-      const { record, isReplaced } = await store(config.dataDir, fetched);
+      const { record, isReplaced } = await store(config.dataDir, fetched, signal);
       stdout.write(
         `${isReplaced ? 'Replaced' : 'Added'} ${record.channelId} (${printable(record.title)})${picturesOf(record)}.\n`,
       );
@@ -55,8 +57,9 @@ Exit code: 0 the channel was added, 1 it was not, or fields or pictures are miss
 });
 
 /** @throws RecordRefusedError if the catalog does not accept the record */
-async function store(dataDir: string, fetched: FetchedChannel) {
+async function store(dataDir: string, fetched: FetchedChannel, signal: AbortSignal) {
   const paths = catalogPaths(dataDir);
+  const decoder = createDecoder(signal);
   const folder = mkdtempSync(join(tmpdir(), 'pennant-add-'));
   try {
     for (const [kind, bytes] of Object.entries(fetched.pictures)) {
@@ -65,11 +68,13 @@ async function store(dataDir: string, fetched: FetchedChannel) {
     return await withWriter(paths, async (writer) => {
       const ref = channelIdRef(fetched.channel.channelId);
       const record = recordOf(fetched, await withReader(paths.database, (reader) => reader.findRecord(ref)));
+      await requireWholePictures(record, { fromDir: folder, isWhole: decoder.isWhole });
       const [outcome] = writer.putBatch([record], folder);
       if (outcome instanceof RecordRefusedError) throw outcome;
       return { record, isReplaced: outcome === 'replaced' };
     });
   } finally {
+    await decoder.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

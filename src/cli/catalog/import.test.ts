@@ -2,13 +2,18 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import sharp from 'sharp';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { catalogLine, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { catalogLine, writePictures } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { runInProcess } from '../../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { catalogCommands } from '../catalog.ts';
+
+const PNG = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
+  .png()
+  .toBuffer();
 
 let directory: string;
 let dataDir: string;
@@ -38,7 +43,7 @@ describe('catalog import', () => {
   });
 
   it('mentions --images when the catalog does not have a picture', async () => {
-    const images = await writePictures(directory, { 'one.png': pngOf('one') });
+    const images = await writePictures(directory, { 'one.png': PNG });
     const stdin = catalogLine(1, { avatarFile: 'one.png' });
     const refused = await runCatalog(dataDir, ['import', '-'], { stdin });
     const folder = catalogPaths(dataDir).images;
@@ -59,7 +64,7 @@ describe('catalog import', () => {
 
 describe('catalog import --dry-run', () => {
   it('reports what an import would do, and changes nothing', async () => {
-    const images = await writePictures(directory, { 'one.png': pngOf('one'), 'no picture.txt': Buffer.from('text') });
+    const images = await writePictures(directory, { 'one.png': PNG, 'no picture.txt': Buffer.from('text') });
     const first = [catalogLine(1, { customUrl: '@one' })].join('\n');
     expect((await runCatalog(dataDir, ['import', '-'], { stdin: first })).exitCode).toBe(0);
     const { database, images: stored } = catalogPaths(dataDir);

@@ -7,6 +7,7 @@ import { type ImportSummary, importChannels } from '../../sources/catalog/import
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { withDryRun, withWriter } from '../../sources/catalog/writer.ts';
 import { type CommandContext, defineCommand, StoppedError, UsageError } from '../command.ts';
+import { createDecoder } from './decoder.ts';
 
 export const importCommand = defineCommand({
   usage: 'catalog import FILE.ndjson|- [--images DIR] [--dry-run]',
@@ -40,16 +41,22 @@ stopped by SIGTERM.`,
     const signal = stopSignal();
     const withCatalog = isDryRun ? withDryRun : withWriter;
     const progress = createProgressBar(stderr, fileBytes);
+    // Without --images the names are those of pictures that the catalog already has.
+    const decoder = images === undefined ? undefined : createDecoder(signal);
     const importing = withCatalog(paths, async (writer) => {
       const input = argument === '-' ? stdin() : await openInput(argument);
       return importChannels(writer, input, {
         imagesFrom: images ?? paths.images,
+        isWhole: decoder?.isWhole,
         onRefused: (lineNumber, reason) => progress.printAbove(`line ${lineNumber}: ${reason}`),
         onProgress: (bytesDone, { added, replaced }) => progress.show(bytesDone, `${added + replaced} channels`),
         signal,
       });
     });
-    const summary = await importing.finally(progress.clear);
+    const summary = await importing.finally(() => {
+      progress.clear();
+      return decoder?.close();
+    });
     if (images === undefined && summary.withoutPicture > 0) {
       stderr.write(`Pictures were searched for in ${paths.images}. Name another folder with --images DIR.\n`);
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
-import { MissingPictureError } from './pictures.ts';
+import { MissingPictureError, requireWholePicture } from './pictures.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from './record.ts';
 import { CatalogUnusableError, catalogPaths, createDraftFolder } from './schema.ts';
 import { type CatalogWriter, withWriter } from './writer.ts';
@@ -29,6 +29,8 @@ export interface ImportSummary {
 export interface ImportOptions {
   /** The folder of the files in `bannerFile` and `avatarFile`. */
   readonly imagesFrom: string;
+  /** Whether the picture at a path can be decoded to its end. By default only its first bytes are read. */
+  readonly isWhole?: ((path: string) => Promise<boolean>) | undefined;
   /** Called for every rejected line, in the order of the file. */
   readonly onRefused?: (lineNumber: number, reason: string) => void;
   /** Called after every batch with the number of processed bytes. */
@@ -45,16 +47,17 @@ export interface ImportOptions {
 export async function importChannels(
   writer: CatalogWriter,
   input: Readable,
-  { imagesFrom, onRefused = () => {}, onProgress = () => {}, signal }: ImportOptions,
+  { imagesFrom, isWhole, onRefused = () => {}, onProgress = () => {}, signal }: ImportOptions,
 ): Promise<ImportSummary> {
   const counts = { added: 0, replaced: 0, refused: 0, withoutPicture: 0, lastLine: 0 };
   let batch: { readonly lineNumber: number; readonly record: CatalogRecord | RecordRefusedError }[] = [];
   let pictures = 0;
 
-  function take({ number, content }: NdjsonLine): void {
+  async function take({ number, content }: NdjsonLine): Promise<void> {
     try {
       if ('problem' in content) throw new RecordRefusedError('', content.problem);
       const record = parseRecord(content.text);
+      if (isWhole !== undefined) await requireWholePictures(record, { fromDir: imagesFrom, isWhole });
       batch.push({ lineNumber: number, record });
       pictures += Number(record.bannerFile !== null) + Number(record.avatarFile !== null);
     } catch (error) {
@@ -83,7 +86,7 @@ export async function importChannels(
   let bytesDone = 0;
   try {
     for await (const line of readNdjsonLines(signal === undefined ? input : addAbortSignal(signal, input))) {
-      take(line);
+      await take(line);
       counts.lastLine = line.number;
       bytesRead = line.endOffset;
       if (
@@ -104,6 +107,15 @@ export async function importChannels(
   }
   flush(bytesRead);
   return counts;
+}
+
+/** @throws RecordRefusedError if a picture of the record is missing, damaged or incomplete */
+export async function requireWholePictures(
+  { bannerFile, avatarFile }: CatalogRecord,
+  check: Parameters<typeof requireWholePicture>[2],
+): Promise<void> {
+  for (const [field, fileName] of Object.entries({ bannerFile, avatarFile }))
+    if (fileName !== null) await requireWholePicture(field, fileName, check);
 }
 
 /** Well above the longest record (record.ts bounds each field), and small in memory. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FORMATS, formatRow, sniffFormat } from '../../domain/formats.ts';
+import { FORMATS, formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { hasErrorCode, isSystemError, makeDirectory } from '../../lib/file-system.ts';
 import { RecordRefusedError } from './record.ts';
 
@@ -27,11 +27,7 @@ export function isPictureName(fileName: string): boolean {
  * @throws RecordRefusedError that names `field` if there is no such file, or it is too large or not a picture
  */
 export function placePicture(field: string, fileName: string, fromDir: string, imagesDir: string | null): string {
-  const bytes = readFile(field, fileName, fromDir);
-  const format = sniffFormat(bytes);
-  if (format === undefined) {
-    throw new RecordRefusedError(field, `${fileName} is not a JPEG, PNG, WebP, AVIF or GIF picture`);
-  }
+  const { bytes, format } = readPicture(field, fileName, fromDir);
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_HEX_CHARACTERS);
   const name = `${digest}.${format === 'gif' ? 'gif' : formatRow(format).extension}`;
   if (imagesDir === null) return name;
@@ -46,8 +42,31 @@ export function placePicture(field: string, fileName: string, fromDir: string, i
   return name;
 }
 
+/**
+ * Decodes the file of a picture, which takes longer than reading it.
+ *
+ * @param isWhole whether the file at a path can be decoded to its end
+ * @throws RecordRefusedError that names `field` if it cannot, and those of `placePicture`
+ */
+export async function requireWholePicture(
+  field: string,
+  fileName: string,
+  { fromDir, isWhole }: { readonly fromDir: string; readonly isWhole: (path: string) => Promise<boolean> },
+): Promise<void> {
+  readPicture(field, fileName, fromDir);
+  if (await isWhole(join(fromDir, fileName))) return;
+  throw new RecordRefusedError(field, `${fileName} is damaged or incomplete`);
+}
+
 /** A record names a picture that is not in the folder. */
 export class MissingPictureError extends RecordRefusedError {}
+
+function readPicture(field: string, fileName: string, fromDir: string): { bytes: Buffer; format: SourceFormat } {
+  const bytes = readFile(field, fileName, fromDir);
+  const format = sniffFormat(bytes);
+  if (format !== undefined) return { bytes, format };
+  throw new RecordRefusedError(field, `${fileName} is not a JPEG, PNG, WebP, AVIF or GIF picture`);
+}
 
 function readFile(field: string, fileName: string, fromDir: string): Buffer {
   const path = join(fromDir, fileName);

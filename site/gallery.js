@@ -1,59 +1,75 @@
 import { element } from './dom.js';
 
-/**
- * The channels that a new instance has. Titles and pictures are part of the page, so that it costs no requests; a test
- * compares the list with samples/channels.ndjson.
- */
-export const SAMPLES = [
-  { handle: '@pennantsample', title: 'Pennant Sample', file: 'pennant' },
-  { handle: '@saltmarrowkitchen', title: 'Saltmarrow Kitchen', file: 'saltmarrow' },
-  { handle: '@nightglass', title: 'Nightglass', file: 'nightglass' },
-  { handle: '@fernwick.works', title: 'Fernwick Works', file: 'fernwick' },
-  { handle: '@höhenkamm', title: 'Höhenkamm', file: 'hoehenkamm' },
-  { handle: '@ninthtide', title: 'Ninth Tide', file: 'ninth-tide' },
-  { handle: '@copperloop', title: 'Copper Loop', file: 'copper-loop' },
-  { handle: '@lanternhours', title: 'Lantern Hours', file: 'lantern', hasBanner: false },
-];
+/** @typedef {import('./instance.js').ExampleChannel} ExampleChannel */
 
 /**
- * The sample channels, each a link.
+ * The images of the sample channels are part of the page, so that they cost no requests; a test compares the list with
+ * samples/channels.ndjson.
+ *
+ * @type {Readonly<Record<string, { file: string, hasBanner?: boolean }>>}
+ */
+export const SAMPLES = {
+  UCPennantSample00000001A: { file: 'pennant' },
+  UCPennantSample00000002A: { file: 'lantern', hasBanner: false },
+  UCPennantSample00000003A: { file: 'saltmarrow' },
+  UCPennantSample00000004A: { file: 'fernwick' },
+  UCPennantSample00000005A: { file: 'hoehenkamm' },
+  UCPennantSample00000006A: { file: 'ninth-tide' },
+  UCPennantSample00000007A: { file: 'copper-loop' },
+  UCPennantSample00000008A: { file: 'nightglass' },
+};
+
+/**
+ * Channels of the instance, each a link.
  *
  * @param {HTMLElement} list
  * @param {object} deps
+ * @param {() => readonly ExampleChannel[]} deps.channels
  * @param {(handle: string) => string} deps.addressOf the page's address for a channel
  * @param {(handle: string) => void} deps.onChoose
  */
-export function createGallery(list, { addressOf, onChoose }) {
-  const links = SAMPLES.map(({ handle, title, file, hasBanner = true }) => {
-    const banner = hasBanner ? picture(`gallery/${file}.webp`, 560, 315) : 'No banner';
+export function createGallery(list, { channels, addressOf, onChoose }) {
+  /** @param {ExampleChannel} channel */
+  function card({ channelId, title, handle }) {
+    const name = handle ?? channelId;
+    const sample = SAMPLES[channelId];
     const link = element(
       'a',
-      { class: 'sample', href: addressOf(handle) },
-      element('span', { class: 'sample-banner' }, banner),
-      element('span', { class: 'sample-face' }, picture(`gallery/${file}-avatar.webp`, 96, 96)),
+      { class: 'sample', href: addressOf(name) },
+      ...(sample === undefined ? [] : images(sample)),
       element(
         'span',
         { class: 'sample-text' },
         element('b', {}, title),
-        element('span', { class: 'sample-handle' }, handle),
+        element('span', { class: 'sample-handle' }, name),
       ),
     );
     link.addEventListener('click', (event) => {
       // Other clicks open a tab or a window.
       if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
-      onChoose(handle);
+      onChoose(name);
     });
-    list.append(element('li', {}, link));
-    return { handle, link };
-  });
+    return element('li', {}, link);
+  }
 
   return {
+    /** Whether there is something to show. */
+    isEmpty: () => channels().length === 0,
     /** Writes the links again, because another instance is asked. */
     update() {
-      for (const { handle, link } of links) link.setAttribute('href', addressOf(handle));
+      list.replaceChildren(...channels().map(card));
     },
   };
+}
+
+/** @param {{ file: string, hasBanner?: boolean }} sample */
+function images({ file, hasBanner = true }) {
+  const banner = hasBanner ? picture(`gallery/${file}.webp`, 560, 315) : 'No banner';
+  return [
+    element('span', { class: 'sample-banner' }, banner),
+    element('span', { class: 'sample-face' }, picture(`gallery/${file}-avatar.webp`, 96, 96)),
+  ];
 }
 
 /**

@@ -63,9 +63,11 @@ const recordSnippets = createSnippetBox(find('#record-snippets', HTMLElement), {
 });
 const badge = createBadge(find('#badge', HTMLElement), deps);
 const gallery = createGallery(find('#gallery-list', HTMLElement), {
+  channels: instance.channels,
   addressOf: (channel) => addressOf({ ...USUAL_CHOICE, channel, instance: instance.named() }, location.href),
   onChoose: (channel) => open(channel),
 });
+gallery.update();
 const shelf = createShelf(shelfElement, { onChoose: (variant) => panel.choose(variant) });
 const shelfPictures = createShelfPictures({
   ...deps,
@@ -107,7 +109,7 @@ function navigate(changes, { replace = false } = {}) {
 function showView(view) {
   const hadFocus = document.activeElement instanceof HTMLElement && document.activeElement !== document.body;
   document.body.dataset.view = view;
-  galleryElement.hidden = view !== 'home';
+  galleryElement.hidden = view !== 'home' || gallery.isEmpty();
   channelElement.hidden = view === 'home';
   result.hidden = view !== 'channel';
   channelElement.setAttribute('aria-busy', String(view === 'loading'));

@@ -12,6 +12,7 @@ import { flushSpans } from '../lib/tracing.ts';
 import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
+import { createExamples } from '../services/examples.ts';
 import { createOriginals } from '../services/originals.ts';
 import { createBannerService } from '../services/pictures.ts';
 import { createReEncoding } from '../services/re-encoding.ts';
@@ -61,6 +62,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
   // The functions of the product
   const publishDates = createExactPublishDates({ store, runtime, sources: failover });
   const blockedChannels = new Set(config.blockedChannels);
+  const examples = createExamples(upstreams.sources, blockedChannels);
   const channels = createChannelService({ sources: failover, ...caches, publishDates, blockedChannels, clock });
   const channelBatches = createChannelBatches({ channels, ...runtime });
   const searches = createSearchService({ sources: failover, channels, cache: caches.searches, clock });
@@ -70,7 +72,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
 
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });
-  const services = { channels, channelBatches, searches, banners, beforeLookUp, version, responseWriter };
+  const services = { channels, channelBatches, searches, banners, examples, beforeLookUp, version, responseWriter };
   const listener = createPublicListener({ config, runtime, redis: stores.redis, ...services });
   const { http, limiter, refusedClients } = listener;
   const backgroundWork = createBackgroundWork(
@@ -78,7 +80,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
   const shown = { version, settings, runtime, upstreams, encoder, limiter, refusedClients };
-  const privateListener = createConsoleServer({ config, http, purge, responseWriter, ...shown });
+  const privateListener = createConsoleServer({ config, http, purge, examples, responseWriter, ...shown });
 
   // Last, because the store's thread starts while everything above is built
   await stores.opened();
@@ -88,6 +90,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     http,
     /** The private listener, not listening yet. */
     console: privateListener,
+    examples,
     encoderStats: encoder.stats,
     /** Starts an encoder process before the first picture needs it. */
     warmUp: encoder.warmUp,

@@ -14,7 +14,7 @@ import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 interface PublicListenerOptions
   extends Pick<
     HttpServerOptions,
-    'channels' | 'channelBatches' | 'searches' | 'banners' | 'version' | 'beforeLookUp' | 'responseWriter'
+    'channels' | 'channelBatches' | 'searches' | 'banners' | 'examples' | 'version' | 'beforeLookUp' | 'responseWriter'
   > {
   readonly config: Config;
   readonly runtime: Runtime;

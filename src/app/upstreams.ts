@@ -125,6 +125,7 @@ export function createUpstreams(options: UpstreamsOptions) {
   addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
 
   return {
+    sources,
     failover,
     downloader,
     states,

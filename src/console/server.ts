@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
+import type { Examples } from '../services/examples.ts';
 import type { Purge } from '../services/purge.ts';
 import { addProcessGauges } from './gauges.ts';
 import { startHistory } from './history.ts';
@@ -20,6 +21,7 @@ export interface ConsoleOptions extends ShownComponents {
     readonly baseUrls: readonly string[];
   };
   readonly purge: Purge;
+  readonly examples: Examples;
   /** The public listener. */
   readonly http: Listener;
   readonly responseWriter: ResponseWriter;
@@ -52,7 +54,7 @@ const PLAYGROUND_HEADERS = {
 
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
 export function createConsoleServer(options: ConsoleOptions): Listener {
-  const { config, purge, http, responseWriter } = options;
+  const { config, purge, examples, http, responseWriter } = options;
   const { metrics, holders, logger } = options.runtime;
   const startedAtMs = Date.now();
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
@@ -71,7 +73,10 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ...staticRoutes('/', PAGE, PAGE_HEADERS),
     ...staticRoutes('/', SITE, PAGE_HEADERS, SHARED_FILES),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
-    ['GET /playground/config.json', (request) => ({ body: { instance: publicBase(request) } })],
+    [
+      'GET /playground/config.json',
+      async (request) => ({ body: { instance: publicBase(request), channels: await examples() } }),
+    ],
     ...staticRoutes('/playground/', SITE, PLAYGROUND_HEADERS),
     ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
   ]);

@@ -65,6 +65,8 @@ export interface ChannelSource {
    * choose its size; otherwise it may have more.
    */
   search(query: string, limit: number, options: SearchOptions): Promise<SearchPage>;
+  /** Some of its channels, for a source that knows all of them. */
+  examples?(count: number, options: LoadOptions): Promise<readonly Channel[]>;
   /**
    * The second in which the channel was created (`YYYY-MM-DDThh:mm:ssZ`), for a source whose `getChannel` may know the day
    * only. Best effort: `null` says nothing about the channel, not even that it exists.

@@ -8,9 +8,12 @@ import { shownSettings } from '../../config/report.ts';
 import type { Config } from '../../config/settings.ts';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
+import { withinMs } from '../../lib/work.ts';
+import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
 import { findCatalogProblem } from '../../sources/catalog/reader.ts';
 import { CatalogVersionError, catalogPaths, removeOwnDrafts } from '../../sources/catalog/schema.ts';
 import { chooseStore } from '../../store/registry.ts';
@@ -51,7 +54,7 @@ export async function startService(
     if (consolePort === 0) await service.console.close();
     else await bind(service.console, { host: consoleHost, port: consolePort }, 'CONSOLE_PORT=3001');
     stop.hasStarted = true;
-    stdout.write(greeting(config, service));
+    stdout.write(greeting(config, service, await firstExample(service)));
     service.warmUp();
     service.startBackgroundWork();
   }
@@ -109,6 +112,8 @@ async function bind(listener: Listener, address: { host: string; port: number },
  * a busy machine.
  */
 const SAME_SIGNAL_MS = 1_000;
+/** The start is reported without examples after this time. */
+const EXAMPLE_MS = 2_000;
 /** How often the service looks whether npm's shell still runs. */
 const PARENT_CHECK_MS = 500;
 /** Less than a second. The rest of the start is abandoned. */
@@ -156,13 +161,25 @@ function listenForStop(dataDir: string, { npm_lifecycle_event: npmScript }: Envi
   return stop;
 }
 
-function greeting({ host, baseUrls, consoleHost, consolePort }: Config, service: App): string {
+/** Of this instance's own channels, so that it works. `undefined` also if the catalog does not respond in time. */
+async function firstExample({ examples }: App): Promise<ExampleChannel | undefined> {
+  return (await withinMs(systemClock, examples(), EXAMPLE_MS))?.[0];
+}
+
+function greeting(
+  { host, baseUrls, consoleHost, consolePort }: Config,
+  service: App,
+  example: ExampleChannel | undefined,
+): string {
   const base = baseUrls[0] ?? `http://localhost:${portOf(service.http)}`;
-  const examples = `Pennant listens on ${host}:${portOf(service.http)}. Try:
-  ${base}/api/channel/pennantsample?type=handle
-  ${base}/UCPennantSample00000001A/tv
-  ${base}/api/search?q=pennant
-`;
+  const listens = `Pennant listens on ${host}:${portOf(service.http)}.`;
+  const paths = example && [
+    recordPathOf(example),
+    ...(example.hasBanner ? [`/${example.channelId}/tv`] : []),
+    searchPathOf(example),
+  ];
+  const examples =
+    paths === undefined ? `${listens}\n` : `${listens} Try:\n${paths.map((path) => `  ${base}${path}\n`).join('')}`;
   if (consolePort === 0) return examples;
   // The private listener accepts its own address and names of this machine.
   const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(consoleHost);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { FORMATS } from '../../domain/formats.ts';
+import { type ExampleChannel, type Examples, recordPathOf, searchPathOf } from '../../services/examples.ts';
 import type { Endpoint, HttpResponse } from '../request/context.ts';
 import { listProblems } from '../response/problems.ts';
 import { entityTag } from '../response/response.ts';
@@ -12,13 +13,14 @@ interface DocumentRouteOptions {
   /** The URL of the files of `site/`, with a slash at the end. */
   readonly siteUrl: string | undefined;
   readonly version: string;
+  readonly examples: Examples;
 }
 
 /** The index, the list of problems, the OpenAPI document and the icon. */
 export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
   const icon = readFileSync(new URL('../favicon.png', import.meta.url));
   return [
-    json('/', (base) => indexOf(base, options)),
+    json('/', async (base) => indexOf(base, options, await options.examples())),
     json('/problems', (base) => ({ problems: listProblems(base) })),
     json('/openapi.json', (base) => ({ ...readOpenApi(options), servers: [{ url: base }] })),
     { url: '/favicon.ico', respond: () => unchanging('image/png', icon) },
@@ -26,9 +28,9 @@ export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
 }
 
 /** Indented, because users open these documents in a browser or a terminal. */
-function json(url: string, contentOf: (base: string) => object): Endpoint {
-  const write = (base: string) => `${JSON.stringify(contentOf(base), null, 2)}\n`;
-  return { url, respond: (_path, { base }) => unchanging(JSON_MEDIA_TYPE, write(base)) };
+function json(url: string, contentOf: (base: string) => object | Promise<object>): Endpoint {
+  const write = async (base: string) => `${JSON.stringify(await contentOf(base), null, 2)}\n`;
+  return { url, respond: async (_path, { base }) => unchanging(JSON_MEDIA_TYPE, await write(base)) };
 }
 
 function unchanging(contentType: string, body: string | Buffer): HttpResponse {
@@ -46,35 +48,73 @@ function readOpenApi({ contact, version }: DocumentRouteOptions): object {
 type OpenApi = { readonly info: object };
 let openApi: OpenApi | undefined;
 
-const EXAMPLE_ID = 'UCPennantSample00000001A';
 const PICTURE = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
 const PICTURE_PARAMETERS = `?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`;
 const BADGE = 'A count of the channel for a shields.io badge.';
 
-const ENDPOINTS: readonly (readonly [path: string, description: string, example: string])[] = [
-  [
-    '/api/channel/{identifier}?type=id|handle|username',
-    'The channel’s record as JSON.',
-    '/api/channel/pennantsample?type=handle',
-  ],
-  [
-    '/api/channels?ids={id},@{handle},…',
-    'The records of up to 50 channels.',
-    `/api/channels?ids=${EXAMPLE_ID},@lanternhours`,
-  ],
-  [`/api/banner/{identifier}${PICTURE_PARAMETERS}`, PICTURE, `/api/banner/${EXAMPLE_ID}?type=tv`],
-  ['/{identifier}/{variant}[.{format}]', PICTURE, `/${EXAMPLE_ID}/avatar.webp`],
-  ['/api/search?q={text}&limit=1–50', 'Channels that match a text.', '/api/search?q=pennant'],
-  ['/api/badge/{identifier}?metric=subscribers|views|videos', BADGE, `/api/badge/${EXAMPLE_ID}`],
-  ['/channel/{id}, /c/{name}, /user/{name}', 'The record at a channel page’s path.', `/channel/${EXAMPLE_ID}`],
+interface IndexEntry {
+  readonly path: string;
+  readonly description: string;
+  /** `undefined` if the channel has nothing to show. */
+  readonly exampleFor: (channel: ExampleChannel) => string | undefined;
+}
+
+const ENDPOINTS: readonly IndexEntry[] = [
+  {
+    path: '/api/channel/{identifier}?type=id|handle|username',
+    description: 'The channel’s record as JSON.',
+    exampleFor: recordPathOf,
+  },
+  {
+    path: '/api/channels?ids={id},@{handle},…',
+    description: 'The records of up to 50 channels.',
+    exampleFor: ({ channelId, handle }) =>
+      `/api/channels?ids=${channelId}${handle === null ? '' : `,${encodeURI(handle)}`}`,
+  },
+  {
+    path: `/api/banner/{identifier}${PICTURE_PARAMETERS}`,
+    description: PICTURE,
+    exampleFor: (channel) => withVariant(channel, (variant) => `/api/banner/${channel.channelId}?type=${variant}`),
+  },
+  {
+    path: '/{identifier}/{variant}[.{format}]',
+    description: PICTURE,
+    exampleFor: (channel) => withVariant(channel, (variant) => `/${channel.channelId}/${variant}.webp`),
+  },
+  {
+    path: '/api/search?q={text}&limit=1–50',
+    description: 'Channels that match a text.',
+    exampleFor: searchPathOf,
+  },
+  {
+    path: '/api/badge/{identifier}?metric=subscribers|views|videos',
+    description: BADGE,
+    exampleFor: ({ channelId }) => `/api/badge/${channelId}`,
+  },
+  {
+    path: '/channel/{id}, /c/{name}, /user/{name}',
+    description: 'The record at a channel page’s path.',
+    exampleFor: ({ channelId }) => `/channel/${channelId}`,
+  },
 ];
 
-function indexOf(base: string, { contact, defaultLimit, siteUrl, version }: DocumentRouteOptions): object {
+function withVariant({ hasBanner, hasAvatar }: ExampleChannel, pathOf: (variant: string) => string) {
+  return hasBanner ? pathOf('tv') : hasAvatar ? pathOf('avatar') : undefined;
+}
+
+function indexOf(
+  base: string,
+  { contact, defaultLimit, siteUrl, version }: DocumentRouteOptions,
+  [channel]: readonly ExampleChannel[],
+): object {
   return {
     name: 'Pennant',
     version,
     description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.',
-    endpoints: ENDPOINTS.map(([path, description, example]) => ({ path, description, example: base + example })),
+    endpoints: ENDPOINTS.map(({ path, description, exampleFor }) => {
+      const example = channel && exampleFor(channel);
+      return { path, description, ...(example !== undefined && { example: base + example }) };
+    }),
     openapi: `${base}/openapi.json`,
     problems: `${base}/problems`,
     ...(siteUrl !== undefined && {

@@ -91,6 +91,7 @@ export function createCatalogSource({
       const loaded = await load(ref, signal);
       return { channelId: loaded.channel.channelId, loaded };
     },
+    examples: (count, { signal }) => callThread(signal, () => thread.call('examples', count)),
     async search(query, limit, { signal }) {
       return { hits: await callThread(signal, () => thread.call('search', { query, limit })) };
     },

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { hitOf, type SearchHit } from '../../domain/channel.ts';
+import { type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
 import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
 import { readDatabase } from '../../lib/sqlite-read-only.ts';
 import { type CatalogRecord, channelOf, RECORD_COLUMNS, recordOf } from './record.ts';
@@ -9,6 +9,7 @@ import { createCatalogSearch } from './search.ts';
 
 /** Readers never wait for writers (WAL), only for the recovery after a crash. */
 const BUSY_TIMEOUT_MS = 2_000;
+const FIRST_SAMPLE = 'UCPennantSample00000001A';
 
 /** Queries of a catalog. */
 export type CatalogReader = ReturnType<typeof createCatalogReader>;
@@ -18,6 +19,7 @@ function createCatalogReader(db: DatabaseSync) {
   const selectRow = preparePerKind(db, 'row');
   const selectRecord = preparePerKind(db, RECORD_COLUMNS);
   const selectAll = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels ORDER BY row`);
+  const selectFirst = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels ORDER BY row LIMIT ?`);
   const selectByRow = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels WHERE row = ?`);
   const findRows = createCatalogSearch(db);
 
@@ -36,6 +38,13 @@ function createCatalogReader(db: DatabaseSync) {
       } finally {
         db.exec('COMMIT');
       }
+    },
+    /** Some channels to show what there is: the sample that explains itself, then those with the most subscribers. */
+    examples(count: number): Channel[] {
+      const first = selectRecord.id.get(FIRST_SAMPLE);
+      const rows = [...(first === undefined ? [] : [first]), ...selectFirst.all(count)];
+      const records = new Map(rows.map(recordOf).map((record) => [record.channelId, record]));
+      return [...records.values()].slice(0, count).map(channelOf);
     },
     /** All records, those with the most subscribers first. */
     *records(): Generator<CatalogRecord> {

@@ -21,6 +21,7 @@ const functions = {
   /** Opens the catalog. Creates it if there is none. */
   open: () => answer(() => undefined),
   find: (ref: ChannelRef) => answer((catalog) => catalog?.findRecord(ref)),
+  examples: (count: number) => answer((catalog) => catalog?.examples(count) ?? []),
   search: ({ query, limit }: { readonly query: string; readonly limit: number }) =>
     answer((catalog) => catalog?.search(query, limit) ?? []),
 };

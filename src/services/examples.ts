@@ -1,0 +1,54 @@
+import type { Channel } from '../domain/channel.ts';
+import { AppError } from '../domain/errors.ts';
+import type { ChannelSource } from '../sources/source.ts';
+
+/** A channel that the documents and pages of this instance can show. */
+export interface ExampleChannel {
+  readonly channelId: string;
+  readonly title: string;
+  /** With its `@`; `null` if it has none. */
+  readonly handle: string | null;
+  readonly hasBanner: boolean;
+  readonly hasAvatar: boolean;
+}
+
+/** Returns some channels that this instance has for certain. */
+export type Examples = () => Promise<readonly ExampleChannel[]>;
+
+/** The path of the channel's record. */
+export function recordPathOf({ channelId, handle }: ExampleChannel): string {
+  if (handle === null) return `/api/channel/${channelId}`;
+  return `/api/channel/${encodeURIComponent(handle.slice(1).toLowerCase())}?type=handle`;
+}
+
+/** The path of a search that finds the channel: by the first word of its title. */
+export function searchPathOf({ title }: ExampleChannel): string {
+  const [word = title] = title.trim().toLowerCase().split(/\s/);
+  return `/api/search?q=${encodeURIComponent(word)}`;
+}
+
+const COUNT = 8;
+
+/** Empty if no source knows its channels, or the catalog cannot be read. */
+export function createExamples(
+  sources: readonly Pick<ChannelSource, 'examples'>[],
+  blockedChannels: ReadonlySet<string>,
+): Examples {
+  return async () => {
+    const options = { signal: new AbortController().signal };
+    try {
+      const found = await Promise.all(sources.map((source) => source.examples?.(COUNT, options) ?? []));
+      return found
+        .flat()
+        .filter(({ channelId }) => !blockedChannels.has(channelId))
+        .map(exampleOf);
+    } catch (error) {
+      if (error instanceof AppError) return [];
+      throw error;
+    }
+  };
+}
+
+function exampleOf({ channelId, title, customUrl, banner, avatar }: Channel): ExampleChannel {
+  return { channelId, title, handle: customUrl, hasBanner: banner !== null, hasAvatar: avatar !== null };
+}

@@ -16,20 +16,23 @@ exports.loadEnvFile = () => {
   try {
     const text = readText(path);
     if (text === undefined) return { ...file, isThere: false };
-    const variables = Object.entries(parseEnv(text));
-    // A quote that is not closed takes the next lines, perhaps with secrets, into its value.
-    const [broken] = variables.find(([, value]) => value.includes('\n')) ?? [];
+    const lines = text.split('\n').map(readLine);
+    const broken = lines.find(({ problem }) => problem !== undefined);
     if (broken !== undefined) {
-      return { ...file, problem: `${path} cannot be used: ${broken} has a line break. Is its closing quote missing?` };
+      return { ...file, problem: `${path} cannot be used: the value of ${broken.name} ${broken.problem}` };
     }
-    const loaded = variables.filter(([name]) => (process.env[name] ?? '').trim() === '');
-    for (const [name, value] of loaded) process.env[name] = value;
+    const variables = new Map(lines.filter(({ name }) => name !== undefined).map(({ name, value }) => [name, value]));
+    const names = [...variables.keys()];
+    const loaded = names.filter((name) => (process.env[name] ?? '').trim() === '');
+    for (const name of loaded) process.env[name] = variables.get(name);
+    const lastLines = new Map(lines.map(({ name }, at) => [name, at]));
+    const isIgnored = ({ name, isEmpty }, at) => (name === undefined ? !isEmpty : lastLines.get(name) !== at);
     return {
       ...file,
-      names: variables.map(([name]) => name),
-      loaded: loaded.map(([name]) => name),
-      ignoredLines: ignoredLines(text),
-      cutLines: cutLines(text),
+      names,
+      loaded,
+      ignoredLines: numbersOf(lines, isIgnored),
+      cutLines: numbersOf(lines, ({ isCut }) => isCut),
     };
   } catch (error) {
     return { ...file, problem: `${path} cannot be used: ${reasonOf(error)}` };
@@ -63,24 +66,27 @@ function reasonOf(error) {
   return error.message;
 }
 
-/** The numbers of lines that are neither settings nor comments, and of lines whose variable a later line sets again. */
-function ignoredLines(text) {
-  const lines = text.split('\n');
-  const all = JSON.stringify(parseEnv(text));
-  const isIgnored = (line, at) =>
-    !/^\s*(?:#|$)/.test(line) && JSON.stringify(parseEnv(lines.toSpliced(at, 1, '').join('\n'))) === all;
-  return lines.flatMap((line, at) => (isIgnored(line, at) ? [at + 1] : []));
+function numbersOf(lines, matches) {
+  return lines.flatMap((line, at) => (matches(line, at) ? [at + 1] : []));
 }
 
-/** The numbers of lines with a part that is neither in the value nor clearly a comment. */
-function cutLines(text) {
-  return text.split('\n').flatMap((line, at) => (isCut(line) ? [at + 1] : []));
+/**
+ * Reads a line alone. In a whole file, Node continues the value of an unclosed quote, or of a space only, on the next line,
+ * which may hold a secret.
+ */
+function readLine(line) {
+  const [variable] = Object.entries(parseEnv(line));
+  if (variable === undefined) return { isEmpty: /^\s*(?:#|$)/.test(line) };
+  const [name, value] = variable;
+  const given = line.slice(line.indexOf('=') + 1).trim();
+  const isQuoted = /^["'`]/.test(given);
+  const end = isQuoted ? given.indexOf(given[0], 1) : given.indexOf('#');
+  if (isQuoted && end === -1) return { name, problem: 'has no closing quote' };
+  if (value.includes('\n')) return { name, problem: 'has a line break' };
+  return { name, value, isCut: isQuoted ? !/^\s*(?:#|$)/.test(given.slice(end + 1)) : isCutAt(given, end) };
 }
 
-function isCut(line) {
-  const value = /^\s*[^#=\s][^=]*=(.*)/.exec(line)?.[1].trim() ?? '';
-  const end = /^["'`]/.test(value) ? value.indexOf(value[0], 1) : -1;
-  if (end !== -1) return !/^\s*(?:#|$)/.test(value.slice(end + 1));
-  const hash = value.indexOf('#');
-  return hash !== -1 && !/^(?:|.*\s)#(?:\s|$)/.test(value.slice(0, hash + 2));
+/** True if the `#` at this place does not clearly begin a comment. */
+function isCutAt(given, at) {
+  return at !== -1 && !/^(?:|.*\s)#(?:\s|$)/.test(given.slice(0, at + 2));
 }

@@ -1,3 +1,4 @@
+import { constants, openSync } from 'node:fs';
 import { pino } from 'pino';
 import type { HolderStats } from './holders.ts';
 
@@ -17,13 +18,16 @@ const EXIT_RETRY_MS = 10;
 export type LogOutput = ReturnType<typeof openLogOutput>;
 
 /**
- * Standard output, for lines of a log. It never waits for the reader of a pipe: what the reader has not taken waits in
- * memory, up to a bound. Lines beyond it, or that cannot be written, are lost, and one line says how many were dropped.
+ * Standard output, for lines of a log. It never waits for its reader: what the reader of a pipe or a terminal has not taken
+ * waits in memory, up to a bound. Lines beyond it, or that cannot be written, are lost, and one line says how many were
+ * dropped.
  *
  * The lines of one turn of the event loop are written together, because a system call for each would cost as much as a
  * response.
+ *
+ * @param format of each line. Default: unchanged
  */
-export function openLogOutput() {
+export function openLogOutput(format = (line: string) => line) {
   let collected = '';
   let waitingBytes = 0;
   let droppedLines = 0;
@@ -33,7 +37,7 @@ export function openLogOutput() {
   const output = pino.destination({
     // Node makes pipes and sockets non-blocking when it creates `process.stdout`. A thread of its own for writing would
     // not do: the process cannot end before a blocked write does.
-    dest: process.stdout.fd,
+    dest: process.stdout.isTTY ? openTerminal() : process.stdout.fd,
     sync: true,
     maxLength: MAX_UNWRITTEN_BYTES,
     retryEAGAIN(_error, writingBytes, otherBytes) {
@@ -51,7 +55,7 @@ export function openLogOutput() {
 
   function write(line: string): void {
     if (collected === '') setImmediate(flush);
-    collected += line;
+    collected += format(line);
     if (collected.length > MAX_COLLECTED_CHARACTERS) flush();
   }
 
@@ -89,4 +93,14 @@ export function openLogOutput() {
     stats: (): HolderStats => ({ bytes: waitingBytes, maxBytes: MAX_UNWRITTEN_BYTES }),
     droppedLines: () => droppedLines,
   };
+}
+
+/** The terminal of standard output, opened again because Node makes terminals blocking: Ctrl-S would stop the service. */
+function openTerminal(): number {
+  try {
+    return openSync('/dev/stdout', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    // Another user's terminal, or no such file on this system.
+    return process.stdout.fd;
+  }
 }

@@ -52,16 +52,14 @@ const CONTROL_ESCAPES = /\\(u00(?:[01][0-9a-f]|7f|[89][0-9a-f])|[bfr])|\\./g;
 const RAW_CONTROLS = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
 
 /** Readable lines for a terminal, with the time of day and without process ID and host name. Default: standard output. */
-export async function createTerminalLog(destination?: NodeJS.WritableStream): Promise<DestinationStream> {
+export async function createTerminalLog(destination?: DestinationStream): Promise<DestinationStream> {
   // Loaded only when stdout is a terminal.
-  const { default: pretty } = await import('pino-pretty');
-  const stream = pretty({
-    sync: true,
-    ignore: 'pid,hostname',
-    translateTime: 'SYS:HH:MM:ss',
-    ...(destination === undefined ? {} : { destination }),
-  });
-  return { write: (line) => void stream.write(withoutControls(line)) };
+  const { prettyFactory } = await import('pino-pretty');
+  const prettify = prettyFactory({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' });
+  const format = (line: string) => prettify(withoutControls(line));
+  if (destination !== undefined) return { write: (line) => destination.write(format(line)) };
+  standardOutput ??= openLogOutput(format);
+  return standardOutput;
 }
 
 /** Replaces control characters in a line of JSON by visible escapes. */

@@ -38,6 +38,18 @@ describe('.env', () => {
     expect(stdout).toContain(`\n.env: ${envFile}, 2 variables\n`);
   });
 
+  test.each(['', ' ', ' \t', ' # nobody', '\r'])(
+    'gives an empty value no part of the next line: "%s"',
+    async (rest) => {
+      await writeFile(envFile, `CONTACT=${rest}\nREDIS_URL=redis://:the-password@cache\nBLOCKED_CHANNELS=${BLOCKED}\n`);
+      const { exitCode, stdout, stderr } = await settings();
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(stdout).not.toContain('the-password');
+      expect(lineOf('REDIS_URL', stdout)).toEqual(['REDIS_URL', '.env', 'set (not shown)']);
+      expect(lineOf('BLOCKED_CHANNELS', stdout)).toEqual(['BLOCKED_CHANNELS', '.env', BLOCKED]);
+    },
+  );
+
   test('is overridden by the environment, but not by an empty variable in it', async () => {
     await writeFile(envFile, `PORT=9\nBLOCKED_CHANNELS=${BLOCKED}\n`);
     const { stdout } = await settings({ PORT: '10', BLOCKED_CHANNELS: '' });
@@ -95,13 +107,23 @@ describe('a quote in .env', () => {
     ['CONTACT', `CONTACT=\`ops\r\n${REST}HOST=\`::\`\r\n`],
     ['OTEL_SERVICE_NAME', `PORT=9\nOTEL_SERVICE_NAME="a\n${REST}HOST="::"\n`],
     ['SOMETHING', `export SOMETHING='a\n${REST}HOST='::'\n`],
+    ['CONTACT', `CONTACT="ops@example.org\n${REST}`],
   ])('of %s that is not closed is refused, and no value is shown', async (name, content) => {
     await writeFile(envFile, content);
-    const reason = `${name} has a line break. Is its closing quote missing?`;
+    const reason = `the value of ${name} has no closing quote`;
     const refusal = { exitCode: 1, stdout: '', stderr: `${envFile} cannot be used: ${reason}\n` };
     expect(await settings()).toEqual(refusal);
     expect(await runCommand(['serve', '--check'], { directory })).toEqual(refusal);
     expect(await runCommand(['serve'], { directory })).toEqual(refusal);
+  });
+
+  test('or an escape that makes a line break is refused', async () => {
+    await writeFile(envFile, `CONTACT="ops\\nexample"\n${REST}`);
+    expect(await settings()).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `${envFile} cannot be used: the value of CONTACT has a line break\n`,
+    });
   });
 
   test.each([

@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { findFreePort, PROGRAM, runCommand, startService } from '../helpers/process.ts';
+import { isInstalled } from '../helpers/installed.ts';
+import { childrenOf, findFreePort, isRunning, PROGRAM, runCommand, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-async function start(env: Record<string, string>) {
-  const service = await startService({ directory: await createTemporaryDirectory(), env });
+async function start(env: Record<string, string>, prefix: readonly string[] = []) {
+  const service = await startService({ directory: await createTemporaryDirectory(), env, prefix });
   onTestFinished(async () => {
     service.child.kill('SIGKILL');
     await service.ended;
@@ -102,6 +103,23 @@ describe('a reader of the log that stops reading', () => {
     await request(service, 2_000);
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);
+  });
+
+  test.skipIf(!isInstalled('script', 'a terminal', 'bsdutils'))('prevents nothing if it is a terminal', async () => {
+    const inTerminal = ['sh', '-c', 'exec script -qec "exec $0 $1 $2" /dev/null'];
+    const service = await start({ ACCESS_LOG: 'on' }, inTerminal);
+    const [pid = 0] = await childrenOf(service.pid);
+    // It survives the end of its terminal.
+    onTestFinished(async () => {
+      if (await isRunning(pid)) process.kill(pid, 'SIGKILL');
+    });
+    service.child.stdout?.pause();
+    await request(service, 2_000);
+    process.kill(pid, 'SIGTERM');
+    await expect.poll(() => isRunning(pid)).toBe(false);
+    service.child.stdout?.resume();
+    expect(await service.closed).toBe(0);
+    expect(service.output()).toMatch(/^\[\d\d:\d\d:\d\d\].*INFO.*request/m);
   });
 
   test('gets what waits if it reads again during a stop', async () => {

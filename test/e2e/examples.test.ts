@@ -1,0 +1,57 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startTestApp } from '../helpers/app.ts';
+import { catalogLine, importLines } from '../helpers/catalog.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
+
+interface Index {
+  readonly endpoints: readonly { readonly path: string; readonly example?: string }[];
+}
+
+/** The examples in the index, without the origin, and the channels that the playground shows first. */
+async function start(env: Record<string, string>, lines: readonly string[] = []) {
+  const service = await startTestApp({ env });
+  onTestFinished(() => service.close());
+  if (lines.length > 0) await importLines(service.dataDir, lines);
+  const index = JSON.parse((await service.get('/')).text) as Index;
+  const config = (await service.console('/playground/config.json')).json();
+  return {
+    service,
+    paths: index.endpoints.flatMap(({ example }) =>
+      example === undefined ? [] : [example.replace(/^http:\/\/[^/]+/, '')],
+    ),
+    endpoints: index.endpoints.length,
+    channels: (config as { readonly channels: readonly { readonly channelId: string }[] }).channels.map(
+      ({ channelId }) => channelId,
+    ),
+  };
+}
+
+test.each([
+  ['the sample catalog', { SAMPLE_CATALOG: 'on' }, [], 7],
+  [
+    'a catalog of its own',
+    { SAMPLE_CATALOG: 'off' },
+    // Without images there is no example of one.
+    [catalogLine(1, { title: 'Été à la mer', customUrl: '@été', subscriberCount: '5' }), catalogLine(2)],
+    5,
+  ],
+])('every example of an instance with %s works', async (_what, env, lines, count) => {
+  const { service, paths } = await start({ SOURCES: 'catalog', ...env }, lines);
+  expect(paths).toHaveLength(count);
+  for (const path of paths) {
+    const { status, text } = await service.get(path);
+    expect([path, status]).toEqual([path, 200]);
+    if (path.startsWith('/api/search')) expect((JSON.parse(text) as { results: unknown[] }).results).not.toEqual([]);
+  }
+});
+
+test('an instance without channels of its own shows no examples', async () => {
+  const { paths, channels, endpoints } = await start({ SOURCES: 'catalog', SAMPLE_CATALOG: 'off' });
+  expect([paths, channels, endpoints]).toEqual([[], [], 7]);
+});
+
+test('the playground begins with channels that the instance has, and never with a blocked one', async () => {
+  const lines = [1, 2].map((number) => catalogLine(number));
+  const env = { SOURCES: 'catalog', SAMPLE_CATALOG: 'off', BLOCKED_CHANNELS: numberedChannelId(1) };
+  expect((await start(env, lines)).channels).toEqual([numberedChannelId(2)]);
+});

@@ -29,19 +29,21 @@ export function searchPathOf({ title }: ExampleChannel): string {
 
 const COUNT = 8;
 
-/** Empty if no source knows its channels, or the catalog cannot be read. */
+/**
+ * Empty if the first source does not know its channels, or the catalog cannot be read. A live source before the catalog may
+ * say that there is no such channel, which is final.
+ *
+ * @param sources in order of preference
+ */
 export function createExamples(
-  sources: readonly Pick<ChannelSource, 'examples'>[],
+  [first]: readonly Pick<ChannelSource, 'examples'>[],
   blockedChannels: ReadonlySet<string>,
 ): Examples {
   return async () => {
     const options = { signal: new AbortController().signal };
     try {
-      const found = await Promise.all(sources.map((source) => source.examples?.(COUNT, options) ?? []));
-      return found
-        .flat()
-        .filter(({ channelId }) => !blockedChannels.has(channelId))
-        .map(exampleOf);
+      const found = (await first?.examples?.(COUNT, options)) ?? [];
+      return found.filter(({ channelId }) => !blockedChannels.has(channelId)).map(exampleOf);
     } catch (error) {
       if (error instanceof AppError) return [];
       throw error;

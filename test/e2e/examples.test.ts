@@ -45,8 +45,11 @@ test.each([
   }
 });
 
-test('an instance without channels of its own shows no examples', async () => {
-  const { paths, channels, endpoints } = await start({ SOURCES: 'catalog', SAMPLE_CATALOG: 'off' });
+test.each([
+  ['without channels of its own', { SOURCES: 'catalog', SAMPLE_CATALOG: 'off' }],
+  ['that asks a live source before the catalog', { SOURCES: 'youtube,catalog' }],
+])('an instance %s shows no examples', async (_what, env) => {
+  const { paths, channels, endpoints } = await start(env);
   expect([paths, channels, endpoints]).toEqual([[], [], 7]);
 });
 

@@ -133,7 +133,7 @@ async function openShell(isServing: boolean) {
       const ports = { PORT: String(await findFreePort()), CONSOLE_PORT: String(await findFreePort()) };
       const env = { ...ports, DATA_DIR: join(directory, 'served'), TRUST_PROXY: '127.0.0.1/32' };
       served = { ...start(commands, env), ports };
-      await served.printed(new RegExp(`:${ports.PORT}\\. Try:`));
+      await served.printed(new RegExp(`:${ports.PORT}\\.`));
     },
     stopServing,
     async close() {

@@ -238,7 +238,8 @@ function findRequestOfType({ endpoint, pathParameters, target }: RequestContext)
     : undefined;
 }
 
-const FORMAT_NAMES: Record<Format, string> = { avif: 'AVIF', webp: 'WebP', jpeg: 'JPEG', png: 'PNG' };
+/** As people write it. */
+const nameOfFormat = (format: Format): string => (format === 'webp' ? 'WebP' : format.toUpperCase());
 
 function hintForMissing({ pathParameters, endpoint, target }: RequestContext): string {
   const { identifier = '' } = pathParameters;
@@ -247,7 +248,7 @@ function hintForMissing({ pathParameters, endpoint, target }: RequestContext): s
   const [, handle = '', extension = ''] = /^@(.+)\.([^.]+)$/.exec(identifier) ?? [];
   const format = findFormat(extension.toLowerCase());
   if (format !== undefined && /banner|^\/:/.test(endpoint?.url ?? '')) {
-    return `For a ${FORMAT_NAMES[format]}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
+    return `For a ${nameOfFormat(format)}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
   }
   if (!isChannelId(name)) return `${identifierNote(name)} Search for it: ${searchFor(name)}.`.trim();
   const { type } = parseQuery(target.query);

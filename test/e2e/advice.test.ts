@@ -387,6 +387,8 @@ describe('without a connection to upstream', () => {
     });
     const { status, text } = await offline.get('/api/channel/anyone?type=handle');
     expect([status, JSON.parse(text).detail]).toEqual([503, expect.stringMatching(/YouTube.*SOURCES=catalog/)]);
+    const { detail } = JSON.parse((await offline.get('/@anyone.png')).text) as { readonly detail: string };
+    expect(detail).toContain('For a PNG: /@anyone/default.png. The upstream is YouTube.');
     for (const url of ['/api/channel/---?type=handle', '/api/banner/@---', '/c/%20']) {
       expect([url, (await offline.get(url)).status]).toEqual([url, 400]);
     }

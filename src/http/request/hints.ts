@@ -31,7 +31,7 @@ export function findHint(error: unknown, context: RequestContext): string {
     case 'channel_not_found':
       return hintForMissing(context);
     case 'upstream_unavailable':
-      return error instanceof AppError && isUnreachable(error) ? OFFLINE : '';
+      return `${hintForExtension(context)} ${error instanceof AppError && isUnreachable(error) ? OFFLINE : ''}`.trim();
     default:
       return '';
   }
@@ -241,15 +241,20 @@ function findRequestOfType({ endpoint, pathParameters, target }: RequestContext)
 /** As people write it. */
 const nameOfFormat = (format: Format): string => (format === 'webp' ? 'WebP' : format.toUpperCase());
 
+/** After a handle, an extension belongs to the handle. */
+function hintForExtension({ pathParameters, endpoint }: Pick<RequestContext, 'pathParameters' | 'endpoint'>): string {
+  const [, handle = '', extension = ''] = /^@(.+)\.([^.]+)$/.exec(pathParameters.identifier ?? '') ?? [];
+  const format = findFormat(extension.toLowerCase());
+  if (format === undefined || !/banner|^\/:/.test(endpoint?.url ?? '')) return '';
+  return `For a ${nameOfFormat(format)}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
+}
+
 function hintForMissing({ pathParameters, endpoint, target }: RequestContext): string {
   const { identifier = '' } = pathParameters;
   const name = identifier.replace(/^@/, '');
   if (isChannelIdOfOneCase(name)) return CASE_NOTE.trim();
-  const [, handle = '', extension = ''] = /^@(.+)\.([^.]+)$/.exec(identifier) ?? [];
-  const format = findFormat(extension.toLowerCase());
-  if (format !== undefined && /banner|^\/:/.test(endpoint?.url ?? '')) {
-    return `For a ${nameOfFormat(format)}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
-  }
+  const ofExtension = hintForExtension({ pathParameters, endpoint });
+  if (ofExtension !== '') return ofExtension;
   if (!isChannelId(name)) return `${identifierNote(name)} Search for it: ${searchFor(name)}.`.trim();
   const { type } = parseQuery(target.query);
   const isReadAsName =

@@ -1,6 +1,13 @@
 import { element } from './dom.js';
 
-/** @typedef {import('./instance.js').ExampleChannel} ExampleChannel */
+/**
+ * @typedef {object} ExampleChannel
+ * @property {string} channelId
+ * @property {string} title
+ * @property {string | null} handle
+ */
+
+const MAX_WAIT_MS = 20_000;
 
 /**
  * The images of the sample channels are part of the page, so that they cost no requests; a test compares the list with
@@ -61,6 +68,21 @@ export function createGallery(list, { channels, addressOf, onChoose }) {
       list.replaceChildren(...channels().map(card));
     },
   };
+}
+
+/**
+ * Some channels of the instance that the page belongs to; none if the page is on another web host.
+ *
+ * @returns {Promise<readonly ExampleChannel[]>}
+ */
+export async function loadChannels() {
+  try {
+    const response = await fetch('channels.json', { signal: AbortSignal.timeout(MAX_WAIT_MS) });
+    return response.ok ? (await response.json()).channels : [];
+  } catch {
+    // No response in time, or a page: some hosts respond with one to every path.
+    return [];
+  }
 }
 
 /** @param {{ file: string, hasBanner?: boolean }} sample */

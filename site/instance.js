@@ -16,8 +16,7 @@ export async function createInstance({ named, onChange }) {
   const form = find('#instance-form', HTMLFormElement);
   const input = find('#instance', HTMLInputElement);
   const fault = find('#instance-fault', HTMLElement);
-  const config = await findConfig();
-  const configured = config.origin ?? '';
+  const configured = (await findConfigured()) ?? '';
   let origin = configured;
   show(named);
 
@@ -61,8 +60,6 @@ export async function createInstance({ named, onChange }) {
 
   return {
     origin: () => origin,
-    /** Some channels that it has. Only the configured one is known. */
-    channels: () => (origin === configured ? config.channels : []),
     /** For the page's address: empty if it is the configured one. */
     named: () => (origin === configured ? '' : origin),
     show,
@@ -102,28 +99,15 @@ function isLoopback(hostname) {
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }
 
-/**
- * @typedef {object} ExampleChannel
- * @property {string} channelId
- * @property {string} title
- * @property {string | null} handle
- */
-
-/**
- * The private listener responds with its public address and some of its channels. Another web host may have such a file,
- * or none.
- *
- * @returns {Promise<{ origin: string | undefined, channels: readonly ExampleChannel[] }>}
- */
-async function findConfig() {
-  const nothing = { origin: undefined, channels: [] };
+/** The private listener responds with its public address. Another web host may have such a file, or none. */
+async function findConfigured() {
   try {
     const response = await fetch('config.json', { signal: AbortSignal.timeout(MAX_CONFIG_MS) });
-    if (!response.ok) return nothing;
-    const { instance, channels = [] } = await response.json();
-    return { origin: parseInstance(String(instance)).origin, channels };
+    if (!response.ok) return undefined;
+    const { instance } = await response.json();
+    return parseInstance(String(instance)).origin;
   } catch {
     // No response in time, or a page: some hosts respond with one to every path.
-    return nothing;
+    return undefined;
   }
 }

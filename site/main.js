@@ -4,7 +4,7 @@ import { createBudget } from './budget.js';
 import { createBudgetMeter } from './budget-meter.js';
 import { createCopyButton } from './copy.js';
 import { element, find } from './dom.js';
-import { createGallery } from './gallery.js';
+import { createGallery, loadChannels } from './gallery.js';
 import { describeFault, identify } from './identify.js';
 import { createInstance } from './instance.js';
 import { createNotice } from './notice.js';
@@ -62,12 +62,14 @@ const recordSnippets = createSnippetBox(find('#record-snippets', HTMLElement), {
   label: 'Copy the record as',
 });
 const badge = createBadge(find('#badge', HTMLElement), deps);
+/** @type {readonly import('./gallery.js').ExampleChannel[]} */
+let channels = [];
 const gallery = createGallery(find('#gallery-list', HTMLElement), {
-  channels: instance.channels,
+  // Those of another instance are unknown.
+  channels: () => (instance.named() === '' ? channels : []),
   addressOf: (channel) => addressOf({ ...USUAL_CHOICE, channel, instance: instance.named() }, location.href),
   onChoose: (channel) => open(channel),
 });
-gallery.update();
 const shelf = createShelf(shelfElement, { onChoose: (variant) => panel.choose(variant) });
 const shelfPictures = createShelfPictures({
   ...deps,
@@ -295,3 +297,6 @@ find('#home', HTMLAnchorElement).addEventListener('click', (event) => {
 });
 addEventListener('popstate', restore);
 restore();
+channels = await loadChannels();
+gallery.update();
+galleryElement.hidden = document.body.dataset.view !== 'home' || gallery.isEmpty();

@@ -73,10 +73,8 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ...staticRoutes('/', PAGE, PAGE_HEADERS),
     ...staticRoutes('/', SITE, PAGE_HEADERS, SHARED_FILES),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
-    [
-      'GET /playground/config.json',
-      async (request) => ({ body: { instance: publicBase(request), channels: await examples() } }),
-    ],
+    ['GET /playground/config.json', (request) => ({ body: { instance: publicBase(request) } })],
+    ['GET /playground/channels.json', async () => ({ body: { channels: await examples() } })],
     ...staticRoutes('/playground/', SITE, PLAYGROUND_HEADERS),
     ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
   ]);

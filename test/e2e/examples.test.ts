@@ -13,14 +13,14 @@ async function start(env: Record<string, string>, lines: readonly string[] = [])
   onTestFinished(() => service.close());
   if (lines.length > 0) await importLines(service.dataDir, lines);
   const index = JSON.parse((await service.get('/')).text) as Index;
-  const config = (await service.console('/playground/config.json')).json();
+  const gallery = (await service.console('/playground/channels.json')).json();
   return {
     service,
     paths: index.endpoints.flatMap(({ example }) =>
       example === undefined ? [] : [example.replace(/^http:\/\/[^/]+/, '')],
     ),
     endpoints: index.endpoints.length,
-    channels: (config as { readonly channels: readonly { readonly channelId: string }[] }).channels.map(
+    channels: (gallery as { readonly channels: readonly { readonly channelId: string }[] }).channels.map(
       ({ channelId }) => channelId,
     ),
   };

@@ -11,6 +11,7 @@ const used = usePlayground();
 describe.skipIf(!hasBrowser)('the playground', () => {
   test('starts with the sample channels without a request', async () => {
     const { page, asked } = await visitPlayground(used);
+    await expect.poll(() => page.locator('.sample-text').count()).toBe(8);
     const shown = await page.locator('.sample-text').allInnerTexts();
     const samples = readFileSync(new URL('../../samples/channels.ndjson', import.meta.url), 'utf8')
       .trim()

@@ -61,8 +61,6 @@ export function createGallery(list, { channels, addressOf, onChoose }) {
   }
 
   return {
-    /** Whether there is something to show. */
-    isEmpty: () => channels().length === 0,
     /** Writes the links again, because another instance is asked. */
     update() {
       list.replaceChildren(...channels().map(card));

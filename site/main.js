@@ -111,7 +111,7 @@ function navigate(changes, { replace = false } = {}) {
 function showView(view) {
   const hadFocus = document.activeElement instanceof HTMLElement && document.activeElement !== document.body;
   document.body.dataset.view = view;
-  galleryElement.hidden = view !== 'home' || gallery.isEmpty();
+  galleryElement.hidden = view !== 'home';
   channelElement.hidden = view === 'home';
   result.hidden = view !== 'channel';
   channelElement.setAttribute('aria-busy', String(view === 'loading'));
@@ -299,4 +299,3 @@ addEventListener('popstate', restore);
 restore();
 channels = await loadChannels();
 gallery.update();
-galleryElement.hidden = document.body.dataset.view !== 'home' || gallery.isEmpty();

@@ -9,9 +9,9 @@ const ROOMS = {
   sources: ['domain', 'lib'],
   images: ['domain', 'lib'],
   store: ['domain', 'lib'],
-  'picture-store': ['domain', 'lib', 'store'],
+  'image-store': ['domain', 'lib', 'store'],
   'rate-limit': ['domain', 'lib'],
-  services: ['domain', 'lib', 'sources', 'images', 'store', 'picture-store'],
+  services: ['domain', 'lib', 'sources', 'images', 'store', 'image-store'],
   http: ['domain', 'lib', 'rate-limit', 'services'],
   console: ['domain', 'lib', 'services'],
   app: [
@@ -21,13 +21,13 @@ const ROOMS = {
     'sources',
     'images',
     'store',
-    'picture-store',
+    'image-store',
     'rate-limit',
     'services',
     'http',
     'console',
   ],
-  cli: ['domain', 'lib', 'config', 'sources', 'images', 'store', 'picture-store', 'services', 'app'],
+  cli: ['domain', 'lib', 'config', 'sources', 'images', 'store', 'image-store', 'services', 'app'],
 };
 /** Build the sources and the store that the settings select. */
 const REGISTRIES = '^src/(sources|store)/registry\\.ts$';

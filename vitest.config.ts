@@ -16,12 +16,12 @@ const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache
 
 /** Each of these runs in its own process, because they measure the whole process. */
 const MEASURE_MEMORY = [
-  'src/picture-store/disk-usage.test.ts',
-  'src/picture-store/pictures.test.ts',
+  'src/image-store/disk-usage.test.ts',
+  'src/image-store/images.test.ts',
   'src/store/read-through-memory.test.ts',
   'src/http/response/micro-cache.test.ts',
   'src/http/response/serializers.test.ts',
-  'src/services/remembered-pictures.test.ts',
+  'src/services/remembered-images.test.ts',
   'src/sources/youtube/client-version-lookup.test.ts',
   'test/e2e/held-in-memory.test.ts',
 ];

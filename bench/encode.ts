@@ -5,7 +5,7 @@ import { FORMATS } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { createEncoder } from '../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
-import { type BenchPicture, encodeBare, readBackgrounds, readSampleBanners } from './pictures.ts';
+import { type BenchImage, encodeBare, readBackgrounds, readSampleBanners } from './images.ts';
 import { benchQuality } from './quality.ts';
 import type { Print, Row } from './report.ts';
 import { summarize, timeMs } from './statistics.ts';
@@ -25,14 +25,14 @@ export async function bench(print: Print): Promise<Row[]> {
   const samples = await readSampleBanners();
   print('encoding each image by an encoder process and by the bare library');
   const rows = await inTemporaryDirectory((directory) =>
-    compareWithBare(directory, (photographs[0] ?? samples[0]) as BenchPicture),
+    compareWithBare(directory, (photographs[0] ?? samples[0]) as BenchImage),
   );
   print('comparing what each format and effort makes of the same images');
   return [...rows, ...(await benchQuality({ samples, photographs }, print))];
 }
 
 /** A new crop of a stored original, in interleaved rounds. */
-async function compareWithBare(directory: string, { bytes }: BenchPicture): Promise<Row[]> {
+async function compareWithBare(directory: string, { bytes }: BenchImage): Promise<Row[]> {
   const original = { path: path.join(directory, 'original') };
   await writeFile(original.path, bytes);
   const encoder = createEncoder({ processes: 1 });

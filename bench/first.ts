@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
-import { answerStatus } from '../test/helpers/fake-upstream.ts';
+import { respondWithStatus } from '../test/helpers/fake-upstream.ts';
 import { startService } from '../test/helpers/process.ts';
 import { startReplayServer, youtubeSettings } from '../test/helpers/replay-server.ts';
-import { encodeBare, readSampleBanners } from './pictures.ts';
+import { encodeBare, readSampleBanners } from './images.ts';
 import { stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
 import { fetchGood, SAMPLE_CHANNEL } from './servers.ts';
@@ -13,7 +13,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const STARTS = 5;
 const MOST_START_MS = 500;
-const STORED = { record: `/api/channel/${SAMPLE_CHANNEL}`, picture: `/${SAMPLE_CHANNEL}/desktop.avif` };
+const STORED = { record: `/api/channel/${SAMPLE_CHANNEL}`, image: `/${SAMPLE_CHANNEL}/desktop.avif` };
 
 const ROUNDS = 7;
 const ROUND_TRIP_MS = 100;
@@ -26,9 +26,9 @@ const ASKED = [
 ] as const;
 const CROP = cropOf('desktop', REFERENCE_BANNER);
 
-/** What the first client waits for: the start of the service, and the first picture of a channel. */
+/** What the first client waits for: the start of the service, and the first image of a channel. */
 export async function bench(print: Print): Promise<Row[]> {
-  return [...(await inTemporaryDirectory(startRows)), ...(await firstPictureRows(print))];
+  return [...(await inTemporaryDirectory(startRows)), ...(await firstImageRows(print))];
 }
 
 /** The time from the start of the process to the first response, with a directory that an earlier process has filled. */
@@ -64,18 +64,18 @@ async function startAndFetch(directory: string, path: string): Promise<number> {
 }
 
 interface Round {
-  readonly pictureMs: number;
+  readonly imageMs: number;
   readonly encodeMs: number;
 }
 
-/** The first picture of a channel with an upstream 100 ms away, compared with the sum of its steps. */
-async function firstPictureRows(print: Print): Promise<Row[]> {
-  const [picture] = await readSampleBanners();
-  if (picture === undefined) throw new Error('There is no picture.');
-  const { bytes } = picture;
+/** The first image of a channel with an upstream 100 ms away, compared with the sum of its steps. */
+async function firstImageRows(print: Print): Promise<Row[]> {
+  const [image] = await readSampleBanners();
+  if (image === undefined) throw new Error('There is no image.');
+  const { bytes } = image;
   const distant = await startReplayServer({
-    image: answerStatus(200, { 'content-type': 'image/jpeg' }, bytes),
-    mayAnswer: () => pause(ROUND_TRIP_MS),
+    image: respondWithStatus(200, { 'content-type': 'image/jpeg' }, bytes),
+    mayRespond: () => pause(ROUND_TRIP_MS),
   });
   sharp.concurrency(1);
   sharp.cache(false);
@@ -84,8 +84,8 @@ async function firstPictureRows(print: Print): Promise<Row[]> {
     for (const { by, path, roundTrips } of ASKED) {
       const rounds: Round[] = [];
       for (let round = 0; round < ROUNDS; round += 1) {
-        const pictureMs = await timeFirstPicture(distant.origin, path);
-        rounds.push({ pictureMs, encodeMs: await timeMs(() => encodeBare(bytes, CROP, 'avif')) });
+        const imageMs = await timeFirstImage(distant.origin, path);
+        rounds.push({ imageMs, encodeMs: await timeMs(() => encodeBare(bytes, CROP, 'avif')) });
         print(`  by ${by}: ${JSON.stringify(rounds.at(-1))}`);
       }
       rows.push(rowOf(by, roundTrips, rounds));
@@ -97,7 +97,7 @@ async function firstPictureRows(print: Print): Promise<Row[]> {
 }
 
 /** A new service each time, because its second response would come from the cache. @returns milliseconds */
-function timeFirstPicture(origin: string, path: string): Promise<number> {
+function timeFirstImage(origin: string, path: string): Promise<number> {
   return inTemporaryDirectory(async (directory) => {
     const env = { ...youtubeSettings(origin), LOG_LEVEL: 'warn' };
     const service = await startService({ directory, env });
@@ -111,12 +111,12 @@ function timeFirstPicture(origin: string, path: string): Promise<number> {
 }
 
 function rowOf(by: string, roundTrips: number, rounds: readonly Round[]): Row {
-  const first = summarize(rounds.map(({ pictureMs }) => pictureMs));
+  const first = summarize(rounds.map(({ imageMs }) => imageMs));
   const encode = summarize(rounds.map(({ encodeMs }) => encodeMs));
   const sumMs = roundTrips * ROUND_TRIP_MS + encode.median;
   return {
     part: 'first',
-    what: `first picture by ${by}, upstream ${ROUND_TRIP_MS} ms away`,
+    what: `first image by ${by}, upstream ${ROUND_TRIP_MS} ms away`,
     measured: `${formatSummary(first, 0)} ms; a bare encode takes ${encode.median.toFixed(0)} ms`,
     target: `at most ${roundTrips} round trips + encode + ${MOST_EXTRA_MS} ms = ${(sumMs + MOST_EXTRA_MS).toFixed(0)} ms`,
     isMet: first.median <= sumMs + MOST_EXTRA_MS,

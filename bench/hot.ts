@@ -14,7 +14,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const RECORD_PATH = `/api/channel/${SAMPLE_CHANNEL}`;
 /** About 110 KB, like typical banners. */
-const PICTURE_PATH = `/${SAMPLE_CHANNEL}/desktop.jpg?quality=90`;
+const IMAGE_PATH = `/${SAMPLE_CHANNEL}/desktop.jpg?quality=90`;
 
 /** Each with new processes: two processes of the same program may differ by a fifth. */
 const STARTS = 3;
@@ -40,19 +40,19 @@ interface Rounds {
 export function bench(print: Print): Promise<Row[]> {
   return inTemporaryDirectory(async (directory) => {
     const load = createLoadGenerator();
-    const results = { 'hot JSON': [] as Rounds[], 'hot picture': [] as Rounds[] };
+    const results = { 'hot JSON': [] as Rounds[], 'hot image': [] as Rounds[] };
     for (let number = 1; number <= STARTS; number += 1) {
       print(`start ${number} of ${STARTS}`);
       const service = await startPinnedService(join(directory, 'service'));
       const logging = await startPinnedService(join(directory, 'logging'), { ACCESS_LOG: 'on', LOG_LEVEL: 'info' });
       try {
         if (number === 1) {
-          print('waiting until the picture has been encoded again');
+          print('waiting until the image has been encoded again');
           await Promise.all([settle(service), settle(logging)]);
         }
         const compared = { service, logging, load, directory, print };
         results['hot JSON'].push(...(await compare(RECORD_PATH, compared)));
-        results['hot picture'].push(...(await compare(PICTURE_PATH, compared)));
+        results['hot image'].push(...(await compare(IMAGE_PATH, compared)));
       } finally {
         await stopProcess(service);
         await stopProcess(logging);
@@ -67,12 +67,12 @@ const SETTLE_MS = 180_000;
 const BETWEEN_REQUESTS_MS = 1_100;
 const RE_ENCODES = 'pennant_encoder_task_duration_seconds_count{task="refine"}';
 
-/** Requests the picture until the background has encoded it again. From then on its bytes stay the same. */
+/** Requests the image until the background has encoded it again. From then on its bytes stay the same. */
 async function settle(service: ServiceProcess): Promise<void> {
   const deadlineMs = performance.now() + SETTLE_MS;
   while ((await readMetric(service, RE_ENCODES)) === 0) {
-    if (performance.now() > deadlineMs) throw new Error('The picture was not encoded again in time.');
-    await probe(service.base + PICTURE_PATH);
+    if (performance.now() > deadlineMs) throw new Error('The image was not encoded again in time.');
+    await probe(service.base + IMAGE_PATH);
     await setTimeout(BETWEEN_REQUESTS_MS);
   }
 }
@@ -88,11 +88,11 @@ interface Compared {
 async function compare(path: string, { service, logging, load, directory, print }: Compared): Promise<Rounds[]> {
   // The second response, because the first one is a miss.
   for (const each of [service, logging]) await probe(each.base + path);
-  const answer = await probe(service.base + path);
-  print(`${path}: ${answer.body.length} bytes, ${answer.headers.length} header fields`);
-  const bare = await startBareServer(join(directory, 'bare'), answer);
+  const response = await probe(service.base + path);
+  print(`${path}: ${response.body.length} bytes, ${response.headers.length} header fields`);
+  const bare = await startBareServer(join(directory, 'bare'), response);
   try {
-    for (const each of [bare, logging]) assertSameAnswer(answer, await probe(each.base + path));
+    for (const each of [bare, logging]) assertSameResponse(response, await probe(each.base + path));
     for (const server of [service, logging, bare]) await load.run(server, path, WARM_UP_SECONDS);
     const rounds: Rounds[] = [];
     const runRound = (server: LoadedServer) => load.run(server, path, ROUND_SECONDS);
@@ -109,7 +109,7 @@ async function compare(path: string, { service, logging, load, directory, print 
 }
 
 /** A response as received. */
-interface Answer {
+interface Reply {
   /** Names and values in order, without the fields that Node adds. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
@@ -118,7 +118,7 @@ interface Answer {
 const BARE_SERVER = fileURLToPath(new URL('bare-server.ts', import.meta.url));
 
 /** A bare `node:http` server that sends this one response. */
-async function startBareServer(directory: string, { headers, body }: Answer) {
+async function startBareServer(directory: string, { headers, body }: Reply) {
   await mkdir(directory, { recursive: true });
   const headersPath = join(directory, 'headers.json');
   const bodyPath = join(directory, 'body');
@@ -136,12 +136,12 @@ const WRITTEN_BY_NODE: ReadonlySet<string> = new Set(['date', 'connection', 'kee
 let probes = 0;
 
 /** Throws if the response is not a 200. */
-async function probe(url: string): Promise<Answer> {
+async function probe(url: string): Promise<Reply> {
   probes += 1;
   const sent = request(url, { headers: { 'X-Forwarded-For': `192.0.2.${probes % PROBE_ADDRESSES}` } }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const body = Buffer.concat(await response.toArray());
-  if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}: ${body}`);
+  if (response.statusCode !== 200) throw new Error(`${url} returned ${response.statusCode}: ${body}`);
   const headers: [string, string][] = [];
   for (let at = 0; at < response.rawHeaders.length; at += 2) {
     const name = response.rawHeaders[at] as string;
@@ -150,17 +150,17 @@ async function probe(url: string): Promise<Answer> {
   return { headers, body };
 }
 
-function assertSameAnswer(expected: Answer, actual: Answer): void {
-  const namesOf = ({ headers }: Answer) => headers.map(([name]) => name.toLowerCase()).join();
+function assertSameResponse(expected: Reply, actual: Reply): void {
+  const namesOf = ({ headers }: Reply) => headers.map(([name]) => name.toLowerCase()).join();
   if (!actual.body.equals(expected.body)) throw new Error('The servers send different bodies.');
   if (namesOf(actual) !== namesOf(expected)) throw new Error('The servers send different header fields.');
 }
 
 function rowsOf(what: string, rounds: readonly Rounds[]): Row[] {
   const summaryOf = (figure: (round: Rounds) => number) => summarize(rounds.map(figure));
-  const cpu = summaryOf(({ service, bare }) => service.cpuMicrosPerAnswer / bare.cpuMicrosPerAnswer);
-  const log = summaryOf(({ service, logging }) => logging.cpuMicrosPerAnswer - service.cpuMicrosPerAnswer);
-  const bothOf = (figure: 'cpuMicrosPerAnswer' | 'answersPerSecond', digits: number) => {
+  const cpu = summaryOf(({ service, bare }) => service.cpuMicrosPerResponse / bare.cpuMicrosPerResponse);
+  const log = summaryOf(({ service, logging }) => logging.cpuMicrosPerResponse - service.cpuMicrosPerResponse);
+  const bothOf = (figure: 'cpuMicrosPerResponse' | 'responsesPerSecond', digits: number) => {
     const own = summaryOf(({ service }) => service[figure]);
     const other = summaryOf(({ bare }) => bare[figure]);
     return `${formatSummary(own, digits)} / ${formatSummary(other, digits)}`;
@@ -169,7 +169,7 @@ function rowsOf(what: string, rounds: readonly Rounds[]): Row[] {
     {
       part: 'hot',
       what: `${what}: Pennant / bare, CPU time of a response`,
-      measured: `${formatSummary(cpu, 2)}; ${bothOf('cpuMicrosPerAnswer', 1)} µs`,
+      measured: `${formatSummary(cpu, 2)}; ${bothOf('cpuMicrosPerResponse', 1)} µs`,
       target: `at most ${MOST_CPU_RATIO.toFixed(2)}`,
       isMet: cpu.median <= MOST_CPU_RATIO,
       figures: { rounds },
@@ -181,6 +181,6 @@ function rowsOf(what: string, rounds: readonly Rounds[]): Row[] {
       target: `at most ${MOST_LOG_MICROS} µs more`,
       isMet: log.median <= MOST_LOG_MICROS,
     },
-    { part: 'hot', what: `${what}: Pennant / bare, answers a second`, measured: bothOf('answersPerSecond', 0) },
+    { part: 'hot', what: `${what}: Pennant / bare, returns a second`, measured: bothOf('responsesPerSecond', 0) },
   ];
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// IPX for a folder of pictures, configured as in its documentation. It is outside of the project, so there are no types.
+// IPX for a folder of images, configured as in its documentation. It is outside of the project, so there are no types.
 
 const [modulePath = '', directory = ''] = process.argv.slice(2);
 const { createIPX, createIPXNodeServer, ipxFSStorage } = await import(modulePath);

@@ -3,10 +3,10 @@ import { startProcess } from '../test/helpers/process.ts';
 import { cpuSeconds, isInstalled, ON_LOAD_CORE } from './processes.ts';
 
 export interface Round {
-  readonly answers: number;
-  readonly answersPerSecond: number;
+  readonly responses: number;
+  readonly responsesPerSecond: number;
   /** The server's CPU time per response, which is meaningful even while other work uses its core. */
-  readonly cpuMicrosPerAnswer: number;
+  readonly cpuMicrosPerResponse: number;
 }
 
 export interface LoadGenerator {
@@ -23,7 +23,7 @@ export interface LoadedServer {
 }
 
 const CONNECTIONS = 32;
-/** Blocks of 10,000 addresses that one round may use: a million requests, more than any server here answers in it. */
+/** Blocks of 10,000 addresses that one round may use: a million requests, more than any server here responses in it. */
 const BLOCKS_PER_ROUND = 12;
 const WRK_SCRIPT = fileURLToPath(new URL('wrk-clients.lua', import.meta.url));
 
@@ -43,9 +43,9 @@ export function createLoadGenerator(): LoadGenerator {
         throw new Error(`${url}: ${result.refused} refused and ${result.broken} broken, which counts for nothing.`);
       }
       return {
-        answers: result.answers,
-        answersPerSecond: result.answers / result.seconds,
-        cpuMicrosPerAnswer: (cpu / result.answers) * 1e6,
+        responses: result.responses,
+        responsesPerSecond: result.responses / result.seconds,
+        cpuMicrosPerResponse: (cpu / result.responses) * 1e6,
       };
     },
   };
@@ -53,7 +53,7 @@ export function createLoadGenerator(): LoadGenerator {
 
 /** What wrk-clients.lua prints on a line of its own. */
 interface LoadResult {
-  readonly answers: number;
+  readonly responses: number;
   readonly seconds: number;
   readonly refused: number;
   readonly broken: number;

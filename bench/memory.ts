@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { TIME_LIMITS_MS } from '../src/domain/time-limits.ts';
 import { childrenOf, residentBytes, startProcess } from '../test/helpers/process.ts';
-import { type BenchPicture, readSampleBanners } from './pictures.ts';
+import { type BenchImage, readSampleBanners } from './images.ts';
 import { stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
 import { fetchGood, type PhotoService, readMetric, startPhotoService } from './servers.ts';
@@ -27,30 +27,30 @@ const MOST_IDLE_MIB = 110;
 const OPTIONS = { NODE_OPTIONS: '--max-semi-space-size=16' };
 /** Memory still changes for some seconds after the last request. */
 const SETTLING_MS = 10_000;
-const BARE = `require('node:http').createServer((_, answer) => answer.end('ok'))
+const BARE = `require('node:http').createServer((_, response) => response.end('ok'))
   .listen(0, '127.0.0.1', () => console.log('listening'))`;
 const MIB = 2 ** 20;
 
 /** Memory of the server and its encoders: while idle, and whether it grows with the number of encodes. */
 export async function bench(print: Print): Promise<Row[]> {
-  const pictures = await readSampleBanners();
+  const images = await readSampleBanners();
   return [
-    ...(await inTemporaryDirectory((directory) => idleRows(directory, pictures, print))),
-    ...(await inTemporaryDirectory((directory) => growthRows(directory, pictures, print))),
+    ...(await inTemporaryDirectory((directory) => idleRows(directory, images, print))),
+    ...(await inTemporaryDirectory((directory) => growthRows(directory, images, print))),
   ];
 }
 
 /** An idle service compared with a bare `node:http` server. It waits until the encoders have ended, two minutes. */
-async function idleRows(directory: string, pictures: readonly BenchPicture[], print: Print): Promise<Row[]> {
+async function idleRows(directory: string, images: readonly BenchImage[], print: Print): Promise<Row[]> {
   const bare = startProcess(process.execPath, ['-e', BARE]);
   await bare.printed(/listening/);
-  const service = await startPhotoService(directory, pictures, OPTIONS);
+  const service = await startPhotoService(directory, images, OPTIONS);
   try {
     const bareBytes = await residentBytes(bare.child.pid as number);
     const extraMib = async () => ((await residentBytes(service.pid)) - bareBytes) / MIB;
     await setTimeout(SETTLING_MS);
     const atStart = await extraMib();
-    await encodeAll(service, pictures, { from: 0, end: FIRST_ENCODES });
+    await encodeAll(service, images, { from: 0, end: FIRST_ENCODES });
     print(`waiting until the encoders end, ${TIME_LIMITS_MS.encoderIdle / 1000} s`);
     await setTimeout(TIME_LIMITS_MS.encoderIdle + SETTLING_MS);
     const idle = await extraMib();
@@ -65,7 +65,7 @@ async function idleRows(directory: string, pictures: readonly BenchPicture[], pr
       },
       {
         part: 'memory',
-        what: `the server, idle after ${FIRST_ENCODES} pictures, above bare node:http`,
+        what: `the server, idle after ${FIRST_ENCODES} images, above bare node:http`,
         measured: `${idle.toFixed(0)} MiB, ${encoders} encoders left`,
         target: `at most ${MOST_IDLE_MIB} MiB, none left`,
         isMet: idle <= MOST_IDLE_MIB && encoders === 0,
@@ -85,12 +85,12 @@ interface Reading {
 }
 
 /** Memory after many encodes compared with some, which shows a leak. */
-async function growthRows(directory: string, pictures: readonly BenchPicture[], print: Print): Promise<Row[]> {
-  const service = await startPhotoService(directory, pictures, CACHES);
+async function growthRows(directory: string, images: readonly BenchImage[], print: Print): Promise<Row[]> {
+  const service = await startPhotoService(directory, images, CACHES);
   try {
-    const early = await encodeAndMeasure(service, pictures, { from: 0, end: FIRST_ENCODES });
+    const early = await encodeAndMeasure(service, images, { from: 0, end: FIRST_ENCODES });
     print(`after ${FIRST_ENCODES}: ${JSON.stringify(early)}`);
-    const late = await encodeAndMeasure(service, pictures, { from: FIRST_ENCODES, end: ALL_ENCODES });
+    const late = await encodeAndMeasure(service, images, { from: FIRST_ENCODES, end: ALL_ENCODES });
     print(`after ${ALL_ENCODES}: ${JSON.stringify(late)}`);
     const encodes = await readMetric(service, ENCODES);
     if (encodes !== ALL_ENCODES) throw new Error(`${encodes} encodes were made instead of ${ALL_ENCODES}`);
@@ -111,14 +111,14 @@ interface Span {
 /** Allocators return memory in large steps, so the figures are medians over the last encodes. */
 async function encodeAndMeasure(
   service: PhotoService,
-  pictures: readonly BenchPicture[],
+  images: readonly BenchImage[],
   { from, end }: Span,
 ): Promise<Reading> {
   const firstReading = end - READINGS * ENCODES_BETWEEN_READINGS;
-  await encodeAll(service, pictures, { from, end: firstReading });
+  await encodeAll(service, images, { from, end: firstReading });
   const readings: Reading[] = [];
   for (let at = firstReading; at < end; at += ENCODES_BETWEEN_READINGS) {
-    await encodeAll(service, pictures, { from: at, end: at + ENCODES_BETWEEN_READINGS });
+    await encodeAll(service, images, { from: at, end: at + ENCODES_BETWEEN_READINGS });
     readings.push(await measure(service));
   }
   const medianOf = (name: keyof Reading) => summarize(readings.map((reading) => reading[name])).median;
@@ -129,11 +129,11 @@ async function encodeAndMeasure(
   };
 }
 
-async function encodeAll(service: PhotoService, pictures: readonly BenchPicture[], { from, end }: Span): Promise<void> {
+async function encodeAll(service: PhotoService, images: readonly BenchImage[], { from, end }: Span): Promise<void> {
   let next = from;
   async function work(): Promise<void> {
     while (next < end) {
-      const url = urlOf(service, pictures, next);
+      const url = urlOf(service, images, next);
       next += 1;
       await fetchGood(url);
     }
@@ -141,11 +141,11 @@ async function encodeAll(service: PhotoService, pictures: readonly BenchPicture[
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-/** Distinct up to pictures × formats × widths, with the same average size at any time. */
-function urlOf(service: PhotoService, pictures: readonly BenchPicture[], number: number): string {
-  const picture = pictures[number % pictures.length] as BenchPicture;
+/** Distinct up to images × formats × widths, with the same average size at any time. */
+function urlOf(service: PhotoService, images: readonly BenchImage[], number: number): string {
+  const image = images[number % images.length] as BenchImage;
   const width = NARROWEST + ((number * 181) % WIDTHS);
-  return service.urlOf(picture, `tv.${FORMATS[number % FORMATS.length]}?width=${width}`);
+  return service.urlOf(image, `tv.${FORMATS[number % FORMATS.length]}?width=${width}`);
 }
 
 async function measure({ pid }: PhotoService): Promise<Reading> {

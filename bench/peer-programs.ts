@@ -6,15 +6,15 @@ import { promisify } from 'node:util';
 import type { Format } from '../src/domain/formats.ts';
 import type { Rectangle } from '../src/domain/variants.ts';
 import { startProcess } from '../test/helpers/process.ts';
-import type { BenchPicture } from './pictures.ts';
+import type { BenchImage } from './images.ts';
 import { isInstalled, stopProcess } from './processes.ts';
 import type { Print } from './report.ts';
 import { fetchGood } from './servers.ts';
 
-/** A program that crops and encodes pictures with its default settings, without a cache. */
+/** A program that crops and encodes images with its default settings, without a cache. */
 export interface Peer {
   readonly name: string;
-  make(picture: BenchPicture, crop: Rectangle, format: Format): Promise<Buffer>;
+  make(image: BenchImage, crop: Rectangle, format: Format): Promise<Buffer>;
   stop?(): Promise<void>;
 }
 
@@ -26,10 +26,10 @@ const INSTALL_MS = 60_000;
 /** unjs/ipx, installed into the directory, as a separate process. `undefined`, with a message, if npm cannot install it. */
 export async function startIpx(
   directory: string,
-  pictures: readonly BenchPicture[],
+  images: readonly BenchImage[],
   print: Print,
 ): Promise<Peer | undefined> {
-  const folder = await writeOriginals(join(directory, 'ipx'), pictures);
+  const folder = await writeOriginals(join(directory, 'ipx'), images);
   try {
     const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', `ipx@${IPX_VERSION}`];
     await run('npm', args, { cwd: folder, timeout: INSTALL_MS });
@@ -49,17 +49,17 @@ export async function startIpx(
   };
 }
 
-/** ImageMagick's command line: a process for each picture. `undefined`, with a message, if it is not installed. */
+/** ImageMagick's command line: a process for each image. `undefined`, with a message, if it is not installed. */
 export async function findImageMagick(
   directory: string,
-  pictures: readonly BenchPicture[],
+  images: readonly BenchImage[],
   print: Print,
 ): Promise<Peer | undefined> {
   if (!isInstalled('convert')) {
     print('skipped: ImageMagick is not installed');
     return undefined;
   }
-  const folder = await writeOriginals(join(directory, 'imagemagick'), pictures);
+  const folder = await writeOriginals(join(directory, 'imagemagick'), images);
   return {
     name: 'ImageMagick',
     async make({ name }, { left, top, width, height }, format) {
@@ -71,8 +71,8 @@ export async function findImageMagick(
   };
 }
 
-async function writeOriginals(folder: string, pictures: readonly BenchPicture[]): Promise<string> {
+async function writeOriginals(folder: string, images: readonly BenchImage[]): Promise<string> {
   await mkdir(folder);
-  for (const { name, bytes } of pictures) await writeFile(join(folder, `${name}.jpg`), bytes);
+  for (const { name, bytes } of images) await writeFile(join(folder, `${name}.jpg`), bytes);
   return folder;
 }

@@ -2,8 +2,8 @@ import sharp from 'sharp';
 import { FORMATS, type Format } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { type Effort, encoderOptions } from '../src/images/encoder/job.ts';
+import type { BenchImage } from './images.ts';
 import { cutPixels, likenessOf } from './likeness.ts';
-import type { BenchPicture } from './pictures.ts';
 import type { Print, Row } from './report.ts';
 
 const VARIANTS: readonly Variant[] = ['desktop'];
@@ -26,20 +26,20 @@ interface Encoding {
 
 /** The figures by which encoder settings are chosen: likeness, size and time for each variant, format and effort. */
 export async function benchQuality(
-  groups: Readonly<Record<string, readonly BenchPicture[]>>,
+  groups: Readonly<Record<string, readonly BenchImage[]>>,
   print: Print,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const [group, pictures] of Object.entries(groups)) {
-    if (pictures.length === 0) print(`  skipped: there are no ${group}`);
-    else for (const setting of SETTINGS) rows.push(await rowOf(group, pictures, setting));
+  for (const [group, images] of Object.entries(groups)) {
+    if (images.length === 0) print(`  skipped: there are no ${group}`);
+    else for (const setting of SETTINGS) rows.push(await rowOf(group, images, setting));
   }
   return rows;
 }
 
-async function rowOf(group: string, pictures: readonly BenchPicture[], setting: Setting): Promise<Row> {
+async function rowOf(group: string, images: readonly BenchImage[], setting: Setting): Promise<Row> {
   const encodings: Encoding[] = [];
-  for (const picture of pictures) encodings.push(await encode(picture, setting));
+  for (const image of images) encodings.push(await encode(image, setting));
   const mean = (name: keyof Encoding) => encodings.reduce((sum, each) => sum + each[name], 0) / encodings.length;
   const worst = Math.min(...encodings.map(({ ssim }) => ssim));
   const { variant, format, effort } = setting;
@@ -51,7 +51,7 @@ async function rowOf(group: string, pictures: readonly BenchPicture[], setting: 
   };
 }
 
-async function encode({ bytes }: BenchPicture, { variant, format, effort }: Setting): Promise<Encoding> {
+async function encode({ bytes }: BenchImage, { variant, format, effort }: Setting): Promise<Encoding> {
   const pixels = await cutPixels(bytes, cropOf(variant, REFERENCE_BANNER));
   const image = sharp(pixels.data, { raw: pixels.info });
   const startedMs = performance.now();

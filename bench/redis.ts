@@ -75,8 +75,8 @@ async function commandRows(dataDir: string, server: RedisServer): Promise<Row[]>
     for (const [what, url] of [
       ['a record, first time', `/api/channel/${SAMPLE_CHANNEL}`],
       ['a record in memory', `/api/channel/${SAMPLE_CHANNEL}`],
-      ['a picture, first time', `/${SAMPLE_CHANNEL}/tv.webp`],
-      ['a picture in memory', `/${SAMPLE_CHANNEL}/tv.webp`],
+      ['an image, first time', `/${SAMPLE_CHANNEL}/tv.webp`],
+      ['an image in memory', `/${SAMPLE_CHANNEL}/tv.webp`],
       ['another crop of the same original', `/${SAMPLE_CHANNEL}/mobile.webp`],
       ['a search, first time', '/api/search?q=kitchen'],
     ] as const) {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { catalogLine, importLines, writePictures } from '../test/helpers/catalog.ts';
+import { catalogLine, importLines, writeImages } from '../test/helpers/catalog.ts';
 import { numberedChannelId } from '../test/helpers/fake-source.ts';
 import { readMetrics } from '../test/helpers/metrics.ts';
 import { type ServiceProcess, startService } from '../test/helpers/process.ts';
-import type { BenchPicture } from './pictures.ts';
+import type { BenchImage } from './images.ts';
 import { ON_SERVER_CORE } from './processes.ts';
 
 /** The sample channel with every kind of field and image. */
@@ -35,24 +35,24 @@ export async function startPinnedService(
 }
 
 export interface PhotoService extends ServiceProcess {
-  /** The address of a picture's crop, with `variant.format` and any parameters behind the last slash. */
-  urlOf(picture: BenchPicture, rest: string): string;
+  /** The address of an image's crop, with `variant.format` and any parameters behind the last slash. */
+  urlOf(image: BenchImage, rest: string): string;
 }
 
-/** The service with a catalog whose channels have these pictures as banners, free to use every core. */
+/** The service with a catalog whose channels have these images as banners, free to use every core. */
 export async function startPhotoService(
   directory: string,
-  pictures: readonly BenchPicture[],
+  images: readonly BenchImage[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<PhotoService> {
-  const files = Object.fromEntries(pictures.map(({ name, bytes }) => [`${name}.jpg`, bytes]));
-  const lines = pictures.map(({ name }, at) => catalogLine(at, { bannerFile: `${name}.jpg` }));
-  const { refusals } = await importLines(join(directory, 'data'), lines, await writePictures(directory, files));
+  const files = Object.fromEntries(images.map(({ name, bytes }) => [`${name}.jpg`, bytes]));
+  const lines = images.map(({ name }, at) => catalogLine(at, { bannerFile: `${name}.jpg` }));
+  const { refusals } = await importLines(join(directory, 'data'), lines, await writeImages(directory, files));
   if (refusals.length > 0) throw new Error(refusals.join('\n'));
   const service = await startService({ directory, env: { LOG_LEVEL: 'warn', ...env } });
   return {
     ...service,
-    urlOf: (picture, rest) => `${service.base}/${numberedChannelId(pictures.indexOf(picture))}/${rest}`,
+    urlOf: (image, rest) => `${service.base}/${numberedChannelId(images.indexOf(image))}/${rest}`,
   };
 }
 
@@ -60,7 +60,7 @@ export async function startPhotoService(
 export async function fetchGood(url: string): Promise<Buffer> {
   const response = await fetch(url);
   const body = Buffer.from(await response.arrayBuffer());
-  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${body}`);
+  if (response.status !== 200) throw new Error(`${url} returned ${response.status}: ${body}`);
   return body;
 }
 

@@ -26,7 +26,7 @@ end
 function done(summary)
   local errors = summary.errors
   io.write(string.format(
-    '\nRESULT {"answers":%d,"seconds":%.6f,"refused":%d,"broken":%d}\n',
+    '\nRESULT {"responses":%d,"seconds":%.6f,"refused":%d,"broken":%d}\n',
     summary.requests, summary.duration / 1e6, errors.status,
     errors.connect + errors.read + errors.write + errors.timeout
   ))

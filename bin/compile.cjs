@@ -17,7 +17,7 @@ const MODULES = [
   'cli/serve/start',
   'lib/http/body-reader-worker',
   'sources/catalog/worker',
-  'sources/youtube/answer-readers',
+  'sources/youtube/response-readers',
   'sources/youtube-data-api/parse',
   'store/sqlite-worker',
 ];

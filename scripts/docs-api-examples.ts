@@ -94,10 +94,11 @@ export async function startExampleService(version: string): Promise<ExampleServi
   return {
     openApi: async () => (await ask({ url: '/openapi.json' })).json(),
     async show(example) {
-      const answer = await ask(example);
+      const response = await ask(example);
       // On a machine with little memory, the encoder may be killed. Its 503 is not an example.
-      if (answer.statusCode >= 500) throw new Error(`${example.url} answered ${answer.statusCode}: ${answer.payload}`);
-      const shown = example.isHead ? fenced('http', headerSection(answer)) : fenced('json', pretty(answer.payload));
+      if (response.statusCode >= 500)
+        throw new Error(`${example.url} returned ${response.statusCode}: ${response.payload}`);
+      const shown = example.isHead ? fenced('http', headerSection(response)) : fenced('json', pretty(response.payload));
       return `${fenced('sh', commandOf(example))}\n\n${shown}`;
     },
     async close() {
@@ -112,12 +113,12 @@ function commandOf({ url, isHead = false, headers = {} }: Example): string {
   return `curl ${isHead ? '-sI' : '-s'} ${fields.join('')}'${ORIGIN}${url}'`;
 }
 
-interface Answer {
+interface Reply {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-function headerSection({ statusCode, headers }: Answer): string {
+function headerSection({ statusCode, headers }: Reply): string {
   const shown = Object.entries(headers).filter(([name]) => !UNSHOWN.test(name));
   // A validator changes with every byte of the body, and is of no use to readers.
   const lines = shown.map(([name, value]) => (name === 'etag' ? 'etag: "…"' : `${name}: ${value}`));

@@ -132,14 +132,14 @@ ${table(
       '`BASE_URL`',
       'URLs start with this origin. Without it they start with `Host`, which must be a name or address of at most 260 characters with an optional port (otherwise 400)',
     ],
-    ['`URL_FORM=short`', 'records have picture URLs in the short form. Both forms are always served'],
+    ['`URL_FORM=short`', 'records have image URLs in the short form. Both forms are always served'],
     [
       '`PICTURE_VERSIONS=on`',
-      'picture URLs in records end in `v=` and eight hex digits that change with the picture. On requests, `v` is ignored',
+      'image URLs in records end in `v=` and eight hex digits that change with the image. On requests, `v` is ignored',
     ],
     [
       '`NEGOTIATE=off`',
-      'a picture without a format is JPEG, or PNG with transparency. `/@handle` never returns the record. No response has `Vary`',
+      'an image without a format is JPEG, or PNG with transparency. `/@handle` never returns the record. No response has `Vary`',
     ],
     [
       '`RATE_LIMIT`, `RATE_LIMIT_OVERRIDES`',
@@ -184,7 +184,7 @@ ${table(
       'the rest of the hour; 60 s while some fields are missing',
       'the last record, up to 7 days, with `max-age=60`',
     ],
-    ['picture', '24 hours', '24 hours', 'the last picture, up to 7 days'],
+    ['image', '24 hours', '24 hours', 'the last image, up to 7 days'],
     [
       'search results',
       '10 minutes',
@@ -195,7 +195,7 @@ ${table(
   ],
 )}
 
-A request for an expired record, picture or search waits at most 3 s for a new one. Then it gets the old one, and the load continues. A
+A request for an expired record, image or search waits at most 3 s for a new one. Then it gets the old one, and the load continues. A
 failed load is never stored as "no such channel". \`Cache-Status\` says where a response came from.`;
 
 const UNCHANGED = `## Conditional requests
@@ -209,7 +209,7 @@ a 304, which has the former \`ETag\`, so that clients need not replace their cop
 
 const ERRORS = `An error is \`application/problem+json\` with the schema [Problem](#problem). New codes may be added; existing ones stay.
 \`Retry-After\` is the number of seconds to wait before the next attempt. Codes marked with "every path" are possible for every
-request; the description of each path lists the others. A failure that concerns one channel or picture is repeated for 15 s
+request; the description of each path lists the others. A failure that concerns one channel or image is repeated for 15 s
 without another attempt. If several sources fail, \`upstream_unavailable\` is reported before \`upstream_timeout\`, and that before
 \`upstream_invalid\`.`;
 
@@ -231,16 +231,16 @@ function endpointText(path: string, operation: Operation, openApi: OpenApi, exam
     const rows = [...ofPath, ...ofQuery].map(parameterRow);
     parts.push(table(['parameter', 'in', 'allowed', 'default', 'meaning'], rows));
   }
-  const answers = Object.entries(responses).map(([status, { $ref }]) => {
+  const replies = Object.entries(responses).map(([status, { $ref }]) => {
     const response = openApi.components.responses[lastPart($ref)] as Response;
     return { status, codes: lastPart($ref).split('.').slice(1), response };
   });
-  const successes = answers.filter(({ status }) => Number(status) < 400);
-  const failures = answers.filter(({ status }) => Number(status) >= 400);
+  const successes = replies.filter(({ status }) => Number(status) < 400);
+  const failures = replies.filter(({ status }) => Number(status) >= 400);
   parts.push(
     table(
       ['status', 'body', 'meaning', 'header fields'],
-      successes.map(({ status, response }) => answerRow(status, response, openApi)),
+      successes.map(({ status, response }) => responseRow(status, response, openApi)),
     ),
     errorsText(failures, openApi),
     example,
@@ -275,16 +275,16 @@ function parameterRow({ name, in: place, required, description, schema }: Parame
   return [code(name), place, typeOf(schema), omitted, description];
 }
 
-function answerRow(status: string, response: Response, openApi: OpenApi): string[] {
+function responseRow(status: string, response: Response, openApi: OpenApi): string[] {
   const bodies = Object.entries(response.content ?? {}).map(([mediaType, { schema }]) =>
     schema.$ref === undefined ? code(mediaType) : `${code(mediaType)}: ${typeOf(schema)}`,
   );
-  const everywhere = fieldsOfEveryAnswer(openApi);
+  const everywhere = fieldsOfEveryResponse(openApi);
   const fields = Object.keys(response.headers).filter((name) => !everywhere.has(name));
   return [status, bodies.join(', ') || 'none', response.description, fields.map(code).join(', ')];
 }
 
-function fieldsOfEveryAnswer({ components }: OpenApi): Set<string> {
+function fieldsOfEveryResponse({ components }: OpenApi): Set<string> {
   const all = Object.values(components.responses).map(({ headers }) => Object.keys(headers));
   return new Set(all.reduce((shared, one) => shared.filter((name) => one.includes(name))));
 }
@@ -305,7 +305,7 @@ function errorRows(openApi: OpenApi): string[][] {
 }
 
 function headerRows(openApi: OpenApi): string[][] {
-  const everywhere = fieldsOfEveryAnswer(openApi);
+  const everywhere = fieldsOfEveryResponse(openApi);
   return Object.entries(openApi.components.headers).map(([name, { description, schema }]) => [
     everywhere.has(name) ? `${code(name)} (every response)` : code(name),
     description,

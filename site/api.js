@@ -1,12 +1,12 @@
-import { createRecentAnswers } from './recent-answers.js';
+import { createRecentResponses } from './recent-responses.js';
 
 /**
  * @typedef {import('./budget.js').Budget} Budget
- * @typedef {object} Answer
+ * @typedef {object} Reply
  * @property {Headers} headers
  * @property {Blob} body
  * @property {number} durationMs from the request to the last byte
- * @property {boolean} isFromBrowser true: the browser had the answer, nothing was sent
+ * @property {boolean} isFromBrowser true: the browser had the response, nothing was sent
  *
  * @typedef {object} GetOptions
  * @property {string} [accept]
@@ -45,28 +45,28 @@ export class Problem extends Error {
  * @param {{ budget: Budget, onBudgetChange: () => void }} deps
  */
 export function createApi({ budget, onBudgetChange }) {
-  const recent = createRecentAnswers(() => performance.now());
+  const recent = createRecentResponses(() => performance.now());
 
   /**
    * @param {string} url
    * @param {GetOptions} [options]
-   * @returns {Promise<Answer>} rejects with `Problem`, or the signal's reason
+   * @returns {Promise<Reply>} rejects with `Problem`, or the signal's reason
    */
   async function get(url, { accept = '*/*', signal, beforeSend } = {}) {
     const key = `${accept} ${url}`;
     const known = recent.get(key);
     if (known !== undefined) return { ...known, isFromBrowser: true };
     await beforeSend?.();
-    const answer = await send(url, accept, signal);
-    recent.keep(key, answer);
-    return answer;
+    const response = await send(url, accept, signal);
+    recent.keep(key, response);
+    return response;
   }
 
   /**
    * @param {string} url
    * @param {string} accept
    * @param {AbortSignal} [signal]
-   * @returns {Promise<Answer>}
+   * @returns {Promise<Reply>}
    */
   async function send(url, accept, signal) {
     const begunAtMs = budget.begin();
@@ -154,7 +154,7 @@ async function problemOf(response, body) {
     return new Problem({ status: response.status, code, detail: words, requestId, retryAfterMs });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const detail = `The server answered with status ${response.status} and no error document. Is it a Pennant instance?`;
+    const detail = `The server responded with status ${response.status} and no error document. Is it a Pennant instance?`;
     return new Problem({ status: response.status, code: 'unreadable', detail, retryAfterMs });
   }
 }

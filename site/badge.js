@@ -1,10 +1,10 @@
 import { createCopyButton } from './copy.js';
 import { element, find } from './dom.js';
+import { throughInstance } from './images.js';
 import { createNotice } from './notice.js';
-import { throughInstance } from './pictures.js';
 import { createRegion } from './region.js';
 
-/** @typedef {import('./pictures.js').ChannelRecord} ChannelRecord */
+/** @typedef {import('./images.js').ChannelRecord} ChannelRecord */
 
 const METRICS = [
   { metric: 'subscribers', label: 'Subscribers' },

@@ -1,19 +1,19 @@
 import { Problem } from './api.js';
 import { element } from './dom.js';
+import { BROWSER_ACCEPT, FORMATS, imageUrl, throughInstance } from './images.js';
 import { formatBytes } from './numbers.js';
 import { pauseFor, waitForBudget } from './patience.js';
-import { BROWSER_ACCEPT, FORMATS, pictureUrl, throughInstance } from './pictures.js';
 
 /**
- * @typedef {import('./pictures.js').ChannelRecord} ChannelRecord
- * @typedef {import('./pictures.js').PictureChoice} PictureChoice
- * @typedef {{ record: ChannelRecord, choice: PictureChoice }} Compared
+ * @typedef {import('./images.js').ChannelRecord} ChannelRecord
+ * @typedef {import('./images.js').ImageChoice} ImageChoice
+ * @typedef {{ record: ChannelRecord, choice: ImageChoice }} Compared
  */
 
 const COMPARED = FORMATS.filter(({ format }) => format !== 'auto');
 
 /**
- * The chosen picture in every format, side by side. It costs a request for each format, so it starts on demand.
+ * The chosen image in every format, side by side. It costs a request for each format, so it starts on demand.
  *
  * @param {HTMLElement} container
  * @param {object} deps
@@ -24,7 +24,7 @@ const COMPARED = FORMATS.filter(({ format }) => format !== 'auto');
 export function createComparison(container, { api, budget, instance }) {
   let isComparing = false;
   const start = element('button', { type: 'button', onclick: () => (isComparing ? clear() : void compare()) });
-  const hint = element('p', { class: 'hint' }, `Loads the picture in ${COMPARED.length} formats: one request each.`);
+  const hint = element('p', { class: 'hint' }, `Loads the image in ${COMPARED.length} formats: one request each.`);
   const list = element('ul', { class: 'formats', hidden: true });
   const status = element('p', { class: 'visually-hidden', role: 'status' });
   container.replaceChildren(element('div', { class: 'comparison-bar' }, start, hint), list, status);
@@ -65,7 +65,7 @@ export function createComparison(container, { api, budget, instance }) {
     /** @type {{ row: ReturnType<typeof createRow>, bytes: number }[]} */
     const loaded = [];
     for (const { format, row } of rows) {
-      const bytes = await loadInto(row, pictureUrl(record, { ...choice, format }) ?? '', signal);
+      const bytes = await loadInto(row, imageUrl(record, { ...choice, format }) ?? '', signal);
       if (signal.aborted) return;
       if (bytes > 0) loaded.push({ row, bytes });
       const most = Math.max(...loaded.map((each) => each.bytes));
@@ -79,7 +79,7 @@ export function createComparison(container, { api, budget, instance }) {
    * @param {ReturnType<typeof createRow>} row
    * @param {string} url
    * @param {AbortSignal} signal
-   * @returns {Promise<number>} the picture's bytes; 0 if there is none
+   * @returns {Promise<number>} the image's bytes; 0 if there is none
    */
   async function loadInto(row, url, signal) {
     try {
@@ -94,7 +94,7 @@ export function createComparison(container, { api, budget, instance }) {
       });
       const shown = URL.createObjectURL(body);
       objectUrls.push(shown);
-      row.setPicture(shown, body.size);
+      row.setImage(shown, body.size);
       return body.size;
     } catch (error) {
       if (signal.aborted) return 0;
@@ -106,9 +106,9 @@ export function createComparison(container, { api, budget, instance }) {
 
   return {
     /**
-     * Forgets the former comparison if the picture is another one.
+     * Forgets the former comparison if the image is another one.
      *
-     * @param {Compared | undefined} shown `undefined`: there is no picture
+     * @param {Compared | undefined} shown `undefined`: there is no image
      */
     show(shown) {
       const isSame =
@@ -122,7 +122,7 @@ export function createComparison(container, { api, budget, instance }) {
 
 /** @param {string} label */
 function createRow(label) {
-  const frame = element('div', { class: 'format-picture' });
+  const frame = element('div', { class: 'format-image' });
   const text = element('span', { class: 'number' }, 'loading');
   const fill = element('i', {});
   const bar = element('span', { class: 'format-bar', 'aria-hidden': 'true' }, fill);
@@ -137,7 +137,7 @@ function createRow(label) {
      * @param {string} url
      * @param {number} bytes
      */
-    setPicture(url, bytes) {
+    setImage(url, bytes) {
       frame.replaceChildren(element('img', { src: url, alt: '' }));
       text.textContent = formatBytes(bytes);
     },

@@ -85,10 +85,10 @@ export async function loadChannels() {
 
 /** @param {{ file: string, hasBanner?: boolean }} sample */
 function images({ file, hasBanner = true }) {
-  const banner = hasBanner ? picture(`gallery/${file}.webp`, 560, 315) : 'No banner';
+  const banner = hasBanner ? image(`gallery/${file}.webp`, 560, 315) : 'No banner';
   return [
     element('span', { class: 'sample-banner' }, banner),
-    element('span', { class: 'sample-face' }, picture(`gallery/${file}-avatar.webp`, 96, 96)),
+    element('span', { class: 'sample-face' }, image(`gallery/${file}-avatar.webp`, 96, 96)),
   ];
 }
 
@@ -97,6 +97,6 @@ function images({ file, hasBanner = true }) {
  * @param {number} width
  * @param {number} height
  */
-function picture(src, width, height) {
+function image(src, width, height) {
   return element('img', { src, width, height, alt: '', loading: 'lazy' });
 }

@@ -6,23 +6,23 @@ import { createCopyButton } from './copy.js';
 import { element, find } from './dom.js';
 import { createGallery, loadChannels } from './gallery.js';
 import { describeFault, identify } from './identify.js';
+import { createImagePanel } from './image-panel.js';
+import { firstVariant, isRecord, usualWidth } from './images.js';
 import { createInstance } from './instance.js';
 import { createNotice } from './notice.js';
 import { addressOf, readState, USUAL_CHOICE } from './page-state.js';
 import { RESERVE } from './patience.js';
-import { createPicturePanel } from './picture-panel.js';
-import { firstVariant, isRecord, usualWidth } from './pictures.js';
 import { RECORD_SNIPPETS } from './record-snippets.js';
 import { createRecordView } from './record-view.js';
 import { createRegion } from './region.js';
 import { createSearchBox } from './search-box.js';
 import { createShelf } from './shelf.js';
-import { createShelfPictures } from './shelf-pictures.js';
+import { createShelfImages } from './shelf-images.js';
 import { createSnippetBox } from './snippet-box.js';
 
 /**
- * @typedef {import('./pictures.js').ChannelRecord} ChannelRecord
- * @typedef {import('./pictures.js').PictureChoice} PictureChoice
+ * @typedef {import('./images.js').ChannelRecord} ChannelRecord
+ * @typedef {import('./images.js').ImageChoice} ImageChoice
  */
 
 /** A lookup takes up to three requests: record, banner, avatar. */
@@ -71,22 +71,22 @@ const gallery = createGallery(find('#gallery-list', HTMLElement), {
   onChoose: (channel) => open(channel),
 });
 const shelf = createShelf(shelfElement, { onChoose: (variant) => panel.choose(variant) });
-const shelfPictures = createShelfPictures({
+const shelfImages = createShelfImages({
   ...deps,
   shelf,
   element: shelfElement,
   onAvatar: (url) => face.replaceChildren(element('img', { src: url, alt: '' })),
 });
-const panel = createPicturePanel(find('#picture', HTMLElement), {
+const panel = createImagePanel(find('#image', HTMLElement), {
   ...deps,
   onChoice(choice, isTyped) {
     const { variant, format, width, height, quality } = choice;
     const written = width === usualWidth(variant) ? undefined : width;
     navigate({ variant, format, width: written, height, quality }, { replace: isTyped });
     shelf.choose(variant);
-    shelfPictures.panelChanged();
+    shelfImages.panelChanged();
   },
-  onPicture: shelfPictures.use,
+  onImage: shelfImages.use,
 });
 const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search, onSubmit: open });
 /** @type {ChannelRecord | undefined} */
@@ -242,7 +242,7 @@ function showChannel(shown, signal) {
   badge.show(shown, base);
   showView('channel');
   find('#announcements', HTMLElement).textContent = `${shown.title} is shown.`;
-  shelfPictures.show(shown, choice, signal, () => panel.load());
+  shelfImages.show(shown, choice, signal, () => panel.load());
 }
 
 /**
@@ -259,7 +259,7 @@ function baseOf({ bannerUrl, avatarUrl }) {
  * The choice of the state, with usual values for what it leaves out.
  *
  * @param {ChannelRecord} shown
- * @returns {PictureChoice}
+ * @returns {ImageChoice}
  */
 function chosenFor(shown) {
   const { variant: named, format, width, height, quality } = state;

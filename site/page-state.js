@@ -1,14 +1,14 @@
-import { FORMATS, VARIANTS } from './pictures.js';
+import { FORMATS, VARIANTS } from './images.js';
 
 /**
- * @typedef {import('./pictures.js').Variant} Variant
- * @typedef {import('./pictures.js').Format} Format
+ * @typedef {import('./images.js').Variant} Variant
+ * @typedef {import('./images.js').Format} Format
  *
  * @typedef {object} PageState What the page shows. The page's address contains all of it.
  * @property {string} channel a handle, an ID or what somebody typed; empty for the first page
  * @property {Variant | undefined} variant `undefined`: the TV crop, or the avatar of a channel without a banner
  * @property {Format} format
- * @property {string | undefined} width digits; `''` for the picture's own; `undefined` for the usual width
+ * @property {string | undefined} width digits; `''` for the image's own; `undefined` for the usual width
  * @property {string} height
  * @property {string} quality
  * @property {string} instance an origin; empty for the one that the page is configured with

@@ -36,7 +36,7 @@ export function pauseFor(ms, signal) {
 }
 
 /**
- * Calls back once the element is on the screen, so that no request is spent on pictures that nobody sees.
+ * Calls back once the element is on the screen, so that no request is spent on images that nobody sees.
  *
  * @param {Element} element
  * @param {AbortSignal} signal

@@ -1,8 +1,8 @@
+import { shellQuote } from './image-snippets.js';
 import { formatCount } from './numbers.js';
-import { shellQuote } from './picture-snippets.js';
 
 /**
- * @typedef {import('./pictures.js').ChannelRecord} ChannelRecord
+ * @typedef {import('./images.js').ChannelRecord} ChannelRecord
  * @typedef {{ record: ChannelRecord, url: string }} RecordSnippetInput `url` is the record's own
  */
 

@@ -1,7 +1,7 @@
 import { element } from './dom.js';
 import { formatCount, formatCountry, formatDate } from './numbers.js';
 
-/** @typedef {import('./pictures.js').ChannelRecord} ChannelRecord */
+/** @typedef {import('./images.js').ChannelRecord} ChannelRecord */
 
 /** `null` in a record: the channel hides the value, or the source did not give it. */
 const NOT_AVAILABLE = 'not available';

@@ -1,8 +1,8 @@
 import { element } from './dom.js';
 
 /**
- * @typedef {import('./pictures.js').Variant} Variant
- * @typedef {import('./pictures.js').ChannelRecord} ChannelRecord
+ * @typedef {import('./images.js').Variant} Variant
+ * @typedef {import('./images.js').ChannelRecord} ChannelRecord
  * @typedef {object} Device
  * @property {HTMLElement} button
  * @property {HTMLElement} banner
@@ -20,7 +20,7 @@ const DEVICES = /** @type {const} */ ([
 ]);
 
 /**
- * The banner on four devices. Usually one picture serves all of them: the other frames show their part of the TV picture
+ * The banner on four devices. Usually one image serves all of them: the other frames show their part of the TV image
  * until they get their own.
  *
  * @param {HTMLElement} container
@@ -52,21 +52,21 @@ export function createShelf(container, { onChoose }) {
 
     /** @param {string} url */
     showAvatar(url) {
-      for (const { face } of devices.values()) face.replaceChildren(picture(url));
+      for (const { face } of devices.values()) face.replaceChildren(image(url));
     },
 
     /**
-     * Shows a device's own picture.
+     * Shows a device's own image.
      *
      * @param {Variant} variant
      * @param {string} url
      */
-    showPicture(variant, url) {
-      devices.get(variant)?.banner.replaceChildren(picture(url));
+    showImage(variant, url) {
+      devices.get(variant)?.banner.replaceChildren(image(url));
     },
 
     /**
-     * Shows the TV picture, and parts of it on the devices that have no picture yet.
+     * Shows the TV image, and parts of it on the devices that have no image yet.
      *
      * @param {string} url
      */
@@ -74,7 +74,7 @@ export function createShelf(container, { onChoose }) {
       for (const { variant, visibleWidth } of DEVICES) {
         const banner = devices.get(variant)?.banner;
         if (banner === undefined || banner.childElementCount > 0) continue;
-        const shown = picture(url);
+        const shown = image(url);
         if (variant !== 'tv') {
           shown.className = 'cut';
           shown.style.setProperty('--whole-width', `${(2560 / visibleWidth) * 100}%`);
@@ -83,7 +83,7 @@ export function createShelf(container, { onChoose }) {
       }
     },
 
-    /** Devices that have no picture of their own. */
+    /** Devices that have no image of their own. */
     missing: () =>
       DEVICES.map(({ variant }) => variant).filter(
         (variant) => devices.get(variant)?.banner.querySelector('img:not(.cut)') === null,
@@ -132,6 +132,6 @@ function createDevice(variant, label, videos, onclick) {
 }
 
 /** @param {string} url */
-function picture(url) {
+function image(url) {
   return /** @type {HTMLImageElement} */ (element('img', { src: url, alt: '' }));
 }

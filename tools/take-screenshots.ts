@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { PROGRAM } from '../test/helpers/process.ts';
 
-/* Takes the pictures of the playground and the console in docs/pictures, with the sample catalog. */
+/* Takes the images of the playground and the console in docs/screenshots, with the sample catalog. */
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PORT = '18180';
 const CONSOLE_PORT = '18181';
 const PUBLIC = `http://localhost:${PORT}`;
 const CONSOLE = `http://localhost:${CONSOLE_PORT}`;
-const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
+const IMAGES = fileURLToPath(new URL('../docs/screenshots/', import.meta.url));
 /** Long enough to fill a part of the console's charts. */
 const TRAFFIC_MS = 5 * 60_000;
 
@@ -30,16 +30,16 @@ const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
 const GALLERY = `${CONSOLE}/playground/`;
 const CHANNEL = `${GALLERY}?channel=@pennantsample`;
 
-const hasPictures = (page: Page) =>
+const hasImages = (page: Page) =>
   Promise.all([page.locator('#facts dd').first().waitFor(), page.locator('#channel-face img').waitFor()]);
 const hasGallery = (page: Page) => page.waitForLoadState('networkidle');
 const hasBars = (page: Page) => page.locator('#requests-chart rect').first().waitFor();
 
 const PLAYGROUND_SHOTS: readonly Shot[] = [
-  { name: 'playground', url: CHANNEL, options: { ...WIDE, colorScheme: 'light' }, isReady: hasPictures },
+  { name: 'playground', url: CHANNEL, options: { ...WIDE, colorScheme: 'light' }, isReady: hasImages },
   { name: 'playground-gallery', url: GALLERY, options: { ...WIDE, colorScheme: 'light' }, isReady: hasGallery },
-  { name: 'playground-dark', url: CHANNEL, options: { ...WIDE, colorScheme: 'dark' }, isReady: hasPictures },
-  { name: 'playground-phone', url: CHANNEL, options: { ...PHONE, colorScheme: 'light' }, isReady: hasPictures },
+  { name: 'playground-dark', url: CHANNEL, options: { ...WIDE, colorScheme: 'dark' }, isReady: hasImages },
+  { name: 'playground-phone', url: CHANNEL, options: { ...PHONE, colorScheme: 'light' }, isReady: hasImages },
 ];
 const CONSOLE_SHOTS: readonly Shot[] = [
   { name: 'console', url: CONSOLE, options: { ...WIDE, colorScheme: 'light' }, isReady: hasBars },
@@ -47,7 +47,7 @@ const CONSOLE_SHOTS: readonly Shot[] = [
 ];
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
-await mkdir(PICTURES, { recursive: true });
+await mkdir(IMAGES, { recursive: true });
 try {
   for (const shot of PLAYGROUND_SHOTS) await withService('10/30', () => take(shot));
   await withService('40/10', async () => {
@@ -81,11 +81,11 @@ async function take({ name, url, options, isReady }: Shot): Promise<void> {
   const page = await context.newPage();
   await page.goto(url);
   await isReady(page);
-  await page.screenshot({ path: `${PICTURES}${name}.png` });
+  await page.screenshot({ path: `${IMAGES}${name}.png` });
   await context.close();
 }
 
-/** The traffic of a quiet instance: records, pictures, searches, an unknown path now and then, and a client over its limit. */
+/** The traffic of a quiet instance: records, images, searches, an unknown path now and then, and a client over its limit. */
 async function sendTraffic(): Promise<void> {
   const until = performance.now() + TRAFFIC_MS;
   for (let sent = 0; performance.now() < until; sent += 1) {

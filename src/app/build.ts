@@ -13,8 +13,8 @@ import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createExamples } from '../services/examples.ts';
+import { createBannerService } from '../services/images.ts';
 import { createOriginals } from '../services/originals.ts';
-import { createBannerService } from '../services/pictures.ts';
 import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
@@ -50,11 +50,11 @@ export async function buildApp(config: Config, options: BuildOptions) {
   // Stored data, and its removal by changes
   const applied = openAppliedChanges(config.dataDir, logger);
   const stores = await createStores(config, runtime, { startPosition: applied.positions().redis });
-  const { store, pictures, caches, changes } = stores;
+  const { store, images, caches, changes } = stores;
   const invalidation = createInvalidation(config, runtime, { stores, applied });
   const { purge, beforeLookUp } = invalidation;
 
-  // Sources of channels and pictures
+  // Sources of channels and images
   const upstreams = createUpstreams({ config, runtime, stores, version, sources, downloader });
   const { failover } = upstreams;
   const encoder = openEncoder(config, runtime, options.encoder);
@@ -66,9 +66,9 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const channels = createChannelService({ sources: failover, ...caches, publishDates, blockedChannels, clock });
   const channelBatches = createChannelBatches({ channels, ...runtime });
   const searches = createSearchService({ sources: failover, channels, cache: caches.searches, clock });
-  const originals = createOriginals({ ...upstreams, encoder, pictures, cache: caches.originals, channels, runtime });
+  const originals = createOriginals({ ...upstreams, encoder, images, cache: caches.originals, channels, runtime });
   const reEncoding = createReEncoding({ store, changes, runtime });
-  const banners = createBannerService({ channels, originals, encoder, pictures, reEncoding, changes, runtime });
+  const banners = createBannerService({ channels, originals, encoder, images, reEncoding, changes, runtime });
 
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });
@@ -92,7 +92,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     console: privateListener,
     examples,
     encoderStats: encoder.stats,
-    /** Starts an encoder process before the first picture needs it. */
+    /** Starts an encoder process before the first image needs it. */
     warmUp: encoder.warmUp,
     /** Logs sources that cannot be reached, and starts the background work, which begins a minute later. */
     startBackgroundWork() {

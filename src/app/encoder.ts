@@ -27,7 +27,7 @@ export function openEncoder({ encoders, encoderQueue }: Config, runtime: Runtime
   holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: encoderQueue }));
   metrics.addGauge({
     name: 'pennant_encoder_jobs',
-    help: 'Pictures being made or waiting for an encoder.',
+    help: 'Images being made or waiting for an encoder.',
     label: 'state',
     read() {
       const { queued, running } = encoder.stats();

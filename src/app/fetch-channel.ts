@@ -13,13 +13,13 @@ import { createUpstreams } from './upstreams.ts';
 export type FetchedChannel = Awaited<ReturnType<typeof fetchChannel>>;
 
 const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
-const PICTURE_KINDS = ['banner', 'avatar'] as const;
+const IMAGE_KINDS = ['banner', 'avatar'] as const;
 
 /**
- * Loads a channel and its pictures from the live sources in `SOURCES`. Reads and writes no cache.
+ * Loads a channel and its images from the live sources in `SOURCES`. Reads and writes no cache.
  *
  * @param refs the first reference that leads to a channel is used
- * @returns `missing`: the fields that no source returned because a call failed, and the pictures that are gone
+ * @returns `missing`: the fields that no source returned because a call failed, and the images that are gone
  * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
  *   an image host failed
  */
@@ -39,18 +39,18 @@ export async function fetchChannel(config: Config, refs: readonly ChannelRef[], 
     const { channelId, publishedAt: known, banner, avatar } = loaded.channel;
     const publishedAt = isExact(known) ? known : ((await failover.findPublishedAt(channelId, { signal })) ?? known);
     const channel = { ...loaded.channel, publishedAt };
-    const pictures = {
+    const images = {
       banner: await download(downloader, banner, signal),
       avatar: await download(downloader, avatar, signal),
     };
-    const gone = PICTURE_KINDS.filter((kind) => channel[kind] !== null && pictures[kind] === undefined);
-    return { ref, channel, missing: [...loaded.missing, ...gone], pictures };
+    const gone = IMAGE_KINDS.filter((kind) => channel[kind] !== null && images[kind] === undefined);
+    return { ref, channel, missing: [...loaded.missing, ...gone], images };
   } finally {
     await close();
   }
 }
 
-/** `undefined` for a picture that is gone. */
+/** `undefined` for an image that is gone. */
 async function download(downloader: Downloader, original: OriginalRef | null, signal: AbortSignal) {
   try {
     return original === null ? undefined : await downloader.download(original, { signal });

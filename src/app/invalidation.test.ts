@@ -29,8 +29,8 @@ async function followTwoChanges(erase: () => Promise<{ files: number; bytes: num
       publish: async () => undefined,
     },
     store: { erase: async () => [] },
-    pictures: { erase },
-    sharedPictures: undefined,
+    images: { erase },
+    sharedImages: undefined,
     caches: {},
   } as unknown as Stores;
   const saved: AppliedPositions[] = [];

@@ -171,9 +171,9 @@ function readPositions(path: string): AppliedPositions {
 }
 
 /** For a catalog whose list of changes is incomplete. */
-const ALL_RECORDS: Change = { channelIds: 'all', names: new Set(), searches: 'all', includesPictures: false };
+const ALL_RECORDS: Change = { channelIds: 'all', names: new Set(), searches: 'all', includesImages: false };
 
-/** The pictures of a replaced channel stay: its new record says whether they have changed. */
+/** The images of a replaced channel stay: its new record says whether they have changed. */
 function changesOf(changes: ChangesSince['changes']): Change[] {
   if (changes === 'unknown') return [ALL_RECORDS];
   const groups = Object.groupBy(changes, ({ isRemoved }) => (isRemoved ? 'removed' : 'replaced'));
@@ -181,7 +181,7 @@ function changesOf(changes: ChangesSince['changes']): Change[] {
     changeOfChannels(new Set(group.map(({ channelId }) => channelId)), {
       names: new Set(group.flatMap(({ names }) => names)),
       searches: 'all',
-      includesPictures: kind === 'removed',
+      includesImages: kind === 'removed',
     }),
   );
 }

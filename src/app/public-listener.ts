@@ -48,7 +48,7 @@ export function createPublicListener({ config, runtime, redis, ...services }: Pu
     clients,
     baseUrls: config.baseUrls,
     urlForm: config.urlForm,
-    hasPictureVersions: config.pictureVersions,
+    hasImageVersions: config.imageVersions,
     isNegotiating: config.negotiate,
     contact: config.contact,
     siteUrl: config.siteUrl,

@@ -1,19 +1,19 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
+import { createDiskFileStore } from '../image-store/disk-files.ts';
+import { imagesDirectory } from '../image-store/file-names.ts';
+import { createImageCache } from '../image-store/images.ts';
+import { createSharedImages } from '../image-store/shared-images.ts';
 import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
-import { createDiskFileStore } from '../picture-store/disk-files.ts';
-import { picturesDirectory } from '../picture-store/file-names.ts';
-import { createPictureCache } from '../picture-store/pictures.ts';
-import { createSharedPictures } from '../picture-store/shared-pictures.ts';
 import {
   CACHE_POLICY,
   type ChannelEntry,
+  IMAGE_MEMORY_SHARE,
   type Original,
-  PICTURE_MEMORY_SHARE,
-  SHARED_PICTURE_MAX_BYTES,
+  SHARED_IMAGE_MAX_BYTES,
 } from '../services/cache-policy.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { createChanges } from '../store/changes.ts';
@@ -29,7 +29,7 @@ export type Stores = Awaited<ReturnType<typeof createStores>>;
 
 /** Share of V8's heap for all values in memory together. */
 const MAX_HEAP_SHARE = 0.4;
-const VALUES_MEMORY_SHARE = 1 - PICTURE_MEMORY_SHARE;
+const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
 /** On a busy machine a thread starts slowly. Until then, stored values would look absent. */
 const STORE_OPEN_MS = 5_000;
 const PATIENT_READ_MS = 10_000;
@@ -66,22 +66,22 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     changes,
     readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
   });
-  const maxPictureBytes = SHARED_PICTURE_MAX_BYTES;
-  const sharedPictures = shared && createSharedPictures({ ...shared, changes, maxPictureBytes, onRefused });
-  const pictures = createPictureCache({
+  const maxImageBytes = SHARED_IMAGE_MAX_BYTES;
+  const sharedImages = shared && createSharedImages({ ...shared, changes, maxImageBytes, onRefused });
+  const images = createImageCache({
     changes,
     files: createDiskFileStore({
-      directory: picturesDirectory(config.dataDir),
+      directory: imagesDirectory(config.dataDir),
       maxBytes: config.imageCacheBytes,
       clock,
       onEvent(event) {
         const isFailure = event.kind === 'damaged' || event.kind === 'scan-failed';
-        if (!isFailure) logger.debug(event, 'pictures');
-        else failureLog.report({ level: 'warn', key: `pictures ${event.kind}`, message: 'pictures', fields: event });
+        if (!isFailure) logger.debug(event, 'images');
+        else failureLog.report({ level: 'warn', key: `images ${event.kind}`, message: 'images', fields: event });
       },
     }),
-    ...(sharedPictures && { shared: sharedPictures }),
-    maxMemoryBytes: Math.floor(config.memoryCacheBytes * PICTURE_MEMORY_SHARE),
+    ...(sharedImages && { shared: sharedImages }),
+    maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
     runtime,
   });
 
@@ -89,10 +89,10 @@ export async function createStores(config: Config, runtime: Runtime, options: St
 
   /** Damaged or foreign values. */
   function onRefused(key: string): void {
-    metrics.refusedValues.inc({ kind: key === CHANGES_KEY ? 'change' : (findEntryKind(key) ?? 'picture') });
+    metrics.refusedValues.inc({ kind: key === CHANGES_KEY ? 'change' : (findEntryKind(key) ?? 'image') });
   }
 
-  // Values are in the heap that V8 collects, which has a limit of its own; pictures are outside of it.
+  // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
   const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;
 
   function createCache<Value>(name: string, policy: CachePolicy<Value> & { readonly memoryShare: number }) {
@@ -120,18 +120,18 @@ export async function createStores(config: Config, runtime: Runtime, options: St
   if (redis !== undefined) addRedisMetrics(redis, runtime);
 
   return {
-    /** With `REDIS_URL` only, as `sharedChanges` and `sharedPictures` are. */
+    /** With `REDIS_URL` only, as `sharedChanges` and `sharedImages` are. */
     redis,
     changes,
     sharedChanges,
-    sharedPictures,
+    sharedImages,
     store,
-    pictures,
+    images,
     caches,
     /** Settles when stored values can be found, or after some seconds. */
     opened: () => withinMs(clock, opening, STORE_OPEN_MS),
     async close(): Promise<void> {
-      await Promise.all([pictures.close(), store.close()]);
+      await Promise.all([images.close(), store.close()]);
       redis?.close();
     },
   };

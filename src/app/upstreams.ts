@@ -32,7 +32,7 @@ interface UpstreamsOptions {
   readonly downloader?: Downloader | undefined;
 }
 
-/** The sources of channels and pictures. Each upstream is paused after failures. */
+/** The sources of channels and images. Each upstream is paused after failures. */
 export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, stores, version } = options;
   const userAgent = `Pennant/${version}`;
@@ -121,7 +121,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     return [...ofSources, { name: 'image hosts', breaker: imageBreaker.state() }];
   }
 
-  addBreakerMetrics(metrics, new Map([...breakers, ['pictures', imageBreaker]]));
+  addBreakerMetrics(metrics, new Map([...breakers, ['images', imageBreaker]]));
   addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
 
   return {

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { createDiskFileStore } from '../image-store/disk-files.ts';
+import { imagesDirectory } from '../image-store/file-names.ts';
 import { systemClock } from '../lib/clock.ts';
-import { createDiskFileStore } from '../picture-store/disk-files.ts';
-import { picturesDirectory } from '../picture-store/file-names.ts';
 import { channelKey, originalKey, refinementKey } from '../store/keys.ts';
 import { createSqliteStore, databasePath } from '../store/sqlite.ts';
 import { cacheCommands } from './cache.ts';
@@ -46,12 +46,12 @@ test.each([
 ])('on a terminal "%s" decides whether the cache is cleared', async (line, exitCode, filesLeft) => {
   const directory = await createTemporaryDirectory();
   const files = createDiskFileStore({
-    directory: picturesDirectory(directory),
+    directory: imagesDirectory(directory),
     maxBytes: 1_000_000,
     clock: systemClock,
     onEvent: () => undefined,
   });
-  await files.set('picture2/UC/x', Buffer.from('picture'), 'plain');
+  await files.set('image2/UC/x', Buffer.from('image'), 'plain');
   await files.close();
   const ended = await clearOnTerminal(directory, line);
   expect(ended.asked).toContain(`Empty the cache in ${directory}? [y/N]`);
@@ -70,9 +70,9 @@ test('the statistics have the entries of each kind and the time of its oldest en
     [channelKey(second), '{"value":{}}'],
     [channelKey(first), '{"value":{}}'],
     [channelKey('UCabsent_______________A'), '{"absent":"no such channel"}'],
-    [refinementKey(`picture2/${first}/0123/0,0,1,1/1x1/default.avif`), 'kept'],
+    [refinementKey(`image2/${first}/0123/0,0,1,1/1x1/default.avif`), 'kept'],
     [originalKey(first, 'banner'), '{}'],
-    [refinementKey(`picture2/${first}/4567/0,0,1,1/1x1/default.avif`), 'kept'],
+    [refinementKey(`image2/${first}/4567/0,0,1,1/1x1/default.avif`), 'kept'],
   ] as const;
   for (const [hour, [key, value]] of keys.entries()) {
     await store.set(key, { value, storedAtMs: firstMs + hour * HOUR_MS }, 1_000 * HOUR_MS);
@@ -83,15 +83,15 @@ test('the statistics have the entries of each kind and the time of its oldest en
   expect(JSON.parse(stdout).store.kinds).toEqual({
     records: { entries: 2, bytes: bytesOf(keys.slice(0, 2)), oldest: '2026-01-01T00:00:00.000Z' },
     negatives: { entries: 1, bytes: bytesOf(keys.slice(2, 3)), oldest: '2026-01-01T02:00:00.000Z' },
-    pictureDetails: { entries: 3, bytes: bytesOf(keys.slice(3)), oldest: '2026-01-01T03:00:00.000Z' },
+    imageDetails: { entries: 3, bytes: bytesOf(keys.slice(3)), oldest: '2026-01-01T03:00:00.000Z' },
   });
-  expect((await run(['stats'], dataDir)).stdout).toMatch(/picture details +3 .* oldest 2026-01-01T03:00:00Z/);
+  expect((await run(['stats'], dataDir)).stdout).toMatch(/image details +3 .* oldest 2026-01-01T03:00:00Z/);
 });
 
 test('a purge reports what the service has removed of each kind', async () => {
   const channelId = 'UCgone_________________A';
   const entries = { channel: 1, name: 2, search: 1, original: 1, published: 1, refinement: 2 };
-  const purged = { channelId, entries, pictures: 3, pictureBytes: 3 * 2 ** 20 };
+  const purged = { channelId, entries, images: 3, imageBytes: 3 * 2 ** 20 };
   const service = await startFakeUpstream((_request, response) => response.end(JSON.stringify(purged)));
   const { exitCode, stdout } = await runInProcess(cacheCommands, ['purge', channelId], {
     env: { DATA_DIR: await createTemporaryDirectory(), CONSOLE_PORT: new URL(service.origin).port },
@@ -99,7 +99,7 @@ test('a purge reports what the service has removed of each kind', async () => {
   await service.close();
   expect([exitCode, stdout]).toEqual([
     0,
-    `Purged ${channelId}: 1 record, 2 names, 1 search, 4 details, 3 pictures (3.0 MiB).\n`,
+    `Purged ${channelId}: 1 record, 2 names, 1 search, 4 details, 3 images (3.0 MiB).\n`,
   ]);
 });
 

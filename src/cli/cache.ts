@@ -1,5 +1,5 @@
-import { picturesDirectory } from '../picture-store/file-names.ts';
-import { readFileStatistics } from '../picture-store/shards.ts';
+import { imagesDirectory } from '../image-store/file-names.ts';
+import { readFileStatistics } from '../image-store/shards.ts';
 import { chooseStore } from '../store/registry.ts';
 import { STORED_KINDS, type Statistics, totalBytes } from '../store/stored-kinds.ts';
 import { clearCommand, parseCacheConfig, purgeCommand } from './cache/purge.ts';
@@ -14,21 +14,21 @@ const statsCommand = defineCommand({
   negatives            "no such channel" results, kept for a minute
   searches             results of searches
   published times      exact creation times of channels whose record has only the day
-  picture details      properties of originals, and which pictures were re-encoded
+  image details      properties of originals, and which images were re-encoded
   learned              YouTube's current client version, and the fields of the canary
-  originals, variants  downloaded pictures, and the pictures made from them
-  own sizes            pictures with a width, height or quality in the request`,
+  originals, variants  downloaded images, and the images made from them
+  own sizes            images with a width, height or quality in the request`,
   options: { json: { type: 'boolean' } },
   async run({ options }, { env, stdout }) {
     const config = parseCacheConfig(env);
     const { where, maxBytes = null, readStatistics } = chooseStore(config);
     const stored = await readStatistics();
     const store = sectionOf(where, maxBytes, stored.bytes, stored.kinds);
-    const directory = picturesDirectory(config.dataDir);
+    const directory = imagesDirectory(config.dataDir);
     const kinds = await readFileStatistics(directory);
-    const pictures = sectionOf(directory, config.imageCacheBytes, totalBytes(kinds), kinds);
-    const asJson = () => `${JSON.stringify({ store, pictures }, null, 2)}\n`;
-    stdout.write(options.json === true ? asJson() : [store, pictures].map(renderText).join('\n'));
+    const images = sectionOf(directory, config.imageCacheBytes, totalBytes(kinds), kinds);
+    const asJson = () => `${JSON.stringify({ store, images }, null, 2)}\n`;
+    stdout.write(options.json === true ? asJson() : [store, images].map(renderText).join('\n'));
     return true;
   },
 });
@@ -68,6 +68,6 @@ function labelOf(kind: string): string {
 }
 
 export const cacheCommands: CommandGroup = {
-  about: 'Cached records, searches and pictures, in cache.db and pictures/, and with REDIS_URL in Redis.',
+  about: 'Cached records, searches and images, in cache.db and images/, and with REDIS_URL in Redis.',
   commands: { stats: statsCommand, purge: purgeCommand, clear: clearCommand },
 };

@@ -44,8 +44,8 @@ const showCommand = defineCommand({
 
 const removeCommand = defineCommand({
   usage: 'catalog remove ID|@handle',
-  summary: 'Removes one channel and its pictures.',
-  help: `Pictures that another channel uses are kept. Cached data of the channel is removed, too, as with "cache
+  summary: 'Removes one channel and its images.',
+  help: `Images that another channel uses are kept. Cached data of the channel is removed, too, as with "cache
 purge"; with REDIS_URL in all instances. Each instance has its own catalog: run this command for each.
 Exit code: 0 everything was removed, 1 the catalog has no such channel or something could not be removed,
 2 invalid arguments.`,

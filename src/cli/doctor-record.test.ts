@@ -1,9 +1,14 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerHtml, answerStatus } from '../../test/helpers/fake-upstream.ts';
-import { type ExpectedValues, expectRecord } from '../../test/helpers/indexed-answers.ts';
-import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
+import { respondWithHtml, respondWithStatus } from '../../test/helpers/fake-upstream.ts';
+import { type ExpectedValues, expectRecord } from '../../test/helpers/indexed-responses.ts';
+import {
+  jsonResponse,
+  OWN_RESPONSES,
+  type ReplayResponse,
+  readResponses,
+} from '../../test/helpers/replay-responses.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
@@ -20,8 +25,8 @@ beforeEach(async () => {
 });
 afterEach(() => replay.close());
 
-async function startUpstream(answers: readonly ReplayAnswer[] = readAnswers(OWN_ANSWERS)): Promise<void> {
-  replay = await startReplayServer({ answers, image: answerStatus(404) });
+async function startUpstream(responses: readonly ReplayResponse[] = readResponses(OWN_RESPONSES)): Promise<void> {
+  replay = await startReplayServer({ responses, image: respondWithStatus(404) });
 }
 
 function doctor(args: readonly string[], env: Record<string, string> = {}) {
@@ -32,9 +37,9 @@ function record(asked = '@BellRockLight', args: readonly string[] = [], env: Rec
   return doctor([asked, '--record', directory, ...args], env);
 }
 
-/** The lighthouse's answers with a text replaced. */
-function renamed(from: string, to: string): ReplayAnswer[] {
-  return readAnswers(OWN_ANSWERS).map((answer) => ({ ...answer, text: answer.text.replaceAll(from, to) }));
+/** The lighthouse's responds with a text replaced. */
+function renamed(from: string, to: string): ReplayResponse[] {
+  return readResponses(OWN_RESPONSES).map((response) => ({ ...response, text: response.text.replaceAll(from, to) }));
 }
 
 async function writtenText(): Promise<string> {
@@ -43,12 +48,12 @@ async function writtenText(): Promise<string> {
 }
 
 describe('a recording', () => {
-  it('has every answer once, and gives the same record as YouTube', async () => {
+  it('has every response once, and gives the same record as YouTube', async () => {
     await startUpstream();
     const { stderr } = await record();
     expect(stderr).toBe(`Written into ${directory}: resolve.json, page.json, about.json, feed.xml, index.json\n`);
-    const recorded = readAnswers(directory);
-    const again = await startReplayServer({ answers: recorded });
+    const recorded = readResponses(directory);
+    const again = await startReplayServer({ responses: recorded });
     const source = createTestYoutubeSource(again.origin);
     const { signal } = new AbortController();
     const handle = findHandle('@BellRockLight');
@@ -72,17 +77,17 @@ describe('a recording', () => {
 
   it.each([
     ['a removed channel', 'UCreplayTerminated000010', 'page.json', 'not_found'],
-    ['an answer without information', 'UCreplayRegional00000011', 'page.json', 'could_not_tell'],
+    ['a response without information', 'UCreplayRegional00000011', 'page.json', 'could_not_tell'],
     ['an unresolvable name', '@nobody', 'resolve.json', 'not_found'],
   ])('may be of %s', async (_what, asked, file, error) => {
     await startUpstream();
     await record(asked);
-    expect(readAnswers(directory).find((answer) => answer.file === file)?.expected).toEqual({ error });
+    expect(readResponses(directory).find((response) => response.file === file)?.expected).toEqual({ error });
   });
 
   it('has no HTML pages, which may contain the client’s address', async () => {
     await startUpstream();
-    replay.misbehave('all', answerHtml());
+    replay.misbehave('all', respondWithHtml());
     const { stderr } = await record();
     expect(stderr).toBe('Nothing was written: no response was JSON.\n');
     await expect(readdir(directory)).rejects.toMatchObject({ code: 'ENOENT' });
@@ -108,7 +113,7 @@ describe('data that a recording omits', () => {
   };
 
   /** The lighthouse's page and panel with a secret wherever upstream may have one. */
-  function seeded(): ReplayAnswer[] {
+  function seeded(): ReplayResponse[] {
     const { email, ipv4, ipv6, apiKey, signature, redirectToken, continuation, cookie, ...others } = SECRETS;
     const member = (name: string, value: unknown) => `${JSON.stringify(name)}:${JSON.stringify(value)},`;
     const beside = [
@@ -125,16 +130,16 @@ describe('data that a recording omits', () => {
       signature,
       `https://a.example/x?s=${cookie}`,
     ];
-    return readAnswers(OWN_ANSWERS).map((answer) => {
-      if (!answer.text.startsWith('{')) return answer;
-      const text = answer.text
-        // In every object of the answer.
+    return readResponses(OWN_RESPONSES).map((response) => {
+      if (!response.text.startsWith('{')) return response;
+      const text = response.text
+        // In every object of the response.
         .replaceAll('{', `{${beside}`)
         .replaceAll(/,(\s*)\}/g, '$1}')
         .replaceAll(/"token": ?"[^"]*"/g, `"token": "${continuation}"`)
         .replaceAll(/redir_token=[^"&]*/g, `redir_token=${redirectToken}`)
         .replaceAll('Light over dark water since 1811.', words.join(' '));
-      return { ...answer, text };
+      return { ...response, text };
     });
   }
 
@@ -169,9 +174,9 @@ describe('data that a recording omits', () => {
 
   it('can be requested step by step if a part has moved several levels deep', async () => {
     await startUpstream(
-      readAnswers(OWN_ANSWERS).map((answer) => ({
-        ...answer,
-        text: answer.text.replace(/"viewCountText": ?("[^"]*")/, '"figures": [{"figureViewModel": {"label": $1}}]'),
+      readResponses(OWN_RESPONSES).map((response) => ({
+        ...response,
+        text: response.text.replace(/"viewCountText": ?("[^"]*")/, '"figures": [{"figureViewModel": {"label": $1}}]'),
       })),
     );
     expect((await record()).stdout).toMatch(/^viewCount +missing .*unknown in aboutChannelViewModel: figures$/m);
@@ -199,8 +204,8 @@ describe('data that a recording omits', () => {
   it('includes everything that is nested too deep', async () => {
     const deep = `${'{"content":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
     const page = { metadata: { channelMetadataRenderer: { externalId: LIGHTHOUSE, title: 'Deep', x: 0 } } };
-    const answer = jsonAnswer('browse', { browseId: LIGHTHOUSE }, page);
-    await startUpstream([{ ...answer, text: answer.text.replace('"x":0', `"description":${deep}`) }]);
+    const response = jsonResponse('browse', { browseId: LIGHTHOUSE }, page);
+    await startUpstream([{ ...response, text: response.text.replace('"x":0', `"description":${deep}`) }]);
     await record(LIGHTHOUSE);
     expect((await writtenText()).length).toBeLessThan(50_000);
   });

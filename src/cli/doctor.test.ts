@@ -1,9 +1,20 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pngOf } from '../../test/helpers/catalog.ts';
-import { answerDataApi, answerDataApiError, KEY } from '../../test/helpers/data-api.ts';
-import { answerHtml, answerJson, answerStatus, FAULTS, redirectTo } from '../../test/helpers/fake-upstream.ts';
-import { jsonAnswer, OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../test/helpers/replay-answers.ts';
+import { KEY, respondAsDataApi, respondWithDataApiError } from '../../test/helpers/data-api.ts';
+import {
+  FAULTS,
+  redirectTo,
+  respondWithHtml,
+  respondWithJson,
+  respondWithStatus,
+} from '../../test/helpers/fake-upstream.ts';
+import {
+  jsonResponse,
+  OWN_RESPONSES,
+  type ReplayResponse,
+  readResponses,
+} from '../../test/helpers/replay-responses.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { type RunOptions, runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
@@ -45,12 +56,12 @@ const UNREADABLE_SEARCH = {
 let replay: ReplayServer;
 afterEach(() => replay.close());
 
-/** `changed` answers replace the test's own answers to the same requests. */
-async function startUpstream(changed: readonly ReplayAnswer[] = []): Promise<void> {
+/** `changed` responses replace the test's own responses to the same requests. */
+async function startUpstream(changed: readonly ReplayResponse[] = []): Promise<void> {
   replay = await startReplayServer({
-    answers: [...changed, ...readAnswers(OWN_ANSWERS)],
-    dataApi: answerDataApi([API_CHANNEL]),
-    image: answerStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel')),
+    responses: [...changed, ...readResponses(OWN_RESPONSES)],
+    dataApi: respondAsDataApi([API_CHANNEL]),
+    image: respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel')),
   });
 }
 
@@ -68,12 +79,12 @@ function stateOf({ fields }: DoctorReport, field: string): string | undefined {
 }
 
 /** The lighthouse's page or panel with some texts replaced. */
-function changedAnswer(kind: 'page' | 'panel', from: string, to: string): ReplayAnswer {
-  const answer = readAnswers(OWN_ANSWERS).find(
+function changedResponse(kind: 'page' | 'panel', from: string, to: string): ReplayResponse {
+  const response = readResponses(OWN_RESPONSES).find(
     ({ file }) => file === (kind === 'page' ? 'channel-page-lighthouse.json' : 'about-lighthouse.json'),
   );
-  if (answer === undefined || !answer.text.includes(from)) throw new Error(`no "${from}" in the ${kind}`);
-  return { ...answer, text: answer.text.replaceAll(from, to) };
+  if (response === undefined || !response.text.includes(from)) throw new Error(`no "${from}" in the ${kind}`);
+  return { ...response, text: response.text.replaceAll(from, to) };
 }
 
 describe('the doctor for a healthy channel', () => {
@@ -88,13 +99,13 @@ describe('the doctor for a healthy channel', () => {
     },
   );
 
-  it('shows each call with its answer, and the path of each field', async () => {
+  it('shows each call with its response, and the path of each field', async () => {
     await startUpstream();
     const { calls, fields } = await report('@BellRockLight');
     expect(calls.map(({ name, status, form }) => [name, status, form]).sort()).toEqual([
       ['about', 200, 'json'],
-      ['avatar picture', 200, 'png'],
-      ['banner picture', 200, 'png'],
+      ['avatar image', 200, 'png'],
+      ['banner image', 200, 'png'],
       ['feed', 200, 'xml'],
       ['page', 200, 'json'],
       ['resolve', 200, 'json'],
@@ -153,29 +164,29 @@ describe('the doctor for a healthy channel', () => {
     expect(sent.filter(([, userAgent]) => userAgent !== 'Operator-Browser/77')).toEqual([]);
   });
 
-  it('accepts a feed that does not answer', async () => {
+  it('accepts a feed that does not respond', async () => {
     await startUpstream();
-    replay.misbehave('feed', answerStatus(500));
+    replay.misbehave('feed', respondWithStatus(500));
     const { exitCode, ...found } = await report(LIGHTHOUSE);
     expect([exitCode, stateOf(found, 'publishedAt (feed)')]).toEqual([0, 'absent']);
   });
 });
 
 describe('the doctor for a changed upstream', () => {
-  it.each<[string, ReplayAnswer[], Record<string, string>]>([
-    ['a header whose parts are all renamed', [changedAnswer('page', 'ViewModel', 'View')], { banner: 'missing' }],
+  it.each<[string, ReplayResponse[], Record<string, string>]>([
+    ['a header whose parts are all renamed', [changedResponse('page', 'ViewModel', 'View')], { banner: 'missing' }],
     [
       'renamed metadata',
-      [changedAnswer('page', 'channelMetadataRenderer', 'channelDataRenderer')],
+      [changedResponse('page', 'channelMetadataRenderer', 'channelDataRenderer')],
       { title: 'older', channelId: 'older', customUrl: 'older', avatar: 'older' },
     ],
     [
       'a renamed panel',
-      [changedAnswer('panel', 'aboutChannelViewModel', 'aboutPanelViewModel')],
+      [changedResponse('panel', 'aboutChannelViewModel', 'aboutPanelViewModel')],
       { viewCount: 'missing', country: 'missing', links: 'missing', videoCount: 'rounded' },
     ],
-    ['an unknown country', [changedAnswer('panel', 'United Kingdom', 'Freedonia')], { country: 'unreadable' }],
-    ['a date in another form', [changedAnswer('panel', 'Joined ', 'Since ')], { publishedAt: 'unreadable' }],
+    ['an unknown country', [changedResponse('panel', 'United Kingdom', 'Freedonia')], { country: 'unreadable' }],
+    ['a date in another form', [changedResponse('panel', 'Joined ', 'Since ')], { publishedAt: 'unreadable' }],
   ])('names the fields that are lost by %s', async (_what, changed, states) => {
     await startUpstream(changed);
     const { exitCode, isFine, ...found } = await report('@BellRockLight');
@@ -188,34 +199,34 @@ describe('the doctor for a changed upstream', () => {
   });
 
   it('names an unknown header and a value that it cannot read', async () => {
-    await startUpstream([changedAnswer('page', 'pageHeaderRenderer', 'pageCrownRenderer')]);
+    await startUpstream([changedResponse('page', 'pageHeaderRenderer', 'pageCrownRenderer')]);
     expect((await report(LIGHTHOUSE)).remarks.join()).toContain('pageCrownRenderer');
     await replay.close();
-    await startUpstream([changedAnswer('panel', 'United Kingdom', 'Freedonia')]);
+    await startUpstream([changedResponse('panel', 'United Kingdom', 'Freedonia')]);
     const { fields } = await report(LIGHTHOUSE);
     expect(fields.find(({ field }) => field === 'country')?.note).toContain('Freedonia');
   });
 
   it('shows the fields of a page that no longer gives a record', async () => {
     const page = { header: { crown: {} }, metadata: { channelDataRenderer: { title: 'x' } } };
-    await startUpstream([jsonAnswer('browse', { browseId: LIGHTHOUSE }, page)]);
+    await startUpstream([jsonResponse('browse', { browseId: LIGHTHOUSE }, page)]);
     const found = await report(LIGHTHOUSE);
     expect([found.exitCode, found.failure?.code, stateOf(found, 'title')]).toEqual([1, 'upstream_invalid', 'missing']);
   });
 
-  it('reports a picture that is available in its second form only, or not at all', async () => {
+  it('reports an image that is available in its second form only, or not at all', async () => {
     await startUpstream();
-    replay.misbehave('image', answerStatus(403), 1);
+    replay.misbehave('image', respondWithStatus(403), 1);
     const second = await report('UCreplayQuiet00000000007');
     expect([second.exitCode, stateOf(second, 'avatar (original)')]).toEqual([1, 'older']);
-    replay.misbehave('image', answerHtml());
+    replay.misbehave('image', respondWithHtml());
     const none = await report('UCreplayQuiet00000000007');
     expect([none.exitCode, stateOf(none, 'avatar (original)')]).toEqual([1, 'missing']);
   });
 
   it.each([
-    ['results in an unknown form', answerJson(UNREADABLE_SEARCH), 'unreadable', 'in an unknown form'],
-    ['a refusal', answerStatus(429), 'missing', 'status 429'],
+    ['results in an unknown form', respondWithJson(UNREADABLE_SEARCH), 'unreadable', 'in an unknown form'],
+    ['a refusal', respondWithStatus(429), 'missing', 'status 429'],
   ])('reports that searches fail: %s', async (_what, listener, state, reason) => {
     await startUpstream();
     replay.misbehave('search', listener);
@@ -224,20 +235,20 @@ describe('the doctor for a changed upstream', () => {
     expect(found.fields.find(({ field }) => field === 'search')?.note).toContain(reason);
   });
 
-  it('escapes terminal control characters in answers', async () => {
-    await startUpstream([changedAnswer('page', 'Bell Rock Light', '\\u001b[2J\\u009b31m')]);
+  it('escapes terminal control characters in responses', async () => {
+    await startUpstream([changedResponse('page', 'Bell Rock Light', '\\u001b[2J\\u009b31m')]);
     const { stdout } = await doctor([LIGHTHOUSE]);
     expect(stdout).toContain('[2J');
     expect(stdout).not.toMatch(/(?!\n)\p{Cc}/u);
   });
 });
 
-describe('the doctor for an upstream that does not answer', () => {
+describe('the doctor for an upstream that does not respond', () => {
   it.each([
-    ['429', answerStatus(429), 'status 429'],
+    ['429', respondWithStatus(429), 'status 429'],
     ['a "sorry" page', redirectTo('https://www.google.com/sorry/index'), 'redirect to https://www.google.com/sorry'],
-    ['a captcha', answerHtml(), 'HTML'],
-    ['a broken connection', FAULTS.resetBeforeAnswer, 'reached'],
+    ['a captcha', respondWithHtml(), 'HTML'],
+    ['a broken connection', FAULTS.resetBeforeResponse, 'reached'],
   ])('gives %s as the reason', async (_name, listener, reason) => {
     await startUpstream();
     replay.misbehave('all', listener);
@@ -273,7 +284,7 @@ describe('the doctor for the official API', () => {
 
   it('reports that the key is refused, without the key', async () => {
     await startUpstream();
-    replay.misbehave('data-api', answerDataApiError(400, 'keyInvalid', `API key ${KEY} not valid`));
+    replay.misbehave('data-api', respondWithDataApiError(400, 'keyInvalid', `API key ${KEY} not valid`));
     const { exitCode, stdout } = await doctor(['@BellRockLight', ...source]);
     expect(exitCode).toBe(1);
     expect(stdout).toContain('does not accept this service’s key');
@@ -321,7 +332,7 @@ describe('the doctor for YouTube’s client version', () => {
 
   it('reports drift if YouTube no longer names a version', async () => {
     await startUpstream();
-    replay.misbehave('version', answerStatus(404));
+    replay.misbehave('version', respondWithStatus(404));
     const { exitCode, ...found } = await report(LIGHTHOUSE);
     expect([exitCode, stateOf(found, 'client version')]).toEqual([1, 'unreadable']);
     expect(versionIn(found)?.note).toContain('sw.js_data: status 404');

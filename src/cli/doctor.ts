@@ -10,7 +10,7 @@ import { requireNames, requireNewDirectory, saveRecording } from './doctor/recor
 export const doctorCommand = defineCommand({
   usage: `doctor @handle|ID|username [--source youtube|youtube-data-api] [--json]
                       [--record DIRECTORY [--keep NAME]…]`,
-  help: `Loads a channel and its pictures from upstream, without any cache, and shows every call and every
+  help: `Loads a channel and its images from upstream, without any cache, and shows every call and every
 field of the record: its value, where it was found, and whether upstream has changed. Searches for the
 channel too. Choose a channel that has everything (a banner, a country, links).
 
@@ -152,8 +152,8 @@ function verdictOf({ failure, isFine, fields }: Diagnosis, paint: Paint): string
 
 function formOf(body: Buffer | null): string | null {
   if (body === null || body.length === 0) return null;
-  const picture = sniffFormat(body);
-  if (picture !== undefined) return picture;
+  const image = sniffFormat(body);
+  if (image !== undefined) return image;
   const start = body.subarray(0, 64).toString('utf8').trimStart().toLowerCase();
   if (start.startsWith('{')) return 'json';
   return start.startsWith('<?xml') ? 'xml' : start.startsWith('<') ? 'html' : 'other';

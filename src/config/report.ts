@@ -85,7 +85,7 @@ export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): str
 /** Warnings about valid settings that probably do not do what the operator wants. */
 export function findSettingWarnings({ trustProxy, baseUrls, rateLimitOverrides }: Config): string[] {
   if (trustProxy.length > 0 && baseUrls.length === 0) {
-    return ['TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host'];
+    return ['TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host'];
   }
   const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
     limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],

@@ -11,7 +11,7 @@ describe('findSettingWarnings', () => {
 
   it('warns about TRUST_PROXY without BASE_URL', () => {
     expect(warningsFor({ TRUST_PROXY: '10.0.0.5/32' })).toEqual([
-      'TRUST_PROXY is set without BASE_URL: URLs in answers follow each request’s Host',
+      'TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host',
     ]);
   });
 

@@ -19,20 +19,20 @@ export const SETTINGS = {
     'URL_FORM',
     'api',
     form.oneOf(['api', 'short']),
-    'Form of the picture URLs in a record: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both forms are always served.',
+    'Form of the image URLs in a record: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both forms are always served.',
   ),
   siteUrl: form.optionalSetting(
     'SITE_URL',
     form.directoryUrl,
     'Public URL at which the files of `site/` are served. The index then links the playground and the documentation. Unset: no links.',
   ),
-  pictureVersions: form.setting(
+  imageVersions: form.setting(
     'PICTURE_VERSIONS',
     'off',
     form.onOff,
-    'Whether picture URLs in records end in `v=` and eight digits that change with the picture, so that a cache in front never has an old picture for a new record. Requests may have any `v`.',
+    'Whether image URLs in records end in `v=` and eight digits that change with the image, so that a cache in front never has an old image for a new record. Requests may have any `v`.',
   ),
-  dataDir: form.setting('DATA_DIR', './data', form.text, 'Directory of the catalog, the cache and the pictures.'),
+  dataDir: form.setting('DATA_DIR', './data', form.text, 'Directory of the catalog, the cache and the images.'),
   sources: form.setting(
     'SOURCES',
     'catalog,youtube',
@@ -54,7 +54,7 @@ export const SETTINGS = {
   youtubeImageOrigin: form.optionalSetting(
     'YOUTUBE_IMAGE_ORIGIN',
     form.origin,
-    'Origin that pictures are downloaded from, instead of their own hosts (`yt3.ggpht.com`, `yt3.googleusercontent.com`). The path stays.',
+    'Origin that images are downloaded from, instead of their own hosts (`yt3.ggpht.com`, `yt3.googleusercontent.com`). The path stays.',
   ),
   youtubeClientVersion: form.optionalSetting(
     'YOUTUBE_CLIENT_VERSION',
@@ -64,7 +64,7 @@ export const SETTINGS = {
   youtubeUserAgent: form.optionalSetting(
     'YOUTUBE_USER_AGENT',
     form.matching((value) => /^[\x20-\x7e]{1,500}$/.test(value), 'at most 500 printable ASCII characters'),
-    '`User-Agent` of requests to YouTube and its picture hosts. Unset: `Pennant/` and the version.',
+    '`User-Agent` of requests to YouTube and its image hosts. Unset: `Pennant/` and the version.',
   ),
   youtubeFieldMask: form.setting(
     'YOUTUBE_FIELD_MASK',
@@ -112,7 +112,7 @@ export const SETTINGS = {
     'UPSTREAM_CALLS_PER_SECOND',
     '10',
     form.integer(1, 100_000),
-    'Outgoing calls per second to each source, and to the picture hosts. While other clients wait, a client has at most a quarter.',
+    'Outgoing calls per second to each source, and to the image hosts. While other clients wait, a client has at most a quarter.',
   ),
   upstreamCallBurst: form.setting(
     'UPSTREAM_CALL_BURST',
@@ -160,7 +160,7 @@ export const SETTINGS = {
     'NEGOTIATE',
     'on',
     form.onOff,
-    'Whether the picture format follows `Accept`. `off` is for caches that ignore `Vary`: JPEG or PNG unless the URL names a format, and no record at `/@handle`.',
+    'Whether the image format follows `Accept`. `off` is for caches that ignore `Vary`: JPEG or PNG unless the URL names a format, and no record at `/@handle`.',
   ),
   blockedChannels: form.setting(
     'BLOCKED_CHANNELS',
@@ -171,19 +171,19 @@ export const SETTINGS = {
   redisUrl: form.secretSetting(
     'REDIS_URL',
     parseRedisUrl,
-    'URL of a Redis or Valkey in which instances share the rate limit, records, searches and small pictures: `redis://`, `rediss://` (TLS) or `unix://` (socket). Unset: each instance has its own (docs/redis.md).',
+    'URL of a Redis or Valkey in which instances share the rate limit, records, searches and small images: `redis://`, `rediss://` (TLS) or `unix://` (socket). Unset: each instance has its own (docs/redis.md).',
   ),
   memoryCacheBytes: form.setting(
     'MEMORY_CACHE_BYTES',
     '64MiB',
     form.bytes('1TiB'),
-    'Memory for records, searches and pictures. Records and searches have 40 % of it, but at most 40 % of Node’s heap limit.',
+    'Memory for records, searches and images. Records and searches have 40 % of it, but at most 40 % of Node’s heap limit.',
   ),
   imageCacheBytes: form.setting(
     'IMAGE_CACHE_BYTES',
     '2GiB',
     form.bytes('1024TiB'),
-    'Disk space for originals and pictures, counted in blocks of 4 KiB. At most 10,000,000 files are kept.',
+    'Disk space for originals and images, counted in blocks of 4 KiB. At most 10,000,000 files are kept.',
   ),
   encoders: form.setting(
     'ENCODERS',
@@ -195,7 +195,7 @@ export const SETTINGS = {
     'ENCODER_QUEUE',
     '64',
     form.integer(1, 100_000),
-    'Number of pictures that may wait for an encoder. Further requests get 503.',
+    'Number of images that may wait for an encoder. Further requests get 503.',
   ),
   contact: form.optionalSetting(
     'CONTACT',

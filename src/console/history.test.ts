@@ -22,7 +22,7 @@ test('the history keeps a quarter of an hour, however long the service runs', as
   expect(history.stats()).toEqual({ entries: 181, maxEntries: 181 });
   const steps = history.steps();
   expect(steps).toHaveLength(180);
-  expect(steps.map(({ requests }) => requests.answered)).toEqual(steps.map(() => 1));
+  expect(steps.map(({ requests }) => requests.responded)).toEqual(steps.map(() => 1));
   expect(history.recent(read()).seconds).toBe(900);
   history.stop();
 });

@@ -5,7 +5,7 @@ export type History = ReturnType<typeof startHistory>;
 interface HistorySample {
   readonly atMs: number;
   readonly totals: ReturnType<typeof readTotals>;
-  /** Pictures that wait for an encoder. */
+  /** Images that wait for an encoder. */
   readonly queued: number;
 }
 
@@ -61,8 +61,8 @@ function quantiles(buckets: Buckets) {
 /** The name of the image hosts among the upstreams. */
 const IMAGE_HOSTS: string = 'image hosts';
 
-const NO_REQUESTS = { answered: 0, unchanged: 0, mistaken: 0, refused: 0, failed: 0 };
-const NO_LOOKUPS = { records: {}, pictures: {}, searches: {} };
+const NO_REQUESTS = { responded: 0, unchanged: 0, mistaken: 0, refused: 0, failed: 0 };
+const NO_LOOKUPS = { records: {}, images: {}, searches: {} };
 
 /** The counters since start, grouped for the console. The same counts as in `/metrics`. */
 export function readTotals(metrics: Metrics) {
@@ -103,14 +103,14 @@ function requestOutcome(status: number): keyof typeof NO_REQUESTS {
   if (status === 304) return 'unchanged';
   if (status === 429) return 'refused';
   if (status >= 500) return 'failed';
-  return status >= 400 ? 'mistaken' : 'answered';
+  return status >= 400 ? 'mistaken' : 'responded';
 }
 
 const RECORD_ROUTE = /^\/(?:api\/)?(?:channel|c|user)\//;
 
 function lookupKind(route: string): keyof typeof NO_LOOKUPS {
   if (route === '/api/search') return 'searches';
-  return RECORD_ROUTE.test(route) ? 'records' : 'pictures';
+  return RECORD_ROUTE.test(route) ? 'records' : 'images';
 }
 
 function sumBy<Name extends string>(

@@ -48,7 +48,7 @@ const PAGE_HEADERS = {
 };
 const PLAYGROUND_HEADERS = {
   ...PAGE_HEADERS,
-  // The playground connects to any instance that the user enters, and shows pictures from `blob:` URLs.
+  // The playground connects to any instance that the user enters, and shows images from `blob:` URLs.
   'content-security-policy': `${POLICY}; connect-src http: https:; img-src 'self' blob:`,
 };
 

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 
 /**
- * The original of a picture as plain data: the location of its bytes, and their key.
+ * The original of an image as plain data: the location of its bytes, and their key.
  *
- * `key` changes when the picture changes and never otherwise: a source derives it from the upstream URL without its
+ * `key` changes when the image changes and never otherwise: a source derives it from the upstream URL without its
  * size options, or from the bytes' digest.
  */
 export type OriginalRef =
-  /** Fetched over https; `urls` are tried in order, the next one only after a definite 4xx or an unusable picture. */
+  /** Fetched over https; `urls` are tried in order, the next one only after a definite 4xx or an unusable image. */
   | { readonly kind: 'remote'; readonly key: string; readonly urls: readonly string[] }
   /** A file in the catalog's folder. `fileName` has no path. */
   | { readonly kind: 'catalog-file'; readonly key: string; readonly fileName: string };
@@ -45,10 +45,10 @@ export interface Channel {
 /** A channel in search results. It often has fewer fields than the record. */
 export interface SearchHit
   extends Pick<Channel, 'channelId' | 'title' | 'description' | 'customUrl' | 'subscriberCount' | 'videoCount'> {
-  /** `unknown` if the search result has no such information. The response then has the URL where the picture would be. */
+  /** `unknown` if the search result has no such information. The response then has the URL where the image would be. */
   readonly banner: 'present' | 'absent' | 'unknown';
   readonly avatar: 'present' | 'absent' | 'unknown';
-  /** `pictureVersion` of the pictures in the search result. */
+  /** `imageVersion` of the images in the search result. */
   readonly bannerVersion?: string | undefined;
   readonly avatarVersion?: string | undefined;
 }
@@ -60,18 +60,18 @@ export function hitOf(channel: Channel): SearchHit {
     ...{ channelId, title, description, customUrl, subscriberCount, videoCount },
     banner: banner === null ? 'absent' : 'present',
     avatar: avatar === null ? 'absent' : 'present',
-    ...(banner !== null && { bannerVersion: pictureVersion(banner) }),
-    ...(avatar !== null && { avatarVersion: pictureVersion(avatar) }),
+    ...(banner !== null && { bannerVersion: imageVersion(banner) }),
+    ...(avatar !== null && { avatarVersion: imageVersion(avatar) }),
   };
 }
 
 const CATALOG_DIGEST = /^catalog:([0-9a-f]{8})/;
 
 /**
- * Eight hex digits that change with the picture: the start of the SHA-256 of its upstream URL, or of its bytes if it is
- * in the catalog. `undefined` without a picture.
+ * Eight hex digits that change with the image: the start of the SHA-256 of its upstream URL, or of its bytes if it is
+ * in the catalog. `undefined` without an image.
  */
-export function pictureVersion(original: OriginalRef | null): string | undefined {
+export function imageVersion(original: OriginalRef | null): string | undefined {
   return original === null
     ? undefined
     : (CATALOG_DIGEST.exec(original.key)?.[1] ?? hash('sha256', original.key).slice(0, 8));

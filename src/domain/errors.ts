@@ -28,7 +28,7 @@ export const ERROR_CODES = [
   'request_too_large',
   'rate_limited',
   'channel_blocked',
-  /** The upstream answer is unusable: no JSON, no channel, no picture. */
+  /** The upstream response is unusable: no JSON, no channel, no image. */
   'upstream_invalid',
   /** Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, local budget used up. */
   'upstream_unavailable',
@@ -41,7 +41,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * What an indeterminate failure concerns. `key`: only the requested channel, name, query or picture (an unreadable
+ * What an indeterminate failure concerns. `key`: only the requested channel, name, query or image (an unreadable
  * response). `upstream`: every request to that upstream (no connection, 429, 5xx, captcha).
  */
 type FailureScope = 'key' | 'upstream';
@@ -93,7 +93,7 @@ export async function orError<T>(value: T | Promise<T>): Promise<T | AppError> {
 const INDETERMINATE = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
 
 /**
- * True if upstream gave no usable answer. Nothing may be concluded from such a failure, and nothing stored.
+ * True if upstream gave no usable response. Nothing may be concluded from such a failure, and nothing stored.
  * `overloaded`: an original that was downloaded but could not be decoded for lack of capacity.
  */
 export function isIndeterminate(error: unknown): error is AppError {

@@ -14,7 +14,7 @@ interface FormatRow {
   readonly fast: EncoderOptions;
   /** For the background: takes longer, needs fewer bytes and looks the same. */
   readonly optimized: EncoderOptions;
-  /** How much lower the quality of `optimized` can be without looking worse than `fast` on most pictures. */
+  /** How much lower the quality of `optimized` can be without looking worse than `fast` on most images. */
   readonly optimizedQualityStep?: number;
   /** The most pixels in a row or column that the library encodes. */
   readonly maxSidePx: number;
@@ -51,13 +51,13 @@ export const FORMAT_TABLE = {
     isNegotiated: true,
     hasTransparency: false,
     quality: 80,
-    // Both give the same pixels. The best Huffman tables need a second pass over the picture.
+    // Both give the same pixels. The best Huffman tables need a second pass over the image.
     fast: { optimiseCoding: false },
     optimized: { optimiseScans: true },
     // libjpeg-turbo: JPEG_MAX_DIMENSION.
     maxSidePx: 65_500,
   },
-  // Pictures with transparency fall back to it, so `Accept` need not name it.
+  // Images with transparency fall back to it, so `Accept` need not name it.
   png: {
     mediaType: 'image/png',
     extension: 'png',
@@ -88,7 +88,7 @@ export function findFormat(text: string): Format | undefined {
 export type SourceFormat = Format | 'gif';
 
 /**
- * Detects a picture's format by its first bytes. `undefined` for anything but the five formats that are decoded.
+ * Detects an image's format by its first bytes. `undefined` for anything but the five formats that are decoded.
  * Signatures: PNG 1.2 §3.1, JPEG (ITU T.81 B.1.1.3), GIF89a §17, RFC 9649 (WebP), AVIF 1.1 §6 (`avif`/`avis` brands).
  */
 export function sniffFormat(bytes: Uint8Array): SourceFormat | undefined {

@@ -4,7 +4,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 const MAX_CHARACTERS = 300;
 
 /**
- * Makes foreign text (from a file, an argument, an answer, another program's message) safe for one line of a terminal or
+ * Makes foreign text (from a file, an argument, a response, another program's message) safe for one line of a terminal or
  * a log: unprintable characters become `\u{1b}`, and a long text is truncated with "…".
  */
 export function printable(text: string, maxCharacters = MAX_CHARACTERS): string {

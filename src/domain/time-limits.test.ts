@@ -7,7 +7,7 @@ type TimeLimit = keyof typeof TIME_LIMITS_MS;
 const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> = {
   response: 'promise',
   request: 'promise',
-  picture: 'response',
+  image: 'response',
   search: 'response',
   batch: 'response',
   namedChannel: 'search',
@@ -19,10 +19,10 @@ const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> = {
   fillMissingFields: 'sourceAttempt',
   slowSourceWait: 'search',
   refreshWait: 'response',
-  download: 'picture',
-  encoderWait: 'picture',
-  inspect: 'picture',
-  encode: 'picture',
+  download: 'image',
+  encoderWait: 'image',
+  inspect: 'image',
+  encode: 'image',
   storeRead: 'refreshWait',
 };
 

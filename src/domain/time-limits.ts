@@ -7,8 +7,8 @@ export const TIME_LIMITS_MS = {
   promise: 12_000,
   /** A request without a result within this time gets an error. Its load continues for the next request. */
   response: 11_500,
-  /** A picture. After this time the encoder counts as overloaded, and no upstream as failed. */
-  picture: 11_000,
+  /** An image. After this time the encoder counts as overloaded, and no upstream as failed. */
+  image: 11_000,
   /** A search with all further pages. */
   search: 11_000,
   /** A batch of channels. Channels that are not loaded within this time are stale or errors. */
@@ -35,7 +35,7 @@ export const TIME_LIMITS_MS = {
   refreshWait: 3_000,
   /** The download of an original, all its URLs together. */
   download: 10_000,
-  /** An original or a picture waits for an encoder process. */
+  /** An original or an image waits for an encoder process. */
   encoderWait: 8_000,
   /** The inspection of an original by an encoder process. */
   inspect: 8_000,
@@ -43,7 +43,7 @@ export const TIME_LIMITS_MS = {
   encode: 10_000,
   /** An encode that no client waits for. It is interrupted for encodes that a client waits for. */
   backgroundEncode: 60_000,
-  /** An encoder process without a task, until it is ended. The next picture then waits for the start of another one. */
+  /** An encoder process without a task, until it is ended. The next image then waits for the start of another one. */
   encoderIdle: 120_000,
   /** A read from the store. After this time the value counts as absent. */
   storeRead: 500,

@@ -30,7 +30,7 @@ describe('the crop of a variant', () => {
     expect(cropOf(variant, { width, height })).toEqual(expected);
   });
 
-  it('treats an original within 2 % of 16:9 as a banner, and others as any picture', () => {
+  it('treats an original within 2 % of 16:9 as a banner, and others as any image', () => {
     expect(cropOf('tv', { width: 1813, height: 1000 })).toMatchObject({ width: 1813, height: 1000 });
     expect(cropOf('tv', { width: 1815, height: 1000 })).toMatchObject({ width: 1778, height: 1000 });
   });

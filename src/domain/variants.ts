@@ -1,7 +1,7 @@
 export const VARIANTS = ['default', 'tv', 'desktop', 'tablet', 'mobile', 'avatar'] as const;
 export type Variant = (typeof VARIANTS)[number];
 
-/** Which of a channel's two originals a picture is cut from. */
+/** Which of a channel's two originals an image is cut from. */
 export type ImageKind = 'banner' | 'avatar';
 
 export interface Size {
@@ -29,7 +29,7 @@ export function isVariant(text: string): text is Variant {
   return (VARIANTS as readonly string[]).includes(text);
 }
 
-/** A part of a picture in whole pixels of the original, after its orientation was applied. */
+/** A part of an image in whole pixels of the original, after its orientation was applied. */
 export interface Rectangle extends Size {
   readonly left: number;
   readonly top: number;
@@ -60,8 +60,8 @@ export function cropOf(variant: Variant, source: Size): Rectangle {
 
 /**
  * The part of a crop that is shown at the wanted size, and the size of the output. With both sides given: the largest
- * rectangle of their ratio, scaled down to fit. Pictures are never enlarged: every size that is larger than the crop
- * resolves to the same output, which is one picture in every cache.
+ * rectangle of their ratio, scaled down to fit. Images are never enlarged: every size that is larger than the crop
+ * resolves to the same output, which is one image in every cache.
  *
  * @param maxSide the most pixels in a row or column that the format allows; a larger output is scaled down to fit
  */

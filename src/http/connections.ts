@@ -30,7 +30,7 @@ interface Connection {
   latest: ServerResponse | undefined;
   /** The rate limit has refused a request. Those that follow in the same slice are dropped. */
   isOverLimit: boolean;
-  /** Nothing more is read or answered. */
+  /** Nothing more is read or responded. */
   isClosing: boolean;
   /** The slice that the parser has, one character per byte. */
   slice: string;

@@ -9,7 +9,7 @@ import {
 } from './jpeg-scan.ts';
 
 /**
- * Whether a JPEG of three components in one baseline scan contains its picture and nothing else: no thumbnails, texts or
+ * Whether a JPEG of three components in one baseline scan contains its image and nothing else: no thumbnails, texts or
  * colour profiles, no unused tables or table entries, and no additional compressed data.
  *
  * ITU-T T.81 annex B for the structure, JFIF 1.02 for APP0, and Adobe Technical Note 5116 section 18 for APP14.

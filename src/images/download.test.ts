@@ -6,13 +6,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
 import {
-  answerBytes,
-  answerStatus,
   EVERY_FAULT,
   FAULTS,
   type FakeUpstream,
   findRefusingOrigin,
   redirectTo,
+  respondWithBytes,
+  respondWithStatus,
   startFakeUpstream,
 } from '../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
@@ -31,7 +31,7 @@ let http: HttpClient;
 let downloader: Downloader;
 
 beforeEach(async () => {
-  upstream = await startFakeUpstream(answerBytes(GIF));
+  upstream = await startFakeUpstream(respondWithBytes(GIF));
   point(upstream.origin);
 });
 afterEach(async () => {
@@ -52,16 +52,16 @@ function downloadRef(ref: OriginalRef): Promise<Buffer> {
   return downloader.download(ref, { signal: new AbortController().signal });
 }
 
-/** Answers each request with the next status or body. */
-function answerInTurn(...statuses: (number | Buffer)[]): void {
-  upstream.answer((request, response) => {
+/** Replies each request with the next status or body. */
+function respondInTurn(...statuses: (number | Buffer)[]): void {
+  upstream.response((request, response) => {
     const next = statuses[upstream.requests.length - 1] ?? 500;
-    const listener = typeof next === 'number' ? answerStatus(next) : answerBytes(next);
+    const listener = typeof next === 'number' ? respondWithStatus(next) : respondWithBytes(next);
     listener(request, response);
   });
 }
 
-describe('a picture on an image host', () => {
+describe('an image on an image host', () => {
   it('is requested with its own path and options at the configured origin', async () => {
     expect(await download(SECOND)).toEqual(GIF);
     expect(upstream.requests).toEqual(['/abc=w2560-fcrop64=1,00000000ffffffff-rj?x=1']);
@@ -73,33 +73,33 @@ describe('a picture on an image host', () => {
   });
 
   it.each([400, 403, 404, 410])('is requested under the next URL after a %i', async (status) => {
-    answerInTurn(status, GIF);
+    respondInTurn(status, GIF);
     expect(await download(FIRST, SECOND)).toEqual(GIF);
   });
 
-  it('is requested under the next URL after a response that is not a picture', async () => {
-    answerInTurn(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), GIF);
+  it('is requested under the next URL after a response that is not an image', async () => {
+    respondInTurn(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), GIF);
     expect(await download(FIRST, SECOND)).toEqual(GIF);
   });
 
   it.each([429, 500, 503])('is not requested under the next URL after a %i', async (status) => {
-    answerInTurn(status, GIF);
+    respondInTurn(status, GIF);
     expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_unavailable');
     expect(upstream.requests).toHaveLength(1);
   });
 
   it('is gone if every URL says so', async () => {
-    answerInTurn(404, 410);
+    respondInTurn(404, 410);
     expect(await codeOf(download(FIRST, SECOND))).toBe('image_not_found');
   });
 
   it('is not gone if one URL has another error', async () => {
-    answerInTurn(403, 404);
+    respondInTurn(403, 404);
     expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_unavailable');
   });
 
   it('is rejected if it is over 16 MiB', async () => {
-    upstream.answer(answerBytes(Buffer.concat([GIF, Buffer.alloc(16 * 1024 * 1024)])));
+    upstream.response(respondWithBytes(Buffer.concat([GIF, Buffer.alloc(16 * 1024 * 1024)])));
     expect(await codeOf(download(FIRST))).toBe('upstream_invalid');
   });
 
@@ -121,7 +121,7 @@ describe('an image host', () => {
   it.each(EVERY_FAULT)('that does %s is %s', async (fault, code) => {
     const clock = createManualClock();
     point(upstream.origin, clock);
-    upstream.answer(FAULTS[fault]);
+    upstream.response(FAULTS[fault]);
     const downloaded = codeOf(download(FIRST, SECOND));
     if (code === 'upstream_timeout') {
       await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), WAIT);
@@ -136,18 +136,18 @@ describe('an image host', () => {
   });
 
   it('that redirects elsewhere or in a circle is not followed', async () => {
-    upstream.answer(redirectTo('https://evil.example/'));
+    upstream.response(redirectTo('https://evil.example/'));
     expect(await codeOf(download(FIRST))).toBe('upstream_unavailable');
-    upstream.answer(redirectTo('/abc=s0'));
+    upstream.response(redirectTo('/abc=s0'));
     expect(await codeOf(download(FIRST))).toBe('upstream_invalid');
   });
 
-  it('that keeps failing is paused, but definite answers that a picture is gone are no failures', async () => {
+  it('that keeps failing is paused, but definite responses that an image is gone are no failures', async () => {
     const breaker = createCircuitBreaker({ clock: createManualClock() });
     downloader = createDownloader({ http, imageOrigin: upstream.origin, breaker });
-    upstream.answer(answerStatus(404));
+    upstream.response(respondWithStatus(404));
     for (let call = 0; call < 20; call += 1) expect(await codeOf(download(FIRST))).toBe('image_not_found');
-    upstream.answer(answerStatus(500));
+    upstream.response(respondWithStatus(500));
     for (let call = 0; call < 21; call += 1) expect(await codeOf(download(FIRST))).toBe('upstream_unavailable');
     expect(upstream.requests).toHaveLength(40);
   });
@@ -155,7 +155,7 @@ describe('an image host', () => {
   it('that is slow under each URL gets one deadline for all of them', async () => {
     const clock = createManualClock();
     point(upstream.origin, clock);
-    upstream.answer((_request, response) => {
+    upstream.response((_request, response) => {
       clock.advance((TIME_LIMITS_MS.download * 2) / 3);
       response.writeHead(404).end();
     });
@@ -163,7 +163,7 @@ describe('an image host', () => {
   });
 });
 
-describe('a picture in the catalog', () => {
+describe('an image in the catalog', () => {
   let directory: string;
 
   beforeAll(async () => {
@@ -202,7 +202,7 @@ describe('a picture in the catalog', () => {
     expect(await codeOf(read(fileName))).toBe('image_not_found');
   });
 
-  it('must be a picture', async () => {
+  it('must be an image', async () => {
     expect(await codeOf(read('notes.txt'))).toBe('upstream_invalid');
   });
 });

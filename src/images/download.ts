@@ -10,7 +10,7 @@ import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import type { HttpClient, HttpResponse } from '../lib/http/client.ts';
 import { withDeadline } from '../lib/work.ts';
 
-/** The hosts from which YouTube serves channel pictures (seen 2026-11). No other hosts are allowed. */
+/** The hosts from which YouTube serves channel images (seen 2026-11). No other hosts are allowed. */
 export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as const;
 
 /** Uploads have 6 MB at most: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). */
@@ -20,13 +20,13 @@ export interface DownloaderOptions {
   readonly http: HttpClient;
   /** Replaces the origins of the image hosts. Path and options of the URL stay. */
   readonly imageOrigin?: string | undefined;
-  /** The folder of the catalog's pictures; without it there are none. */
+  /** The folder of the catalog's images; without it there are none. */
   readonly catalogImagesDir?: string;
   /** The breaker of the image hosts; without it they are never paused. */
   readonly breaker?: CircuitBreaker;
   /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** For metrics. Pictures of the catalog are not reported: they are files. */
+  /** For metrics. Images of the catalog are not reported: they are files. */
   readonly onOutcome?: (outcome: ErrorCode | 'found') => void;
 }
 
@@ -39,13 +39,13 @@ export function createDownloader(options: DownloaderOptions) {
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
     const parsed = URL.parse(url);
     if (parsed === null || !IMAGE_HOSTS.some((host) => parsed.origin === `https://${host}`)) {
-      throw new AppError('upstream_invalid', 'The picture’s host is not allowed.');
+      throw new AppError('upstream_invalid', 'The image’s host is not allowed.');
     }
     const target = `${imageOrigin ?? parsed.origin}${parsed.pathname}${parsed.search}`;
-    return pictureOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }));
+    return imageOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }));
   }
 
-  /** Tries the URLs in order, as long as the response to the previous one was definite but not a picture. */
+  /** Tries the URLs in order, as long as the response to the previous one was definite but not an image. */
   async function fetchFirst(urls: readonly string[], signal: AbortSignal): Promise<Buffer> {
     const unusable: AppError[] = [];
     for (const url of urls) {
@@ -64,7 +64,7 @@ export function createDownloader(options: DownloaderOptions) {
     /**
      * Returns the bytes of an original: JPEG, PNG, WebP, AVIF or GIF by their signature, at most 16 MiB.
      *
-     * @throws AppError `image_not_found` if the picture is definitely gone, `upstream_unavailable`, `upstream_timeout` or
+     * @throws AppError `image_not_found` if the image is definitely gone, `upstream_unavailable`, `upstream_timeout` or
      *   `upstream_invalid` if the download failed
      */
     async download(ref: OriginalRef, { signal }: { readonly signal: AbortSignal }): Promise<Buffer> {
@@ -83,34 +83,31 @@ export function createDownloader(options: DownloaderOptions) {
   };
 }
 
-const GONE = 'The picture is no longer where the channel says it is.';
+const GONE = 'The image is no longer where the channel says it is.';
 
-/** Whether the picture may be available under another URL. */
+/** Whether the image may be available under another URL. */
 function concernsUrlOnly(error: unknown): error is AppError {
   const isDefinite = error instanceof AppError && ['image_not_found', 'upstream_invalid'].includes(error.code);
   return isDefinite || isKeyFailure(error);
 }
 
-function pictureOf(response: HttpResponse): Buffer {
+function imageOf(response: HttpResponse): Buffer {
   const { status, body } = response;
   if (status === 404 || status === 410) throw new AppError('image_not_found', GONE);
   if (status === 429) throw new AppError('upstream_unavailable', 'The image host refuses requests at the moment.');
   if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);
   if (status >= 400) {
     // It concerns this URL only.
-    throw new AppError('upstream_unavailable', `The image host refused the picture with status ${status}.`, {
+    throw new AppError('upstream_unavailable', `The image host refused the image with status ${status}.`, {
       scope: 'key',
     });
   }
   // HTML is a captcha or a consent page.
   if (/^\s*text\/html\b/i.test(response.headers['content-type'] ?? '')) {
-    throw new AppError('upstream_unavailable', 'The image host sent a page instead of a picture.');
+    throw new AppError('upstream_unavailable', 'The image host sent a page instead of an image.');
   }
   if (status !== 200 || sniffFormat(body) === undefined) {
-    throw new AppError(
-      'upstream_invalid',
-      'The image host did not answer with a JPEG, PNG, WebP, AVIF or GIF picture.',
-    );
+    throw new AppError('upstream_invalid', 'The image host did not respond with a JPEG, PNG, WebP, AVIF or GIF image.');
   }
   return body;
 }
@@ -123,7 +120,7 @@ async function readCatalogFile(directory: string | undefined, fileName: string):
     // Reading another kind of file, such as a pipe, may never end.
     if (!stats.isFile()) throw new AppError('image_not_found', NOT_IN_CATALOG);
     if (stats.size > MAX_BYTES) {
-      throw new AppError('upstream_invalid', 'The catalog’s picture is larger than 16 MiB.');
+      throw new AppError('upstream_invalid', 'The catalog’s image is larger than 16 MiB.');
     }
     const bytes = await readFile(path);
     if (sniffFormat(bytes) !== undefined) return bytes;
@@ -132,10 +129,10 @@ async function readCatalogFile(directory: string | undefined, fileName: string):
       throw new AppError('image_not_found', NOT_IN_CATALOG, { cause: error });
     throw error;
   }
-  throw new AppError('upstream_invalid', 'The catalog’s picture is not a JPEG, PNG, WebP, AVIF or GIF.');
+  throw new AppError('upstream_invalid', 'The catalog’s image is not a JPEG, PNG, WebP, AVIF or GIF.');
 }
 
-const NOT_IN_CATALOG = 'The catalog names a picture that it does not have.';
+const NOT_IN_CATALOG = 'The catalog names an image that it does not have.';
 
 /** Defence in depth: the import rejects such names, but anything may have written the database. */
 function isBareName(fileName: string): boolean {

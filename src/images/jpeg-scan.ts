@@ -35,7 +35,7 @@ export function findScanEnd(bytes: Buffer, start: number, scan: Scan): number | 
 const RESTART_MARKERS = 8;
 const FIRST_RESTART_MARKER = 0xd0;
 const BLOCK_COEFFICIENTS = 64;
-/** Of 8-bit pictures (T.81 tables F.1 and F.2). */
+/** Of 8-bit images (T.81 tables F.1 and F.2). */
 const MAX_DC_BITS = 11;
 const MAX_AC_BITS = 10;
 const SIXTEEN_ZEROS = 0xf0;
@@ -121,9 +121,9 @@ class BitReader {
   }
 }
 
-/** A quantisation or Huffman table of a file, and what a picture uses of it. */
+/** A quantisation or Huffman table of a file, and what an image uses of it. */
 export interface Table {
-  /** By index, in zigzag order for coefficients: 1 if the picture uses the entry. */
+  /** By index, in zigzag order for coefficients: 1 if the image uses the entry. */
   readonly used: Uint8Array;
   /** True for the tables in the standard, scaled or not. */
   readonly isStandard: boolean;
@@ -137,7 +137,7 @@ export interface HuffmanTable extends Table {
   readonly bytes: number;
 }
 
-/** True if the picture uses every entry, or the table is a standard one. */
+/** True if the image uses every entry, or the table is a standard one. */
 export function isNeeded({ used, isStandard }: Table): boolean {
   return isStandard || used.every((isUsed) => isUsed === 1);
 }

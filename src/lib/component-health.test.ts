@@ -24,14 +24,14 @@ test('a change of state is logged, another reason for the same state is not', ()
 test('a component that fails and recovers repeatedly has four lines a minute, and the last line has its state', () => {
   const { clock, lines, health } = setUp();
   for (let round = 0; round < 100; round += 1) {
-    health.report('pictures', 'cannot be stored');
-    health.report('pictures', null);
+    health.report('images', 'cannot be stored');
+    health.report('images', null);
   }
-  health.report('pictures', 'cannot be stored');
+  health.report('images', 'cannot be stored');
   health.summarize();
   expect(lines).toHaveLength(4);
   clock.advance(60_000);
   health.summarize();
   health.summarize();
-  expect(lines.slice(4)).toMatchObject([{ msg: 'pictures: cannot be stored', changes: 197 }]);
+  expect(lines.slice(4)).toMatchObject([{ msg: 'images: cannot be stored', changes: 197 }]);
 });

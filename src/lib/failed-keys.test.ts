@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import { createFailedKeys } from './failed-keys.ts';
 import { asWork, nextChange } from './work.ts';
 
-const FAILURE = new AppError('upstream_invalid', 'The picture cannot be read.', { scope: 'key' });
+const FAILURE = new AppError('upstream_invalid', 'The image cannot be read.', { scope: 'key' });
 const fail = () => Promise.reject(FAILURE);
 
 test('a failure is remembered until its channel is purged or imported', async () => {

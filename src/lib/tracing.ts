@@ -85,7 +85,7 @@ export function failSpan(span: Span, type: string, message?: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
 }
 
-/** "No such channel" is a result; bugs and upstreams that gave no usable answer are failures. */
+/** "No such channel" is a result; bugs and upstreams that gave no usable response are failures. */
 export function recordFailure(span: Span, error: unknown): void {
   const code = errorCodeOf(error);
   if (!(error instanceof AppError)) failSpan(span, error instanceof Error ? error.name : code);

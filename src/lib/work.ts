@@ -89,7 +89,7 @@ export async function withDeadline<T>(
   }
 }
 
-const TOO_LATE = 'The upstream did not answer in time.';
+const TOO_LATE = 'The upstream did not respond in time.';
 
 /** The error of an abandoned call: the reason if it is an `AppError`, otherwise `upstream_timeout`. */
 export function abortError({ reason }: AbortSignal): AppError {

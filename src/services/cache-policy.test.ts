@@ -51,8 +51,8 @@ describe('a stored record', () => {
     ['another form of time', ofChannel({ publishedAt: 'yesterday' })],
     ['a script as link', ofChannel({ links: [{ title: 'x', url: 'javascript:alert(1)' }] })],
     ['an invalid link', ofChannel({ links: [{ title: 'x', url: 'https://' }] })],
-    ['a picture over http', ofChannel({ banner: { kind: 'remote', key: 'k', urls: ['http://10.0.0.1/'] } })],
-    ['a picture outside of the folder', ofChannel({ avatar: { kind: 'catalog-file', key: 'k', fileName: '../.env' } })],
+    ['an image over http', ofChannel({ banner: { kind: 'remote', key: 'k', urls: ['http://10.0.0.1/'] } })],
+    ['an image outside of the folder', ofChannel({ avatar: { kind: 'catalog-file', key: 'k', fileName: '../.env' } })],
   ])('is refused with %s', (_what, value) => {
     expect(fits(value)).toBe(false);
   });

@@ -1,7 +1,7 @@
 import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { MAX_ORIGINAL_PIXELS, type PictureInfo } from '../images/encoder/job.ts';
+import { type ImageInfo, MAX_ORIGINAL_PIXELS } from '../images/encoder/job.ts';
 import {
   type Check,
   type Checked,
@@ -30,7 +30,7 @@ export interface ChannelRecord {
 }
 
 /** The metadata of an original. */
-export interface Original extends PictureInfo {
+export interface Original extends ImageInfo {
   /** The key of the `OriginalRef` that it was loaded from. */
   readonly refKey: string;
   /** The first 32 hex digits of the SHA-256 of its bytes. */
@@ -54,7 +54,7 @@ const ORIGINAL_REF: Check<OriginalRef> = either(
   fields<Extract<OriginalRef, { kind: 'catalog-file' }>>({
     kind: oneOf(['catalog-file']),
     key: NOT_EMPTY,
-    // Not a path, because it is joined to the folder of the catalog's pictures.
+    // Not a path, because it is joined to the folder of the catalog's images.
     fileName: text(/^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}$/),
   }),
 );
@@ -91,8 +91,8 @@ const CHANNEL_ENTRY: Check<ChannelEntry> = either(
   fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
 );
 
-const PICTURE_PRESENCE = oneOf(['present', 'absent', 'unknown']);
-const PICTURE_VERSION = optional(text(/^[0-9a-f]{8}$/));
+const IMAGE_PRESENCE = oneOf(['present', 'absent', 'unknown']);
+const IMAGE_VERSION = optional(text(/^[0-9a-f]{8}$/));
 
 const SEARCH_HIT = fields<SearchHit>({
   channelId: CHANNEL_ID,
@@ -101,10 +101,10 @@ const SEARCH_HIT = fields<SearchHit>({
   customUrl: OPTIONAL_TEXT,
   subscriberCount: COUNT,
   videoCount: COUNT,
-  banner: PICTURE_PRESENCE,
-  avatar: PICTURE_PRESENCE,
-  bannerVersion: PICTURE_VERSION,
-  avatarVersion: PICTURE_VERSION,
+  banner: IMAGE_PRESENCE,
+  avatar: IMAGE_PRESENCE,
+  bannerVersion: IMAGE_VERSION,
+  avatarVersion: IMAGE_VERSION,
 });
 
 const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });
@@ -160,11 +160,11 @@ export const CACHE_POLICY = {
   },
 } as const;
 
-/** The share of pictures and originals in the memory for cached values. */
-export const PICTURE_MEMORY_SHARE = 0.6;
+/** The share of images and originals in the memory for cached values. */
+export const IMAGE_MEMORY_SHARE = 0.6;
 
-/** The size limit of a picture in Redis (measured: docs/redis.md). */
-export const SHARED_PICTURE_MAX_BYTES = 256 * 2 ** 10;
+/** The size limit of an image in Redis (measured: docs/redis.md). */
+export const SHARED_IMAGE_MAX_BYTES = 256 * 2 ** 10;
 
 function isWebUrl(value: unknown): value is string {
   return typeof value === 'string' && ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '');

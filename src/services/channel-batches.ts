@@ -4,10 +4,10 @@ import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import { currentClient, withinMs } from '../lib/work.ts';
-import type { ChannelAnswer, ChannelService } from './channels.ts';
+import type { ChannelResponse, ChannelService } from './channels.ts';
 
 /** A channel of a batch, or why there is no record of it. */
-export type BatchResult = ChannelAnswer | AppError;
+export type BatchResult = ChannelResponse | AppError;
 
 interface ChannelBatchesOptions {
   readonly channels: Pick<ChannelService, 'getChannel' | 'peekChannel'>;
@@ -18,12 +18,12 @@ interface ChannelBatchesOptions {
 /** Each counts against the client's share of the call budget, as if it were requested alone. */
 const MAX_LOADS = 10;
 const MAX_LOADING_BATCHES = 2;
-const TOO_LATE = 'The source did not answer in time. Try again.';
+const TOO_LATE = 'The source did not respond in time. Try again.';
 const NOT_LOADED = `A request loads at most ${MAX_LOADS} channels. Request this one again.`;
 
 interface Item {
   readonly ref: ChannelRef;
-  /** The cached answer, later the loaded one. */
+  /** The cached response, later the loaded one. */
   result: BatchResult | undefined;
 }
 

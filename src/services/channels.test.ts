@@ -168,7 +168,7 @@ describe('a stored record', () => {
     expect(outcome).toMatchObject({ kind: 'hit', ttlMs: HOUR_MS / 2 });
   });
 
-  it('is reloaded for a record, and returned at once for a picture', async () => {
+  it('is reloaded for a record, and returned at once for an image', async () => {
     await getById(1);
     clock.advance(HOUR_MS);
     const loading = Promise.withResolvers<LoadedChannel>();
@@ -188,7 +188,7 @@ describe('a stored record', () => {
     expect(outcome).toMatchObject({ kind: 'stale', reason: 'upstream_unavailable' });
   });
 
-  it('keeps its values for a minute if the next answer lacks fields', async () => {
+  it('keeps its values for a minute if the next response lacks fields', async () => {
     getChannel = (channelId) => load(channelId, { country: 'IS', description: 'Full' });
     await getById(1);
     const before = stored.get([...stored.keys()].join());
@@ -204,9 +204,9 @@ describe('a stored record', () => {
     expect(stored.get([...stored.keys()].join())).toEqual(before);
   });
 
-  it('is stored again as long as each answer lacks a part', async () => {
+  it('is stored again as long as each response lacks a part', async () => {
     getChannel = async (channelId) => ({
-      ...(await load(channelId, { title: `Answer ${asked.length}` })),
+      ...(await load(channelId, { title: `Reply ${asked.length}` })),
       isComplete: false,
       missing: ['country'],
     });
@@ -214,7 +214,7 @@ describe('a stored record', () => {
     clock.advance(60_000);
     await getById(1);
     start();
-    expect((await getById(1)).title).toBe('Answer 2');
+    expect((await getById(1)).title).toBe('Reply 2');
     expect(asked).toHaveLength(2);
   });
 });

@@ -10,7 +10,7 @@ import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type ChannelEntry, type ChannelRecord } from './cache-policy.ts';
 import type { ExactPublishDates } from './exact-publish-dates.ts';
 
-export interface ChannelAnswer {
+export interface ChannelResponse {
   readonly channel: Channel;
   readonly outcome: CacheOutcome;
 }
@@ -90,13 +90,13 @@ export function createChannelService(options: ChannelServiceOptions) {
     );
   }
 
-  async function findByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelAnswer> {
+  async function findByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelResponse> {
     const startedAt = clock.monotonic();
     let loadedRecord: Cached<ChannelEntry> | undefined;
     const { value: channelId, outcome } = await names.get(
       nameKey(ref),
       async () => {
-        // As it is in the key: another spelling of the name would have the same answer.
+        // As it is in the key: another spelling of the name would have the same response.
         const { channelId, loaded } = await sources.resolve({ ...ref, value: ref.key });
         if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
         if (loaded !== undefined) loadedRecord = await keepFresh(loaded);
@@ -119,7 +119,7 @@ export function createChannelService(options: ChannelServiceOptions) {
     staleWaitMs: number,
     known?: Cached<ChannelEntry>,
     moves = 0,
-  ): Promise<ChannelAnswer> {
+  ): Promise<ChannelResponse> {
     assertNotBlocked(channelId);
     const load = (previous: ChannelEntry | undefined) => loadRecord(channelId, previous);
     const { value, outcome } = known ?? (await records.get(channelId, load, { staleWaitMs }));
@@ -128,7 +128,7 @@ export function createChannelService(options: ChannelServiceOptions) {
     return notFresherThan(outcome, await getRecord(value.movedTo, staleWaitMs, undefined, moves + 1));
   }
 
-  async function findFirst(refs: readonly ChannelRef[], maxWaitMs: number): Promise<ChannelAnswer> {
+  async function findFirst(refs: readonly ChannelRef[], maxWaitMs: number): Promise<ChannelResponse> {
     let notFound: AppError | undefined;
     for (const ref of refs) {
       try {
@@ -141,7 +141,7 @@ export function createChannelService(options: ChannelServiceOptions) {
     throw noSuchChannel(refs, notFound);
   }
 
-  async function peekRecord(channelId: string, moves = 0): Promise<ChannelAnswer | undefined> {
+  async function peekRecord(channelId: string, moves = 0): Promise<ChannelResponse | undefined> {
     assertNotBlocked(channelId);
     const cached = await records.peek(channelId);
     if (cached === undefined) return undefined;
@@ -172,7 +172,7 @@ export function createChannelService(options: ChannelServiceOptions) {
      *
      * @throws AppError `channel_not_found` if that is what is cached, `channel_blocked`
      */
-    async peekChannel(ref: ChannelRef): Promise<ChannelAnswer | undefined> {
+    async peekChannel(ref: ChannelRef): Promise<ChannelResponse | undefined> {
       if (ref.kind === 'id') return peekRecord(ref.value);
       const name = await names.peek(nameKey(ref));
       return name && notFresherThan(name.outcome, await peekRecord(name.value));
@@ -195,8 +195,8 @@ function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | u
 }
 
 /** A record is stale if the name or the redirect that led to it is stale. */
-function notFresherThan<T extends ChannelAnswer | undefined>(reference: CacheOutcome, answer: T): T {
-  return answer !== undefined && reference.kind === 'stale' ? { ...answer, outcome: reference } : answer;
+function notFresherThan<T extends ChannelResponse | undefined>(reference: CacheOutcome, response: T): T {
+  return response !== undefined && reference.kind === 'stale' ? { ...response, outcome: reference } : response;
 }
 
 const KIND_NAMES: Record<ChannelRef['kind'], string> = { id: 'ID', handle: 'handle', username: 'user name' };

@@ -15,7 +15,7 @@ const DAY_ONLY = 'T00:00:00Z';
 
 export type ExactPublishDates = ReturnType<typeof createExactPublishDates>;
 
-/** The exact creation time of channels. Most upstream answers contain only the day. It never changes, so it is kept. */
+/** The exact creation time of channels. Most upstream responses contain only the day. It never changes, so it is kept. */
 export function createExactPublishDates({ store, sources, runtime }: ExactPublishDatesOptions) {
   const { clock, logger, metrics } = runtime;
 

@@ -5,9 +5,9 @@ import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
+import type { FileClass } from '../image-store/file-names.ts';
+import type { ImageCache } from '../image-store/images.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
-import type { FileClass } from '../picture-store/file-names.ts';
-import type { PictureCache } from '../picture-store/pictures.ts';
 import { changeOfChannels, createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
@@ -19,19 +19,19 @@ const NEW: OriginalRef = { kind: 'remote', key: 'new', urls: ['https://yt3.ggpht
 
 let clock: ManualClock;
 let store: ReturnType<typeof memoryStore>;
-let pictures: Map<string, Buffer>;
+let images: Map<string, Buffer>;
 let hasRoom: boolean;
 let fileClasses: Set<FileClass>;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
 let changes: ReturnType<typeof createChanges>;
-/** Keys of the requested pictures, in order. */
+/** Keys of the requested images, in order. */
 let asked: string[];
 let originals: Originals;
 
 beforeEach(() => {
   clock = createManualClock();
   store = memoryStore();
-  pictures = new Map();
+  images = new Map();
   hasRoom = true;
   fileClasses = new Set();
   downloads = new Map();
@@ -53,17 +53,17 @@ function start(): void {
       warmUp: () => undefined,
       inspect: async () => ({ width: 900, height: 900, format: 'jpeg', hasAlpha: false, isWebReady: true }),
     },
-    pictures: {
-      get: async (key: string) => pictures.get(key),
+    images: {
+      get: async (key: string) => images.get(key),
       findForReading: async (key: string): Promise<OriginalBytes | undefined> => {
-        const bytes = pictures.get(key);
+        const bytes = images.get(key);
         return bytes && { bytes };
       },
       put(key: string, bytes: Buffer, fileClass: FileClass) {
-        if (hasRoom) pictures.set(key, bytes);
+        if (hasRoom) images.set(key, bytes);
         fileClasses.add(fileClass);
       },
-    } as unknown as PictureCache,
+    } as unknown as ImageCache,
     cache: createReadThrough<Original>({
       store,
       isValue: CACHE_POLICY.originals.isValue,
@@ -98,19 +98,19 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('a picture whose URL changes while the old one is downloaded', () => {
+describe('an image whose URL changes while the old one is downloaded', () => {
   it('is downloaded from the new URL, and the old one does not replace it', async () => {
     const before = originals.get(channelWith(OLD), 'avatar');
     await settled();
     const after = originals.get(channelWith(NEW), 'avatar');
-    downloadOf(NEW).resolve(Buffer.from('new picture'));
-    expect((await after).value).toMatchObject({ refKey: 'new', digest: digestOf('new picture') });
+    downloadOf(NEW).resolve(Buffer.from('new image'));
+    expect((await after).value).toMatchObject({ refKey: 'new', digest: digestOf('new image') });
 
-    downloadOf(OLD).resolve(Buffer.from('old picture'));
-    expect((await before).value.digest).toBe(digestOf('old picture'));
+    downloadOf(OLD).resolve(Buffer.from('old image'));
+    expect((await before).value.digest).toBe(digestOf('old image'));
     expect((await originals.get(channelWith(NEW), 'avatar')).outcome.kind).toBe('hit');
     start();
-    expect((await originals.get(channelWith(NEW), 'avatar')).value.digest).toBe(digestOf('new picture'));
+    expect((await originals.get(channelWith(NEW), 'avatar')).value.digest).toBe(digestOf('new image'));
   });
 
   it('does not fail because the old one fails', async () => {
@@ -119,19 +119,19 @@ describe('a picture whose URL changes while the old one is downloaded', () => {
     const after = originals.get(channelWith(NEW), 'avatar');
     downloadOf(OLD).reject(new AppError('upstream_unavailable', 'The image host refuses.'));
     await expect(before).rejects.toMatchObject({ code: 'upstream_unavailable' });
-    downloadOf(NEW).resolve(Buffer.from('new picture'));
-    expect((await after).value.digest).toBe(digestOf('new picture'));
+    downloadOf(NEW).resolve(Buffer.from('new image'));
+    expect((await after).value.digest).toBe(digestOf('new image'));
   });
 
   it('is downloaded once for concurrent requests for the new URL', async () => {
     const before = originals.get(channelWith(OLD), 'avatar');
     await settled();
     const after = [1, 2, 3].map(() => originals.get(channelWith(NEW), 'avatar'));
-    downloadOf(OLD).resolve(Buffer.from('old picture'));
+    downloadOf(OLD).resolve(Buffer.from('old image'));
     await before;
-    downloadOf(NEW).resolve(Buffer.from('new picture'));
-    const answers = await Promise.all(after);
-    expect(answers.map(({ outcome }) => outcome.isCollapsed)).toEqual([false, true, true]);
+    downloadOf(NEW).resolve(Buffer.from('new image'));
+    const responses = await Promise.all(after);
+    expect(responses.map(({ outcome }) => outcome.isCollapsed)).toEqual([false, true, true]);
   });
 });
 
@@ -155,24 +155,24 @@ describe('a purge while an original is downloaded', () => {
   });
 });
 
-describe('a picture whose URL changes after a reload of the old one failed', () => {
+describe('an image whose URL changes after a reload of the old one failed', () => {
   it('is downloaded from the new URL at once', async () => {
-    downloadOf(OLD).resolve(Buffer.from('old picture'));
+    downloadOf(OLD).resolve(Buffer.from('old image'));
     await originals.get(channelWith(OLD), 'avatar');
     clock.advance(24 * HOUR_MS);
     downloads.clear();
     downloadOf(OLD).reject(new AppError('upstream_unavailable', 'The image host refuses.'));
     expect((await originals.get(channelWith(OLD), 'avatar')).outcome.kind).toBe('stale');
 
-    downloadOf(NEW).resolve(Buffer.from('new picture'));
-    expect((await originals.get(channelWith(NEW), 'avatar')).value.digest).toBe(digestOf('new picture'));
+    downloadOf(NEW).resolve(Buffer.from('new image'));
+    expect((await originals.get(channelWith(NEW), 'avatar')).value.digest).toBe(digestOf('new image'));
   });
 });
 
 describe('the time when an original was first stored', () => {
   it('stays while the same bytes are reloaded, and changes with the bytes', async () => {
     const firstMs = clock.now();
-    downloadOf(OLD).resolve(Buffer.from('picture'));
+    downloadOf(OLD).resolve(Buffer.from('image'));
     const storedAtMs = async (ref: OriginalRef) =>
       (await originals.get(channelWith(ref), 'avatar')).value.firstStoredAtMs;
     await storedAtMs(OLD);
@@ -181,19 +181,19 @@ describe('the time when an original was first stored', () => {
       expect([day, await storedAtMs(OLD)]).toEqual([day, firstMs]);
       expect(asked).toHaveLength(1 + day);
     }
-    downloadOf(NEW).resolve(Buffer.from('picture'));
+    downloadOf(NEW).resolve(Buffer.from('image'));
     expect(await storedAtMs(NEW)).toBe(firstMs);
 
     clock.advance(24 * HOUR_MS);
     downloads.delete('new');
-    downloadOf(NEW).resolve(Buffer.from('another picture'));
+    downloadOf(NEW).resolve(Buffer.from('another image'));
     expect(await storedAtMs(NEW)).toBe(clock.now());
   });
 
   it('is never in the future, and is corrected after the clock was wrong', async () => {
     const startMs = clock.now();
     clock.jumpWallClock(72 * HOUR_MS);
-    downloadOf(OLD).resolve(Buffer.from('picture'));
+    downloadOf(OLD).resolve(Buffer.from('image'));
     const storedAtMs = async () => (await originals.get(channelWith(OLD), 'avatar')).value.firstStoredAtMs;
     expect(await storedAtMs()).toBe(startMs + 72 * HOUR_MS);
 
@@ -206,9 +206,9 @@ describe('the time when an original was first stored', () => {
     expect(await storedAtMs()).toBe(startMs);
   });
 
-  it('is never in the future for a reloaded picture', async () => {
+  it('is never in the future for a reloaded image', async () => {
     clock.jumpWallClock(72 * HOUR_MS);
-    downloadOf(OLD).resolve(Buffer.from('picture'));
+    downloadOf(OLD).resolve(Buffer.from('image'));
     await originals.get(channelWith(OLD), 'avatar');
     clock.jumpWallClock(-72 * HOUR_MS);
     clock.advance(25 * HOUR_MS);
@@ -221,37 +221,37 @@ describe('the time when an original was first stored', () => {
 describe('the bytes of an original', () => {
   it('are downloaded again when they are not stored, once for concurrent requests', async () => {
     hasRoom = false;
-    downloadOf(OLD).resolve(Buffer.from('picture'));
+    downloadOf(OLD).resolve(Buffer.from('image'));
     const { value } = await originals.get(channelWith(OLD), 'avatar');
     downloads.clear();
     const reads = [1, 2, 3].map(() => originals.readBytes(channelWith(OLD), 'avatar', value));
     await settled();
     expect(asked).toEqual(['old', 'old']);
-    downloadOf(OLD).resolve(Buffer.from('picture'));
-    expect(await Promise.all(reads)).toEqual(Array(3).fill(Buffer.from('picture')));
+    downloadOf(OLD).resolve(Buffer.from('image'));
+    expect(await Promise.all(reads)).toEqual(Array(3).fill(Buffer.from('image')));
     expect([...fileClasses]).toEqual(['plain']);
   });
 
   it('match the metadata, or the client gets an error that asks it to retry', async () => {
-    downloadOf(OLD).resolve(Buffer.from('picture'));
+    downloadOf(OLD).resolve(Buffer.from('image'));
     const { value } = await originals.get(channelWith(OLD), 'avatar');
-    pictures.clear();
+    images.clear();
     downloads.clear();
-    downloadOf(OLD).resolve(Buffer.from('another picture'));
+    downloadOf(OLD).resolve(Buffer.from('another image'));
     await expect(originals.readBytes(channelWith(OLD), 'avatar', value)).rejects.toMatchObject({
       code: 'upstream_unavailable',
     });
     const { value: current } = await originals.get(channelWith(OLD), 'avatar');
-    expect(await originals.readBytes(channelWith(OLD), 'avatar', current)).toEqual(Buffer.from('another picture'));
+    expect(await originals.readBytes(channelWith(OLD), 'avatar', current)).toEqual(Buffer.from('another image'));
   });
 
   it('are downloaded from the URL of a newer record when they are gone', async () => {
-    downloadOf(OLD).resolve(Buffer.from('picture'));
+    downloadOf(OLD).resolve(Buffer.from('image'));
     const { value } = await originals.get(channelWith(OLD), 'avatar');
-    pictures.clear();
+    images.clear();
     downloads.clear();
-    downloadOf(OLD).reject(new AppError('image_not_found', 'The picture is gone.'));
-    downloadOf(NEW).resolve(Buffer.from('picture'));
-    expect(await originals.readBytes(channelWith(OLD), 'avatar', value)).toEqual(Buffer.from('picture'));
+    downloadOf(OLD).reject(new AppError('image_not_found', 'The image is gone.'));
+    downloadOf(NEW).resolve(Buffer.from('image'));
+    expect(await originals.readBytes(channelWith(OLD), 'avatar', value)).toEqual(Buffer.from('image'));
   });
 });

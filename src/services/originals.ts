@@ -3,6 +3,7 @@ import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
+import type { ImageCache } from '../image-store/images.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
@@ -10,7 +11,6 @@ import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
 import { createSharedWork, createWaitingClients, currentClient, withDeadline } from '../lib/work.ts';
-import type { PictureCache } from '../picture-store/pictures.ts';
 import { originalBytesKey, originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
@@ -19,13 +19,13 @@ import type { ChannelService } from './channels.ts';
 interface OriginalsOptions {
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
-  readonly pictures: PictureCache;
+  readonly images: ImageCache;
   readonly cache: ReadThrough<Original>;
   readonly channels: Pick<ChannelService, 'reload'>;
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
-/** A load continues after its callers disconnect: others will request the same picture. */
+/** A load continues after its callers disconnect: others will request the same image. */
 const NEVER = new AbortController().signal;
 
 /** An original from the cache. */
@@ -37,17 +37,17 @@ export interface FoundOriginal extends Cached<Original> {
 export type Originals = ReturnType<typeof createOriginals>;
 
 /** The originals of all variants: downloaded once for all of them, fresh for a day. */
-export function createOriginals({ downloader, encoder, pictures, cache, channels, runtime }: OriginalsOptions) {
+export function createOriginals({ downloader, encoder, images, cache, channels, runtime }: OriginalsOptions) {
   const { clock, holders } = runtime;
-  // By picture, not by channel: a record with a new picture does not wait.
-  const failedPictures = createFailedKeys({ clock });
+  // By image, not by channel: a record with a new image does not wait.
+  const failedImages = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
-  holders.add('failed originals', failedPictures.stats);
+  holders.add('failed originals', failedImages.stats);
   holders.add('originals waited for', waiting.stats);
 
   function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
-    return failedPictures.run(ref.key, async () => {
+    return failedImages.run(ref.key, async () => {
       // An idle encoder may have ended. Another one starts during the download.
       encoder.warmUp();
       return examine(channelId, ref, await fetchBytes(ref), previous);
@@ -63,7 +63,7 @@ export function createOriginals({ downloader, encoder, pictures, cache, channels
         traced(span, () => downloader.download(ref, { signal })),
       );
       return downloaded.catch((error: unknown) => {
-        throw errorCodeOf(error) === 'image_not_found' ? new PictureGone(error) : error;
+        throw errorCodeOf(error) === 'image_not_found' ? new ImageGone(error) : error;
       });
     });
   }
@@ -77,8 +77,8 @@ export function createOriginals({ downloader, encoder, pictures, cache, channels
     const digest = digestOf(bytes);
     const isSame = previous?.digest === digest;
     const key = originalBytesKey(channelId, digest);
-    pictures.put(key, bytes, 'plain');
-    const readable = (await pictures.findForReading(key)) ?? { bytes };
+    images.put(key, bytes, 'plain');
+    const readable = (await images.findForReading(key)) ?? { bytes };
     const client = currentClient() ?? '';
     const isShared = () => waiting.hasOther(ref.key, client);
     const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client, isShared });
@@ -93,7 +93,7 @@ export function createOriginals({ downloader, encoder, pictures, cache, channels
       cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
         staleWaitMs: TIME_LIMITS_MS.refreshWait,
         loadId: ref.key,
-        // A new key in the record means a new picture.
+        // A new key in the record means a new image.
         isCurrent,
       });
     const found = await waiting.during(ref.key, currentClient() ?? '', lookUp);
@@ -110,7 +110,7 @@ export function createOriginals({ downloader, encoder, pictures, cache, channels
     return { ...found, value: { ...found.value, firstStoredAtMs: nowMs } };
   }
 
-  /** Calls `use` again with the picture of a newer record if the picture's host no longer has it. */
+  /** Calls `use` again with the image of a newer record if the image's host no longer has it. */
   async function withCurrentRef<T>(
     channel: Channel,
     kind: ImageKind,
@@ -120,7 +120,7 @@ export function createOriginals({ downloader, encoder, pictures, cache, channels
     try {
       return await use(ref);
     } catch (error) {
-      if (!(error instanceof PictureGone)) throw error;
+      if (!(error instanceof ImageGone)) throw error;
       const reloaded = refOf(await channels.reload(channel.channelId), kind);
       if (reloaded.key === ref.key) throw error;
       return use(reloaded);
@@ -131,24 +131,24 @@ export function createOriginals({ downloader, encoder, pictures, cache, channels
   async function readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
     const { channelId } = channel;
     const key = originalBytesKey(channelId, original.digest);
-    const stored = await pictures.get(key, 'plain');
+    const stored = await images.get(key, 'plain');
     if (stored !== undefined) return stored;
     const { ref, bytes } = await withCurrentRef(channel, kind, async (ref) => ({
       ref,
-      bytes: await failedPictures.run(ref.key, () => fetchBytes(ref)),
+      bytes: await failedImages.run(ref.key, () => fetchBytes(ref)),
     }));
     if (digestOf(bytes) === original.digest) {
-      pictures.put(key, bytes, 'plain');
+      images.put(key, bytes, 'plain');
       return bytes;
     }
     const replace = (previous: Original | undefined) => examine(channelId, ref, bytes, previous);
     await cache.refresh(originalKey(channelId, kind), replace, ref.key);
-    throw new AppError('upstream_unavailable', 'The picture has just changed. Try again.', { retryAfterMs: 1_000 });
+    throw new AppError('upstream_unavailable', 'The image has just changed. Try again.', { retryAfterMs: 1_000 });
   }
 
   return {
     /**
-     * @throws AppError `image_not_found` when the channel has no such picture. Without a stored original: `upstream_…`
+     * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `upstream_…`
      * when it cannot be downloaded, `overloaded` when it cannot be decoded
      */
     async get(channel: Channel, kind: ImageKind): Promise<FoundOriginal> {
@@ -158,7 +158,7 @@ export function createOriginals({ downloader, encoder, pictures, cache, channels
 
     /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
     async read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes> {
-      const stored = await pictures.findForReading(originalBytesKey(channel.channelId, original.digest));
+      const stored = await images.findForReading(originalBytesKey(channel.channelId, original.digest));
       return stored ?? { bytes: await readBytes(channel, kind, original) };
     },
 
@@ -176,10 +176,10 @@ function refOf(channel: Channel, kind: ImageKind): OriginalRef {
   throw new AppError('image_not_found', `This channel has no ${kind}.`);
 }
 
-/** The picture's host no longer has it. */
-class PictureGone extends AppError {
+/** The image's host no longer has it. */
+class ImageGone extends AppError {
   constructor(cause: unknown) {
-    const message = 'The picture that the channel names is gone from its host.';
+    const message = 'The image that the channel names is gone from its host.';
     super('upstream_invalid', message, { cause, retryAfterMs: KEY_FAILURE_MS });
   }
 }

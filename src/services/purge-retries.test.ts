@@ -18,7 +18,7 @@ function setUp() {
     changes: createChanges(),
     // Only a purge by name looks there.
     caches: {} as Parameters<typeof createPurge>[0]['caches'],
-    pictures: {
+    images: {
       async erase(change: Change) {
         removed.disk.push(idsOf(change));
         return { files: 2, bytes: 20 };
@@ -38,7 +38,7 @@ function setUp() {
         return ['channel1:first', 'name1:first', 'name1:second'];
       },
     },
-    sharedPictures: undefined,
+    sharedImages: undefined,
   };
   const report: typeof health.report = (_component, problem, error) => states.push([problem, error]);
   const purge = createPurge(stores, { clock, health: { ...health, report } });
@@ -59,7 +59,7 @@ function setUp() {
 
 test('the result counts what every component has removed', async () => {
   const { remove, states } = setUp();
-  expect(await remove(FIRST)).toEqual({ entries: { channel: 1, name: 2 }, pictures: 2, pictureBytes: 20 });
+  expect(await remove(FIRST)).toEqual({ entries: { channel: 1, name: 2 }, images: 2, imageBytes: 20 });
   expect(states).toEqual([]);
 });
 

@@ -46,7 +46,7 @@ let caches: {
   originals: ReadThrough<Original>;
 };
 let changes: Changes;
-/** The calls to the stores and the pictures on disk. */
+/** The calls to the stores and the images on disk. */
 let erased: Change[];
 let purge: Purge;
 
@@ -69,14 +69,14 @@ beforeEach(async () => {
           return [channelKey(MEANT), originalKey(MEANT, 'avatar'), originalKey(MEANT, 'banner')];
         },
       },
-      pictures: {
+      images: {
         async erase(change) {
           erased.push(change);
           return { files: 7, bytes: 77 };
         },
       },
       sharedChanges: undefined,
-      sharedPictures: undefined,
+      sharedImages: undefined,
     },
     createTestRuntime(),
   );
@@ -128,13 +128,13 @@ describe('a purge of one channel', () => {
     expect(await purge.purgeChannel(refs)).toEqual({
       channelId: MEANT,
       entries: { channel: 1, original: 2 },
-      pictures: 7,
-      pictureBytes: 77,
+      images: 7,
+      imageBytes: 77,
     });
     expect(await left()).toEqual(OTHERS);
     expect(erased).toHaveLength(2);
-    for (const { channelIds, includesPictures } of erased) {
-      expect([[...channelIds].includes(MEANT), [...channelIds].includes(OTHER), includesPictures]).toEqual([
+    for (const { channelIds, includesImages } of erased) {
+      expect([[...channelIds].includes(MEANT), [...channelIds].includes(OTHER), includesImages]).toEqual([
         ...[true, false, true],
       ]);
     }

@@ -1,9 +1,9 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
+import type { ImageCache } from '../image-store/images.ts';
+import type { SharedImages } from '../image-store/shared-images.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
-import type { PictureCache } from '../picture-store/pictures.ts';
-import type { SharedPictures } from '../picture-store/shared-pictures.ts';
 import {
   type AnnouncedChange,
   type Change,
@@ -21,9 +21,9 @@ import type { ChannelEntry } from './cache-policy.ts';
 /** The removed entries of a purge. */
 interface Purged {
   readonly entries: Readonly<Partial<Record<EntryKind, number>>>;
-  /** Removed originals and encoded pictures on disk. */
-  readonly pictures: number;
-  readonly pictureBytes: number;
+  /** Removed originals and encoded images on disk. */
+  readonly images: number;
+  readonly imageBytes: number;
 }
 
 export interface PurgedChannel extends Purged {
@@ -37,10 +37,10 @@ interface PurgedStores {
   readonly changes: Changes;
   readonly caches: { readonly records: ReadThrough<ChannelEntry>; readonly names: ReadThrough<string> };
   readonly store: Pick<ErasableStore, 'erase'>;
-  readonly pictures: Pick<PictureCache, 'erase'>;
+  readonly images: Pick<ImageCache, 'erase'>;
   /** With `REDIS_URL` only. */
   readonly sharedChanges: Pick<SharedChanges, 'publish'> | undefined;
-  readonly sharedPictures: Pick<SharedPictures, 'erase'> | undefined;
+  readonly sharedImages: Pick<SharedImages, 'erase'> | undefined;
 }
 
 /** The message names the parts and is for the operator. */
@@ -75,12 +75,12 @@ export type Purge = ReturnType<typeof createPurge>;
  * the other parts have finished, and the failed part is retried until it succeeds.
  */
 export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtime, 'clock' | 'health'>) {
-  const { changes, caches, store, pictures, sharedChanges, sharedPictures } = stores;
+  const { changes, caches, store, images, sharedChanges, sharedImages } = stores;
   const { records, names } = caches;
   /** What `remove` removes counts as absent from the call on, not only after its first `await`. */
   const parts: readonly RemovalPart[] = [
     { name: 'memory', remove: () => changes.sweep().then(() => ({})) },
-    { name: 'the pictures on disk', remove: removePictures },
+    { name: 'the images on disk', remove: removeImages },
     { name: sharedChanges === undefined ? 'cache.db' : 'Redis', remove: removeEntries },
   ];
   /** Changes that parts have not applied yet. */
@@ -92,9 +92,9 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
   let isClosed = false;
   const running = new Set<Promise<unknown>>();
 
-  async function removePictures(announced: readonly AnnouncedChange[]): Promise<Partial<Purged>> {
-    const { files, bytes } = await pictures.erase(announced.reduce(mergeAnnounced).change);
-    return { pictures: files, pictureBytes: bytes };
+  async function removeImages(announced: readonly AnnouncedChange[]): Promise<Partial<Purged>> {
+    const { files, bytes } = await images.erase(announced.reduce(mergeAnnounced).change);
+    return { images: files, imageBytes: bytes };
   }
 
   async function removeEntries(announced: readonly AnnouncedChange[]): Promise<Partial<Purged>> {
@@ -107,7 +107,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
       if (sharedChanges !== undefined && each.position === undefined) await sharedChanges.publish(each);
     }
     const { change, position } = own.reduce(mergeAnnounced);
-    const [keys] = await Promise.all([store.erase(change, position), sharedPictures?.erase(change)]);
+    const [keys] = await Promise.all([store.erase(change, position), sharedImages?.erase(change)]);
     return { entries: countKinds(keys) };
   }
 
@@ -167,7 +167,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
         cause,
       });
     }
-    const purged: Purged = { entries: {}, pictures: 0, pictureBytes: 0 };
+    const purged: Purged = { entries: {}, images: 0, imageBytes: 0 };
     for (const outcome of outcomes) if (outcome.status === 'fulfilled') Object.assign(purged, outcome.value);
     return purged;
   }
@@ -193,7 +193,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
 
   return {
     /**
-     * Removes everything about the first reference that is known: record, names, originals, pictures, and the searches
+     * Removes everything about the first reference that is known: record, names, originals, images, and the searches
      * that found it. Also removes the entries of the given names, and searches without hits. Returns `undefined` if
      * nothing was stored.
      */
@@ -246,9 +246,9 @@ function countKinds(keys: readonly string[]): Purged['entries'] {
 export async function takeDown(purge: Purge, channelIds: readonly string[], logger: Logger): Promise<void> {
   if (channelIds.length === 0) return;
   try {
-    const { entries, pictures, pictureBytes } = await purge.purgeChannels(channelIds);
-    if (pictures === 0 && Object.keys(entries).length === 0) return;
-    logger.info({ entries, pictures, pictureBytes }, 'removed what was stored of blocked channels');
+    const { entries, images, imageBytes } = await purge.purgeChannels(channelIds);
+    if (images === 0 && Object.keys(entries).length === 0) return;
+    logger.info({ entries, images, imageBytes }, 'removed what was stored of blocked channels');
   } catch (error) {
     if (!(error instanceof RemovalDelayed)) logger.error({ err: error }, 'a take-down failed: a bug');
   }

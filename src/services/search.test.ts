@@ -25,9 +25,9 @@ interface StorageOptions {
   readonly beforeRead?: () => Promise<void>;
 }
 
-/** A service with one source that returns the test's answers in the order of the calls. */
+/** A service with one source that returns the test's responses in the order of the calls. */
 function setUp(
-  answers: (SearchResult | Promise<SearchResult> | AppError)[] = [],
+  responses: (SearchResult | Promise<SearchResult> | AppError)[] = [],
   { maxMemoryBytes = 1_000_000, beforeRead = async () => undefined }: StorageOptions = {},
 ) {
   const clock = createManualClock();
@@ -38,10 +38,10 @@ function setUp(
     sources: {
       async search(_query, _limit, options) {
         asked.push(options?.from?.source);
-        const answer = await answers.shift();
-        if (answer === undefined) throw new Error('an unexpected call');
-        if (answer instanceof AppError) throw answer;
-        return answer;
+        const response = await responses.shift();
+        if (response === undefined) throw new Error('an unexpected call');
+        if (response instanceof AppError) throw response;
+        return response;
       },
     },
     channels: {
@@ -66,7 +66,7 @@ function setUp(
   });
   const idsOf = async (query: string, limit: number) =>
     (await service.search(query, limit)).hits.map(({ channelId }) => channelId);
-  return { service, answers, asked, blocked, clock, stored: store.entries, idsOf };
+  return { service, responses, asked, blocked, clock, stored: store.entries, idsOf };
 }
 
 describe('a search', () => {
@@ -133,9 +133,9 @@ describe('a search', () => {
 
   it('does not delay its results for a named channel that is slow', async () => {
     const { service, stored, clock } = setUp([page(['a'])]);
-    const answer = service.search('@slow', 20);
+    const response = service.search('@slow', 20);
     await clock.passTimer(3_000);
-    const { hits, outcome } = await answer;
+    const { hits, outcome } = await response;
     expect(hits).toHaveLength(1);
     expect(outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000, isStored: false });
     expect(stored.size).toBe(0);
@@ -144,8 +144,8 @@ describe('a search', () => {
   it('makes one load for concurrent requests when a source fails, and does not store it', async () => {
     const failure = new AppError('upstream_unavailable', 'down');
     const { service, asked, stored } = setUp([{ ...page(['a']), failure }]);
-    const answers = await Promise.all([service.search('q', 20), service.search('q', 20)]);
-    expect(answers.map(({ hits, outcome }) => [hits.length, outcome.ttlMs])).toEqual([
+    const responses = await Promise.all([service.search('q', 20), service.search('q', 20)]);
+    expect(responses.map(({ hits, outcome }) => [hits.length, outcome.ttlMs])).toEqual([
       [1, 10_000],
       [1, 10_000],
     ]);
@@ -167,16 +167,16 @@ describe('a search', () => {
   });
 
   it('loads no further page for a stale first one', async () => {
-    const { service, answers, asked, clock } = setUp([page([ONE], 'second')]);
+    const { service, responses, asked, clock } = setUp([page([ONE], 'second')]);
     await service.search('cooking', 1);
     clock.advance(CACHE_POLICY.searches.freshMs + 1);
-    answers.push(new AppError('upstream_unavailable', 'test'));
+    responses.push(new AppError('upstream_unavailable', 'test'));
     const { hits, outcome } = await service.search('cooking', 5);
     expect([hits.map(({ channelId }) => channelId), outcome.kind]).toEqual([[ONE], 'stale']);
     expect(asked).toHaveLength(2);
   });
 
-  it('fails when nothing was found and a source gave no usable answer', async () => {
+  it('fails when nothing was found and a source gave no usable response', async () => {
     const { service } = setUp([new AppError('upstream_timeout', 'late')]);
     await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
@@ -188,8 +188,8 @@ describe('a search', () => {
       'is on a page that a source lacks',
       [page([], 'page 2'), { ...page([]), failure: new AppError('upstream_timeout', 'late') }],
     ],
-  ])('is an error, not an empty list, if everything that it found %s', async (_what, answers) => {
-    const { service } = setUp(answers);
+  ])('is an error, not an empty list, if everything that it found %s', async (_what, responses) => {
+    const { service } = setUp(responses);
     await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 });

@@ -19,7 +19,7 @@ interface SearchServiceOptions {
 
 /** The maximum `limit` of a request, and the page size for sources that support one. */
 const MAX_HITS = 50;
-/** How long clients may cache a list when a source gave no usable answer. */
+/** How long clients may cache a list when a source gave no usable response. */
 const PARTIAL_FRESH_MS = 10_000;
 
 /** An incomplete list, which is returned but never stored: to the read-through cache, its load failed. */
@@ -107,7 +107,7 @@ export function createSearchService({ sources, channels, cache, clock }: SearchS
     /**
      * Returns the channels that match the query, best first. A channel that the query names comes first.
      *
-     * @throws AppError `upstream_*` when nothing was found and a source gave no usable answer
+     * @throws AppError `upstream_*` when nothing was found and a source gave no usable response
      */
     async search(query: string, limit: number): Promise<{ hits: readonly SearchHit[]; outcome: CacheOutcome }> {
       try {
@@ -126,7 +126,7 @@ function partial(found: FoundChannels, failure: AppError): AppError {
   return found.hits.length === 0 ? failure : new PartialSearch(found, failure);
 }
 
-const TOO_LATE = 'A source of channels did not answer in time.';
+const TOO_LATE = 'A source of channels did not respond in time.';
 
 const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: PARTIAL_FRESH_MS, isCollapsed: false, isStored: false };
 

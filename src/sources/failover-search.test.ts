@@ -36,14 +36,14 @@ describe('a search of several sources', () => {
     ['failed', { hits: 'upstream_invalid' }],
     ['found nothing', { hits: [] }],
   ])('waits for a slow source when the others have %s', async (_what, other) => {
-    const answer = Promise.withResolvers<SearchPage>();
-    const slow = { ...createStub(second), search: () => answer.promise };
+    const response = Promise.withResolvers<SearchPage>();
+    const slow = { ...createStub(second), search: () => response.promise };
     const outcomes: SourceOutcome[] = [];
     const clock = createManualClock();
     const result = over([other, slow], { clock, onOutcome: (outcome) => outcomes.push(outcome) }).search('q', 20);
     await vi.waitFor(() => expect(outcomes).toHaveLength(1), WAIT);
     await clock.passTimer(3_000);
-    answer.resolve({ hits: [hit('late')] });
+    response.resolve({ hits: [hit('late')] });
     expect((await result).hits.map(({ channelId }) => channelId)).toEqual(['late']);
   });
 
@@ -92,9 +92,9 @@ describe('a search of several sources', () => {
 
 describe('the second a channel was created', () => {
   const exact = '2013-07-09T20:17:20Z';
-  const telling = (answer: Promise<string | null>): ChannelSource => ({
+  const telling = (response: Promise<string | null>): ChannelSource => ({
     ...createStub(live(record())),
-    findPublishedAt: () => answer,
+    findPublishedAt: () => response,
   });
 
   it('comes from the first source that has it', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
-import { type Answer, catalog, createStub, ID, live, over, record, type Stub } from '../../test/helpers/fake-source.ts';
+import { catalog, createStub, ID, live, over, type Reply, record, type Stub } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
@@ -47,7 +47,7 @@ describe('a channel from several sources', () => {
     expect(await codeOf(failover.resolve(channelIdRef(ID)))).toBe(expected);
   });
 
-  it('about which no source gave a usable answer is an error with a time to retry', async () => {
+  it('about which no source gave a usable response is an error with a time to retry', async () => {
     await expect(over([live('upstream_timeout')]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 10_000 });
     const told = live(new AppError('upstream_unavailable', 'down', { retryAfterMs: 1_500 }));
     await expect(over([told]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 1_500 });
@@ -78,9 +78,9 @@ describe('a channel from several sources', () => {
   it('is abandoned when the request is aborted', async () => {
     const caller = new AbortController();
     const hanging = createStub(live('hangs'));
-    const answer = codeOf(over([hanging]).getChannel(ID, { signal: caller.signal }));
+    const response = codeOf(over([hanging]).getChannel(ID, { signal: caller.signal }));
     caller.abort();
-    expect(await answer).toBe('upstream_timeout');
+    expect(await response).toBe('upstream_timeout');
     expect(hanging.signals[0]?.aborted).toBe(true);
   });
 
@@ -146,12 +146,12 @@ describe('a record that lacks fields', () => {
     expect(loaded).toEqual(record({ links, country: 'DE' }));
   });
 
-  it.each<Answer<LoadedChannel>>(['upstream_unavailable', 'channel_not_found', 'hangs'])(
+  it.each<Reply<LoadedChannel>>(['upstream_unavailable', 'channel_not_found', 'hangs'])(
     'is returned unchanged if the next source fails with %s',
-    async (answer) => {
+    async (response) => {
       const clock = createManualClock();
-      const loaded = over([partial, live(answer)], { clock }).getChannel(ID);
-      if (answer === 'hangs') await clock.passTimer(1_500);
+      const loaded = over([partial, live(response)], { clock }).getChannel(ID);
+      if (response === 'hangs') await clock.passTimer(1_500);
       expect(await loaded).toEqual(partial.channel);
     },
   );

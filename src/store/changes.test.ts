@@ -54,21 +54,21 @@ test('merged changes remove everything that either removes', () => {
     channelIds: new Set([GONE]),
     names: new Set(['handle:a']),
     searches: 'naming',
-    includesPictures: false,
+    includesImages: false,
   };
   const second: Change = {
     channelIds: new Set([KEPT]),
     names: new Set(['handle:b']),
     searches: 'empty',
-    includesPictures: true,
+    includesImages: true,
   };
   expect(mergeChanges(first, second)).toEqual({
     channelIds: new Set([GONE, KEPT]),
     names: new Set(['handle:a', 'handle:b']),
     searches: 'empty',
-    includesPictures: true,
+    includesImages: true,
   });
-  expect(mergeChanges(first, EVERYTHING)).toMatchObject({ channelIds: 'all', searches: 'all', includesPictures: true });
+  expect(mergeChanges(first, EVERYTHING)).toMatchObject({ channelIds: 'all', searches: 'all', includesImages: true });
 });
 
 test('a channel ID is found anywhere in a key', () => {

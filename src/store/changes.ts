@@ -1,6 +1,6 @@
 import type { HolderStats } from '../lib/holders.ts';
 import { latestChange, nextChange } from '../lib/work.ts';
-import { channelIdsIn, channelOfPicture, findEntryKind, nameInKey } from './keys.ts';
+import { channelIdsIn, channelOfImage, findEntryKind, nameInKey } from './keys.ts';
 
 /** What a purge, a take-down or a change of the catalog removes. */
 export interface Change {
@@ -13,20 +13,20 @@ export interface Change {
    * search.
    */
   readonly searches: 'naming' | 'empty' | 'all';
-  /** False: removes only records, names and searches. A changed record itself refers to its new pictures. */
-  readonly includesPictures: boolean;
+  /** False: removes only records, names and searches. A changed record itself refers to its new images. */
+  readonly includesImages: boolean;
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /** A change that removes everything about the channels. */
 export function changeOfChannels(channelIds: ReadonlySet<string>, more: Partial<Change> = {}): Change {
-  return { channelIds, names: NO_NAMES, searches: 'naming', includesPictures: true, ...more };
+  return { channelIds, names: NO_NAMES, searches: 'naming', includesImages: true, ...more };
 }
 
-export const EVERYTHING: Change = { channelIds: 'all', names: NO_NAMES, searches: 'all', includesPictures: true };
+export const EVERYTHING: Change = { channelIds: 'all', names: NO_NAMES, searches: 'all', includesImages: true };
 
-const KINDS_WITHOUT_PICTURES: ReadonlySet<string> = new Set(['channel', 'name', 'search']);
+const KINDS_WITHOUT_IMAGES: ReadonlySet<string> = new Set(['channel', 'name', 'search']);
 
 /**
  * True when the change removes the entry.
@@ -34,18 +34,18 @@ const KINDS_WITHOUT_PICTURES: ReadonlySet<string> = new Set(['channel', 'name', 
  * @param named the channels in its value
  */
 export function concernsEntry(change: Change, key: string, named: readonly string[]): boolean {
-  const { channelIds, names, searches, includesPictures } = change;
+  const { channelIds, names, searches, includesImages } = change;
   const kind = findEntryKind(key);
-  if (!includesPictures && !KINDS_WITHOUT_PICTURES.has(kind ?? '')) return false;
+  if (!includesImages && !KINDS_WITHOUT_IMAGES.has(kind ?? '')) return false;
   if (channelIds === 'all') return true;
   if (kind === 'search' && (searches === 'all' || (searches === 'empty' && named.length === 0))) return true;
   if (kind === 'name' && names.has(nameInKey(key))) return true;
   return named.some((id) => channelIds.has(id)) || channelIdsIn(key).some((id) => channelIds.has(id));
 }
 
-/** True when the change removes the original or encoded picture. */
-export function concernsPicture({ channelIds, includesPictures }: Change, pictureKey: string): boolean {
-  return includesPictures && (channelIds === 'all' || channelIds.has(channelOfPicture(pictureKey)));
+/** True when the change removes the original or encoded image. */
+export function concernsImage({ channelIds, includesImages }: Change, imageKey: string): boolean {
+  return includesImages && (channelIds === 'all' || channelIds.has(channelOfImage(imageKey)));
 }
 
 /** Returns one change that removes what both remove. */
@@ -55,7 +55,7 @@ export function mergeChanges(first: Change, second: Change): Change {
     channelIds: isAll ? 'all' : new Set([...first.channelIds, ...second.channelIds]),
     names: new Set([...first.names, ...second.names]),
     searches: SEARCHES.find((which) => which === first.searches || which === second.searches) ?? 'naming',
-    includesPictures: first.includesPictures || second.includesPictures,
+    includesImages: first.includesImages || second.includesImages,
   };
 }
 

@@ -53,7 +53,7 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
     try {
       const reading = store.get(key).then((found) => ({ found }));
       const read = await withinMs(clock, reading, readTimeoutMs);
-      if (read === undefined) throw new Error(`no answer from the store within ${readTimeoutMs} ms`);
+      if (read === undefined) throw new Error(`no response from the store within ${readTimeoutMs} ms`);
       note('reads');
       return read.found;
     } catch (error) {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { FORMATS } from '../domain/formats.ts';
-import { encodedOriginalKey, formatOfPicture, optimizedPictureKey, originalBytesKey, pictureKey } from './keys.ts';
+import { encodedOriginalKey, formatOfImage, imageKey, optimizedImageKey, originalBytesKey } from './keys.ts';
 
-it.each(FORMATS)('the key of a picture names its format, %s, in every encoding', (format) => {
-  const key = pictureKey({
+it.each(FORMATS)('the key of an image names its format, %s, in every encoding', (format) => {
+  const key = imageKey({
     channelId: 'UCkeys_________________A',
     digest: '0123',
     crop: { left: 0, top: 0, width: 9, height: 9 },
@@ -12,11 +12,11 @@ it.each(FORMATS)('the key of a picture names its format, %s, in every encoding',
     quality: undefined,
   });
   const encoded = encodedOriginalKey(key);
-  for (const made of [key, optimizedPictureKey(key), encoded, optimizedPictureKey(encoded)]) {
-    expect(formatOfPicture(made)).toBe(format);
+  for (const made of [key, optimizedImageKey(key), encoded, optimizedImageKey(encoded)]) {
+    expect(formatOfImage(made)).toBe(format);
   }
 });
 
 it('the key of an original names no format', () => {
-  expect(formatOfPicture(originalBytesKey('UCkeys_________________A', '0123'))).toBeUndefined();
+  expect(formatOfImage(originalBytesKey('UCkeys_________________A', '0123'))).toBeUndefined();
 });

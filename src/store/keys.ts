@@ -14,19 +14,19 @@ const LAYOUT = {
   search: 2,
   original: 4,
   published: 1,
-  picture: 2,
+  image: 2,
   refinement: 1,
   kept: 1,
 } as const;
 
-export type EntryKind = Exclude<keyof typeof LAYOUT, 'picture'>;
+export type EntryKind = Exclude<keyof typeof LAYOUT, 'image'>;
 
 export const STORED_KEY_KINDS = Object.keys(LAYOUT) as (keyof typeof LAYOUT)[];
 
 /** The kind of a store's key, of any layout version; `undefined` for a foreign key. */
 export function findEntryKind(key: string): EntryKind | undefined {
   const [, kind = ''] = /^([a-z]+)\d+:/.exec(key) ?? [];
-  return Object.hasOwn(LAYOUT, kind) && kind !== 'picture' ? (kind as EntryKind) : undefined;
+  return Object.hasOwn(LAYOUT, kind) && kind !== 'image' ? (kind as EntryKind) : undefined;
 }
 
 export function channelKey(channelId: string): string {
@@ -80,7 +80,7 @@ export function originalBytesKey(channelId: string, digest: string): string {
   return `original/${channelId}/${digest}`;
 }
 
-export interface PictureIdentity {
+export interface ImageIdentity {
   readonly channelId: string;
   /** The digest of the original. */
   readonly digest: string;
@@ -90,25 +90,25 @@ export interface PictureIdentity {
   readonly quality: number | undefined;
 }
 
-/** The key of an encoded picture. It contains everything that changes the picture's bytes. */
-export function pictureKey({ channelId, digest, crop, output, format, quality }: PictureIdentity): string {
+/** The key of an encoded image. It contains everything that changes the image's bytes. */
+export function imageKey({ channelId, digest, crop, output, format, quality }: ImageIdentity): string {
   const cut = `${crop.left},${crop.top},${crop.width},${crop.height}`;
-  const cutOriginal = `picture${LAYOUT.picture}/${channelId}/${digest}/${cut}`;
+  const cutOriginal = `image${LAYOUT.image}/${channelId}/${digest}/${cut}`;
   return `${cutOriginal}/${output.width}x${output.height}/${quality ?? 'default'}.${format}`;
 }
 
-export function channelOfPicture(key: string): string {
+export function channelOfImage(key: string): string {
   return key.split('/', 2)[1] ?? '';
 }
 
-/** True for the key of picture bytes, of any layout version. */
-export function isPicture(key: string): boolean {
-  return /^(?:original|picture\d+)\//.test(key);
+/** True for the key of image bytes, of any layout version. */
+export function isImage(key: string): boolean {
+  return /^(?:original|image\d+)\//.test(key);
 }
 
-/** The format in an encoded picture's key; `undefined` for an original, which may have any format. */
-export function formatOfPicture(key: string): Format | undefined {
-  if (!isPicture(key) || isOriginalBytes(key)) return undefined;
+/** The format in an encoded image's key; `undefined` for an original, which may have any format. */
+export function formatOfImage(key: string): Format | undefined {
+  if (!isImage(key) || isOriginalBytes(key)) return undefined;
   const [, format = ''] = key.slice(key.lastIndexOf('/') + 1).split('.', 2);
   return findFormat(format);
 }
@@ -117,7 +117,7 @@ export function digestOfOriginal(key: string): string | undefined {
   return /^original\/[^/]*\/([0-9a-f]{32})$/.exec(key)?.[1];
 }
 
-/** True for an original, false for an encoded picture. */
+/** True for an original, false for an encoded image. */
 export function isOriginalBytes(key: string): boolean {
   return key.startsWith('original/');
 }
@@ -126,18 +126,18 @@ export function isOriginalBytes(key: string): boolean {
  * The key of an encoding of a whole original in the original's format. A former version sent some of these originals
  * unchanged, under the key without the suffix: different bytes need a different key and ETag.
  */
-export function encodedOriginalKey(wholePictureKey: string): string {
-  return `${wholePictureKey}.encoded`;
+export function encodedOriginalKey(wholeImageKey: string): string {
+  return `${wholeImageKey}.encoded`;
 }
 
-/** The key of the optimized encoding, made for pictures that are requested often. */
-export function optimizedPictureKey(fastPictureKey: string): string {
-  return `${fastPictureKey}.refined`;
+/** The key of the optimized encoding, made for images that are requested often. */
+export function optimizedImageKey(fastImageKey: string): string {
+  return `${fastImageKey}.refined`;
 }
 
 /** The key for the outcome of the re-encoding. */
-export function refinementKey(fastPictureKey: string): string {
-  return `refinement${LAYOUT.refinement}:${fastPictureKey}`;
+export function refinementKey(fastImageKey: string): string {
+  return `refinement${LAYOUT.refinement}:${fastImageKey}`;
 }
 
 /** 128 bits of SHA-256, base64url. */

@@ -46,8 +46,8 @@ function recordOf(number: number, text: string): unknown {
       links,
       banner: {
         kind: 'remote',
-        key: `https://pictures.example/${number}`,
-        urls: [`https://pictures.example/${number}=w1060`],
+        key: `https://images.example/${number}`,
+        urls: [`https://images.example/${number}=w1060`],
       },
     },
     isComplete: true,

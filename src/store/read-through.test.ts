@@ -6,10 +6,10 @@ import type { Loaded } from './read-through.ts';
 describe('the read-through cache', () => {
   test('loads once for concurrent callers, and reports who joined', async () => {
     const { cache, load, loads } = setUpReadThrough();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => cache.get('k', load('a'), WAIT)));
+    const responses = await Promise.all(Array.from({ length: 100 }, () => cache.get('k', load('a'), WAIT)));
     expect(loads()).toBe(1);
-    expect(new Set(answers.map(({ value }) => value))).toEqual(new Set(['a']));
-    expect(answers.filter(({ outcome }) => outcome.isCollapsed)).toHaveLength(99);
+    expect(new Set(responses.map(({ value }) => value))).toEqual(new Set(['a']));
+    expect(responses.filter(({ outcome }) => outcome.isCollapsed)).toHaveLength(99);
   });
 
   test('does not reload a value that was loaded during a slow read from the store', async () => {
@@ -89,7 +89,7 @@ describe('the read-through cache', () => {
     await cache.get('k', load('a'), WAIT);
     clock.advance(2 * HOUR_MS);
     const busy = async () => {
-      throw new AppError('overloaded', 'too many pictures');
+      throw new AppError('overloaded', 'too many images');
     };
     expect(await cache.get('k', busy, WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'stale' } });
   });

@@ -127,7 +127,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     });
   }
 
-  function answer(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
+  function response(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
     const leftMs = freshLeftMs(entry, clock);
     // A value that is not current is stale at any age.
     const ttlMs = outcome.kind === 'stale' ? Math.min(leftMs, -1_000) : leftMs;
@@ -148,27 +148,27 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     const joined = loads.find(key, loadId);
     const held = findHeld(key);
     let entry = held ?? (await findStored(key));
-    if (entry !== undefined && isWanted(entry)) return answer(entry, HIT);
+    if (entry !== undefined && isWanted(entry)) return response(entry, HIT);
     // Another instance may have replaced the value, even if this one cannot, or its request does not wait for a load.
     if (held !== undefined && store.isShared === true && (joined ?? loads.find(key, loadId)) === undefined) {
       entry = (await storeReads.run(key, NEVER, () => findStored(key))) ?? held;
-      if (isWanted(entry)) return answer(entry, HIT);
+      if (isWanted(entry)) return response(entry, HIT);
     }
     const running = joined ?? loads.find(key, loadId);
     const previous = entry !== undefined && 'value' in entry.content ? entry : undefined;
     if (previous !== undefined && running === undefined && hasJustFailed(previous, loadId)) {
-      return answer(previous, { ...STALE, reason: 'upstream failed' });
+      return response(previous, { ...STALE, reason: 'upstream failed' });
     }
     const result = running ?? startLoad(key, load, loadId, previous);
     const isCollapsed = running !== undefined;
-    if (previous === undefined) return answer(await result, { kind: 'miss', isCollapsed });
+    if (previous === undefined) return response(await result, { kind: 'miss', isCollapsed });
     try {
       const loaded = await withinMs(clock, result, staleWaitMs);
-      if (loaded === undefined) return answer(previous, { ...STALE, isCollapsed, reason: 'refresh under way' });
-      return answer(loaded, { kind: 'refreshed', isCollapsed });
+      if (loaded === undefined) return response(previous, { ...STALE, isCollapsed, reason: 'refresh under way' });
+      return response(loaded, { kind: 'refreshed', isCollapsed });
     } catch (error) {
       if (!isIndeterminate(error)) throw error;
-      return answer(previous, { ...STALE, isCollapsed, reason: error.code });
+      return response(previous, { ...STALE, isCollapsed, reason: error.code });
     }
   }
 
@@ -183,7 +183,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     const running = loads.find(key, loadId);
     const previous = running === undefined ? await find(key) : undefined;
     const result = running ?? loads.find(key, loadId) ?? startLoad(key, load, loadId, previous);
-    return answer(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
+    return response(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
   }
 
   return {
@@ -196,7 +196,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     async get(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>> {
       const held = findHeld(key);
       // There is nothing to wait for or to trace.
-      if (held !== undefined && isFresh(held, options.isCurrent)) return answer(held, HIT);
+      if (held !== undefined && isFresh(held, options.isCurrent)) return response(held, HIT);
       return asWork(() => tracedLookUp(name, () => lookUp(key, load, options)));
     },
 
@@ -207,7 +207,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     peek: (key: string): Promise<Cached<V> | undefined> =>
       asWork(async () => {
         const entry = await find(key);
-        return entry && answer(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
+        return entry && response(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
       }),
 
     /** Reloads the value, or joins a current load with the same `loadId` (`GetOptions`). */

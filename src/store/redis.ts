@@ -9,7 +9,7 @@ import {
 } from '../lib/redis/connection.ts';
 import type { RedisAddress } from '../lib/redis/redis-url.ts';
 import { type Change, type Changes, concernsEntry, createChanges } from './changes.ts';
-import { channelIdsIn, findEntryKind, isPicture } from './keys.ts';
+import { channelIdsIn, findEntryKind, isImage } from './keys.ts';
 import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';
 import { type ErasableStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
@@ -112,7 +112,7 @@ export function createRedisStore({ connection, changes, sharedChanges, onRefused
     async erase(change, position = LATEST) {
       const erased: string[] = [];
       for await (const found of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
-        // Without the logs of the rate limit and the pictures.
+        // Without the logs of the rate limit and the images.
         const keys = found.filter((key) => findEntryKind(keyIn(key)) !== undefined);
         for (let at = 0; at < keys.length; at += KEYS_PER_ERASING_STEP) {
           erased.push(...(await eraseAmong(keys.slice(at, at + KEYS_PER_ERASING_STEP), change, position)));
@@ -208,21 +208,21 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
   };
 }
 
-/** Returns the picture's key in a Redis key, of any form; `undefined` if it is not a picture. */
-export function findPictureKey(redisKey: string): string | undefined {
+/** Returns the image's key in a Redis key, of any form; `undefined` if it is not an image. */
+export function findImageKey(redisKey: string): string | undefined {
   if (!redisKey.startsWith(REDIS_KEY_PREFIX)) return undefined;
   const key = keyIn(redisKey).replace(/^bytes\d+:/, '');
-  return isPicture(key) ? key : undefined;
+  return isImage(key) ? key : undefined;
 }
 
 /** Enough of a value for the time, the position and `ABSENT_PREFIX`. */
 const HEAD_BYTES = 80;
 
-/** Counts all shared values, pictures included. Rejects with `RedisUnavailable`. */
+/** Counts all shared values, images included. Rejects with `RedisUnavailable`. */
 async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
   const statistics: Statistics = {};
   async function count(redisKey: string): Promise<void> {
-    const key = findPictureKey(redisKey) ?? keyIn(redisKey);
+    const key = findImageKey(redisKey) ?? keyIn(redisKey);
     const kind = findStoredKind(key);
     if (kind === undefined) return;
     // The service did not write a key of another type.
@@ -236,7 +236,7 @@ async function readRedisStatistics(connection: RedisConnection): Promise<Statist
       entries: 1,
       bytes: redisKey.length - REDIS_KEY_PREFIX.length + length,
       // The writer's position follows the time.
-      oldestMs: isPicture(key) ? undefined : Number.parseFloat(storedAt),
+      oldestMs: isImage(key) ? undefined : Number.parseFloat(storedAt),
     });
   }
 

@@ -134,14 +134,14 @@ const isMessage = fields({
   channelIds: either(oneOf(['all']), listOf(CHANNEL_ID)),
   names: listOf(text()),
   searches: oneOf(['naming', 'empty', 'all']),
-  includesPictures: trueOrFalse,
+  includesImages: trueOrFalse,
 });
 
 type Message = Checked<typeof isMessage>;
 
-function changeOf({ channelIds, names, searches, includesPictures }: Message): Change {
+function changeOf({ channelIds, names, searches, includesImages }: Message): Change {
   const ids = channelIds === 'all' ? channelIds : new Set(channelIds);
-  return { channelIds: ids, names: new Set(names), searches, includesPictures };
+  return { channelIds: ids, names: new Set(names), searches, includesImages };
 }
 
 /** Compares two stream IDs: milliseconds and a sequence number. */

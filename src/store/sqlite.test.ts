@@ -240,7 +240,7 @@ describe('two stores on one cache.db', () => {
 });
 
 describe('the SQLite store’s thread', () => {
-  it('answers the calls that were made before the store was closed, and refuses later ones', async () => {
+  it('returns the calls that were made before the store was closed, and refuses later ones', async () => {
     const { open } = await setUp();
     const store = open();
     const setting = store.set('key', entryOf('value'), HOUR_MS);

@@ -45,7 +45,7 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
     get: (key) => thread.call('get', { key, ...times() }),
     set: (key, entry, ttlMs) => thread.call('set', { key, entry, ttlMs, ...times() }),
     async erase(change) {
-      if (change.channelIds === 'all' && change.includesPictures) {
+      if (change.channelIds === 'all' && change.includesImages) {
         await thread.call('eraseAll', undefined);
         return [];
       }

@@ -1,4 +1,4 @@
-import { type EntryKind, findEntryKind, isOriginalBytes, isPicture } from './keys.ts';
+import { type EntryKind, findEntryKind, isImage, isOriginalBytes } from './keys.ts';
 
 /** The stored kinds that operators see. `negatives` are entries for "no such channel". */
 export const STORED_KINDS = [
@@ -7,7 +7,7 @@ export const STORED_KINDS = [
   'negatives',
   'searches',
   'publishedTimes',
-  'pictureDetails',
+  'imageDetails',
   'learned',
   'originals',
   'variants',
@@ -29,8 +29,8 @@ const KINDS_OF_ENTRIES: Record<EntryKind, StoredKind> = {
   name: 'names',
   search: 'searches',
   published: 'publishedTimes',
-  original: 'pictureDetails',
-  refinement: 'pictureDetails',
+  original: 'imageDetails',
+  refinement: 'imageDetails',
   kept: 'learned',
 };
 
@@ -42,8 +42,8 @@ export const ABSENT_PREFIX = '{"absent":';
 /** Returns `undefined` for a foreign key. */
 export function findStoredKind(key: string): StoredKind | undefined {
   if (isOriginalBytes(key)) return 'originals';
-  // Redis has no pictures of custom sizes.
-  if (isPicture(key)) return 'variants';
+  // Redis has no images of custom sizes.
+  if (isImage(key)) return 'variants';
   const kind = findEntryKind(key);
   return kind && KINDS_OF_ENTRIES[kind];
 }

@@ -2,7 +2,7 @@ import { comesTrue } from '../faults/context.ts';
 import { CHANNELS } from '../faults/mixed-load.ts';
 import type { Outcome } from '../faults/report.ts';
 import { findResponseFaults } from '../faults/response-faults.ts';
-import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
+import { createHttpSender, type SentResponse } from '../helpers/http-request.ts';
 import { HANG_MS } from '../helpers/wait.ts';
 import { type Cluster, type Instance, sumOf } from './cluster.ts';
 import { type Failure, type Load, mixedUrl, startLoad } from './load.ts';
@@ -22,7 +22,7 @@ const MANY = 500;
 export const CHECKS: readonly Check[] = [
   { name: '1,000 requests of one client at once, through nginx', run: checkLimit },
   { name: 'a record that another instance has loaded', run: checkSharedRecord },
-  { name: 'one picture, requested 300 times at once, through nginx', run: checkPictureMadeOnce },
+  { name: 'one image, requested 300 times at once, through nginx', run: checkImageMadeOnce },
   { name: 'Redis frozen', run: checkFrozenRedis },
   { name: 'kill -9 of one instance under load', run: checkKilledInstance },
   { name: 'a rolling restart under load', run: checkRollingRestart },
@@ -38,17 +38,17 @@ async function checkLimit({ instances, front }: Cluster): Promise<Outcome> {
  * One client is admitted `LIMIT` times. Instances may admit more only if Redis was too slow: each decision without
  * Redis is counted.
  */
-async function checkAdmitted(instances: readonly Instance[], ask: () => Promise<SentAnswer[]>): Promise<Outcome> {
+async function checkAdmitted(instances: readonly Instance[], ask: () => Promise<SentResponse[]>): Promise<Outcome> {
   const aloneBefore = await countAll(instances, DECIDED_ALONE);
-  const answers = await ask();
+  const responses = await ask();
   const alone = (await countAll(instances, DECIDED_ALONE)) - aloneBefore;
-  const statuses = countStatuses(answers);
-  // nginx serves some pictures from its cache. Those responses have no RateLimit field.
-  const decided = answers.filter(({ headers }) => headers.ratelimit !== undefined);
+  const statuses = countStatuses(responses);
+  // nginx serves some images from its cache. Those responses have no RateLimit field.
+  const decided = responses.filter(({ headers }) => headers.ratelimit !== undefined);
   const admitted = decided.filter(({ status }) => status !== 429).length;
   const refused = decided.filter(({ status }) => status === 429).length;
   return {
-    measured: `${admitted} admitted, ${refused} refused, ${answers.length - decided.length} cached by nginx, ${alone} decided without Redis`,
+    measured: `${admitted} admitted, ${refused} refused, ${responses.length - decided.length} cached by nginx, ${alone} decided without Redis`,
     faults: [
       ...(admitted >= LIMIT && admitted <= LIMIT + alone ? [] : [`${admitted} admitted instead of ${LIMIT}`]),
       ...(Object.keys(statuses).every((status) => status === '200' || status === '429')
@@ -64,9 +64,9 @@ async function checkSharedRecord({ instances, upstream, redis }: Cluster): Promi
   const faults: string[] = [];
   const url = `/api/channel/${UPSTREAM_CHANNEL}`;
   for (const { port } of instances) {
-    const [answer] = (await askAll(port, [url], newAddress())) as [SentAnswer];
-    faults.push(...(await findResponseFaults([{ url, answer }])));
-    found.push(`${answer.status} ${answer.headers['cache-status']}`);
+    const [response] = (await askAll(port, [url], newAddress())) as [SentResponse];
+    faults.push(...(await findResponseFaults([{ url, response }])));
+    found.push(`${response.status} ${response.headers['cache-status']}`);
     // The response does not wait for Redis.
     const isShared = await comesTrue(
       async () => ((await redis.command('KEYS', `*${UPSTREAM_CHANNEL}*`)) as string[]).length > 0,
@@ -87,21 +87,21 @@ async function checkSharedRecord({ instances, upstream, redis }: Cluster): Promi
   };
 }
 
-async function checkPictureMadeOnce({ instances, front }: Cluster): Promise<Outcome> {
+async function checkImageMadeOnce({ instances, front }: Cluster): Promise<Outcome> {
   const url = `/${CHANNELS[0]}/tv.avif?width=1777`;
   const before = await countAll(instances, ENCODES, 0);
   const asked = Array.from({ length: 300 }, () => askAll(front.port, [url], newAddress()));
-  const answers = (await Promise.all(asked)).flat();
+  const responses = (await Promise.all(asked)).flat();
   const encodes = (await countAll(instances, ENCODES, 0)) - before;
-  const statuses = countStatuses(answers);
-  const bodies = new Set(answers.map(({ bytes }) => bytes.toString('base64')));
+  const statuses = countStatuses(responses);
+  const bodies = new Set(responses.map(({ bytes }) => bytes.toString('base64')));
   return {
-    measured: `${statuses[200] ?? 0} answers, encoded ${encodes} times`,
+    measured: `${statuses[200] ?? 0} responses, encoded ${encodes} times`,
     faults: [
       ...(statuses[200] === 300 ? [] : [`statuses ${JSON.stringify(statuses)}`]),
       ...(encodes === 1 ? [] : [`${encodes} encodes`]),
-      ...(bodies.size === 1 ? [] : [`${bodies.size} different pictures`]),
-      ...(await findResponseFaults(answers.slice(0, 1).map((answer) => ({ url, answer })))),
+      ...(bodies.size === 1 ? [] : [`${bodies.size} different images`]),
+      ...(await findResponseFaults(responses.slice(0, 1).map((response) => ({ url, response })))),
     ],
   };
 }
@@ -114,20 +114,20 @@ async function checkKilledInstance({ instances, front }: Cluster): Promise<Outco
   await busiest.kill();
   await load.ended(MANY);
   await busiest.start();
-  const isUsedAgain = await comesTrue(async () => (await busiest.countAnswers()) > 0, HANG_MS);
+  const isUsedAgain = await comesTrue(async () => (await busiest.countResponses()) > 0, HANG_MS);
   const result = await load.stop();
   const isInFlight = ({ startedAtMs, endedAtMs }: Failure) => startedAtMs < killedAtMs && endedAtMs >= killedAtMs;
   const inFlight = result.failures.filter(isInFlight);
   const others = result.failures.filter((failure) => !isInFlight(failure));
   return {
-    measured: `${result.answers} answered, ${inFlight.length} lost in flight, ${others.length} others; ${isUsedAgain ? '' : 'not '}used again`,
+    measured: `${result.responses} responded, ${inFlight.length} lost in flight, ${others.length} others; ${isUsedAgain ? '' : 'not '}used again`,
     faults: [...describeFailures(others), ...(isUsedAgain ? [] : ['it got no requests once it was back'])],
   };
 }
 
 /** The requests of the load that each instance gets. A hash of names and ports decides, so an instance may get none. */
 async function measureShares(instances: readonly Instance[], load: Load): Promise<number[]> {
-  const countEach = () => Promise.all(instances.map((instance) => instance.countAnswers()));
+  const countEach = () => Promise.all(instances.map((instance) => instance.countResponses()));
   const before = await countEach();
   await load.ended(MANY);
   const after = await countEach();
@@ -143,17 +143,18 @@ async function checkRollingRestart({ instances, front }: Cluster): Promise<Outco
     if (end !== 0) faults.push(`the ${instance.name} instance ended with ${end}`);
     await instance.start();
     // After a failed connection, nginx skips an instance for a while.
-    const isUsedAgain = shares[at] === 0 || (await comesTrue(async () => (await instance.countAnswers()) > 0, HANG_MS));
+    const isUsedAgain =
+      shares[at] === 0 || (await comesTrue(async () => (await instance.countResponses()) > 0, HANG_MS));
     if (!isUsedAgain) faults.push(`the ${instance.name} instance got no requests once it was back`);
   }
   const result = await load.stop();
   return {
-    measured: `${result.answers} answered, ${result.failures.length} failed`,
+    measured: `${result.responses} responded, ${result.failures.length} failed`,
     faults: [...describeFailures(result.failures), ...faults],
   };
 }
 
-/** The additional time of a response while Redis does not answer. */
+/** The additional time of a response while Redis does not respond. */
 const EXTRA_MS = 300;
 /** The slowest response with a working Redis on one machine. */
 const ORDINARY_MS = 200;
@@ -188,7 +189,7 @@ async function checkFrozenRedis({ instances, front, redis }: Cluster): Promise<O
 
   const slowestMs = Math.max(...visitors.map((visitor) => visitor.slowestMs()));
   return {
-    measured: `${visitors.length} clients, slowest response ${slowestMs.toFixed(0)} ms; ${result.answers} others answered, ${result.failures.length} failed; used again after ${backMs.toFixed(0)} ms: ${shared.measured}`,
+    measured: `${visitors.length} clients, slowest response ${slowestMs.toFixed(0)} ms; ${result.responses} others responded, ${result.failures.length} failed; used again after ${backMs.toFixed(0)} ms: ${shared.measured}`,
     faults: [
       ...visitors.flatMap((visitor) => visitor.faults()),
       ...describeFailures(result.failures),
@@ -251,7 +252,7 @@ function newAddress(): string {
 }
 
 /** Sends all requests at once from one address, each on its own connection. */
-async function askAll(port: number, urls: readonly string[], address: string): Promise<SentAnswer[]> {
+async function askAll(port: number, urls: readonly string[], address: string): Promise<SentResponse[]> {
   const sender = createHttpSender(port, address);
   try {
     return await Promise.all(urls.map((url) => sender.send({ url })));
@@ -260,9 +261,9 @@ async function askAll(port: number, urls: readonly string[], address: string): P
   }
 }
 
-function countStatuses(answers: readonly SentAnswer[]): Record<string, number> {
+function countStatuses(responses: readonly SentResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 

@@ -29,10 +29,10 @@ export interface Instance {
   /** @see metricValue */
   metric(series: string, initial?: number): Promise<number>;
   /** Responses of the running process to all routes. */
-  countAnswers(): Promise<number>;
+  countResponses(): Promise<number>;
 }
 
-/** Real processes on loopback: Redis, three instances, nginx, and an upstream with recorded answers. */
+/** Real processes on loopback: Redis, three instances, nginx, and an upstream with recorded responses. */
 export interface Cluster {
   readonly redis: RedisServer;
   readonly upstream: ReplayServer;
@@ -109,11 +109,11 @@ async function createInstance(
       await end('SIGKILL');
     },
     async conditions() {
-      const answer = await fetch(`${current().inside}/readyz`);
-      return ((await answer.json()) as { conditions: Condition[] }).conditions;
+      const response = await fetch(`${current().inside}/readyz`);
+      return ((await response.json()) as { conditions: Condition[] }).conditions;
     },
     metric: async (series, initial) => metricValue(await metricsOf(current()), series, initial),
-    async countAnswers() {
+    async countResponses() {
       const counts = [...readMetrics(await metricsOf(current()))].filter(([series]) =>
         series.startsWith('pennant_http_requests_total{'),
       );

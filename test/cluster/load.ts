@@ -13,7 +13,7 @@ export interface Failure {
 }
 
 export interface LoadResult {
-  readonly answers: number;
+  readonly responses: number;
   readonly failures: readonly Failure[];
 }
 
@@ -28,7 +28,7 @@ const CLIENTS = 8;
 /** Clients without a rate limit. Each sends one request after another. Times are monotonic. */
 export function startLoad(port: number, urlOf: (request: number) => string): Load {
   const failures: Failure[] = [];
-  let answers = 0;
+  let responses = 0;
   let requests = 0;
   const progress = new EventEmitter();
   const senders = Array.from({ length: CLIENTS }, (_, client) => createHttpSender(port, `127.1.0.${client + 1}`));
@@ -38,10 +38,10 @@ export function startLoad(port: number, urlOf: (request: number) => string): Loa
     const url = urlOf(requests);
     const startedAtMs = performance.now();
     const reason = await senders[client]?.send({ url }).then(
-      (answer) => findResponseFault(url, answer),
+      (response) => findResponseFault(url, response),
       (error: Error) => error.message,
     );
-    if (reason === undefined) answers += 1;
+    if (reason === undefined) responses += 1;
     else failures.push({ url, reason, startedAtMs, endedAtMs: performance.now() });
     progress.emit('ended');
   }
@@ -49,18 +49,18 @@ export function startLoad(port: number, urlOf: (request: number) => string): Loa
   const visits = repeat(CLIENTS, visit);
   return {
     async ended(count) {
-      const end = answers + failures.length + count;
-      while (answers + failures.length < end) await once(progress, 'ended');
+      const end = responses + failures.length + count;
+      while (responses + failures.length < end) await once(progress, 'ended');
     },
     async stop() {
       await visits.stop();
       for (const sender of senders) sender.close();
-      return { answers, failures };
+      return { responses, failures };
     },
   };
 }
 
-/** Records and pictures of every sample. Every seventh request is for a picture in one of many sizes. */
+/** Records and images of every sample. Every seventh request is for an image in one of many sizes. */
 export function mixedUrl(request: number): string {
   const id = CHANNELS[request % CHANNELS.length] as string;
   switch (request % 7) {

@@ -36,7 +36,7 @@ export function describeSourceContract(name: string, setUp: () => Promise<Source
   describe(`source contract: ${name}, with late responses`, () => {
     defineTests(async () => {
       const underTest = await setUp();
-      return { ...underTest, source: answeringLate(underTest.source) };
+      return { ...underTest, source: respondingLate(underTest.source) };
     });
   });
 }
@@ -44,7 +44,7 @@ export function describeSourceContract(name: string, setUp: () => Promise<Source
 const TURNS = 5;
 
 /** The same source with every response some turns of the event loop later. */
-function answeringLate(source: ChannelSource): ChannelSource {
+function respondingLate(source: ChannelSource): ChannelSource {
   async function delayed<T>(response: Promise<T>): Promise<T> {
     try {
       return await response;
@@ -89,8 +89,8 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
   });
 
   it('rejects an unknown ID with channel_not_found', async () => {
-    const answer = source.getChannel(underTest.unknown.channelId, { signal: signal() });
-    await expect(answer).rejects.toMatchObject({ name: 'AppError', code: 'channel_not_found' });
+    const response = source.getChannel(underTest.unknown.channelId, { signal: signal() });
+    await expect(response).rejects.toMatchObject({ name: 'AppError', code: 'channel_not_found' });
   });
 
   it('resolves a handle in any letter case', async () => {
@@ -114,8 +114,8 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
   it('rejects an unknown handle and an unknown user name with channel_not_found', async () => {
     const { unknown } = underTest;
     for (const ref of [handleRef(unknown.handle), usernameRef(unknown.username)]) {
-      const answer = source.resolve(ref, { signal: signal() });
-      await expect(answer).rejects.toMatchObject({ name: 'AppError', code: 'channel_not_found' });
+      const response = source.resolve(ref, { signal: signal() });
+      await expect(response).rejects.toMatchObject({ name: 'AppError', code: 'channel_not_found' });
     }
   });
 

@@ -120,7 +120,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         'name1:handle:gone': `{"value":"${gone}","freshMs":1}`,
         'search1:20:both': `{"value":[{"channelId":"${kept}"},{"channelId":"${gone}","title":"Gone"}]}`,
         [`original3:${gone}:banner`]: '{}',
-        [`refinement1:picture2/${gone}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
+        [`refinement1:image2/${gone}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
         [`channel1:${kept}`]: `{"value":{"channel":{"channelId":"${kept}","description":"UCgone"}}}`,
         'name1:handle:kept': `{"value":"${kept}"}`,
         'search1:20:other letter case': `{"value":[{"channelId":"${gone.toLowerCase()}"}]}`,
@@ -150,7 +150,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       'search2:found nothing': '{"value":{"hits":[],"next":{}}}',
       [`original4:${CHANGED}:banner`]: '{}',
       [`published1:${CHANGED}`]: '2014-05-17T09:30:00Z',
-      [`refinement1:picture2/${CHANGED}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
+      [`refinement1:image2/${CHANGED}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
       'kept1:something': 'learned',
     };
     const recordsAndNames = [`channel1:${CHANGED}`, 'channel1:UCmoved________________A', 'name1:handle:changed'];
@@ -158,23 +158,23 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     const names = new Set(['handle:changed']);
     it.each<[string, Change, readonly string[]]>([
       [
-        'channels without their pictures, a name, and searches without a result',
-        { channelIds: new Set([CHANGED]), names, searches: 'empty', includesPictures: false },
+        'channels without their images, a name, and searches without a result',
+        { channelIds: new Set([CHANGED]), names, searches: 'empty', includesImages: false },
         [...recordsAndNames, 'search2:found the channel', 'search2:found nothing'],
       ],
       [
         'channels, a name and all searches',
-        { channelIds: new Set([CHANGED]), names, searches: 'all', includesPictures: false },
+        { channelIds: new Set([CHANGED]), names, searches: 'all', includesImages: false },
         [...recordsAndNames, ...searches],
       ],
       [
         'a name alone',
-        { channelIds: new Set(), names, searches: 'naming', includesPictures: true },
+        { channelIds: new Set(), names, searches: 'naming', includesImages: true },
         ['name1:handle:changed'],
       ],
       [
         'all records, names and searches',
-        { channelIds: 'all', names: new Set(), searches: 'all', includesPictures: false },
+        { channelIds: 'all', names: new Set(), searches: 'all', includesImages: false },
         Object.keys(entriesOfEveryKind).filter((key) => /^(?:channel|name|search)/.test(key)),
       ],
     ])('erases %s', async (_what, change, expected) => {

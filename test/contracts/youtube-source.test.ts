@@ -12,7 +12,7 @@ describeSourceContract('youtube', async () => {
     unknown: { channelId: 'UCreplayNobody0000000099', handle: 'nobody', username: 'nobody' },
     queryWithHits: 'light',
     queryWithoutHits: 'darkness',
-    breakUpstream: () => replay.misbehave('all', FAULTS.resetBeforeAnswer),
+    breakUpstream: () => replay.misbehave('all', FAULTS.resetBeforeResponse),
     stallUpstream: () => replay.misbehave('all', FAULTS.hangBeforeHeaders),
     tearDown: () => replay.close(),
   };

@@ -8,11 +8,11 @@ import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
-import { readAnswers } from '../helpers/raw-http.ts';
+import { readResponses } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-test('a picture whose clients have all disconnected is dropped before an encoder starts on it', async () => {
+test('an image whose clients have all disconnected is dropped before an encoder starts on it', async () => {
   let encoderPid = 0;
   const encoder = createEncoder({
     processes: 1,
@@ -46,7 +46,7 @@ test('a picture whose clients have all disconnected is dropped before an encoder
   expect((await Promise.all([patient, shared])).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test('a picture whose client disconnects during the download is not encoded', async () => {
+test('an image whose client disconnects during the download is not encoded', async () => {
   const downloaded = Promise.withResolvers<Buffer>();
   const download = vi.fn(() => downloaded.promise);
   const widths: number[] = [];
@@ -75,7 +75,7 @@ test('a picture whose client disconnects during the download is not encoded', as
   expect(download).toHaveBeenCalledOnce();
 });
 
-test('a picture is refused when ENCODER_QUEUE pictures are waiting', async () => {
+test('an image is refused when ENCODER_QUEUE images are waiting', async () => {
   const pids: number[] = [];
   const logger = pino(
     { level: 'debug' },
@@ -93,7 +93,7 @@ test('a picture is refused when ENCODER_QUEUE pictures are waiting', async () =>
   expect(pids).toHaveLength(1);
   process.kill(pids[0] as number, 'SIGSTOP');
   const asked = [20, 30, 40].map(ask);
-  // A longer queue would hold both pictures that cannot run.
+  // A longer queue would hold both images that cannot run.
   const stats = () => service.app.encoderStats();
   await expect.poll(() => stats().refused >= 1 || stats().queued >= 2).toBe(true);
   expect(stats().refused).toBeGreaterThanOrEqual(1);
@@ -105,7 +105,7 @@ test('a picture is refused when ENCODER_QUEUE pictures are waiting', async () =>
   expect((await service.console('/metrics')).text).toMatch(ended);
 });
 
-test('pictures on one connection leave no listeners on the connection', async () => {
+test('images on one connection leave no listeners on the connection', async () => {
   const service = await startTestApp();
   onTestFinished(() => service.close());
   const sockets: Socket[] = [];
@@ -127,18 +127,15 @@ test('pictures on one connection leave no listeners on the connection', async ()
   expect(sockets).toHaveLength(1);
 });
 
-test('many pictures on one connection cause no warning about its listeners', async () => {
+test('many images on one connection cause no warning about its listeners', async () => {
   const warnings: Error[] = [];
   const note = (warning: Error) => void warnings.push(warning);
   process.on('warning', note);
   onTestFinished(() => void process.off('warning', note));
   const service = await startTestApp({ encoder: createFakeEncoder() });
   onTestFinished(() => service.close());
-  const pictures = Array.from(
-    { length: 20 },
-    (_, at) => `GET /${SAMPLE}/tv.png?width=${at + 1} HTTP/1.1\r\nHost: a\r\n`,
-  );
-  const answers = await readAnswers(await service.listen(), `${pictures.join('\r\n')}Connection: close\r\n\r\n`);
-  expect(answers.map(({ status }) => status)).toEqual(pictures.map(() => 200));
+  const images = Array.from({ length: 20 }, (_, at) => `GET /${SAMPLE}/tv.png?width=${at + 1} HTTP/1.1\r\nHost: a\r\n`);
+  const responses = await readResponses(await service.listen(), `${images.join('\r\n')}Connection: close\r\n\r\n`);
+  expect(responses.map(({ status }) => status)).toEqual(images.map(() => 200));
   expect(warnings).toEqual([]);
 });

@@ -22,14 +22,14 @@ afterAll(async () => {
   await service.close();
 });
 
-interface ReadAnswer {
+interface ReadResponse {
   readonly status: number;
   /** The detail of an error. */
   readonly code: string | undefined;
   readonly detail: string;
 }
 
-async function get(url: string): Promise<ReadAnswer> {
+async function get(url: string): Promise<ReadResponse> {
   const { status, headers, bytes } = await client.send({ url });
   if (headers['content-type'] !== 'application/problem+json') return { status, code: undefined, detail: '' };
   const { code, detail } = JSON.parse(bytes.toString());
@@ -88,7 +88,7 @@ describe('"Did you mean …?"', () => {
     [`/${ID}.JPG`, `/${ID}.jpg`],
     [`/%22${ID}%22`, `/${ID}`],
     [`/${ID},`, `/${ID}`],
-    // A picture with something wrong
+    // An image with something wrong
     ['/pennantsample/default.GIF', '/pennantsample/default'],
     [`/${ID}/TV`, `/${ID}/tv`],
     [`/${ID}/phone`, `/${ID}/mobile`],
@@ -148,7 +148,7 @@ describe('"Did you mean …?"', () => {
     [`/${'a'.repeat(31)}`, 'too long a name'],
     [`/${'a/'.repeat(4000)}`, 'a long path'],
     ['/a/b/c', 'many segments'],
-    ['/!!!/TV', 'a picture of no name'],
+    ['/!!!/TV', 'an image of no name'],
     ['/api/@!!!', 'a handle that cannot be one'],
     ['/api/channels/@!!!', 'a list with such a handle'],
   ])('is not in the error for %s: %s', async (url) => {
@@ -250,7 +250,7 @@ describe('an extension after a handle', () => {
 describe('a detail repeats what the client sent', () => {
   test.each([
     ['/pennantsample', 'There is nothing at "/pennantsample".'],
-    [`/${ID}/4k`, 'There is no picture "4k": the last part of the path is one of'],
+    [`/${ID}/4k`, 'There is no image "4k": the last part of the path is one of'],
     [`/${ID.slice(0, 23)}`, `"${ID.slice(0, 23)}" has 23 characters, a channel ID has 24.`],
     [`/api/channel/${ID.slice(0, 23)}`, `"${ID.slice(0, 23)}" has 23 characters, a channel ID has 24.`],
     [`/channel/${ID}x`, `"${ID}x" has 25 characters, a channel ID has 24.`],

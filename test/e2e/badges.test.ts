@@ -13,9 +13,9 @@ describe('a badge', () => {
   afterAll(() => service.close());
 
   test('has exactly the fields of a shields.io endpoint badge', async () => {
-    const answer = await service.get(`/api/badge/${SAMPLE}`);
-    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(answer.json()).toEqual({
+    const response = await service.get(`/api/badge/${SAMPLE}`);
+    expect([response.status, response.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(response.json()).toEqual({
       schemaVersion: 1,
       label: 'subscribers',
       message: '1.28M',
@@ -46,14 +46,14 @@ describe('a badge', () => {
     [`${SAMPLE}.png`, 'leave the extension out'],
     ['%20', 'neither a channel ID'],
   ])('of %s is a 400 that names the mistake', async (request, fault) => {
-    const answer = await service.get(`/api/badge/${request}`);
-    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
-    expect(answer.json().detail).toContain(fault);
+    const response = await service.get(`/api/badge/${request}`);
+    expect([response.status, response.json().code]).toEqual([400, 'invalid_parameter']);
+    expect(response.json().detail).toContain(fault);
   });
 
   test('of a channel that does not exist is a 404', async () => {
-    const answer = await service.get('/api/badge/@nobodyhasthisone');
-    expect([answer.status, answer.json().code]).toEqual([404, 'channel_not_found']);
+    const response = await service.get('/api/badge/@nobodyhasthisone');
+    expect([response.status, response.json().code]).toEqual([404, 'channel_not_found']);
   });
 });
 
@@ -103,8 +103,8 @@ test('a badge may be cached as long as the record, and by shields.io for at leas
   const service = await startTestApp({ sources: [source] });
   try {
     const agesOf = async () => {
-      const answer = await service.get(`/api/badge/${ID}`);
-      return [answer.headers['cache-control'], answer.json().cacheSeconds];
+      const response = await service.get(`/api/badge/${ID}`);
+      return [response.headers['cache-control'], response.json().cacheSeconds];
     };
     expect(await agesOf()).toEqual(['public, max-age=3600', 3600]);
     service.clock.advance(3_000_000);

@@ -69,7 +69,7 @@ describe('a search', () => {
     ['a text like the key of a handle', 'no-such-user handle:pennantsample', '@pennantsample'],
     ['a handle and the words of its key', '@pennantsample  handle:pennantsample', '@pennantsample'],
     ['another kind of page', `${page}/playlist/pennantsample`, `${page}/user/pennantsample`],
-  ])('does not answer the second with the first: %s', async (_what, first, second) => {
+  ])('does not give the second the response of the first: %s', async (_what, first, second) => {
     await app.get(searchFor(first));
     expect((await idsIn(app, second))[0]).toBe(SAMPLE);
   });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { catalogCommands } from '../../src/cli/catalog.ts';
 import { startTestApp } from '../helpers/app.ts';
-import { answerStatus } from '../helpers/fake-upstream.ts';
-import { decodePicture } from '../helpers/picture.ts';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
+import { decodeImage } from '../helpers/image.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { runInProcess } from '../helpers/run-command.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -25,7 +25,7 @@ const catalog = (...args: string[]) => runInProcess(catalogCommands, args, { env
 const add = (argument: string) => catalog('add', argument);
 
 describe('catalog add', () => {
-  it('stores a channel with its pictures, which a service without other sources then serves', async () => {
+  it('stores a channel with its images, which a service without other sources then serves', async () => {
     const online = await startTestApp({ env });
     const record = (await online.get(`/api/channel/${ID}`)).json<Record<string, unknown>>();
     await online.close();
@@ -41,7 +41,7 @@ describe('catalog add', () => {
       expect({ ...kept, publishedAt: null }).toEqual({ ...record, publishedAt: null });
       for (const variant of ['tv', 'avatar']) {
         const { bytes } = await offline.get(`/${ID}/${variant}.png?width=32`);
-        expect(await decodePicture(bytes)).toMatchObject({ format: 'png', width: 32 });
+        expect(await decodeImage(bytes)).toMatchObject({ format: 'png', width: 32 });
       }
     } finally {
       await offline.close();
@@ -58,7 +58,7 @@ describe('catalog add', () => {
   });
 
   it('adds nothing when a source or an image host fails, or there is no such channel', async () => {
-    upstream.misbehave('image', answerStatus(503));
+    upstream.misbehave('image', respondWithStatus(503));
     const failed = await add(ID);
     expect(failed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('503') });
     upstream.behave();
@@ -69,8 +69,8 @@ describe('catalog add', () => {
   });
 
   it('reports which parts are missing, and stores the rest', async () => {
-    upstream.misbehave('about', answerStatus(503));
-    upstream.misbehave('image', answerStatus(404));
+    upstream.misbehave('about', respondWithStatus(503));
+    upstream.misbehave('image', respondWithStatus(404));
     const { exitCode, stdout, stderr } = await add(ID);
     expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^Added \S+ \(.+\)\.\n$/)]);
     expect(stderr).toMatch(

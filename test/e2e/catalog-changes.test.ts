@@ -9,7 +9,7 @@ import { inspectCatalog } from '../../src/sources/catalog/reader.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
+import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import {
   createHeldSource,
@@ -18,7 +18,7 @@ import {
   type HeldSource,
   numberedChannelId,
 } from '../helpers/fake-source.ts';
-import { decodePicture } from '../helpers/picture.ts';
+import { decodeImage } from '../helpers/image.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
@@ -62,8 +62,8 @@ const cacheStatusOf = async (url: string) => (await app.get(url)).headers['cache
 const idsIn = async (url: string) =>
   (await app.get(url)).json<{ results: { channelId: string }[] }>().results.map(({ channelId }) => channelId);
 
-async function countPictures(): Promise<number> {
-  const entries = await readdir(join(dataDir, 'pictures'), { recursive: true, withFileTypes: true });
+async function countImages(): Promise<number> {
+  const entries = await readdir(join(dataDir, 'images'), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).length;
 }
 
@@ -98,29 +98,29 @@ describe('a change of the catalog by another process is visible to the next requ
     expect(await titleOf(byHandle)).toBe('Second');
   });
 
-  test('a removed channel, whose pictures and bytes in cache.db are removed too', async () => {
+  test('a removed channel, whose images and bytes in cache.db are removed too', async () => {
     const { title } = (await app.get(`/channel/${SAMPLE}`)).json<{ title: string }>();
     expect(await statusOf(`/${SAMPLE}/avatar`)).toBe(200);
-    await expect.poll(countPictures).toBeGreaterThan(0);
+    await expect.poll(countImages).toBeGreaterThan(0);
     remove(SAMPLE);
     for (const url of [`/channel/${SAMPLE}`, `/${SAMPLE}/avatar`, '/@pennantsample/tv']) {
       expect([url, await statusOf(url)]).toEqual([url, 404]);
     }
     await app.close();
-    expect(await countPictures()).toBe(0);
+    expect(await countImages()).toBe(0);
     expect(await readFile(join(dataDir, 'cache.db'), 'latin1')).not.toContain(title);
   });
 
-  test('a new picture that could not be read a moment ago, while the former one was served', async () => {
+  test('a new image that could not be read a moment ago, while the former one was served', async () => {
     const importAvatar = async (size: number, title: string) => {
       const png = await drawTestCard({ width: size, height: size }).png().toBuffer();
-      const images = await writePictures(dataDir, { 'avatar.png': png });
+      const images = await writeImages(dataDir, { 'avatar.png': png });
       const line = catalogLine(1, { avatarFile: 'avatar.png', title });
       expect((await importLines(dataDir, [line], images)).refusals).toEqual([]);
     };
     const avatar = async () => {
       const { bytes, headers } = await app.get(`/${NEW}/avatar.png`);
-      return [(await decodePicture(bytes)).width, headers['cache-control']];
+      return [(await decodeImage(bytes)).width, headers['cache-control']];
     };
     await importAvatar(64, 'Former');
     expect(await avatar()).toEqual([64, 'public, max-age=86400']);
@@ -131,8 +131,8 @@ describe('a change of the catalog by another process is visible to the next requ
     expect(await avatar()).toEqual([128, 'public, max-age=86400']);
   });
 
-  test('a picture that could not be read a moment ago', async () => {
-    const images = await writePictures(dataDir, {
+  test('an image that could not be read a moment ago', async () => {
+    const images = await writeImages(dataDir, {
       'avatar.png': await drawTestCard({ width: 64, height: 64 }).png().toBuffer(),
     });
     const line = catalogLine(1, { avatarFile: 'avatar.png' });

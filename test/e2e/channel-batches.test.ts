@@ -68,9 +68,9 @@ function createCountedSource(): CountedSource {
 
 const ids = (...numbers: number[]) => numbers.map(numberedChannelId);
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
-const itemsOf = (answer: InProcessResponse) => answer.json<{ results: Item[] }>().results;
-const summaryOf = (answer: InProcessResponse) =>
-  itemsOf(answer).map(({ channel, error }) => channel?.channelId ?? error?.code);
+const itemsOf = (response: InProcessResponse) => response.json<{ results: Item[] }>().results;
+const summaryOf = (response: InProcessResponse) =>
+  itemsOf(response).map(({ channel, error }) => channel?.channelId ?? error?.code);
 
 const BLOCKED = numberedChannelId(666);
 
@@ -86,11 +86,11 @@ describe('a batch of channels', () => {
   test('has the record of each identifier in the order of the request, equal to the response of a single request', async () => {
     await using app = await start();
     const wanted = [...ids(2, 1), '@Number-3'];
-    const answer = await app.batch(wanted);
-    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(itemsOf(answer).map(({ identifier }) => identifier)).toEqual(wanted);
-    expect(summaryOf(answer)).toEqual(ids(2, 1, 3));
-    for (const { channel } of itemsOf(answer)) {
+    const response = await app.batch(wanted);
+    expect([response.status, response.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(itemsOf(response).map(({ identifier }) => identifier)).toEqual(wanted);
+    expect(summaryOf(response)).toEqual(ids(2, 1, 3));
+    for (const { channel } of itemsOf(response)) {
       expect(channel).toEqual((await app.service.get(`/api/channel/${channel?.channelId}`)).json());
     }
   });
@@ -129,22 +129,22 @@ describe('a batch of channels', () => {
     await app.batch(old);
     app.service.clock.advance(3_601_000);
     app.source.loads.length = 0;
-    const answer = await app.batch([...older, ...old, numberedChannelId(99)]);
-    expect(summaryOf(answer)).toEqual([...older, ...old, numberedChannelId(99)]);
-    expect(answer.headers['cache-control']).toBe('public, max-age=60');
+    const response = await app.batch([...older, ...old, numberedChannelId(99)]);
+    expect(summaryOf(response)).toEqual([...older, ...old, numberedChannelId(99)]);
+    expect(response.headers['cache-control']).toBe('public, max-age=60');
     // The channel without a record, and the least stale ones.
     expect(app.source.loads.toSorted()).toEqual([...old.slice(0, 9), numberedChannelId(99)]);
   });
 
   test('has an error for each channel without a record, and is not cacheable if a source failed', async () => {
     await using app = await start();
-    const answer = await app.batch(['@nobody', BLOCKED, numberedChannelId(1)]);
-    expect(itemsOf(answer).map(({ error }) => error?.status)).toEqual([404, 451, undefined]);
-    expect(summaryOf(answer)).toEqual(['channel_not_found', 'channel_blocked', numberedChannelId(1)]);
-    expect(Object.keys(itemsOf(answer)[0]?.error ?? {})).toEqual(['status', 'code', 'detail']);
+    const response = await app.batch(['@nobody', BLOCKED, numberedChannelId(1)]);
+    expect(itemsOf(response).map(({ error }) => error?.status)).toEqual([404, 451, undefined]);
+    expect(summaryOf(response)).toEqual(['channel_not_found', 'channel_blocked', numberedChannelId(1)]);
+    expect(Object.keys(itemsOf(response)[0]?.error ?? {})).toEqual(['status', 'code', 'detail']);
     // The rest of the minute for which the channel counts as absent.
-    expect(answer.headers['cache-control']).toBe('public, max-age=60');
-    app.source.failure = new AppError('upstream_timeout', 'The upstream did not answer in time.');
+    expect(response.headers['cache-control']).toBe('public, max-age=60');
+    app.source.failure = new AppError('upstream_timeout', 'The upstream did not respond in time.');
     const failed = await app.batch([numberedChannelId(1), numberedChannelId(2)]);
     expect(summaryOf(failed)).toEqual([numberedChannelId(1), 'upstream_timeout']);
     expect(failed.headers['cache-control']).toBe('no-store');
@@ -208,17 +208,17 @@ describe('a batch of channels', () => {
     await using app = await start();
     await app.batch(ids(1));
     const held = app.source.hold(1);
-    const answer = app.batch(ids(1, 2));
+    const response = app.batch(ids(1, 2));
     await held.begun;
     app.service.clock.advance(11_000);
-    expect(summaryOf(await answer)).toEqual([numberedChannelId(1), 'upstream_timeout']);
+    expect(summaryOf(await response)).toEqual([numberedChannelId(1), 'upstream_timeout']);
     held.release();
   });
 
   test('counts as one request of the limit', async () => {
     await using app = await start({ RATE_LIMIT_OVERRIDES: '' });
-    const answer = await app.batch(ids(1, 2, 3));
-    expect(answer.headers.ratelimit).toBe('"default";r=9;t=30');
+    const response = await app.batch(ids(1, 2, 3));
+    expect(response.headers.ratelimit).toBe('"default";r=9;t=30');
   });
 });
 
@@ -241,9 +241,9 @@ describe('a batch that is refused', () => {
     ['a long value', `?ids=@${LONG}`, `"@${'x'.repeat(59)}…" in "ids" is neither`],
     ['51 values', `?ids=${ids(...range(1, 51))}`, '1 to 50 values'],
   ])('for %s names the mistake', async (_what, query, fault) => {
-    const answer = await service.get(`/api/channels${query}`);
-    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
-    const detail = String(answer.json<{ detail: string }>().detail);
+    const response = await service.get(`/api/channels${query}`);
+    expect([response.status, response.json().code]).toEqual([400, 'invalid_parameter']);
+    const detail = String(response.json<{ detail: string }>().detail);
     expect(detail).toContain(fault);
     expect(detail.length).toBeLessThan(400);
   });

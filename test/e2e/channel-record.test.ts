@@ -27,10 +27,10 @@ afterAll(() => service.close());
 
 describe('the channel record', () => {
   test('has exactly the 13 fields, in their order, with URLs on this service', async () => {
-    const answer = await service.get(`/api/channel/${SAMPLE}`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    const record = answer.json();
+    const response = await service.get(`/api/channel/${SAMPLE}`);
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    const record = response.json();
     expect(Object.keys(record)).toEqual(FIELDS);
     expect(record).toMatchObject({
       channelId: SAMPLE,
@@ -72,8 +72,8 @@ describe('the channel record', () => {
     ['empty segments and a trailing slash', `//api//channel/${SAMPLE}/`],
     ['an unknown parameter', `/api/channel/${SAMPLE}?cachebuster=1`],
   ])('is found by %s', async (_what, url) => {
-    const answer = await service.get(url);
-    expect([answer.status, answer.json().channelId]).toEqual([200, SAMPLE]);
+    const response = await service.get(url);
+    expect([response.status, response.json().channelId]).toEqual([200, SAMPLE]);
   });
 
   test('has URLs in the short form with URL_FORM=short, and both forms are served', async () => {
@@ -134,8 +134,8 @@ describe('the channel record', () => {
 
   test('is refused when Host is invalid and needed for the URLs', async () => {
     for (const host of ['a b', 'evil.example/path', '<script>', 'a:99999999']) {
-      const answer = await service.get(`/api/channel/${SAMPLE}`, { host });
-      expect([host, answer.status, answer.json().code]).toEqual([host, 400, 'malformed_request']);
+      const response = await service.get(`/api/channel/${SAMPLE}`, { host });
+      expect([host, response.status, response.json().code]).toEqual([host, 400, 'malformed_request']);
     }
   });
 
@@ -171,10 +171,10 @@ describe('the channel record', () => {
 
   test('is a 404 that may be cached for a minute when no source has the channel', async () => {
     const url = '/api/channel/UCnobodyhasthisone000000';
-    const answer = await service.get(url);
-    expect([answer.status, answer.json().code]).toEqual([404, 'channel_not_found']);
-    expect(answer.headers['cache-control']).toBe('public, max-age=60');
-    expect(answer.headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
+    const response = await service.get(url);
+    expect([response.status, response.json().code]).toEqual([404, 'channel_not_found']);
+    expect(response.headers['cache-control']).toBe('public, max-age=60');
+    expect(response.headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
     service.clock.advance(20_000);
     const again = await service.get(url);
     expect(again.headers['cache-control']).toBe('public, max-age=40');
@@ -190,9 +190,9 @@ describe('the channel record', () => {
     [`/api/channel/${SAMPLE}?type=`, 'id, username, handle'],
     [`/api/channel/${SAMPLE}?type=id&type=id`, 'more than once'],
   ])('for %s is an error that says what to do instead', async (url, hint) => {
-    const answer = await service.get(url);
-    if (hint === undefined) return expect([400, 404]).toContain(answer.status);
-    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
-    expect(answer.json().detail).toContain(hint);
+    const response = await service.get(url);
+    if (hint === undefined) return expect([400, 404]).toContain(response.status);
+    expect([response.status, response.json().code]).toEqual([400, 'invalid_parameter']);
+    expect(response.json().detail).toContain(hint);
   });
 });

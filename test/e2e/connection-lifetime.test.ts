@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/fake-source.ts';
-import { openConnection, readAnswers, readUntilClosed } from '../helpers/raw-http.ts';
+import { openConnection, readResponses, readUntilClosed } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
@@ -69,7 +69,7 @@ describe('time limits of a connection', () => {
     ['the header section', 'GET / HTTP/1.1\r\nHost: a\r\n'],
     ['the request line', 'GET /'],
     ['any byte', ''],
-  ])('answer 408 to a request that does not arrive in time, and close the connection: %s', async (_what, begun) => {
+  ])('response 408 to a request that does not arrive in time, and close the connection: %s', async (_what, begun) => {
     const { service, port } = await start();
     const { server } = service.app.http;
     const accepted = once(server, 'connection') as Promise<[Socket]>;
@@ -116,7 +116,7 @@ describe('a connection', () => {
     client.write(get(`/channel/${HELD_CHANNEL_ID}`) + get('/problems', 'Connection: close'));
     await held.asked;
     // A response on another connection proves that the second request has been served.
-    await readAnswers(port, get('/', 'Connection: close'));
+    await readResponses(port, get('/', 'Connection: close'));
     expect(received.text()).toBe('');
     held.release();
     await received.closed;
@@ -140,8 +140,8 @@ describe('HEAD', () => {
     ['an unusable parameter', '/api/search'],
   ])('gets the header fields of GET and no body, and the next request works: %s', async (_what, path) => {
     const { port } = await start();
-    await readAnswers(port, get(path, 'Connection: close'));
-    const [full] = await readAnswers(port, get(path, 'Connection: close'));
+    await readResponses(port, get(path, 'Connection: close'));
+    const [full] = await readResponses(port, get(path, 'Connection: close'));
     const head = get(path).replace('GET', 'HEAD');
     const text = await readUntilClosed(port, head + get('/nowhere/at/all', 'Connection: close'));
     const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 \d{3} )/);
@@ -174,7 +174,7 @@ describe('a client that disconnects', () => {
 });
 
 describe('a service that stops', () => {
-  /** Stops a service that has accepted a request, which the test answers by releasing what is held. */
+  /** Stops a service that has accepted a request, which the test responses by releasing what is held. */
   async function stopWhileBusy() {
     const { service, port, source } = await startHeld();
     const held = source.hold();

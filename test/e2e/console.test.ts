@@ -82,10 +82,10 @@ describe('the state', () => {
     await service.get('/nowhere');
     await service.get(`/channel/${SAMPLE}`, { 'if-none-match': '*' });
     const { recent, encoder, stores, version } = await service.state();
-    expect(recent.requests).toEqual({ answered: 3, unchanged: 1, mistaken: 1, refused: 0, failed: 0 });
+    expect(recent.requests).toEqual({ responded: 3, unchanged: 1, mistaken: 1, refused: 0, failed: 0 });
     const none = { hit: 0, miss: 0, refreshed: 0, stale: 0 };
     expect(recent.lookups.records).toEqual({ ...none, miss: 1, hit: 2 });
-    expect(recent.lookups.pictures).toEqual({ ...none, miss: 1 });
+    expect(recent.lookups.images).toEqual({ ...none, miss: 1 });
     expect(recent.encoded).toBe(1);
     expect(recent.encodingSeconds.p50).toBeGreaterThan(0);
     expect(recent.sources.catalog?.found).toBe(1);
@@ -109,7 +109,7 @@ describe('the state', () => {
       await ask(client);
     for (let asked = 0; asked < 2; asked += 1) await ask('2001:db8:17:99::1');
     const { refusedNetworks, recent } = await service.state();
-    expect(recent.requests).toMatchObject({ answered: 3, mistaken: 0, refused: 4 });
+    expect(recent.requests).toMatchObject({ responded: 3, mistaken: 0, refused: 4 });
     expect(refusedNetworks).toEqual([
       { network: '203.0.113.0/24', refused: 3 },
       { network: '2001:db8:17::/48', refused: 1 },
@@ -131,7 +131,7 @@ describe('the state', () => {
 });
 
 describe('a purge', () => {
-  test('makes the next requests load the channel and encode the picture again', async () => {
+  test('makes the next requests load the channel and encode the image again', async () => {
     const service = await startWithoutEncoder();
     const urls = [
       `/api/channel/pennantsample?type=handle`,
@@ -140,18 +140,18 @@ describe('a purge', () => {
       `/${SAMPLE}/avatar.jpg`,
     ];
     const outcomes = async (suffix: string) => {
-      const answers = [];
-      for (const url of urls) answers.push(await service.get(`${url}${url.includes('?') ? '&' : '?'}${suffix}`));
-      return answers.map(({ headers }) => headers['cache-status']?.split('; ')[1]);
+      const responses = [];
+      for (const url of urls) responses.push(await service.get(`${url}${url.includes('?') ? '&' : '?'}${suffix}`));
+      return responses.map(({ headers }) => headers['cache-status']?.split('; ')[1]);
     };
     await outcomes('first');
     expect(await outcomes('second')).toEqual(['hit', 'hit', 'hit', 'hit']);
     expect((await service.purge({ channel: '@pennantsample' })).json()).toEqual({
       channelId: SAMPLE,
       entries: { channel: 1, name: 1, original: 2 },
-      // Two originals, and one picture of each.
-      pictures: 4,
-      pictureBytes: expect.any(Number),
+      // Two originals, and one image of each.
+      images: 4,
+      imageBytes: expect.any(Number),
     });
     expect(await outcomes('third')).toEqual(['fwd=uri-miss', 'hit', 'fwd=uri-miss', 'fwd=uri-miss']);
   });
@@ -181,7 +181,7 @@ describe('a purge', () => {
     expect((await service.get(`/channel/${SAMPLE}?after`)).headers['cache-status']).toContain('hit');
   });
 
-  test('removes the searches that found the channel, and its pictures of every size', async () => {
+  test('removes the searches that found the channel, and its images of every size', async () => {
     const service = await startWithoutEncoder();
     const urls = ['/api/search?q=crops', `/${SAMPLE}/tv?width=333`, `/${SAMPLE}/tv?width=333&quality=11`];
     for (const url of urls) await service.get(url);

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../helpers/clock.ts';
-import { answerDataApi, KEY } from '../helpers/data-api.ts';
+import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const MINUTE_MS = 60_000;
 /** Shortly after midnight in California. */
 const MORNING = Date.UTC(2026, 6, 1, 7, 5);
 
-const dataApi = answerDataApi([{ id: 'UCPennantSample00000001A', snippet: { title: 'Sample' } }]);
+const dataApi = respondAsDataApi([{ id: 'UCPennantSample00000001A', snippet: { title: 'Sample' } }]);
 
 let running: YoutubeService;
 afterEach(() => running.close());
@@ -20,7 +20,7 @@ describe('the day’s searches of the official API', () => {
   it('are not used up by fifty new queries, and stored results are served meanwhile', async () => {
     const env = { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: KEY };
     const clock = createManualClock(MORNING);
-    running = await startYoutubeService({ answers: [], dataApi }, { env, clock });
+    running = await startYoutubeService({ responses: [], dataApi }, { env, clock });
     const { service, replay } = running;
     expect((await service.get('/api/search?q=sample')).json().results).toHaveLength(1);
     const statuses: number[] = [];

@@ -33,9 +33,9 @@ describe.each([
     const crop = cropOf(variant, source);
     const { width, height } = crop;
     const job = { original: { bytes }, crop, output: { width, height }, format, quality: undefined };
-    const picture = await encoder.encode(job, ANYONE);
-    expect(await sharp(picture).metadata(), variant).toMatchObject({ width, height, space: 'srgb' });
-    expect(await differenceFromCard(picture, card, crop), variant).toBeLessThanOrEqual(TOLERANCE);
+    const image = await encoder.encode(job, ANYONE);
+    expect(await sharp(image).metadata(), variant).toMatchObject({ width, height, space: 'srgb' });
+    expect(await differenceFromCard(image, card, crop), variant).toBeLessThanOrEqual(TOLERANCE);
   }
 
   it.each(VARIANTS)('has the exact pixels of the crop %s', (variant) => expectTrue(variant, 'png'));
@@ -49,9 +49,9 @@ describe.each([
       for (const variant of VARIANTS) {
         const { crop, output } = resolveOutput(cropOf(variant, source), wanted);
         const job = { original: { bytes }, crop, output, format: 'webp', quality: 90 } as const;
-        const picture = await encoder.encode(job, ANYONE);
-        expect(await sharp(picture).metadata(), variant).toMatchObject({ ...output });
-        expect(await differenceFromCard(picture, card, crop), variant).toBeLessThanOrEqual(TOLERANCE);
+        const image = await encoder.encode(job, ANYONE);
+        expect(await sharp(image).metadata(), variant).toMatchObject({ ...output });
+        expect(await differenceFromCard(image, card, crop), variant).toBeLessThanOrEqual(TOLERANCE);
       }
     },
   );

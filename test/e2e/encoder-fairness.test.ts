@@ -3,7 +3,7 @@ import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 const HOGS = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
-const PICTURES_EACH = 10;
+const IMAGES_EACH = 10;
 const QUEUE_LENGTH = 6;
 
 let service: TestApp;
@@ -30,34 +30,34 @@ async function startService(encodes: number): Promise<void> {
   });
 }
 
-it('a client that requests one picture gets it while others fill the queue', async () => {
-  await startService(HOGS.length * PICTURES_EACH + 1);
+it('a client that requests one image gets it while others fill the queue', async () => {
+  await startService(HOGS.length * IMAGES_EACH + 1);
   const hogs = HOGS.map((client, index) =>
-    Promise.all(Array.from({ length: PICTURES_EACH }, (_, picture) => ask(client, 100 + 10 * index + picture))),
+    Promise.all(Array.from({ length: IMAGES_EACH }, (_, image) => ask(client, 100 + 10 * index + image))),
   );
   const newcomer = ask('198.51.100.1', 16);
   expect((await newcomer).status).toBe(200);
-  const answers = (await Promise.all(hogs)).flat();
-  const refused = answers.filter(({ status }) => status === 503);
+  const responses = (await Promise.all(hogs)).flat();
+  const refused = responses.filter(({ status }) => status === 503);
   expect(refused.length).toBeGreaterThan(0);
-  for (const answer of refused) {
-    expect(answer.json().code).toBe('overloaded');
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  for (const response of refused) {
+    expect(response.json().code).toBe('overloaded');
+    expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
   }
-  for (const pictures of await Promise.all(hogs)) {
-    expect(pictures.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+  for (const images of await Promise.all(hogs)) {
+    expect(images.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
   }
 });
 
-it('a picture that a second client waits for keeps its place', async () => {
+it('an image that a second client waits for keeps its place', async () => {
   await startService(QUEUE_LENGTH + 2);
   const hog = '192.0.2.1';
-  // One picture is being encoded, the others fill the queue.
-  const pictures = Array.from({ length: QUEUE_LENGTH + 1 }, (_, index) => ask(hog, 100 + index));
+  // One image is being encoded, the others fill the queue.
+  const images = Array.from({ length: QUEUE_LENGTH + 1 }, (_, index) => ask(hog, 100 + index));
   const newest = ask('198.51.100.1', 100 + QUEUE_LENGTH);
   const newcomer = ask('198.51.100.2', 16);
   expect([(await newest).status, (await newcomer).status]).toEqual([200, 200]);
-  const statuses = (await Promise.all(pictures)).map(({ status }) => status);
+  const statuses = (await Promise.all(images)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 503)).toHaveLength(1);
   expect(statuses.at(-1)).toBe(200);
 });

@@ -22,8 +22,8 @@ function encodeWhole(bytes: Buffer, format: Format, size = SIZE, more: Partial<E
   return encoder.encode({ original: { bytes }, crop, output: size, format, quality: undefined, ...more }, ANYONE);
 }
 
-async function firstPixel(picture: Buffer): Promise<number[]> {
-  const { data, info } = await sharp(picture).raw().toBuffer({ resolveWithObject: true });
+async function firstPixel(image: Buffer): Promise<number[]> {
+  const { data, info } = await sharp(image).raw().toBuffer({ resolveWithObject: true });
   return [...data.subarray(0, info.channels)];
 }
 
@@ -51,9 +51,9 @@ describe('an original’s colours', () => {
   ])('are kept as sRGB, without a profile, from %s', async (_, draw) => {
     const bytes = await draw().toBuffer();
     for (const format of FORMATS) {
-      const picture = await encodeWhole(bytes, format);
-      expect(await sharp(picture).metadata()).toMatchObject({ space: 'srgb', depth: 'uchar', hasProfile: false });
-      expectColour((await firstPixel(picture)).slice(0, 3), [192, 48, 32]);
+      const image = await encodeWhole(bytes, format);
+      expect(await sharp(image).metadata()).toMatchObject({ space: 'srgb', depth: 'uchar', hasProfile: false });
+      expectColour((await firstPixel(image)).slice(0, 3), [192, 48, 32]);
     }
   });
 
@@ -76,8 +76,8 @@ describe('an original’s colours', () => {
     const bytes = await red().toColourspace('cmyk').jpeg({ quality: 100 }).toBuffer();
     expect((await sharp(bytes).metadata()).space).toBe('cmyk');
     for (const format of FORMATS) {
-      const picture = await encodeWhole(bytes, format);
-      expect(await sharp(picture).metadata()).toMatchObject({ space: 'srgb', channels: 3 });
+      const image = await encodeWhole(bytes, format);
+      expect(await sharp(image).metadata()).toMatchObject({ space: 'srgb', channels: 3 });
     }
   });
 });
@@ -98,7 +98,7 @@ describe('an original’s transparency', () => {
     expectColour(await firstPixel(await encodeWhole(bytes, 'jpeg')), [224, 151, 144]);
   });
 
-  it('is absent from pictures of an opaque original', async () => {
+  it('is absent from images of an opaque original', async () => {
     for (const draw of [red().png(), red().png({ palette: true }), red().jpeg(), red().webp(), red().avif()]) {
       expect((await encoder.inspect({ bytes: await draw.toBuffer() }, ANYONE)).hasAlpha).toBe(false);
     }
@@ -119,9 +119,9 @@ describe('an original’s shape', () => {
         isWebReady: false,
       });
       const job = { original: { bytes }, crop: shown, output: shown, format: 'jpeg', quality: undefined } as const;
-      const picture = await encoder.encode(job, ANYONE);
-      expect(await differenceFromCard(picture, drawTestCard(card), shown)).toBeLessThanOrEqual(2);
-      const metadata = await sharp(picture).metadata();
+      const image = await encoder.encode(job, ANYONE);
+      expect(await differenceFromCard(image, drawTestCard(card), shown)).toBeLessThanOrEqual(2);
+      const metadata = await sharp(image).metadata();
       expect(metadata).toMatchObject({ width: 400, height: 260 });
       expect(metadata.orientation).toBeUndefined();
       expect(metadata.exif).toBeUndefined();
@@ -137,9 +137,9 @@ describe('an original’s shape', () => {
     expect((await sharp(bytes).metadata()).pages).toBe(2);
     expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ format, ...SIZE });
     for (const output of FORMATS) {
-      const picture = await encodeWhole(bytes, output);
-      expect(await sharp(picture).metadata()).toMatchObject(SIZE);
-      expectColour((await firstPixel(picture)).slice(0, 3), [192, 48, 32]);
+      const image = await encodeWhole(bytes, output);
+      expect(await sharp(image).metadata()).toMatchObject(SIZE);
+      expectColour((await firstPixel(image)).slice(0, 3), [192, 48, 32]);
     }
   });
 
@@ -154,7 +154,7 @@ describe('an original’s shape', () => {
 });
 
 /** The pixels that a camera held that way would have stored. */
-async function storedTurned(picture: Buffer, orientation: number): Promise<Buffer> {
+async function storedTurned(image: Buffer, orientation: number): Promise<Buffer> {
   const undo: Record<number, (image: Sharp) => Sharp> = {
     1: (image) => image,
     2: (image) => image.flop(),
@@ -165,13 +165,13 @@ async function storedTurned(picture: Buffer, orientation: number): Promise<Buffe
     7: (image) => image.rotate(90),
     8: (image) => image.rotate(90),
   };
-  let stored = (await undo[orientation]?.(sharp(picture)).png().toBuffer()) ?? picture;
+  let stored = (await undo[orientation]?.(sharp(image)).png().toBuffer()) ?? image;
   if (orientation === 5) stored = await sharp(stored).flop().png().toBuffer();
   if (orientation === 7) stored = await sharp(stored).flip().png().toBuffer();
   return sharp(stored).withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer();
 }
 
-describe('an unusable picture is refused', () => {
+describe('an unusable image is refused', () => {
   const drawPhoto = () => drawTestCard({ width: 800, height: 450 });
 
   it.each([

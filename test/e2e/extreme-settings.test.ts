@@ -30,10 +30,10 @@ async function expectToServe(settings: Record<string, string>): Promise<void> {
     `/${CHANNEL}/avatar.jpg?width=20`,
   ];
   for (const path of [`/api/channel/${CHANNEL}`, ...paths, `/api/channel/${CHANNEL}`, '/api/search?q=pennant']) {
-    const answer = service.get(path);
-    // A search waits this long for sources that do not answer.
-    await Promise.race([answer, service.clock.passTimer(SLOW_SOURCE_WAIT_MS)]);
-    expect([path, (await answer).status]).toEqual([path, 200]);
+    const response = service.get(path);
+    // A search waits this long for sources that do not respond.
+    await Promise.race([response, service.clock.passTimer(SLOW_SOURCE_WAIT_MS)]);
+    expect([path, (await response).status]).toEqual([path, 200]);
     // Longer than the window of the smallest rate limit and the time of the micro-cache.
     service.clock.advance(2_000);
   }

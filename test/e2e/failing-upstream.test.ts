@@ -6,21 +6,21 @@ import { createCircuitBreaker } from '../../src/lib/http/circuit-breaker.ts';
 import { createFailover, type Failover } from '../../src/sources/failover.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
-import { answerDataApi, answerDataApiError, createTestDataApiSource } from '../helpers/data-api.ts';
+import { createTestDataApiSource, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import {
-  answerBytes,
-  answerJson,
-  answerStatus,
   createUpstreamClient,
   FAULTS,
   type FakeUpstream,
   redirectTo,
+  respondWithBytes,
+  respondWithJson,
+  respondWithStatus,
   startFakeUpstream,
 } from '../helpers/fake-upstream.ts';
 import { WAIT } from '../helpers/wait.ts';
 
 const ID = 'UCPennantSample00000001A';
-const healthy = answerDataApi([{ id: ID, snippet: { title: 'A sample' } }]);
+const healthy = respondAsDataApi([{ id: ID, snippet: { title: 'A sample' } }]);
 
 /** What an upstream does, the result, and the number of calls. */
 type Failure = [name: string, listener: RequestListener, code: ErrorCode, asked: { calls: number }];
@@ -46,41 +46,41 @@ afterEach(async () => {
 });
 
 describe('an upstream behind all protections', () => {
-  const BROKEN_ANSWERS = ['resetMidBody', 'closeMidBody', 'endlessBody', 'garbage', 'gzipBomb', 'cutGzip'] as const;
+  const BROKEN_RESPONSES = ['resetMidBody', 'closeMidBody', 'endlessBody', 'garbage', 'gzipBomb', 'cutGzip'] as const;
 
   it.each<Failure>([
-    ['breaks the connection', FAULTS.resetBeforeAnswer, 'upstream_unavailable', { calls: 2 }],
-    ['answers 500', answerStatus(500), 'upstream_unavailable', { calls: 2 }],
-    ['answers 429', answerStatus(429), 'upstream_unavailable', { calls: 1 }],
-    ['answers 403', answerStatus(403), 'upstream_unavailable', { calls: 1 }],
+    ['breaks the connection', FAULTS.resetBeforeResponse, 'upstream_unavailable', { calls: 2 }],
+    ['responses 500', respondWithStatus(500), 'upstream_unavailable', { calls: 2 }],
+    ['responses 429', respondWithStatus(429), 'upstream_unavailable', { calls: 1 }],
+    ['responses 403', respondWithStatus(403), 'upstream_unavailable', { calls: 1 }],
     ['redirects to a "sorry" page', redirectTo('https://www.google.com/sorry'), 'upstream_unavailable', { calls: 1 }],
-    ['has its quota exceeded', answerDataApiError(403, 'quotaExceeded'), 'upstream_unavailable', { calls: 1 }],
+    ['has its quota exceeded', respondWithDataApiError(403, 'quotaExceeded'), 'upstream_unavailable', { calls: 1 }],
     [
-      'answers HTML',
-      answerBytes(Buffer.from('<!doctype html><title>Before you continue</title>')),
+      'responses HTML',
+      respondWithBytes(Buffer.from('<!doctype html><title>Before you continue</title>')),
       'upstream_invalid',
       { calls: 1 },
     ],
-    ['answers truncated JSON', answerBytes(Buffer.from('{"kind":')), 'upstream_invalid', { calls: 1 }],
-    ['answers an empty object', answerJson({}), 'upstream_invalid', { calls: 1 }],
+    ['responses truncated JSON', respondWithBytes(Buffer.from('{"kind":')), 'upstream_invalid', { calls: 1 }],
+    ['returns an empty object', respondWithJson({}), 'upstream_invalid', { calls: 1 }],
     [
       'says there is no such channel',
-      answerJson({ kind: 'youtube#channelListResponse' }),
+      respondWithJson({ kind: 'youtube#channelListResponse' }),
       'channel_not_found',
       { calls: 1 },
     ],
-    ...BROKEN_ANSWERS.map(
-      (fault): Failure => [`answers with ${fault}`, FAULTS[fault], 'upstream_invalid', { calls: 1 }],
+    ...BROKEN_RESPONSES.map(
+      (fault): Failure => [`responds with ${fault}`, FAULTS[fault], 'upstream_invalid', { calls: 1 }],
     ),
   ])('that %s is reported at once', async (_name, listener, code, { calls }) => {
-    upstream.answer(listener);
+    upstream.response(listener);
     // The clock does not move, so no deadline ends it.
     await expect(failover.getChannel(ID)).rejects.toMatchObject({ code });
     expect(upstream.requests).toHaveLength(calls);
   });
 
   it('that hangs is abandoned after five seconds, without a retry', async () => {
-    upstream.answer(FAULTS.hangBeforeHeaders);
+    upstream.response(FAULTS.hangBeforeHeaders);
     const loading = failover.getChannel(ID);
     await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), WAIT);
     clock.advance(4_999);
@@ -91,7 +91,7 @@ describe('an upstream behind all protections', () => {
   });
 
   it('that keeps failing is paused', async () => {
-    upstream.answer(answerStatus(429));
+    upstream.response(respondWithStatus(429));
     for (let call = 0; call < 25; call += 1) {
       await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_unavailable' });
     }
@@ -99,8 +99,8 @@ describe('an upstream behind all protections', () => {
   });
 
   it('that works again after one failure causes no error', async () => {
-    upstream.answer((request, response) => {
-      const listener = upstream.requests.length === 1 ? FAULTS.resetBeforeAnswer : healthy;
+    upstream.response((request, response) => {
+      const listener = upstream.requests.length === 1 ? FAULTS.resetBeforeResponse : healthy;
       listener(request, response);
     });
     expect((await failover.getChannel(ID)).channel.title).toBe('A sample');

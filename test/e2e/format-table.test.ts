@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FORMATS as PLAYGROUND_FORMATS } from '../../site/pictures.js';
+import { FORMATS as PLAYGROUND_FORMATS } from '../../site/images.js';
 import { FORMATS, formatRow } from '../../src/domain/formats.ts';
 
 /* Compares files that cannot import the format table with it. */
@@ -28,7 +28,7 @@ describe('nginx.conf', () => {
   const named = patternsOf('$request_uri', '$is_format_named', '1').map((pattern) => new RegExp(pattern));
   const isNamed = (uri: string) => named.some((pattern) => pattern.test(uri));
 
-  it.each(FORMATS)('treats a URL that names %s as one picture, whatever Accept is', (format) => {
+  it.each(FORMATS)('treats a URL that names %s as one image, whatever Accept is', (format) => {
     const { extension } = formatRow(format);
     for (const uri of [
       `/UCPennantSample00000001A.${extension}`,

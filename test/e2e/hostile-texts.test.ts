@@ -6,7 +6,7 @@ import { serveCommand } from '../../src/cli/serve.ts';
 import { settingsCommand } from '../../src/cli/settings.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 import { OperatorError } from '../../src/domain/errors.ts';
-import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { runInProcess } from '../helpers/run-command.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -23,7 +23,7 @@ const COMMANDS: Record<string, Command | CommandGroup> = {
 };
 
 async function outputOf(command: string, args: string[]): Promise<string> {
-  const upstream = await startFakeUpstream(answerStatus(500));
+  const upstream = await startFakeUpstream(respondWithStatus(500));
   const { stdout, stderr } = await runInProcess(COMMANDS[command] as Command, args, {
     env: {
       DATA_DIR: await createTemporaryDirectory(),

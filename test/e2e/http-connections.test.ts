@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { openConnection, type RawAnswer, readAnswers, readUntilClosed } from '../helpers/raw-http.ts';
+import { openConnection, type RawResponse, readResponses, readUntilClosed } from '../helpers/raw-http.ts';
 
 /*
  * Several requests on one connection, or bytes that look like them: every response must belong to the request to which
@@ -29,7 +29,7 @@ function get(path: string, ...fields: string[]): string {
 const LAST = get('/problems', 'Connection: close');
 
 /** A status, and the value that identifies the request. */
-function summarize({ status, headers, body }: RawAnswer): string {
+function summarize({ status, headers, body }: RawResponse): string {
   if (body === '') return `${status}`;
   const content = JSON.parse(body);
   const found = headers['content-type']?.startsWith('application/problem')
@@ -39,7 +39,7 @@ function summarize({ status, headers, body }: RawAnswer): string {
 }
 
 async function summariesOf(...requests: string[]): Promise<string[]> {
-  return (await readAnswers(port, requests.join(''))).map(summarize);
+  return (await readResponses(port, requests.join(''))).map(summarize);
 }
 
 describe('a request body', () => {
@@ -93,15 +93,15 @@ describe('an Upgrade to another protocol', () => {
     ['WebSocket', WEBSOCKET],
     ['HTTP/2, without Connection', ['Upgrade: h2c']],
   ])('%s is ignored', async (_what, fields) => {
-    const [answer, ...others] = await readAnswers(port, get(RECORD, ...fields, 'Connection: close'));
-    expect([answer?.status, others]).toEqual([200, []]);
-    expect(answer?.headers.upgrade).toBeUndefined();
+    const [response, ...others] = await readResponses(port, get(RECORD, ...fields, 'Connection: close'));
+    expect([response?.status, others]).toEqual([200, []]);
+    expect(response?.headers.upgrade).toBeUndefined();
   });
 
   test('never assigns a response to another request', async () => {
-    const answered = await summariesOf(get(SEARCH), get(RECORD, ...H2C), get('/'), LAST);
+    const responded = await summariesOf(get(SEARCH), get(RECORD, ...H2C), get('/'), LAST);
     // The parser loses the rest of the packet. The closed connection tells the client to send it again.
-    expect(answered).toEqual(['200 query', '200 channelId']);
+    expect(responded).toEqual(['200 query', '200 channelId']);
     expect(await summariesOf(get(RECORD, ...H2C), LAST)).toEqual(['200 channelId']);
     expect(await summariesOf(get(RECORD, 'Content-Length: 3', ...H2C), 'abc', LAST)).toEqual(['200 channelId']);
   });
@@ -145,16 +145,16 @@ describe('malformed input', () => {
 
   test('gets an error with the first origin of BASE_URL', async () => {
     for (const bytes of ['hello there\r\n\r\n', 'CONNECT a:1 HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n']) {
-      const [answer] = await readAnswers(port, bytes.replace('\r\n', '\r\nConnection: close\r\n'));
-      expect(JSON.parse(answer?.body ?? '').type).toMatch(/^https:\/\/one\.example\/problems#/);
+      const [response] = await readResponses(port, bytes.replace('\r\n', '\r\nConnection: close\r\n'));
+      expect(JSON.parse(response?.body ?? '').type).toMatch(/^https:\/\/one\.example\/problems#/);
     }
   });
 });
 
 describe('a URL that is too long', () => {
   test.each([8_193, 12_000, 20_000, 24_000, 24_500, 30_000])('of %i bytes in one packet is 414', async (length) => {
-    const [answer] = await readAnswers(port, get(`/?${'x'.repeat(length - 2)}`, 'Connection: close'));
-    expect([answer?.status, JSON.parse(answer?.body ?? '')]).toEqual([
+    const [response] = await readResponses(port, get(`/?${'x'.repeat(length - 2)}`, 'Connection: close'));
+    expect([response?.status, JSON.parse(response?.body ?? '')]).toEqual([
       414,
       expect.objectContaining({ code: 'request_too_large', detail: 'The URL is longer than 8192 bytes.' }),
     ]);

@@ -20,7 +20,7 @@ describe('malformed and unusual HTTP', () => {
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['an invalid port', 'GET / HTTP/1.1\r\nHost: a:99999\r\n\r\n', 400, 'malformed_request'],
     [
-      'a port that is none, for a picture',
+      'a port that is none, for an image',
       'GET /UCPennantSample00000001A/tv HTTP/1.1\r\nHost: a:0\r\n\r\n',
       400,
       'malformed_request',
@@ -88,10 +88,10 @@ describe('malformed and unusual HTTP', () => {
     ['an invalid method with an unknown path', 'PUT /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['a malformed path with an invalid method', 'PUT /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
   ])('%s gets a JSON response', async (_what, request, status, code) => {
-    const answer = await sendRaw(port, Buffer.from(request, 'latin1'));
-    const problem = JSON.parse(answer.body);
-    expect([answer.status, problem.code, problem.status]).toEqual([status, code, status]);
-    expect(answer.headers).toMatchObject({
+    const response = await sendRaw(port, Buffer.from(request, 'latin1'));
+    const problem = JSON.parse(response.body);
+    expect([response.status, problem.code, problem.status]).toEqual([status, code, status]);
+    expect(response.headers).toMatchObject({
       'content-type': 'application/problem+json',
       'access-control-allow-origin': '*',
       'x-content-type-options': 'nosniff',
@@ -99,28 +99,28 @@ describe('malformed and unusual HTTP', () => {
       'x-request-id': problem.requestId,
     });
     expect(problem.type).toMatch(new RegExp(`^(?:http://a)?/problems#${code}$`));
-    if (status === 405) expect(answer.headers.allow).toBe('GET, HEAD, OPTIONS');
+    if (status === 405) expect(response.headers.allow).toBe('GET, HEAD, OPTIONS');
   });
 
   test('an error does not repeat an invalid Host', async () => {
     for (const hosts of ['Host: a\r\nHost: b', 'Host: a:0', 'X: y']) {
-      const answer = await sendRaw(port, `GET / HTTP/1.1\r\n${hosts}\r\n\r\n`);
-      expect(JSON.parse(answer.body).type).toBe('/problems#malformed_request');
+      const response = await sendRaw(port, `GET / HTTP/1.1\r\n${hosts}\r\n\r\n`);
+      expect(JSON.parse(response.body).type).toBe('/problems#malformed_request');
     }
   });
 
   test('an absolute target is accepted, and sets the base of URLs', async () => {
-    const answer = await sendRaw(
+    const response = await sendRaw(
       port,
       'GET http://img.example/channel/UCPennantSample00000001A HTTP/1.1\r\nHost: a\r\n\r\n',
     );
-    expect(answer.status).toBe(200);
-    expect(answer.body).toContain('http://img.example/api/banner/');
+    expect(response.status).toBe(200);
+    expect(response.body).toContain('http://img.example/api/banner/');
   });
 
   test('a GET with Expect: 100-continue and a body gets its response', async () => {
-    const answer = await sendRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab');
-    expect(answer.status).toBe(200);
+    const response = await sendRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab');
+    expect(response.status).toBe(200);
   });
 
   test('a body that turns out malformed after the response closes the connection, without a second response', async () => {
@@ -168,8 +168,8 @@ describe('the documents', () => {
     const { endpoints } = index.json<{ endpoints: { example: string }[] }>();
     expect(endpoints.length).toBeGreaterThanOrEqual(4);
     for (const { example } of endpoints) {
-      const answer = await service.get(example.replace('http://pennant.test', ''));
-      expect([example, answer.status]).toEqual([example, 200]);
+      const response = await service.get(example.replace('http://pennant.test', ''));
+      expect([example, response.status]).toEqual([example, 200]);
     }
   });
 

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import sharp from 'sharp';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
-import { answerBytes, answerJson, answerStatus } from '../helpers/fake-upstream.ts';
-import { ownAnswer } from '../helpers/replay-answers.ts';
+import { respondWithBytes, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -20,7 +20,7 @@ let replay: ReplayServer;
 beforeEach(async () => {
   const [red, blue] = await Promise.all(['red', 'blue'].map((background) => drawSquare(background)));
   const image = (request: IncomingMessage, response: ServerResponse) =>
-    answerBytes((request.url?.includes('new-avatar') ? blue : red) as Buffer)(request, response);
+    respondWithBytes((request.url?.includes('new-avatar') ? blue : red) as Buffer)(request, response);
   running = await startYoutubeService({ image }, { env: { PICTURE_VERSIONS: 'on' } });
   ({ service, replay } = running);
 });
@@ -34,8 +34,8 @@ function drawSquare(background: string): Promise<Buffer> {
 
 /** From its next load on, the record names another avatar. */
 function replaceAvatar(): void {
-  const page = JSON.stringify(ownAnswer('browseId', ID)).replaceAll('lighthouse-avatar', 'new-avatar');
-  replay.misbehave('browse', answerJson(JSON.parse(page)));
+  const page = JSON.stringify(ownResponse('browseId', ID)).replaceAll('lighthouse-avatar', 'new-avatar');
+  replay.misbehave('browse', respondWithJson(JSON.parse(page)));
 }
 
 /** Path and version of the avatar in the record. */
@@ -44,8 +44,8 @@ async function avatarUrl(): Promise<string> {
   return `${avatarUrl.replace('http://pennant.test', '')}&format=png`;
 }
 
-async function colourOf(picture: Buffer): Promise<string> {
-  const { dominant } = await sharp(picture).stats();
+async function colourOf(image: Buffer): Promise<string> {
+  const { dominant } = await sharp(image).stats();
   return dominant.r > dominant.b ? 'red' : 'blue';
 }
 
@@ -62,7 +62,7 @@ test('while the new image cannot be loaded, the former one may be kept for a min
 
   service.clock.advance(HOUR_MS);
   replaceAvatar();
-  replay.misbehave('image', answerStatus(503));
+  replay.misbehave('image', respondWithStatus(503));
   const url = await avatarUrl();
   expect(url).not.toBe(formerUrl);
   const fallbacks = [

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { answerHtml, answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
+import { FAULTS, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
-import { ownAnswer } from '../helpers/replay-answers.ts';
+import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
@@ -33,17 +33,17 @@ beforeEach(async () => {
 afterEach(() => running.close());
 
 async function search(query: string) {
-  const answer = await service.get(`/api/search?q=${encodeURIComponent(query)}`);
-  expect(answer.status).toBe(200);
-  return { ...answer, results: resultsOf(answer), ids: idsOf(answer) };
+  const response = await service.get(`/api/search?q=${encodeURIComponent(query)}`);
+  expect(response.status).toBe(200);
+  return { ...response, results: resultsOf(response), ids: idsOf(response) };
 }
 
-function resultsOf(answer: InProcessResponse) {
-  return answer.json<{ results: { channelId: string; title: string }[] }>().results;
+function resultsOf(response: InProcessResponse) {
+  return response.json<{ results: { channelId: string; title: string }[] }>().results;
 }
 
-function idsOf(answer: InProcessResponse): string[] {
-  return resultsOf(answer).map(({ channelId }) => channelId);
+function idsOf(response: InProcessResponse): string[] {
+  return resultsOf(response).map(({ channelId }) => channelId);
 }
 
 describe('a search in the catalog and upstream', () => {
@@ -63,12 +63,12 @@ describe('a search in the catalog and upstream', () => {
   });
 
   it.each<[string, RequestListener]>([
-    ['500', answerStatus(500)],
-    ['429', answerStatus(429)],
-    ['a captcha', answerHtml()],
-    ['a broken connection', FAULTS.resetBeforeAnswer],
+    ['500', respondWithStatus(500)],
+    ['429', respondWithStatus(429)],
+    ['a captcha', respondWithHtml()],
+    ['a broken connection', FAULTS.resetBeforeResponse],
   ])(
-    'has the catalog’s results only while upstream answers %s, for ten seconds, and the next request calls upstream again',
+    'has the catalog’s results only while upstream returns %s, for ten seconds, and the next request calls upstream again',
     async (_name, fault) => {
       replay.misbehave('search', fault);
       const { ids, headers } = await search('light');
@@ -83,13 +83,13 @@ describe('a search in the catalog and upstream', () => {
   );
 
   it('is an error, not an empty list, when the catalog has nothing and upstream fails', async () => {
-    replay.misbehave('search', answerStatus(500));
+    replay.misbehave('search', respondWithStatus(500));
     for (const query of ['darkness', 'darkness']) {
       replay.forgetCalls();
-      const answer = await service.get(`/api/search?q=${query}`);
-      expect([answer.status, answer.json().code]).toEqual([503, 'upstream_unavailable']);
-      expect(answer.headers['cache-control']).toBe('no-store');
-      expect(answer.headers['retry-after']).toBe('10');
+      const response = await service.get(`/api/search?q=${query}`);
+      expect([response.status, response.json().code]).toEqual([503, 'upstream_unavailable']);
+      expect(response.headers['cache-control']).toBe('no-store');
+      expect(response.headers['retry-after']).toBe('10');
       expect(replay.callsTo('search').length).toBeGreaterThan(0);
     }
     replay.behave();
@@ -100,7 +100,7 @@ describe('a search in the catalog and upstream', () => {
   it('returns the earlier complete list instead of an incomplete new one, and the next request calls upstream again', async () => {
     const whole = await search('light');
     service.clock.advance(11 * MINUTE_MS);
-    replay.misbehave('search', answerStatus(429));
+    replay.misbehave('search', respondWithStatus(429));
     for (let time = 0; time < 2; time += 1) {
       replay.forgetCalls();
       const { ids, headers } = await search('light');
@@ -113,7 +113,7 @@ describe('a search in the catalog and upstream', () => {
   });
 });
 
-describe('a search that names a channel about which upstream gives no usable answer', () => {
+describe('a search that names a channel about which upstream gives no usable response', () => {
   const names = {
     'a handle': '@quietly',
     'a channel ID': QUIET,
@@ -122,17 +122,17 @@ describe('a search that names a channel about which upstream gives no usable ans
   };
 
   it.each(Object.entries(names))('is an error, not an empty list: %s', async (_what, text) => {
-    replay.misbehave('browse', answerStatus(500));
-    replay.misbehave('resolve', answerStatus(500));
-    const answer = await service.get(`/api/search?q=${encodeURIComponent(text)}`);
-    expect([answer.status, answer.headers['cache-control']]).toEqual([503, 'no-store']);
+    replay.misbehave('browse', respondWithStatus(500));
+    replay.misbehave('resolve', respondWithStatus(500));
+    const response = await service.get(`/api/search?q=${encodeURIComponent(text)}`);
+    expect([response.status, response.headers['cache-control']]).toEqual([503, 'no-store']);
     replay.behave();
     expect((await search(text)).headers['cache-control']).toBe('public, max-age=600');
   });
 
   it('has the other results, for ten seconds', async () => {
-    replay.misbehave('resolve', answerStatus(500));
-    replay.misbehave('search', answerJson(ownAnswer('query', 'light')));
+    replay.misbehave('resolve', respondWithStatus(500));
+    replay.misbehave('search', respondWithJson(ownResponse('query', 'light')));
     const { ids, headers } = await search('@nobody');
     expect([ids.length, headers['cache-control']]).toEqual([3, 'public, max-age=10']);
   });
@@ -158,7 +158,7 @@ describe('a search with several pages', () => {
 
   it('has the loaded results for ten seconds if a later page fails, and the next request loads that page', async () => {
     await service.get('/api/search?q=light&limit=2');
-    replay.misbehave('search', answerStatus(500));
+    replay.misbehave('search', respondWithStatus(500));
     const cut = await service.get('/api/search?q=light&limit=50');
     expect([idsOf(cut).length, cut.headers['cache-control']]).toEqual([4, 'public, max-age=10']);
     replay.behave();
@@ -169,10 +169,10 @@ describe('a search with several pages', () => {
 
   it('ends if a later page has no list', async () => {
     await service.get('/api/search?q=light&limit=2');
-    replay.misbehave('search', answerJson({ estimatedResults: '22' }));
+    replay.misbehave('search', respondWithJson({ estimatedResults: '22' }));
     for (const status of ['pennant; fwd=uri-miss; stored', 'pennant; hit; ttl=600']) {
-      const answer = await service.get('/api/search?q=light&limit=50');
-      expect([idsOf(answer).length, answer.headers['cache-status']]).toEqual([4, status]);
+      const response = await service.get('/api/search?q=light&limit=50');
+      expect([idsOf(response).length, response.headers['cache-status']]).toEqual([4, status]);
     }
   });
 });

@@ -8,8 +8,8 @@ import { CHANNEL_FIELDS, CHANNEL_LAYOUTS } from '../../src/sources/youtube/layou
 import { type FieldReading, readPage, readPanel } from '../../src/sources/youtube/readings.ts';
 import { findBest } from '../../src/sources/youtube/record.ts';
 import { readSearchPage } from '../../src/sources/youtube/search-page.ts';
-import { isChannelPage, isOfDataApi, isPanel, readIndexedAnswers } from '../helpers/indexed-answers.ts';
-import { type IndexedAnswer, OWN_ANSWERS, RECORDING_DIRECTORIES } from '../helpers/replay-answers.ts';
+import { isChannelPage, isOfDataApi, isPanel, readIndexedResponses } from '../helpers/indexed-responses.ts';
+import { type IndexedResponse, OWN_RESPONSES, RECORDING_DIRECTORIES } from '../helpers/replay-responses.ts';
 
 /*
  * YouTube moves the parts of its responses: it wraps and renames containers, adds members and changes their order. A
@@ -52,8 +52,8 @@ function changeAll(value: unknown, change: Change, place: Place): unknown {
   return change(changed, place);
 }
 
-const OTHER = { id: 'UCofAnotherChannel0000000', picture: 'https://yt3.ggpht.com/another=s88' };
-const pictures = [{ url: OTHER.picture, width: 88, height: 88 }];
+const OTHER = { id: 'UCofAnotherChannel0000000', image: 'https://yt3.ggpht.com/another=s88' };
+const images = [{ url: OTHER.image, width: 88, height: 88 }];
 /** What pages show of other channels. */
 const OTHER_CHANNELS = [
   {
@@ -62,14 +62,14 @@ const OTHER_CHANNELS = [
       title: { simpleText: 'Another channel' },
       subscriberCountText: { simpleText: '99M subscribers' },
       videoCountText: { simpleText: '77 videos' },
-      thumbnail: { thumbnails: pictures },
+      thumbnail: { thumbnails: images },
     },
   },
   {
     lockupViewModel: {
       contentId: OTHER.id,
       contentType: 'LOCKUP_CONTENT_TYPE_CHANNEL',
-      contentImage: { decoratedAvatarViewModel: { avatar: { avatarViewModel: { image: { sources: pictures } } } } },
+      contentImage: { decoratedAvatarViewModel: { avatar: { avatarViewModel: { image: { sources: images } } } } },
       metadata: {
         lockupMetadataViewModel: {
           title: { dynamicTextViewModel: { text: { content: 'Another channel' } } },
@@ -140,10 +140,10 @@ function drawFrom(seed: number): () => number {
   };
 }
 
-const isSearch = ({ request }: IndexedAnswer) => request.url.includes('/youtubei/v1/search');
+const isSearch = ({ request }: IndexedResponse) => request.url.includes('/youtubei/v1/search');
 
-function fieldsOf(answer: IndexedAnswer, body: JsonObject): readonly FieldReading[] {
-  return isPanel(answer) ? readPanel(body).fields : readPage(body).fields;
+function fieldsOf(response: IndexedResponse, body: JsonObject): readonly FieldReading[] {
+  return isPanel(response) ? readPanel(body).fields : readPage(body).fields;
 }
 
 /** The number of values, and of those that are as before. @throws for a value that the response did not have before */
@@ -162,12 +162,12 @@ const valuesOf = (field: keyof Channel, fields: readonly FieldReading[]) =>
 
 const RUNS = 30;
 
-for (const directory of [OWN_ANSWERS, ...RECORDING_DIRECTORIES]) {
-  const answers = readIndexedAnswers(directory)
-    .filter((answer) => !isOfDataApi(answer) && !answer.file.endsWith('.xml'))
-    .map((answer) => ({ ...answer, body: JSON.parse(answer.text) as JsonObject }));
-  const records = answers.filter((answer) => isChannelPage(answer) || isPanel(answer));
-  const searches = answers.filter(isSearch);
+for (const directory of [OWN_RESPONSES, ...RECORDING_DIRECTORIES]) {
+  const responses = readIndexedResponses(directory)
+    .filter((response) => !isOfDataApi(response) && !response.file.endsWith('.xml'))
+    .map((response) => ({ ...response, body: JSON.parse(response.text) as JsonObject }));
+  const records = responses.filter((response) => isChannelPage(response) || isPanel(response));
+  const searches = responses.filter(isSearch);
 
   describe(`responses whose parts have moved (${basename(directory)})`, () => {
     const shares: string[] = [];
@@ -176,9 +176,9 @@ for (const directory of [OWN_ANSWERS, ...RECORDING_DIRECTORIES]) {
     it.each(Object.entries<Change>(CHANGES))('have most values, and no wrong ones: %s', (name, change) => {
       const place = { depth: 0, isInLeaf: false, draw: drawFrom(1) };
       const total = { values: 0, same: 0 };
-      for (const answer of records) {
-        const moved = changeAll(answer.body, change, place) as JsonObject;
-        const { values, same } = compareFields(fieldsOf(answer, answer.body), fieldsOf(answer, moved));
+      for (const response of records) {
+        const moved = changeAll(response.body, change, place) as JsonObject;
+        const { values, same } = compareFields(fieldsOf(response, response.body), fieldsOf(response, moved));
         total.values += values;
         total.same += same;
       }
@@ -200,9 +200,9 @@ for (const directory of [OWN_ANSWERS, ...RECORDING_DIRECTORIES]) {
       fc.assert(
         fc.property(fc.nat(), (seed) => {
           const draw = drawFrom(seed);
-          for (const answer of records) {
-            const moved = changeAnywhere(answer.body, changes, draw, isChannelPage(answer));
-            compareFields(fieldsOf(answer, answer.body), fieldsOf(answer, moved));
+          for (const response of records) {
+            const moved = changeAnywhere(response.body, changes, draw, isChannelPage(response));
+            compareFields(fieldsOf(response, response.body), fieldsOf(response, moved));
           }
           for (const { body } of searches) {
             const known = readSearchPage(body).hits.map(({ channelId }) => channelId);
@@ -210,7 +210,7 @@ for (const directory of [OWN_ANSWERS, ...RECORDING_DIRECTORIES]) {
             expect(known).toEqual(expect.arrayContaining(hits.map(({ channelId }) => channelId)));
           }
         }),
-        { numRuns: directory === OWN_ANSWERS ? RUNS * 10 : 2 },
+        { numRuns: directory === OWN_RESPONSES ? RUNS * 10 : 2 },
       );
     });
   });

@@ -25,7 +25,7 @@ afterAll(() => service.close());
 describe.each([
   ['a record', `/channel/${SAMPLE}`, 3_600],
   ['a search', '/api/search?q=crops', 600],
-  ['a picture', `/${SAMPLE}/tv`, 86_400],
+  ['an image', `/${SAMPLE}/tv`, 86_400],
 ])('%s that the client already has', (what, url, maxAgeSeconds) => {
   test('gets a 304 with the caching fields of the full response', async () => {
     const first = await service.get(url);
@@ -35,7 +35,7 @@ describe.each([
     service.clock.advance(2_000);
     const confirmed = await service.get(url, { 'if-none-match': String(first.headers.etag) });
     expect([confirmed.status, confirmed.bytes.length]).toEqual([304, 0]);
-    const ageSeconds = what === 'a picture' ? 0 : 62;
+    const ageSeconds = what === 'an image' ? 0 : 62;
     const expected = Object.fromEntries(KEPT.map((name) => [name, whole.headers[name]]));
     expect(Object.fromEntries(KEPT.map((name) => [name, confirmed.headers[name]]))).toEqual({
       ...expected,
@@ -47,7 +47,7 @@ describe.each([
   });
 });
 
-test('a picture keeps its Last-Modified when its original is loaded again', async () => {
+test('an image keeps its Last-Modified when its original is loaded again', async () => {
   const firstModified = (await service.get(`/${SAMPLE}/avatar`)).headers['last-modified'];
   service.clock.advance(2 * 86_400_000);
   const again = await service.get(`/${SAMPLE}/avatar`, { 'if-modified-since': String(firstModified) });

@@ -3,8 +3,8 @@ import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { answerBytes, answerJson, answerStatus } from '../helpers/fake-upstream.ts';
-import { OWN_ANSWERS, readAnswers } from '../helpers/replay-answers.ts';
+import { respondWithBytes, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { OWN_RESPONSES, readResponses } from '../helpers/replay-responses.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -17,14 +17,14 @@ const KEY_FAILURE_MS = 15_000;
 /** Twice as many as a breaker needs to open. */
 const REQUESTS = 40;
 
-const picture = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
+const image = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
 const CUT_BYTES = 60;
-/** An encoder that cannot decode the truncated picture. */
+/** An encoder that cannot decode the truncated image. */
 const encoder = createFakeEncoder({
   async inspect(original, options) {
     const { length } = 'path' in original ? await readFile(original.path) : original.bytes;
     if (length > CUT_BYTES) return createFakeEncoder().inspect(original, options);
-    throw new AppError('upstream_invalid', 'The original picture cannot be decoded.');
+    throw new AppError('upstream_invalid', 'The original image cannot be decoded.');
   },
 });
 
@@ -47,12 +47,12 @@ async function conditions(): Promise<readonly object[]> {
   return (await running.service.readiness()).conditions;
 }
 
-/** Answers the lighthouse's banner with `reply`, and all other pictures as usual. */
+/** Replies the lighthouse's banner with `reply`, and all other images as usual. */
 function misbehaveForBanner(listener: RequestListener): void {
   running.replay.misbehave('image', (request, response) => {
     const isMeant = request.url?.includes('lighthouse-banner') === true;
-    const answer = isMeant ? listener : answerBytes(picture, { 'content-type': 'image/png' });
-    answer(request, response);
+    const reply = isMeant ? listener : respondWithBytes(image, { 'content-type': 'image/png' });
+    reply(request, response);
   });
 }
 
@@ -87,7 +87,7 @@ describe('one channel that the page refuses', () => {
     const { service, replay } = running;
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     service.clock.advance(HOUR_MS + 1);
-    replay.misbehave('browse', answerJson({ metadata: {} }));
+    replay.misbehave('browse', respondWithJson({ metadata: {} }));
     for (let request = 0; request < REQUESTS; request += 1) {
       const old = await service.get(`/api/channel/${LIGHTHOUSE}`);
       expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
@@ -97,7 +97,7 @@ describe('one channel that the page refuses', () => {
 
   it('is not used as the probe of a paused source', async () => {
     const { service, replay } = running;
-    replay.misbehave('all', answerStatus(429));
+    replay.misbehave('all', respondWithStatus(429));
     for (let index = 0; index < REQUESTS / 2; index += 1) {
       await service.get(`/api/channel/UCnobody${String(index).padStart(16, '0')}`);
     }
@@ -114,8 +114,8 @@ describe('one channel that the page refuses', () => {
 it.each([
   ['a handle', '/api/channel/circle?type=handle', 'resolve'],
   ['a search', '/api/search?q=light', 'search'],
-] as const)('%s with an unreadable answer is requested once in 15 s', async (_what, url, route) => {
-  running.replay.misbehave('search', answerJson({ contents: {} }));
+] as const)('%s with an unreadable reply is requested once in 15 s', async (_what, url, route) => {
+  running.replay.misbehave('search', respondWithJson({ contents: {} }));
   await hammer(url);
   const calls = running.replay.callsTo(route).length;
   expect(calls).toBeLessThanOrEqual(4);
@@ -127,7 +127,7 @@ it.each([
 
 it('one search that cannot be read is requested once in 15 s, however it is written', async () => {
   const { service, replay } = running;
-  replay.misbehave('search', answerJson({ contents: {} }));
+  replay.misbehave('search', respondWithJson({ contents: {} }));
   await service.get('/api/search?q=lighthouse');
   const calls = replay.callsTo('search').length;
   for (let length = 1; length <= 10; length += 1) {
@@ -138,13 +138,13 @@ it('one search that cannot be read is requested once in 15 s, however it is writ
   expect(await conditions()).toEqual([]);
 });
 
-describe('one picture', () => {
+describe('one image', () => {
   it.each([
-    ['refused with 403', answerStatus(403)],
-    ['gone', answerStatus(404)],
-    ['not a picture', answerBytes(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'))],
-    ['truncated', answerBytes(picture.subarray(0, CUT_BYTES), { 'content-type': 'image/png' })],
-  ])('that is %s is downloaded once in 15 s, and other pictures are downloaded', async (_what, listener) => {
+    ['refused with 403', respondWithStatus(403)],
+    ['gone', respondWithStatus(404)],
+    ['not an image', respondWithBytes(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'))],
+    ['truncated', respondWithBytes(image.subarray(0, CUT_BYTES), { 'content-type': 'image/png' })],
+  ])('that is %s is downloaded once in 15 s, and other images are downloaded', async (_what, listener) => {
     const { service, replay } = running;
     misbehaveForBanner(listener);
     await service.get(`/${LIGHTHOUSE}/tv`);
@@ -162,13 +162,13 @@ describe('one picture', () => {
 
   it('that was replaced in the record is downloaded at once', async () => {
     const { service, replay } = running;
-    misbehaveForBanner(answerStatus(403));
+    misbehaveForBanner(respondWithStatus(403));
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     service.clock.advance(HOUR_MS - 1_000);
     expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(503);
-    const page = readAnswers(OWN_ANSWERS).find(({ request }) => request.body?.browseId === LIGHTHOUSE);
+    const page = readResponses(OWN_RESPONSES).find(({ request }) => request.body?.browseId === LIGHTHOUSE);
     const replaced: unknown = JSON.parse((page?.text ?? '').replaceAll('lighthouse-banner', 'lighthouse-new'));
-    replay.misbehave('browse', answerJson(replaced));
+    replay.misbehave('browse', respondWithJson(replaced));
     service.clock.advance(1_000);
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);

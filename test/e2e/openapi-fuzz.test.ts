@@ -21,10 +21,10 @@ test('every response to a hostile request is declared in the document, and none 
   const document = (await service.get('/openapi.json')).json<OpenApiDocument>();
   const seen = new Set<string>();
   const property = fc.asyncProperty(hostileRequests(document), async (request) => {
-    const answer = await client.send(request);
-    seen.add(`${answer.status} ${answer.headers['content-type']}`);
-    await assertDeclared(document, request, answer);
-    expect(answer.status).not.toBe(500);
+    const response = await client.send(request);
+    seen.add(`${response.status} ${response.headers['content-type']}`);
+    await assertDeclared(document, request, response);
+    expect(response.status).not.toBe(500);
   });
   await fc.assert(property, { numRuns: 300, seed: 20_261_120 });
   // Proves that the requests get past the first checks.

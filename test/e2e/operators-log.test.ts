@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { picturesDirectory } from '../../src/picture-store/file-names.ts';
+import { imagesDirectory } from '../../src/image-store/file-names.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, startWithoutEncoder, type TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createStub, numberedChannelId } from '../helpers/fake-source.ts';
-import { answerStatus, findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { findRefusingOrigin, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -93,7 +93,7 @@ describe('the log', () => {
     });
 
     test('has no line if the source has responded before', async () => {
-      const upstream = await startFakeUpstream(answerStatus(404));
+      const upstream = await startFakeUpstream(respondWithStatus(404));
       const { service, messages } = await startAt(upstream.origin);
       await service.get('/@nobody/tv');
       await upstream.close();
@@ -113,23 +113,23 @@ describe('the log', () => {
     expect(lines).toContainEqual(repeated);
   });
 
-  test('names a damaged picture file, and reports that cache.db was recreated', async () => {
+  test('names a damaged image file, and reports that cache.db was recreated', async () => {
     const dataDir = await createTemporaryDirectory();
     const url = `/${SAMPLE}/tv.webp`;
     const before = await startTestApp({ dataDir, encoder: createFakeEncoder() });
     const { bytes } = await before.get(url);
     await before.close();
-    const pictures = await readdir(picturesDirectory(dataDir), { recursive: true, withFileTypes: true });
-    const files = pictures.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    const images = await readdir(imagesDirectory(dataDir), { recursive: true, withFileTypes: true });
+    const files = images.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     expect(files).toHaveLength(2);
     for (const file of files) await writeFile(file, Buffer.alloc((await stat(file)).size, 'damaged'));
     await writeFile(databasePath(dataDir), 'no database at all');
 
     const { lines, service } = await startLogged({ dataDir });
-    const answer = await service.get(url);
-    expect([answer.status, answer.bytes]).toEqual([200, bytes]);
+    const response = await service.get(url);
+    expect([response.status, response.bytes]).toEqual([200, bytes]);
     expect(lines).toContainEqual(expect.objectContaining({ level: LEVELS.warn, msg: 'cache.db', kind: 'rebuilt' }));
-    const damaged = lines.filter(({ msg, kind }) => msg === 'pictures' && kind === 'damaged');
+    const damaged = lines.filter(({ msg, kind }) => msg === 'images' && kind === 'damaged');
     expect(damaged).toMatchObject([{ level: LEVELS.warn, path: expect.stringContaining(dataDir) }]);
   });
 

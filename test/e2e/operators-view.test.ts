@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startWithoutEncoder } from '../helpers/app.ts';
 import { createStub, numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
-import { answerBytes, answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { respondWithBytes, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
@@ -12,21 +12,21 @@ const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA
 const MIB = 2 ** 20;
 
 describe('readiness', () => {
-  test('has a condition, also in the metrics, as long as pictures cannot be stored', async () => {
+  test('has a condition, also in the metrics, as long as images cannot be stored', async () => {
     const dataDir = await createTemporaryDirectory();
-    const obstacle = join(dataDir, 'pictures');
+    const obstacle = join(dataDir, 'images');
     await writeFile(obstacle, 'a file where the directory should be');
     const service = await startWithoutEncoder({ dataDir });
     expect((await service.get(`/${SAMPLE}/tv.webp`)).status).toBe(200);
     const conditions = async () => (await service.readiness()).conditions;
-    const told = { name: 'pictures', detail: 'cannot be stored', isBlocking: false };
+    const told = { name: 'images', detail: 'cannot be stored', isBlocking: false };
     await expect.poll(conditions, { timeout: 60_000 }).toEqual([told]);
-    expect(await service.metric('pennant_part_degraded{part="pictures"}')).toBe(1);
+    expect(await service.metric('pennant_part_degraded{part="images"}')).toBe(1);
 
     await rm(obstacle);
     expect((await service.get(`/${OTHER}/tv.webp`)).status).toBe(200);
     await expect.poll(conditions, { timeout: 60_000 }).toEqual([]);
-    expect(await service.metric('pennant_part_degraded{part="pictures"}')).toBeUndefined();
+    expect(await service.metric('pennant_part_degraded{part="images"}')).toBeUndefined();
   });
 
   test('has a condition while records cannot be stored, and records are still served', async () => {
@@ -75,8 +75,8 @@ describe('a setting reaches its component', () => {
       'names in memory': MIB / 2,
       'searches in memory': MIB,
       'originals in memory': MIB / 2,
-      'pictures in memory': 6 * MIB,
-      'pictures on disk': 50 * MIB,
+      'images in memory': 6 * MIB,
+      'images on disk': 50 * MIB,
       'rate limit': 5_000,
       'encoder queue': 7,
     });
@@ -122,7 +122,7 @@ test('readiness and metrics show that a failing source is paused', async () => {
 
 test('downloads from image hosts are counted by outcome, in metrics and console', async () => {
   const upstream = await startFakeUpstream((request, response) =>
-    (request.url === '/0' ? answerBytes(GIF) : answerStatus(503))(request, response),
+    (request.url === '/0' ? respondWithBytes(GIF) : respondWithStatus(503))(request, response),
   );
   onTestFinished(upstream.close);
   const source: ChannelSource = {
@@ -141,8 +141,8 @@ test('downloads from image hosts are counted by outcome, in metrics and console'
   expect(recent.sources['image hosts']).toEqual({ found: 1, upstream_unavailable: 1 });
 });
 
-test('a paused source that is tried again counts as paused until it has answered', async () => {
-  const probe = { asked: Promise.withResolvers<void>(), answered: Promise.withResolvers<void>() };
+test('a paused source that is tried again counts as paused until it has responded', async () => {
+  const probe = { asked: Promise.withResolvers<void>(), responded: Promise.withResolvers<void>() };
   const failing = createStub({ name: 'failing' });
   const working = numberedSource();
   let isWorking = false;
@@ -151,7 +151,7 @@ test('a paused source that is tried again counts as paused until it has answered
     async getChannel(channelId, options) {
       if (!isWorking) return failing.getChannel(channelId, options);
       probe.asked.resolve();
-      await probe.answered.promise;
+      await probe.responded.promise;
       return working.getChannel(channelId, options);
     },
   };
@@ -169,7 +169,7 @@ test('a paused source that is tried again counts as paused until it has answered
     expect.objectContaining({ name: 'failing', breaker: 'half-open' }),
   );
   expect(await isPaused()).toBe(1);
-  probe.answered.resolve();
+  probe.responded.resolve();
   expect((await asking).status).toBe(200);
   expect([(await service.readiness()).conditions, await isPaused()]).toEqual([[], 0]);
 });

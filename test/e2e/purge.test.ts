@@ -15,10 +15,10 @@ import {
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
-const PICTURE = Buffer.concat([Buffer.from('RIFFxxxxWEBP'), Buffer.alloc(1_000, 7)]);
-const NEW_ORIGINAL = Buffer.concat([PICTURE, Buffer.from('new')]);
+const IMAGE = Buffer.concat([Buffer.from('RIFFxxxxWEBP'), Buffer.alloc(1_000, 7)]);
+const NEW_ORIGINAL = Buffer.concat([IMAGE, Buffer.from('new')]);
 const RECORD = `/channel/${HELD_CHANNEL_ID}`;
-const PICTURE_URL = `/${HELD_CHANNEL_ID}/avatar.avif`;
+const IMAGE_URL = `/${HELD_CHANNEL_ID}/avatar.avif`;
 
 /** Work that waits until the test releases it. */
 interface Gate {
@@ -59,18 +59,18 @@ const encoder = createFakeEncoder({
   info: { width: 900, height: 900, format: 'webp' },
   async encode() {
     await pass('encode');
-    return PICTURE;
+    return IMAGE;
   },
   async reencode() {
     await pass('refine');
-    return PICTURE.subarray(0, 500);
+    return IMAGE.subarray(0, 500);
   },
 });
 
 beforeEach(async () => {
   gates = {};
   passes = {};
-  original = PICTURE;
+  original = IMAGE;
   source = createHeldSource(AVATAR);
   dataDir = await createTemporaryDirectory();
   await start();
@@ -149,10 +149,10 @@ describe('a purged channel', () => {
     expect(await storedBytes()).not.toContain('old title');
   });
 
-  test.each(['download', 'encode'] as const)('is not stored by a cold picture whose %s began before', async (step) => {
+  test.each(['download', 'encode'] as const)('is not stored by a cold image whose %s began before', async (step) => {
     await app.get(RECORD);
     const gate = closeGate(step);
-    const before = app.get(PICTURE_URL);
+    const before = app.get(IMAGE_URL);
     await gate.reached;
     await purge();
     gate.open();
@@ -160,34 +160,34 @@ describe('a purged channel', () => {
     expect(await storedBytes()).not.toContain('RIFF');
   });
 
-  test('is not returned to a request for a picture whose download began before', async () => {
+  test('is not returned to a request for an image whose download began before', async () => {
     await app.get(RECORD);
     const gate = closeGate('download');
-    const before = app.get(PICTURE_URL);
+    const before = app.get(IMAGE_URL);
     await gate.reached;
     original = NEW_ORIGINAL;
     await purge();
-    const after = app.get(PICTURE_URL);
+    const after = app.get(IMAGE_URL);
     await expect.poll(() => passes.download).toBe(2);
     gate.open();
     await before;
     const { etag } = (await after).headers;
-    expect((await app.getLater(PICTURE_URL)).headers).toMatchObject({ ...HIT, etag });
+    expect((await app.getLater(IMAGE_URL)).headers).toMatchObject({ ...HIT, etag });
     await purge();
-    expect((await app.get(PICTURE_URL)).headers.etag).toBe(etag);
+    expect((await app.get(IMAGE_URL)).headers.etag).toBe(etag);
   });
 
-  test('has its picture stored by a request during an encode that began before', async () => {
+  test('has its image stored by a request during an encode that began before', async () => {
     await app.get(RECORD);
     const gate = closeGate('encode');
-    const before = app.get(PICTURE_URL);
+    const before = app.get(IMAGE_URL);
     await gate.reached;
     await purge();
-    const after = app.get(PICTURE_URL);
+    const after = app.get(IMAGE_URL);
     await expect.poll(() => passes.encode).toBe(2);
     gate.open();
     expect([(await before).status, (await after).status]).toEqual([200, 200]);
-    expect((await app.getLater(PICTURE_URL)).headers).toMatchObject(HIT);
+    expect((await app.getLater(IMAGE_URL)).headers).toMatchObject(HIT);
     expect(passes.encode).toBe(2);
   });
 
@@ -214,22 +214,22 @@ describe('a purged channel', () => {
   });
 
   test('is not stored by a re-encode that began before', async () => {
-    for (let asked = 0; asked < 3; asked += 1) await app.get(PICTURE_URL);
+    for (let asked = 0; asked < 3; asked += 1) await app.get(IMAGE_URL);
     app.clock.advance(60_000);
     const gate = closeGate('refine');
-    await app.get(PICTURE_URL);
+    await app.get(IMAGE_URL);
     await gate.reached;
     await purge();
     gate.open();
     expect(await storedBytes()).not.toMatch(/RIFF|refinement/);
   });
 
-  test('is loaded again: record, picture and original', async () => {
-    await app.get(PICTURE_URL);
-    expect((await app.get(PICTURE_URL)).headers).toMatchObject(HIT);
+  test('is loaded again: record, image and original', async () => {
+    await app.get(IMAGE_URL);
+    expect((await app.get(IMAGE_URL)).headers).toMatchObject(HIT);
     await purge();
-    expect((await app.get(PICTURE_URL)).headers['cache-status']).toMatch(/fwd=uri-miss/);
-    expect((await app.get(PICTURE_URL)).headers).toMatchObject(HIT);
+    expect((await app.get(IMAGE_URL)).headers['cache-status']).toMatch(/fwd=uri-miss/);
+    expect((await app.get(IMAGE_URL)).headers).toMatchObject(HIT);
   });
 
   test('is removed from the micro-cache', async () => {

@@ -23,9 +23,9 @@ describe('the rate limit', () => {
       { method: 'GET', url: '/' },
     ];
     for (const [index, request] of requests.entries()) {
-      const answer = await service.request(request);
-      expect(answer.status).not.toBe(429);
-      expect(answer.headers).toMatchObject({
+      const response = await service.request(request);
+      expect(response.status).not.toBe(429);
+      expect(response.headers).toMatchObject({
         'ratelimit-policy': '"default";q=10;w=30',
         ratelimit: `"default";r=${9 - index};t=30`,
         'x-ratelimit-limit': '10',
@@ -108,8 +108,8 @@ describe('the rate limit', () => {
     await service.get('/', { 'x-forwarded-for': '203.0.113.1' });
     expect((await service.get('/', { 'x-forwarded-for': '203.0.113.1' })).status).toBe(429);
     for (let sent = 0; sent < 15; sent += 1) {
-      const answer = await service.get('/', { 'x-forwarded-for': '203.0.113.9' });
-      expect([answer.status, answer.headers.ratelimit]).toEqual([200, undefined]);
+      const response = await service.get('/', { 'x-forwarded-for': '203.0.113.9' });
+      expect([response.status, response.headers.ratelimit]).toEqual([200, undefined]);
     }
   });
 });

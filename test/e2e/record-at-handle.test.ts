@@ -23,11 +23,15 @@ test.each([
   'text/html;q=0.1, application/json;q=0.2',
   'application/json, image/png;q=0',
 ])('/@handle returns the record for Accept: %s', async (accept) => {
-  const answer = await service.get('/@PennantSample', { accept });
+  const response = await service.get('/@PennantSample', { accept });
   const record = await service.get(`/api/channel/${SAMPLE}`);
-  expect([answer.status, answer.headers['content-type'], answer.headers.vary]).toEqual([200, JSON_TYPE, 'Accept']);
-  expect([answer.text, answer.headers.etag]).toEqual([record.text, record.headers.etag]);
-  expect(answer.headers['cache-control']).toMatch(/^public, max-age=3[56]\d\d$/);
+  expect([response.status, response.headers['content-type'], response.headers.vary]).toEqual([
+    200,
+    JSON_TYPE,
+    'Accept',
+  ]);
+  expect([response.text, response.headers.etag]).toEqual([record.text, record.headers.etag]);
+  expect(response.headers['cache-control']).toMatch(/^public, max-age=3[56]\d\d$/);
 });
 
 test.each([
@@ -40,11 +44,11 @@ test.each([
   [`/${SAMPLE}`, 'application/json'],
   ['/@pennantsample/tv', 'application/json'],
   ['/api/banner/@pennantsample', 'application/json'],
-])('%s returns the picture for Accept: %s', async (url, accept) => {
+])('%s returns the image for Accept: %s', async (url, accept) => {
   expect(await typeOf(url, accept)).toEqual([200, 'image/jpeg', 'Accept']);
 });
 
-test('a URL with a format returns the picture without Vary', async () => {
+test('a URL with a format returns the image without Vary', async () => {
   expect(await typeOf('/@pennantsample?format=webp', 'application/json')).toEqual([200, 'image/webp', undefined]);
 });
 
@@ -52,12 +56,12 @@ test('an encoded @ is accepted', async () => {
   expect(await typeOf('/%40pennantsample', 'application/json')).toEqual([200, JSON_TYPE, 'Accept']);
 });
 
-test('with NEGOTIATE=off, /@handle always returns the picture', async () => {
+test('with NEGOTIATE=off, /@handle always returns the image', async () => {
   const fixed = await startWithoutEncoder({ env: { NEGOTIATE: 'off' } });
   expect(await typeOf('/@pennantsample', 'application/json', fixed)).toEqual([200, 'image/jpeg', undefined]);
 });
 
-test('the micro-cache and conditional requests keep record and picture apart', async () => {
+test('the micro-cache and conditional requests keep record and image apart', async () => {
   const ask = (accept: string, headers: Record<string, string> = {}) =>
     service.get('/@pennantsample', { accept, ...headers });
   // The second response of each is a hit, which the micro-cache stores.
@@ -71,10 +75,10 @@ test('the micro-cache and conditional requests keep record and picture apart', a
   ] as const) {
     expect((await ask(accept)).headers['content-type']).toBe(type);
   }
-  const [picture, record] = [await ask('image/webp'), await ask('application/json')];
-  const pictureEtag = String(picture.headers.etag);
+  const [image, record] = [await ask('image/webp'), await ask('application/json')];
+  const imageEtag = String(image.headers.etag);
   const recordEtag = String(record.headers.etag);
-  expect((await ask('application/json', { 'if-none-match': pictureEtag })).status).toBe(200);
+  expect((await ask('application/json', { 'if-none-match': imageEtag })).status).toBe(200);
   expect((await ask('image/webp', { 'if-none-match': recordEtag })).status).toBe(200);
   const confirmed = await ask('application/json', { 'if-none-match': recordEtag });
   expect([confirmed.status, confirmed.headers.vary, confirmed.headers['last-modified']]).toEqual([
@@ -82,7 +86,7 @@ test('the micro-cache and conditional requests keep record and picture apart', a
     'Accept',
     undefined,
   ]);
-  const since = String(picture.headers['last-modified']);
+  const since = String(image.headers['last-modified']);
   expect((await ask('application/json', { 'if-modified-since': since })).status).toBe(200);
 });
 

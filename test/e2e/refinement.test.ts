@@ -1,12 +1,12 @@
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { catalogLine, importLines, writePictures } from '../helpers/catalog.ts';
+import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { decodePicture } from '../helpers/picture.ts';
+import { decodeImage } from '../helpers/image.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
-const PICTURE = '/UCPennantSample00000003A/mobile.avif';
+const IMAGE = '/UCPennantSample00000003A/mobile.avif';
 
 async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<TestApp> {
   const service = await startTestApp(options);
@@ -15,14 +15,14 @@ async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<
 }
 
 async function etagOf(service: TestApp): Promise<string> {
-  return String((await service.get(PICTURE)).headers.etag);
+  return String((await service.get(IMAGE)).headers.etag);
 }
 
-describe('a picture that is requested often', () => {
+describe('an image that is requested often', () => {
   test('is encoded again, smaller, after its third request and not within the first minute', async () => {
     const dataDir = await createTemporaryDirectory();
     const service = await start({ dataDir });
-    const first = await service.get(PICTURE);
+    const first = await service.get(IMAGE);
     const fastEtag = String(first.headers.etag);
     for (let asked = 0; asked < 5; asked += 1) expect(await etagOf(service)).toBe(fastEtag);
     service.clock.advance(60_000);
@@ -32,11 +32,11 @@ describe('a picture that is requested often', () => {
     };
     await expect.poll(etagLater, { interval: 200 }).not.toBe(fastEtag);
 
-    const optimized = await service.get(PICTURE);
+    const optimized = await service.get(IMAGE);
     expect(optimized.bytes.length).toBeLessThan(first.bytes.length);
-    const [before, after] = [await decodePicture(first.bytes), await decodePicture(optimized.bytes)];
+    const [before, after] = [await decodeImage(first.bytes), await decodeImage(optimized.bytes)];
     expect([after.format, after.width, after.height]).toEqual(['avif', before.width, before.height]);
-    const confirmed = await service.get(PICTURE, { 'if-none-match': fastEtag });
+    const confirmed = await service.get(IMAGE, { 'if-none-match': fastEtag });
     expect([confirmed.status, confirmed.headers.etag]).toEqual([304, fastEtag]);
     expect(optimized.headers.etag).not.toBe(fastEtag);
 
@@ -55,7 +55,7 @@ describe('a picture that is requested often', () => {
   });
 });
 
-describe('a picture that equals its original', () => {
+describe('an image that equals its original', () => {
   test('is sent byte for byte, unless the original contains more than pixels', async () => {
     const dataDir = await createTemporaryDirectory();
     const noise = { width: 300, height: 300, noise: { type: 'gaussian' as const, mean: 128, sigma: 40 } };
@@ -66,7 +66,7 @@ describe('a picture that equals its original', () => {
       .withExif({ IFD0: { Artist: 'somebody' } })
       .jpeg({ quality: 61 })
       .toBuffer();
-    const images = await writePictures(dataDir, { 'clean.jpg': clean, 'tagged.jpg': tagged });
+    const images = await writeImages(dataDir, { 'clean.jpg': clean, 'tagged.jpg': tagged });
     const { refusals } = await importLines(
       dataDir,
       [catalogLine(1, { avatarFile: 'clean.jpg' }), catalogLine(2, { avatarFile: 'tagged.jpg' })],

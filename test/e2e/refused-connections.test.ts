@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
 import { readMetrics } from '../helpers/metrics.ts';
-import { openConnection, type RawAnswer, readAnswers } from '../helpers/raw-http.ts';
+import { openConnection, type RawResponse, readResponses } from '../helpers/raw-http.ts';
 
 /*
  * What one client's bytes make the service do after a refusal, and that other clients on a proxy's connection are not
@@ -24,10 +24,10 @@ async function start(env: Record<string, string> = {}): Promise<{ service: TestA
   return { service, port: await service.listen() };
 }
 
-const statusesOf = (answers: readonly RawAnswer[]) => answers.map(({ status }) => status);
+const statusesOf = (responses: readonly RawResponse[]) => responses.map(({ status }) => status);
 const ADMITTED = Array.from({ length: LIMIT }, () => 200);
 
-/** Requests that were answered, or refused one by one. */
+/** Requests that were served, or refused one by one. */
 async function countRequests(service: TestApp): Promise<number> {
   const metrics = readMetrics((await service.console('/metrics')).text);
   const series = [...metrics].filter(([name]) => name.startsWith('pennant_http_requests_total{'));
@@ -61,17 +61,17 @@ async function upload(service: TestApp, port: number, head: string): Promise<{ s
 describe('a client that pipelines on after its first refused request', () => {
   test.each([12, 2_500])('of %i gets its ten responses and a 429, and the rest is not looked at', async (requests) => {
     const { service, port } = await start();
-    const answers = await readAnswers(port, GET.repeat(requests));
-    expect(statusesOf(answers)).toEqual([...ADMITTED, 429]);
-    expect(answers.at(-1)?.headers.connection).toBe('close');
+    const responses = await readResponses(port, GET.repeat(requests));
+    expect(statusesOf(responses)).toEqual([...ADMITTED, 429]);
+    expect(responses.at(-1)?.headers.connection).toBe('close');
     expect(await countRequests(service)).toBe(LIMIT + 1);
   });
 
   test('gets one 429 on each further connection', async () => {
     const { service, port } = await start();
-    await readAnswers(port, GET.repeat(LIMIT + 2));
+    await readResponses(port, GET.repeat(LIMIT + 2));
     for (let more = 1; more <= 5; more += 1) {
-      expect(statusesOf(await readAnswers(port, GET.repeat(500)))).toEqual([429]);
+      expect(statusesOf(await readResponses(port, GET.repeat(500)))).toEqual([429]);
       expect(await countRequests(service)).toBe(LIMIT + 1 + more);
     }
   });
@@ -117,7 +117,7 @@ describe('a connection that is kept', () => {
     expect((await connection.ask(from(1))).status).toBe(429);
     expect((await connection.ask(from(2))).status).toBe(200);
     connection.close();
-    const both = await readAnswers(port, from(1) + from(2) + from(3, '\r\nConnection: close'));
+    const both = await readResponses(port, from(1) + from(2) + from(3, '\r\nConnection: close'));
     expect(statusesOf(both)).toEqual([429, 200, 200]);
   });
 });
@@ -154,7 +154,7 @@ test('requests of one connection wait for the responses before them', async () =
   const held = source.hold();
   const request = `GET /channel/${HELD_CHANNEL_ID} HTTP/1.1\r\nHost: a\r\n\r\n`;
   const requests = 500;
-  const answers = readAnswers(
+  const responses = readResponses(
     port,
     request.repeat(requests - 1) + request.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
   );
@@ -162,5 +162,5 @@ test('requests of one connection wait for the responses before them', async () =
   for (let turn = 0; turn < 100; turn += 1) await nextTurn();
   expect(received).toBeLessThan(30);
   held.release();
-  expect(await answers).toHaveLength(requests);
+  expect(await responses).toHaveLength(requests);
 });

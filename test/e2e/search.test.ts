@@ -17,9 +17,9 @@ interface Results {
 }
 
 async function search(query: string): Promise<Results> {
-  const answer = await service.get(`/api/search?${query}`);
-  expect(answer.status).toBe(200);
-  return answer.json<Results>();
+  const response = await service.get(`/api/search?${query}`);
+  expect(response.status).toBe(200);
+  return response.json<Results>();
 }
 
 describe('search', () => {
@@ -87,9 +87,9 @@ describe('search', () => {
     ['q=a&limit=51', '1 to 50'],
     ['q=a&limit=x', '1 to 50'],
   ])('refuses "%s" with the reason', async (query, hint) => {
-    const answer = await service.get(`/api/search?${query}`);
-    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_parameter']);
-    expect(answer.json().detail).toContain(hint);
+    const response = await service.get(`/api/search?${query}`);
+    expect([response.status, response.json().code]).toEqual([400, 'invalid_parameter']);
+    expect(response.json().detail).toContain(hint);
   });
 });
 

@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
-import { decodePicture } from '../helpers/picture.ts';
+import { decodeImage } from '../helpers/image.ts';
 
 /** A response takes less than 12 s. The clock does not move until then. */
-const PICTURE_DEADLINE_MS = 11_000;
+const IMAGE_DEADLINE_MS = 11_000;
 const URL = '/UCPennantSample00000001A/tv.webp?width=320';
 
-test('a picture that is not encoded in time is reported as overload, not as an upstream error, and is ready later', async () => {
+test('an image that is not encoded in time is reported as overload, not as an upstream error, and is ready later', async () => {
   const encoder = createEncoder({ processes: 1 });
   const turn = Promise.withResolvers<void>();
   const service = await startTestApp({
@@ -16,7 +16,7 @@ test('a picture that is not encoded in time is reported as overload, not as an u
   onTestFinished(() => service.close());
 
   const asking = service.get(URL);
-  await service.clock.passTimer(PICTURE_DEADLINE_MS);
+  await service.clock.passTimer(IMAGE_DEADLINE_MS);
   const late = await asking;
   expect([late.status, late.json().code]).toEqual([503, 'overloaded']);
   expect(late.headers['retry-after']).toMatch(/^\d+$/);
@@ -24,5 +24,5 @@ test('a picture that is not encoded in time is reported as overload, not as an u
   turn.resolve();
   const cacheStatus = async () => (await service.get(URL)).headers['cache-status'];
   await expect.poll(cacheStatus).toMatch(/^pennant; hit/);
-  expect(await decodePicture((await service.get(URL)).bytes)).toMatchObject({ format: 'webp', width: 320 });
+  expect(await decodeImage((await service.get(URL)).bytes)).toMatchObject({ format: 'webp', width: 320 });
 });

@@ -8,7 +8,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
 /** So large that it is still being written when the response has arrived. */
-const PICTURE = Buffer.alloc(24 * 2 ** 20, 'RIFFxxxxWEBP');
+const IMAGE = Buffer.alloc(24 * 2 ** 20, 'RIFFxxxxWEBP');
 const URLS = [
   `/channel/${HELD_CHANNEL_ID}`,
   `/api/channel/${HELD_HANDLE}?type=handle`,
@@ -18,7 +18,7 @@ const URLS = [
 
 test('values served right before a stop are stored, and served again after the next start', async () => {
   const dataDir = await createTemporaryDirectory();
-  const encoder = createFakeEncoder({ encode: async () => PICTURE });
+  const encoder = createFakeEncoder({ encode: async () => IMAGE });
   const downloader = { download: async () => Buffer.from('the original') };
   const parts = { dataDir, encoder, downloader };
   const stopped = await startTestApp({ ...parts, sources: [createHeldSource(AVATAR)] });
@@ -26,8 +26,8 @@ test('values served right before a stop are stored, and served again after the n
   await stopped.close();
   // At once, because the process ends.
   const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
-  const sizes = files.filter((name) => name.startsWith('pictures/')).map((name) => statSync(join(dataDir, name)).size);
-  expect(sizes).toContain(PICTURE.length);
+  const sizes = files.filter((name) => name.startsWith('images/')).map((name) => statSync(join(dataDir, name)).size);
+  expect(sizes).toContain(IMAGE.length);
   expect(files).not.toContain('cache.db-wal');
 
   const source = createHeldSource(AVATAR);

@@ -38,7 +38,7 @@ function start(env: Record<string, string> = {}): Promise<TestApp> {
   return startWithoutEncoder({ dataDir, env, clock: createRunningClock() });
 }
 
-/** Fills the stores with the channel through every URL, and with the picture of another channel. */
+/** Fills the stores with the channel through every URL, and with the image of another channel. */
 async function fillStores(): Promise<void> {
   const app = await startTestApp({ dataDir, clock: createRunningClock(), encoder: createFakeEncoder() });
   for (const way of [...WAYS, ...SEARCHES, `/${OTHER}/tv.webp`])
@@ -55,15 +55,15 @@ async function storedBytes(): Promise<string> {
   return texts.join('');
 }
 
-async function countPictures(): Promise<number> {
-  const entries = await readdir(join(dataDir, 'pictures'), { recursive: true, withFileTypes: true });
+async function countImages(): Promise<number> {
+  const entries = await readdir(join(dataDir, 'images'), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).length;
 }
 
 async function expectEveryWayBlocked(app: TestApp): Promise<void> {
   for (const way of WAYS) {
-    const answer = await app.get(way);
-    expect([way, answer.status, answer.json().code]).toEqual([way, 451, 'channel_blocked']);
+    const response = await app.get(way);
+    expect([way, response.status, response.json().code]).toEqual([way, 451, 'channel_blocked']);
   }
 }
 
@@ -78,14 +78,14 @@ describe('a channel that is blocked after it was stored', () => {
   test('gets 451 from the start, and is removed from the disk soon after, and everything else stays', async () => {
     await fillStores();
     expect(await storedBytes()).toContain(WORDS);
-    const before = await countPictures();
+    const before = await countImages();
     const app = await start({ BLOCKED_CHANNELS: BLOCKED });
     await expectEveryWayBlocked(app);
     // Searches come later, because their results are stored and one query is the channel's ID.
     await expect.poll(storedBytes).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
-    // The original and picture of the other channel.
+    // The original and image of the other channel.
     expect(before).toBeGreaterThan(2);
-    await expect.poll(countPictures).toBe(2);
+    await expect.poll(countImages).toBe(2);
     expect((await app.get(`/${OTHER}/tv.webp`)).headers['cache-status']).toMatch(/^pennant; hit/);
     await expectNotFound(app);
   });
@@ -98,7 +98,7 @@ describe('a channel that is blocked after it was stored', () => {
     await app.close();
     expect(await storedBytes()).toContain(OTHER);
     expect(await storedBytes()).not.toContain(WORDS);
-    expect(await countPictures()).toBe(2);
+    expect(await countImages()).toBe(2);
   });
 
   test('is neither shown nor stored if upstream redirects another ID to it', async () => {

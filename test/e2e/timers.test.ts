@@ -24,7 +24,7 @@ test('responses leave no timers behind', async () => {
   const app = await buildApp(config, { logger, version: '0.0.0-test', encoder: createFakeEncoder() });
   onTestFinished(() => app.close());
 
-  async function answerTimes(count: number): Promise<void> {
+  async function respondTimes(count: number): Promise<void> {
     for (let number = 0; number < count; number += 1) {
       // A response from the micro-cache, and one that passes every step.
       for (const url of URLS.flatMap((each) => [each, `${each}?number=${number}`])) {
@@ -33,8 +33,8 @@ test('responses leave no timers behind', async () => {
     }
   }
 
-  await answerTimes(5);
+  await respondTimes(5);
   const before = countTimers();
-  await answerTimes(250);
+  await respondTimes(250);
   expect(countTimers()).toBeLessThanOrEqual(before);
 });

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLogger } from '../../src/lib/logger.ts';
-import { answerJson } from '../helpers/fake-upstream.ts';
+import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { type RecordedSpan, recordSpans } from '../helpers/recorded-spans.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
 
@@ -24,9 +24,9 @@ async function startTraced(env: Record<string, string> = {}) {
     requestLines: () => lines.filter(({ msg }) => msg === 'request'),
     /** Sends a request and reads the complete response. */
     async get(path: string, headers: Record<string, string> = {}) {
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
-      await answer.arrayBuffer();
-      return answer;
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+      await response.arrayBuffer();
+      return response;
     },
   };
 }
@@ -51,7 +51,7 @@ async function endedRequests(count: number): Promise<readonly RecordedSpan[]> {
   return ended();
 }
 
-test('a new picture is one trace with a span for each step, and a stored picture is one span', async () => {
+test('a new image is one trace with a span for each step, and a stored image is one span', async () => {
   const { get, replay, port, requestLines } = await startTraced({ ACCESS_LOG: 'on' });
   const path = `/${CHANNEL_ID}/tv.avif?width=300`;
   const made = await get(path);
@@ -70,10 +70,10 @@ test('a new picture is one trace with a span for each step, and a stored picture
       '      GET',
       '    encoder queue',
       '    encoder task',
-      '  render picture',
+      '  render image',
       '    encoder queue',
       '    encoder task',
-      // The stored picture.
+      // The stored image.
       'GET /:identifier/:variant',
     ]);
 
@@ -95,10 +95,10 @@ test('a new picture is one trace with a span for each step, and a stored picture
     },
   });
   expect(named(ofMade, 'look up originals')[0]?.attributes).toMatchObject({ 'pennant.cache.outcome': 'miss' });
-  expect(named(ofMade, 'render picture')[0]?.attributes).toMatchObject({
-    'pennant.picture.variant': 'tv',
-    'pennant.picture.format': 'avif',
-    'pennant.picture.width': 300,
+  expect(named(ofMade, 'render image')[0]?.attributes).toMatchObject({
+    'pennant.image.variant': 'tv',
+    'pennant.image.format': 'avif',
+    'pennant.image.width': 300,
   });
   expect(named(ofMade, 'GET').map(({ kind, attributes }) => ({ kind, ...attributes }))).toContainEqual({
     kind: CLIENT,
@@ -119,9 +119,9 @@ test('a new picture is one trace with a span for each step, and a stored picture
 
 test('a retry, a failing upstream and "no such channel" can be told apart', async () => {
   const { get, replay } = await startTraced();
-  replay.misbehave('resolve', answerJson({}, 500), 1);
+  replay.misbehave('resolve', respondWithJson({}, 500), 1);
   expect((await get('/api/channel/nosuchchannel?type=handle')).status).toBe(404);
-  replay.misbehave('all', answerJson({}, 500));
+  replay.misbehave('all', respondWithJson({}, 500));
   expect((await get(`/channel/${CHANNEL_ID}`)).status).toBe(503);
   const [found, failed] = await endedRequests(2);
 

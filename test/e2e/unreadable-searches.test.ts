@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerJson } from '../helpers/fake-upstream.ts';
+import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 /** Results of a kind that nobody has seen yet. */
@@ -21,7 +21,7 @@ const CALLS = 'pennant_source_calls_total{source="youtube",operation="search",ou
 let running: YoutubeService;
 beforeEach(async () => {
   running = await startYoutubeService();
-  running.replay.misbehave('search', answerJson(UNREADABLE));
+  running.replay.misbehave('search', respondWithJson(UNREADABLE));
 });
 afterEach(() => running.close());
 
@@ -30,9 +30,9 @@ const search = (query: string) => running.service.get(`/api/search?q=${query}`);
 describe('a search whose results cannot be read', () => {
   it('is an error that is not stored, takes one call, and is counted as a failure of the source', async () => {
     for (let times = 0; times < 3; times += 1) {
-      const answer = await search('night');
-      expect([answer.status, answer.headers['cache-control']]).toEqual([502, 'no-store']);
-      expect(answer.json()).toMatchObject({ code: 'upstream_invalid' });
+      const response = await search('night');
+      expect([response.status, response.headers['cache-control']]).toEqual([502, 'no-store']);
+      expect(response.json()).toMatchObject({ code: 'upstream_invalid' });
     }
     expect(running.replay.callsTo('search')).toHaveLength(1);
     expect(await running.service.metric(CALLS)).toBeGreaterThan(0);

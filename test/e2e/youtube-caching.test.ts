@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
-import { decodePicture } from '../helpers/picture.ts';
-import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { FAULTS, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { decodeImage } from '../helpers/image.ts';
+import { jsonResponse, OWN_RESPONSES, ownResponse, readResponses } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
@@ -28,9 +28,9 @@ beforeEach(async () => {
 afterEach(() => running.close());
 
 async function record(url: string, from = service): Promise<Record<string, unknown>> {
-  const answer = await from.get(url);
-  expect([url, answer.status]).toEqual([url, 200]);
-  return answer.json();
+  const response = await from.get(url);
+  expect([url, response.status]).toEqual([url, 200]);
+  return response.json();
 }
 
 /** Waits for the field that is filled in after the first response. */
@@ -46,12 +46,12 @@ function callCounts(): Record<string, number> {
 
 /** After this, only stored values can be returned. */
 async function restartWithoutUpstream(): Promise<void> {
-  replay.misbehave('all', FAULTS.resetBeforeAnswer);
+  replay.misbehave('all', FAULTS.resetBeforeResponse);
   service = await running.restart();
 }
 
 describe('one load for all requests', () => {
-  it('a hundred simultaneous requests by ID, handle and picture make each upstream call once', async () => {
+  it('a hundred simultaneous requests by ID, handle and image make each upstream call once', async () => {
     const urls = [
       `/api/channel/${LIGHTHOUSE}`,
       '/api/channel/bellrocklight?type=handle',
@@ -72,8 +72,8 @@ describe('one load for all requests', () => {
     expect(replay.callsTo('image').map(({ path }) => path)).toEqual(['/lighthouse-banner=s0']);
   });
 
-  it('the original is requested first, and the whole picture at a fixed size if it is refused', async () => {
-    replay.misbehave('image', answerStatus(403), 1);
+  it('the original is requested first, and the whole image at a fixed size if it is refused', async () => {
+    replay.misbehave('image', respondWithStatus(403), 1);
     expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
     expect(replay.callsTo('image').map(({ path }) => path)).toEqual([
       '/lighthouse-banner=s0',
@@ -96,8 +96,8 @@ describe('the exact publish date', () => {
     expect((await record(url)).publishedAt).toBe(EXACT);
   });
 
-  it('is only a day while the feed answers 404, which does not mean that the channel is absent', async () => {
-    replay.misbehave('feed', answerStatus(404));
+  it('is only a day while the feed responses 404, which does not mean that the channel is absent', async () => {
+    replay.misbehave('feed', respondWithStatus(404));
     const url = `/api/channel/${LIGHTHOUSE}`;
     await record(url);
     await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1), WAIT);
@@ -110,7 +110,7 @@ describe('the exact publish date', () => {
 });
 
 describe('a restart', () => {
-  it('keeps records, names, searches and pictures while upstream fails', async () => {
+  it('keeps records, names, searches and images while upstream fails', async () => {
     const urls = [
       `/api/channel/${LIGHTHOUSE}`,
       '/api/channel/BellRockLight?type=handle',
@@ -167,23 +167,26 @@ describe('identifiers that change', () => {
   it('a handle that another channel took over returns that channel after the hour', async () => {
     const url = '/api/channel/BellRockLight?type=handle';
     expect((await record(url)).channelId).toBe(LIGHTHOUSE);
-    replay.misbehave('resolve', answerJson({ endpoint: { browseEndpoint: { browseId: HARBOUR } } }));
+    replay.misbehave('resolve', respondWithJson({ endpoint: { browseEndpoint: { browseId: HARBOUR } } }));
     expect((await record(url)).channelId).toBe(LIGHTHOUSE);
     service.clock.advance(HOUR_MS + 1);
     expect((await record(url)).channelId).toBe(HARBOUR);
     expect((await record(`/api/channel/${LIGHTHOUSE}`)).channelId).toBe(LIGHTHOUSE);
   });
 
-  it('a new banner URL in a refreshed record is a new picture, and the stored one is served while it cannot be loaded', async () => {
+  it('a new banner URL in a refreshed record is a new image, and the stored one is served while it cannot be loaded', async () => {
     const before = await service.get(`/${LIGHTHOUSE}/tv.png`);
-    const page = JSON.stringify(ownAnswer('browseId', LIGHTHOUSE)).replaceAll('lighthouse-banner', 'new-banner');
+    const page = JSON.stringify(ownResponse('browseId', LIGHTHOUSE)).replaceAll('lighthouse-banner', 'new-banner');
     const { clock } = service;
     await running.close();
     const newBanner = await drawTestCard({ width: 640, height: 360 }).png().toBuffer();
     running = await startYoutubeService(
       {
-        answers: [jsonAnswer('browse', { browseId: LIGHTHOUSE }, JSON.parse(page)), ...readAnswers(OWN_ANSWERS)],
-        image: answerStatus(200, { 'content-type': 'image/png' }, newBanner),
+        responses: [
+          jsonResponse('browse', { browseId: LIGHTHOUSE }, JSON.parse(page)),
+          ...readResponses(OWN_RESPONSES),
+        ],
+        image: respondWithStatus(200, { 'content-type': 'image/png' }, newBanner),
       },
       { dataDir, clock },
     );
@@ -191,7 +194,7 @@ describe('identifiers that change', () => {
     clock.advance(HOUR_MS + 1);
     await record(`/api/channel/${LIGHTHOUSE}`);
 
-    replay.misbehave('image', answerStatus(500));
+    replay.misbehave('image', respondWithStatus(500));
     const meanwhile = await service.get(`/${LIGHTHOUSE}/tv.png`);
     expect(replay.callsTo('image')[0]?.path).toBe('/new-banner=s0');
     expect([meanwhile.status, meanwhile.headers.etag]).toEqual([200, before.headers.etag]);
@@ -199,7 +202,7 @@ describe('identifiers that change', () => {
     replay.behave();
     clock.advance(60_001);
     const after = await service.get(`/${LIGHTHOUSE}/tv.png`);
-    expect([after.status, (await decodePicture(after.bytes)).width]).toEqual([200, 640]);
+    expect([after.status, (await decodeImage(after.bytes)).width]).toEqual([200, 640]);
     expect(after.headers.etag).not.toBe(before.headers.etag);
   });
 });

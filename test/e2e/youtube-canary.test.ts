@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { answerStatus } from '../helpers/fake-upstream.ts';
-import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
+import { OWN_RESPONSES, type ReplayResponse, readResponses } from '../helpers/replay-responses.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const RECORD = '/api/channel/UCreplayLighthouse000001';
@@ -9,15 +9,15 @@ const MINUTE_MS = 60_000;
 let running: YoutubeService;
 afterEach(() => running.close());
 
-async function start(env: Record<string, string>, answers: readonly ReplayAnswer[] = readAnswers(OWN_ANSWERS)) {
-  running = await startYoutubeService({ answers }, { env });
+async function start(env: Record<string, string>, responses: readonly ReplayResponse[] = readResponses(OWN_RESPONSES)) {
+  running = await startYoutubeService({ responses }, { env });
   return running;
 }
 
 async function conditions(): Promise<object[]> {
-  const answer = await running.service.console('/readyz');
-  expect(answer.status).toBe(200);
-  return answer.json<{ conditions: object[] }>().conditions;
+  const response = await running.service.console('/readyz');
+  expect(response.status).toBe(200);
+  return response.json<{ conditions: object[] }>().conditions;
 }
 
 async function metrics(): Promise<string> {
@@ -43,11 +43,11 @@ describe('the canary of a service', () => {
   });
 
   it('reports a missing field as a condition, in the metrics and on the console, and the service stays ready', async () => {
-    const answers = readAnswers(OWN_ANSWERS) as ReplayAnswer[];
-    const { service } = await start({ YOUTUBE_CANARY: 'UCreplayLighthouse000001' }, answers);
+    const responses = readResponses(OWN_RESPONSES) as ReplayResponse[];
+    const { service } = await start({ YOUTUBE_CANARY: 'UCreplayLighthouse000001' }, responses);
     await service.app.runDueWork();
-    for (const [index, answer] of answers.entries()) {
-      answers[index] = { ...answer, text: answer.text.replaceAll('joinedDateText', 'joinedText') };
+    for (const [index, response] of responses.entries()) {
+      responses[index] = { ...response, text: response.text.replaceAll('joinedDateText', 'joinedText') };
     }
     service.clock.advance(60 * MINUTE_MS);
     await service.app.runDueWork();
@@ -60,7 +60,7 @@ describe('the canary of a service', () => {
 
   it('never opens the breaker by its failures', async () => {
     const { service, replay } = await start({ YOUTUBE_CANARY: '@BellRockLight' });
-    replay.misbehave('all', answerStatus(429));
+    replay.misbehave('all', respondWithStatus(429));
     for (let run = 0; run < 30; run += 1) {
       await service.app.runDueWork();
       service.clock.advance(100);

@@ -68,7 +68,7 @@ const link = fc
     value: { title: title.trim(), url: new URL(url).href },
   }));
 
-const picture = fc
+const image = fc
   .tuple(fc.constantFrom('yt3.googleusercontent.com/', 'yt3.ggpht.com/', 'yt3.ggpht.com/ytc/'), base64url(40))
   .map(([place, name]) => `https://${place}${name}`);
 
@@ -88,23 +88,23 @@ const truths: fc.Arbitrary<Truth> = fc.record({
     shown: links.map(({ shown }) => shown),
     value: links.map(({ value }) => value),
   })),
-  banner: asItIs(picture),
-  avatar: asItIs(picture),
+  banner: asItIs(image),
+  avatar: asItIs(image),
 });
 
 /**
- * The parts of answers in all layouts, written down from recorded answers. `{"$title": …}` is a place that tells a field,
+ * The parts of responses in all layouts, written down from recorded responses. `{"$title": …}` is a place that tells a field,
  * `{"$noise": …}` a value that looks like a field and is none. In a place, `%s` stands for the text that upstream shows,
  * `%1` and `%2` for its first word and the others, `%u` for the text in a URL, `%v` for the value, and `%t` and `%l` for
  * title and target of each link. `junk` has values without information that may be in a place instead.
  */
 const { parts, junk } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../fixtures/channel-answers.json'), 'utf8'),
+  readFileSync(join(import.meta.dirname, '../fixtures/channel-responses.json'), 'utf8'),
 ) as { parts: Record<string, object>; junk: Record<CarriedField | 'any', unknown[]> };
 
 const STATES = ['usable', 'unusable', 'absent'] as const;
 
-/** One place of an answer that may tell a field. */
+/** One place of a response that may tell a field. */
 interface Carrier {
   readonly part: string;
   readonly field: CarriedField;
@@ -131,7 +131,7 @@ function renderPart(part: string, truth: Truth, draw: () => number, carriers: Ca
   });
 }
 
-/** Whether all places in a part of an answer are absent. */
+/** Whether all places in a part of a response are absent. */
 function isEmpty(node: unknown): boolean {
   if (Array.isArray(node)) return node.every((value) => value === null);
   return typeof node === 'object' && node !== null && Object.keys(node).length === 0;
@@ -164,8 +164,8 @@ const LAYOUTS = [
 /** They may stand for a channel without naming its ID: with a title they are that of the requested ID. */
 const TITLED_PARTS = ['pageHeader', 'c4', 'game', 'carousel', 'ageGate'];
 
-/** The upstream answers for one channel. */
-interface ChannelAnswers {
+/** The upstream responses for one channel. */
+interface ChannelResponses {
   readonly page: JsonObject;
   /** Empty if there is none. */
   readonly about: JsonObject;
@@ -174,14 +174,14 @@ interface ChannelAnswers {
 }
 
 interface CorpusCase {
-  readonly answers: ChannelAnswers;
-  /** Pictures without their options; `undefined`: no record at all. */
+  readonly responses: ChannelResponses;
+  /** Images without their options; `undefined`: no record at all. */
   readonly expected: Readonly<Record<string, unknown>> | undefined;
 }
 
 const MOST_PLACES = 60;
 
-/** Draws the truth, the parts of an answer, and what is in each of their places. */
+/** Draws the truth, the parts of a response, and what is in each of their places. */
 const corpusCases: fc.Arbitrary<CorpusCase> = fc
   .record({
     truth: truths,
@@ -202,16 +202,17 @@ const corpusCases: fc.Arbitrary<CorpusCase> = fc
     const carriers: Carrier[] = [];
     const drawn = places.values();
     const rendered = parts.map(
-      (part) => renderPart(part, truth, () => drawn.next().value ?? 0, carriers) as Partial<ChannelAnswers> | undefined,
+      (part) =>
+        renderPart(part, truth, () => drawn.next().value ?? 0, carriers) as Partial<ChannelResponses> | undefined,
     );
-    const answers = {
-      page: Object.assign({}, ...rendered.map((answer) => answer?.page)),
-      about: Object.assign({}, ...rendered.map((answer) => answer?.about)),
+    const responses = {
+      page: Object.assign({}, ...rendered.map((response) => response?.page)),
+      about: Object.assign({}, ...rendered.map((response) => response?.about)),
     };
     return {
-      // Converted through JSON like real answers: gaps in lists become nulls.
-      answers: {
-        ...(JSON.parse(JSON.stringify(answers), isReversed ? reverseHeaderRows : undefined) as typeof answers),
+      // Converted through JSON like real responses: gaps in lists become nulls.
+      responses: {
+        ...(JSON.parse(JSON.stringify(responses), isReversed ? reverseHeaderRows : undefined) as typeof responses),
         isAboutLost: about === 'lost',
         requestedId: String(truth.channelId.value),
       },
@@ -255,7 +256,7 @@ const CASES_PER_RULE = 5_000;
 type Rule = Pick<FieldReading, 'field' | 'path'>;
 
 /** @param removed the record is built without the values that this rule found */
-function parse({ page, about, isAboutLost, requestedId }: ChannelAnswers, removed?: Rule) {
+function parse({ page, about, isAboutLost, requestedId }: ChannelResponses, removed?: Rule) {
   const remaining = (fields: readonly FieldReading[]) =>
     fields.filter(({ field, path }) => field !== removed?.field || path !== removed.path);
   const { fields, ...rest } = readPage(page);
@@ -263,15 +264,15 @@ function parse({ page, about, isAboutLost, requestedId }: ChannelAnswers, remove
   return buildRecord(requestedId, { fields: remaining(fields), ...rest }, values);
 }
 
-function parseCase({ answers }: CorpusCase, removed?: Rule): CorpusCase['expected'] {
-  const loaded = parse(answers, removed);
+function parseCase({ responses }: CorpusCase, removed?: Rule): CorpusCase['expected'] {
+  const loaded = parse(responses, removed);
   if (loaded === undefined) return undefined;
   const { banner, avatar, ...fields } = loaded.channel;
   return { ...fields, banner: banner?.key ?? null, avatar: avatar?.key ?? null };
 }
 
-describe('the corpus of generated answers', () => {
-  it(`gives the truth wherever an answer carries it, in ${CASES} cases`, () => {
+describe('the corpus of generated responses', () => {
+  it(`gives the truth wherever a response carries it, in ${CASES} cases`, () => {
     let records = 0;
     fc.assert(
       fc.property(corpusCases, (corpusCase) => {
@@ -295,10 +296,10 @@ describe('the corpus of generated answers', () => {
     expect(outcome.failed).toBe(true);
   });
 
-  it('never makes the parser throw when a node of an answer is replaced by another value', () => {
+  it('never makes the parser throw when a node of a response is replaced by another value', () => {
     fc.assert(
-      fc.property(corpusCases, fc.nat(), fc.jsonValue(), ({ answers }, choice, replacement) => {
-        const parseReplaced = () => parse(replaceNode(answers, choice, replacement));
+      fc.property(corpusCases, fc.nat(), fc.jsonValue(), ({ responses }, choice, replacement) => {
+        const parseReplaced = () => parse(replaceNode(responses, choice, replacement));
         expect(parseReplaced).not.toThrow();
       }),
       { numRuns: CASES },
@@ -306,8 +307,8 @@ describe('the corpus of generated answers', () => {
   });
 });
 
-function replaceNode(answers: ChannelAnswers, choice: number, replacement: unknown): ChannelAnswers {
-  const text = JSON.stringify({ page: answers.page, about: answers.about });
+function replaceNode(responses: ChannelResponses, choice: number, replacement: unknown): ChannelResponses {
+  const text = JSON.stringify({ page: responses.page, about: responses.about });
   let nodes = 0;
   JSON.parse(text, (_key, value: unknown) => {
     nodes += 1;
@@ -315,5 +316,5 @@ function replaceNode(answers: ChannelAnswers, choice: number, replacement: unkno
   });
   let left = choice % nodes;
   const replaced = JSON.parse(text, (_key, value: unknown) => (left-- === 0 ? replacement : value)) as object;
-  return { ...answers, ...replaced };
+  return { ...responses, ...replaced };
 }

@@ -22,8 +22,8 @@ const QUESTIONS = {
   'name, stored': '/api/channel/BellRockLight?type=handle',
   'search, new': '/api/search?q=darkness',
   'search, stored': '/api/search?q=light',
-  'picture, new': '/UCreplayHarbour000000002/tv',
-  'picture, stored': '/UCreplayLighthouse000001/tv',
+  'image, new': '/UCreplayHarbour000000002/tv',
+  'image, stored': '/UCreplayLighthouse000001/tv',
 } as const;
 
 type Question = keyof typeof QUESTIONS;
@@ -31,7 +31,7 @@ const questions = Object.keys(QUESTIONS) as Question[];
 const isStored = (question: Question) => question.endsWith('stored');
 
 interface Observation {
-  readonly answer: InProcessResponse;
+  readonly response: InProcessResponse;
   /** The response to the same request before upstream failed. */
   readonly before: InProcessResponse | undefined;
   /** By the service's clock. */
@@ -81,9 +81,9 @@ async function observeFailure({ upstream, code }: FailureKind): Promise<Observat
     await vi.waitFor(async () => expect(await stored()).toContain(EXACT_TIME), WAIT);
     await ask(QUESTIONS['name, stored']);
     await ask(QUESTIONS['record, stored']);
-    await ask(QUESTIONS['picture, stored']);
+    await ask(QUESTIONS['image, stored']);
     await ask('/api/channel/UCreplayHarbour000000002');
-    // Pictures are fresh for a day and stale searches are usable for a day, so their ages are 25 hours and 2 hours.
+    // Images are fresh for a day and stale searches are usable for a day, so their ages are 25 hours and 2 hours.
     clock.advance(23 * HOUR_MS);
     await ask(QUESTIONS['search, stored']);
     clock.advance(2 * HOUR_MS);
@@ -97,8 +97,8 @@ async function observeFailure({ upstream, code }: FailureKind): Promise<Observat
     const observe = async (question: Question) => {
       const url = QUESTIONS[question];
       const startedAtMs = clock.monotonic();
-      const answer = await asked.get(url);
-      observations[question] = { answer, before: before.get(url), waitedMs: clock.monotonic() - startedAtMs };
+      const response = await asked.get(url);
+      observations[question] = { response, before: before.get(url), waitedMs: clock.monotonic() - startedAtMs };
     };
     // One after another: the time that one of them waits is not that of the others.
     for (const question of questions.filter(isStored)) await passTimers(clock, staleWait, observe(question));
@@ -119,8 +119,8 @@ function renderObservations(all: ReadonlyMap<string, Observations>): string {
   return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function cellOf({ answer, waitedMs }: Observation): string {
-  const { status, headers } = answer;
+function cellOf({ response, waitedMs }: Observation): string {
+  const { status, headers } = response;
   const what = status === 200 ? `200 ${String(headers['cache-control']).replace('public, ', '')}` : `${status}`;
   const wait = headers['retry-after'] === undefined ? '' : `, Retry-After ${headers['retry-after']}`;
   return `${what}${wait}, ${(waitedMs / 1000).toFixed(2)} s`;
@@ -141,22 +141,22 @@ function observationOf(kind: string, question: Question): Observation {
 
 describe.each(FAILURE_KINDS)('while upstream fails with $name', ({ name, code }) => {
   it.each(questions.filter((question) => !isStored(question)))('%s: gets the error and a Retry-After', (question) => {
-    const { answer } = observationOf(name, question);
-    expect([answer.json().code, answer.status]).toEqual([code, PROBLEMS[code].status]);
-    expect(answer.headers['content-type']).toBe('application/problem+json');
-    expect(answer.headers['cache-control']).toBe('no-store');
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-    expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN|ENOTFOUND|upstream\.invalid|google\.com/);
+    const { response } = observationOf(name, question);
+    expect([response.json().code, response.status]).toEqual([code, PROBLEMS[code].status]);
+    expect(response.headers['content-type']).toBe('application/problem+json');
+    expect(response.headers['cache-control']).toBe('no-store');
+    expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(response.text).not.toMatch(/127\.0\.0\.1|ECONN|ENOTFOUND|upstream\.invalid|google\.com/);
   });
 
   it.each(questions.filter(isStored))('%s: gets the last good value', (question) => {
-    const { answer, before } = observationOf(name, question);
-    expect(answer.status).toBe(200);
-    expect(answer.bytes.equals(before?.bytes ?? Buffer.alloc(0))).toBe(true);
-    expect(answer.headers.etag).toBe(before?.headers.etag);
-    const maxAge = question.startsWith('picture') ? 86_400 : 60;
-    expect(answer.headers['cache-control']).toBe(`public, max-age=${maxAge}`);
-    expect(answer.headers['cache-status']).toMatch(/^pennant; hit; ttl=-\d+; detail="[\w ]+"$/);
+    const { response, before } = observationOf(name, question);
+    expect(response.status).toBe(200);
+    expect(response.bytes.equals(before?.bytes ?? Buffer.alloc(0))).toBe(true);
+    expect(response.headers.etag).toBe(before?.headers.etag);
+    const maxAge = question.startsWith('image') ? 86_400 : 60;
+    expect(response.headers['cache-control']).toBe(`public, max-age=${maxAge}`);
+    expect(response.headers['cache-status']).toMatch(/^pennant; hit; ttl=-\d+; detail="[\w ]+"$/);
   });
 });
 
@@ -167,6 +167,6 @@ it.each(FAILURE_KINDS.filter(isTimeout))('no stale value waits for the timeout o
 });
 
 it('the Retry-After of upstream is passed on', () => {
-  const { answer } = observationOf('429 with Retry-After: 90', 'record, new');
-  expect(answer.headers['retry-after']).toBe('90');
+  const { response } = observationOf('429 with Retry-After: 90', 'record, new');
+  expect(response.headers['retry-after']).toBe('90');
 });

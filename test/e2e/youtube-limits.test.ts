@@ -4,8 +4,8 @@ import type { ChannelSource } from '../../src/sources/source.ts';
 import { createManualClock, createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
-import { answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
-import { ownAnswer } from '../helpers/replay-answers.ts';
+import { FAULTS, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { ownResponse } from '../helpers/replay-responses.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -29,9 +29,9 @@ function askForUnknownChannels(count: number) {
 }
 
 async function conditions(): Promise<{ name: string; detail: string }[]> {
-  const answer = await running.service.console('/readyz');
-  expect(answer.status, 'a failing upstream is no reason to take the service out').toBe(200);
-  return answer.json<{ conditions: { name: string; detail: string }[] }>().conditions;
+  const reply = await running.service.console('/readyz');
+  expect(reply.status, 'a failing upstream is no reason to take the service out').toBe(200);
+  return reply.json<{ conditions: { name: string; detail: string }[] }>().conditions;
 }
 
 describe('a source that keeps failing', () => {
@@ -39,7 +39,7 @@ describe('a source that keeps failing', () => {
     const { service, replay } = await start();
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     service.clock.advance(HOUR_MS + 1);
-    replay.misbehave('all', answerStatus(429));
+    replay.misbehave('all', respondWithStatus(429));
     await askForUnknownChannels(BREAKER_CALLS);
     expect(await conditions()).toEqual([expect.objectContaining({ name: 'source youtube' })]);
 
@@ -61,16 +61,16 @@ describe('a source that keeps failing', () => {
     const { replay } = await start();
     const absent = await askForUnknownChannels(BREAKER_CALLS);
     expect(new Set(absent.map(({ status }) => status))).toEqual(new Set([404]));
-    replay.misbehave('browse', answerJson(ownAnswer('browseId', HARBOUR)));
-    replay.misbehave('about', answerStatus(500));
+    replay.misbehave('browse', respondWithJson(ownResponse('browseId', HARBOUR)));
+    replay.misbehave('about', respondWithStatus(500));
     await askForUnknownChannels(BREAKER_CALLS);
     expect(await conditions()).toEqual([]);
   });
 
-  it('does not stop downloads of pictures, nor do failing downloads stop the source', async () => {
+  it('does not stop downloads of images, nor do failing downloads stop the source', async () => {
     const { service, replay } = await start();
     await service.get(`/api/channel/${LIGHTHOUSE}`);
-    replay.misbehave('image', answerStatus(429));
+    replay.misbehave('image', respondWithStatus(429));
     for (let call = 0; call < BREAKER_CALLS; call += 1) await service.get(`/${LIGHTHOUSE}/tv`);
     expect(await conditions()).toEqual([expect.objectContaining({ name: 'image hosts' })]);
     replay.forgetCalls();
@@ -93,8 +93,8 @@ describe('the budget of upstream calls', () => {
     await vi.waitFor(() => expect(replay.calls.length).toBeGreaterThanOrEqual(2), WAIT);
     const old = await service.get(`/api/channel/${LIGHTHOUSE}`);
     service.clock.advance(2_000);
-    const answers = await asked;
-    const refused = answers.filter(({ status }) => status === 503);
+    const replies = await asked;
+    const refused = replies.filter(({ status }) => status === 503);
     expect(refused.length).toBeGreaterThanOrEqual(6);
     for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(2);
     // Two at once, and two whose turn comes within two seconds.
@@ -104,16 +104,16 @@ describe('the budget of upstream calls', () => {
     expect(await conditions(), 'a limit of our own says nothing about upstream').toEqual([]);
   });
 
-  it('is separate for pictures and channels', async () => {
+  it('is separate for images and channels', async () => {
     const { service } = await start({ UPSTREAM_CALLS_PER_SECOND: '1', UPSTREAM_CALL_BURST: '2' });
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     await askForUnknownChannels(10);
     expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
   });
 
-  it('applies to the picture hosts as well', async () => {
+  it('applies to the image hosts as well', async () => {
     const source = numberedSource();
-    const withPictures: ChannelSource = {
+    const withImages: ChannelSource = {
       ...source,
       async getChannel(channelId, options) {
         const loaded = await source.getChannel(channelId, options);
@@ -122,7 +122,7 @@ describe('the budget of upstream calls', () => {
       },
     };
     const env = { UPSTREAM_CALLS_PER_SECOND: '1', UPSTREAM_CALL_BURST: '2' };
-    running = await startYoutubeService({}, { env, sources: [withPictures], encoder: createFakeEncoder() });
+    running = await startYoutubeService({}, { env, sources: [withImages], encoder: createFakeEncoder() });
     const { service, replay } = running;
     const statuses: number[] = [];
     const asked = Array.from({ length: 10 }, async (_, number) => {
@@ -148,10 +148,10 @@ describe('the budget of upstream calls', () => {
       channels.map((channelId, index) => ask(`198.51.100.${index}`, `/api/channel/${channelId}`)),
     );
     expect(strangers.map(({ status }) => status)).toEqual(channels.map(() => 200));
-    for (const answers of await Promise.all(hogs)) {
-      const refused = answers.filter(({ status }) => status === 503);
+    for (const replies of await Promise.all(hogs)) {
+      const refused = replies.filter(({ status }) => status === 503);
       expect(refused.length).toBeGreaterThan(0);
-      expect(new Set(refused.map((answer) => answer.json().code))).toEqual(new Set(['upstream_unavailable']));
+      expect(new Set(refused.map((reply) => reply.json().code))).toEqual(new Set(['upstream_unavailable']));
       for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
     }
   });
@@ -162,16 +162,16 @@ describe('the time that one request may take', () => {
     const { service, replay } = await start();
     const resolved = Promise.withResolvers<void>();
     const loaded = Promise.withResolvers<void>();
-    const answerAfter = (turn: Promise<void>, answer: object): RequestListener => {
-      return (request, response) => void turn.then(() => answerJson(answer)(request, response));
+    const respondAfter = (turn: Promise<void>, reply: object): RequestListener => {
+      return (request, response) => void turn.then(() => respondWithJson(reply)(request, response));
     };
     replay.misbehave(
       'resolve',
-      answerAfter(resolved.promise, { endpoint: { browseEndpoint: { browseId: LIGHTHOUSE } } }),
+      respondAfter(resolved.promise, { endpoint: { browseEndpoint: { browseId: LIGHTHOUSE } } }),
     );
-    replay.misbehave('browse', answerAfter(loaded.promise, ownAnswer('browseId', LIGHTHOUSE)));
+    replay.misbehave('browse', respondAfter(loaded.promise, ownResponse('browseId', LIGHTHOUSE)));
     replay.misbehave('image', FAULTS.hangBeforeHeaders);
-    const answering = service.get('/@BellRockLight/tv');
+    const responding = service.get('/@BellRockLight/tv');
     await vi.waitFor(() => expect(replay.callsTo('resolve')).toHaveLength(1), WAIT);
     service.clock.advance(4_500);
     resolved.resolve();
@@ -180,8 +180,8 @@ describe('the time that one request may take', () => {
     loaded.resolve();
     await vi.waitFor(() => expect(replay.callsTo('image')).toHaveLength(1), WAIT);
     service.clock.advance(2_500);
-    const answer = await answering;
-    expect([answer.status, answer.json().code]).toEqual([504, 'upstream_timeout']);
-    expect(answer.headers['retry-after']).toBeDefined();
+    const reply = await responding;
+    expect([reply.status, reply.json().code]).toEqual([504, 'upstream_timeout']);
+    expect(reply.headers['retry-after']).toBeDefined();
   });
 });

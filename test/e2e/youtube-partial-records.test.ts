@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
-import { answerJson, answerStatus, FAULTS } from '../helpers/fake-upstream.ts';
+import { FAULTS, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
-import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { jsonResponse, OWN_RESPONSES, ownResponse, readResponses } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
@@ -16,9 +16,9 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 const FOGHORN_PANEL = { aboutChannelRenderer: { metadata: { aboutChannelViewModel: { viewCountText: '99 views' } } } };
-const ANSWERS = [
-  ...readAnswers(OWN_ANSWERS),
-  jsonAnswer(
+const RESPONSES = [
+  ...readResponses(OWN_RESPONSES),
+  jsonResponse(
     'browse',
     { continuation: 'token-from-the-header' },
     { onResponseReceivedEndpoints: [{ appendContinuationItemsAction: { continuationItems: [FOGHORN_PANEL] } }] },
@@ -29,7 +29,7 @@ let running: YoutubeService;
 let service: TestApp;
 let replay: ReplayServer;
 beforeEach(async () => {
-  running = await startYoutubeService({ answers: ANSWERS }, { dataDir: await createTemporaryDirectory() });
+  running = await startYoutubeService({ responses: RESPONSES }, { dataDir: await createTemporaryDirectory() });
   ({ service, replay } = running);
 });
 afterEach(() => running.close());
@@ -46,7 +46,7 @@ async function loadWholeRecord(): Promise<Record<string, unknown>> {
 }
 
 function losePanel(): void {
-  replay.misbehave('about', answerStatus(429));
+  replay.misbehave('about', respondWithStatus(429));
 }
 
 /** Except the feed, which is loaded after the response. */
@@ -54,8 +54,8 @@ function routesAsked(): string[] {
   return replay.calls.map(({ route }) => route).filter((route) => route !== 'feed');
 }
 
-function expectForAMinute(answer: InProcessResponse): void {
-  expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
+function expectForAMinute(response: InProcessResponse): void {
+  expect([response.status, response.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
 }
 
 describe('a record whose panel cannot be loaded', () => {
@@ -104,8 +104,8 @@ describe('a record whose panel cannot be loaded', () => {
   });
 
   it('loads only its tab if its header has the older layout', async () => {
-    replay.misbehave('browse', answerJson({ ...ownAnswer('browseId', QUARRY), contents: undefined }), 1);
-    replay.misbehave('browse', answerStatus(429));
+    replay.misbehave('browse', respondWithJson({ ...ownResponse('browseId', QUARRY), contents: undefined }), 1);
+    replay.misbehave('browse', respondWithStatus(429));
     const partial = await service.get(`/api/channel/${QUARRY}`);
     expectForAMinute(partial);
     expect(partial.json()).toMatchObject({ title: 'Quarry', viewCount: null });
@@ -130,8 +130,8 @@ describe('a record whose panel cannot be loaded', () => {
 
   it('keeps the last good values of missing fields beside new values', async () => {
     const whole = await loadWholeRecord();
-    const page = JSON.stringify(ownAnswer('browseId', LIGHTHOUSE)).replaceAll('Bell Rock Light', 'Bell Rock');
-    replay.misbehave('browse', answerJson(JSON.parse(page)));
+    const page = JSON.stringify(ownResponse('browseId', LIGHTHOUSE)).replaceAll('Bell Rock Light', 'Bell Rock');
+    replay.misbehave('browse', respondWithJson(JSON.parse(page)));
     losePanel();
     service.clock.advance(HOUR_MS + 1);
     const partial = await service.get(URL);
@@ -163,7 +163,7 @@ describe('a record whose panel cannot be loaded', () => {
     losePanel();
     service.clock.advance(HOUR_MS + 1);
     expect((await service.get(URL)).headers['cache-status']).toBe('pennant; fwd=stale');
-    replay.misbehave('all', FAULTS.resetBeforeAnswer);
+    replay.misbehave('all', FAULTS.resetBeforeResponse);
     service = await running.restart();
     const stored = await service.get(URL);
     expect([stored.status, stored.json()]).toEqual([200, whole]);
@@ -180,15 +180,15 @@ describe('a record whose panel cannot be loaded', () => {
 
 describe('a record whose page cannot be loaded', () => {
   it('is not built from its panel alone', async () => {
-    replay.misbehave('browse', answerStatus(429));
-    const answer = await service.get(URL);
-    expect([answer.status, answer.json().code]).toEqual([503, 'upstream_unavailable']);
+    replay.misbehave('browse', respondWithStatus(429));
+    const response = await service.get(URL);
+    expect([response.status, response.json().code]).toEqual([503, 'upstream_unavailable']);
   });
 
   it('is the last good one if there is one, and is tried again after a minute', async () => {
     const whole = await loadWholeRecord();
     service.clock.advance(HOUR_MS + 1);
-    replay.misbehave('browse', answerStatus(429));
+    replay.misbehave('browse', respondWithStatus(429));
     const old = await service.get(URL);
     expectForAMinute(old);
     expect(old.json()).toEqual(whole);

@@ -15,11 +15,11 @@ import {
   isOfDataApi,
   isPanel,
   isResolution,
-  readIndexedAnswers,
+  readIndexedResponses,
   targetOfHop,
   withoutOthersOfChannel,
-} from '../helpers/indexed-answers.ts';
-import { OWN_ANSWERS, RECORDING_DIRECTORIES, type ReplayAnswer } from '../helpers/replay-answers.ts';
+} from '../helpers/indexed-responses.ts';
+import { OWN_RESPONSES, RECORDING_DIRECTORIES, type ReplayResponse } from '../helpers/replay-responses.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../helpers/youtube-source.ts';
 
@@ -29,20 +29,20 @@ const OWN_RECORDINGS = readdirSync(FIXTURES)
   .filter((name) => name.startsWith('youtube-'))
   .map((name) => join(FIXTURES, name));
 
-describeAnswers('own test answers', OWN_ANSWERS);
+describeResponses('own test responses', OWN_RESPONSES);
 for (const directory of [...OWN_RECORDINGS, ...RECORDING_DIRECTORIES]) {
-  describeAnswers(`recorded answers (${basename(directory)})`, directory);
+  describeResponses(`recorded responses (${basename(directory)})`, directory);
 }
 
-function describeAnswers(name: string, directory: string): void {
-  const answers = readIndexedAnswers(directory).filter((answer) => !isOfDataApi(answer));
-  const replayed: ReplayAnswer[] = [...answers, ...answers.flatMap(targetOfHop)];
+function describeResponses(name: string, directory: string): void {
+  const responses = readIndexedResponses(directory).filter((response) => !isOfDataApi(response));
+  const replayed: ReplayResponse[] = [...responses, ...responses.flatMap(targetOfHop)];
   const signal = new AbortController().signal;
   let replay: ReplayServer;
   let source: ReturnType<typeof createTestYoutubeSource>;
 
   beforeAll(async () => {
-    replay = await startReplayServer({ answers: replayed });
+    replay = await startReplayServer({ responses: replayed });
     source = createTestYoutubeSource(replay.origin);
   });
   afterAll(async () => {
@@ -51,9 +51,14 @@ function describeAnswers(name: string, directory: string): void {
   });
 
   describe.each([true, false])(`${name}, over sockets, field mask %s`, (useFieldMask) => {
-    it.each(answers.filter(isChannelPage))('$file gives the record', async (answer) => {
-      const { request, expected } = answer;
-      replayed.splice(0, replayed.length, ...withoutOthersOfChannel(answer, answers), ...answers.flatMap(targetOfHop));
+    it.each(responses.filter(isChannelPage))('$file gives the record', async (response) => {
+      const { request, expected } = response;
+      replayed.splice(
+        0,
+        replayed.length,
+        ...withoutOthersOfChannel(response, responses),
+        ...responses.flatMap(targetOfHop),
+      );
       const page = expected as ExpectedValues;
       const masked = createTestYoutubeSource(replay.origin, { useFieldMask });
       const { channel } = await masked.getChannel(String(request.body?.browseId), { signal });
@@ -64,44 +69,46 @@ function describeAnswers(name: string, directory: string): void {
   });
 
   describe(`${name}, over sockets`, () => {
-    it.each(answers.filter(isPanel))('$file gives the record together with its page', async ({ expected }) => {
+    it.each(responses.filter(isPanel))('$file gives the record together with its page', async ({ expected }) => {
       const panel = expected as ExpectedValues;
       const { channel, isComplete } = await source.getChannel(String(panel.channelId), { signal });
       expectRecord(channel, {}, panel);
       expect(isComplete).toBe(true);
     });
 
-    it.each(answers.filter(isError))('$file gives the error', async ({ request, expected }) => {
+    it.each(responses.filter(isError))('$file gives the error', async ({ request, expected }) => {
       const { browseId, url } = request.body ?? {};
-      const answer =
+      const response =
         browseId === undefined
           ? source.resolve(refOfPage(String(url)), { signal })
           : source.getChannel(String(browseId), { signal });
-      await expectError(answer, expected as ExpectedValues);
+      await expectError(response, expected as ExpectedValues);
     });
 
-    it.each(answers.filter(isResolution))('$file resolves to its channel', async (answer) => {
-      const resolution = await source.resolve(refOfPage(String(answer.request.body?.url)), { signal });
-      expect(resolution.channelId).toBe(finalChannelId(answer, answers));
+    it.each(responses.filter(isResolution))('$file resolves to its channel', async (response) => {
+      const resolution = await source.resolve(refOfPage(String(response.request.body?.url)), { signal });
+      expect(resolution.channelId).toBe(finalChannelId(response, responses));
     });
 
-    it.each(answers.filter(isFirstSearchPage))('$file gives the hits without a second call', async (answer) => {
+    it.each(responses.filter(isFirstSearchPage))('$file gives the hits without a second call', async (response) => {
       replay.forgetCalls();
-      const expected = answer.expected as ExpectedValues;
+      const expected = response.expected as ExpectedValues;
       const limit = Number(expected.count);
-      const { hits } = await source.search(String(answer.request.body?.query), limit, { signal });
+      const { hits } = await source.search(String(response.request.body?.query), limit, { signal });
       expectHits(hits, expected);
       expect(replay.callsTo('search')).toHaveLength(1);
     });
 
-    it.each(answers.filter(isFeed))('$file gives the exact publish date', async ({ expected }) => {
+    it.each(responses.filter(isFeed))('$file gives the exact publish date', async ({ expected }) => {
       const { channelId, publishedAt } = expected as ExpectedValues;
       expect(await source.findPublishedAt(String(channelId), { signal })).toBe(publishedAt);
     });
   });
 
   function panelValues(channelId: unknown): ExpectedValues | undefined {
-    const panel = answers.filter(isPanel).find(({ expected }) => (expected as ExpectedValues).channelId === channelId);
+    const panel = responses
+      .filter(isPanel)
+      .find(({ expected }) => (expected as ExpectedValues).channelId === channelId);
     return panel?.expected as ExpectedValues | undefined;
   }
 }
@@ -126,7 +133,7 @@ const CODES: Readonly<Record<string, string>> = {
   could_not_tell: 'upstream_',
 };
 
-async function expectError(answer: Promise<unknown>, expected: ExpectedValues): Promise<void> {
+async function expectError(response: Promise<unknown>, expected: ExpectedValues): Promise<void> {
   const code = CODES[String(expected.error)];
-  await expect(answer).rejects.toMatchObject({ name: 'AppError', code: expect.stringContaining(code ?? 'unknown') });
+  await expect(response).rejects.toMatchObject({ name: 'AppError', code: expect.stringContaining(code ?? 'unknown') });
 }

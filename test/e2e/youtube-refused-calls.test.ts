@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { BUILT_IN_CLIENT_VERSION } from '../../src/sources/youtube/client-version.ts';
 import type { TestAppOptions } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
-import { answerDataApi, KEY } from '../helpers/data-api.ts';
-import { answerJson } from '../helpers/fake-upstream.ts';
+import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
+import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -13,7 +13,7 @@ const QUIET = '/api/channel/UCreplayQuiet00000000007';
 const HARBOUR = '/api/channel/UCreplayHarbour000000002';
 const HOUR_MS = 3_600_000;
 
-const dataApi = answerDataApi([{ id: LIGHTHOUSE, snippet: { title: 'Bell Rock Light, from the API' } }]);
+const dataApi = respondAsDataApi([{ id: LIGHTHOUSE, snippet: { title: 'Bell Rock Light, from the API' } }]);
 
 /** The web client versions that YouTube accepts, and the one that its pages name. */
 const youtube = { accepted: new Set([BUILT_IN_CLIENT_VERSION]), named: BUILT_IN_CLIENT_VERSION };
@@ -30,7 +30,7 @@ async function start(env: Record<string, string> = {}, options: TestAppOptions =
 }
 
 describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 400 %s', (status) => {
-  const refusal = answerJson({ error: { code: 400, status } }, 400);
+  const refusal = respondWithJson({ error: { code: 400, status } }, 400);
 
   it('says nothing about the channel: it is not stored, and the stored record is returned', async () => {
     const { service, replay } = await start();
@@ -54,17 +54,17 @@ describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 40
   it('makes the service call the next source', async () => {
     const { service, replay } = await start({ SOURCES: 'youtube,youtube-data-api', YOUTUBE_API_KEY: KEY });
     replay.misbehave('browse', refusal);
-    const answer = await service.get(RECORD);
-    expect([answer.status, answer.json().title]).toEqual([200, 'Bell Rock Light, from the API']);
+    const response = await service.get(RECORD);
+    expect([response.status, response.json().title]).toEqual([200, 'Bell Rock Light, from the API']);
   });
 });
 
 const NEW_VERSION = '2.20280101.02.00';
 
 async function onConsole<T>(path: string): Promise<T> {
-  const answer = await running.service.console(path);
-  expect([path, answer.status]).toEqual([path, 200]);
-  return answer.headers['content-type']?.includes('json') ? answer.json<T>() : (answer.text as T);
+  const response = await running.service.console(path);
+  expect([path, response.status]).toEqual([path, 200]);
+  return response.headers['content-type']?.includes('json') ? response.json<T>() : (response.text as T);
 }
 
 describe('a client version that YouTube refuses', () => {

@@ -2,10 +2,10 @@ import type { RequestListener } from 'node:http';
 import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
-import { answerJson } from '../helpers/fake-upstream.ts';
+import { respondWithJson } from '../helpers/fake-upstream.ts';
 import {
   type ExpectedValues,
-  expectedPictures,
+  expectedImages,
   expectTexts,
   finalChannelId,
   isChannelPage,
@@ -15,74 +15,74 @@ import {
   isOfDataApi,
   isPanel,
   isResolution,
-  readIndexedAnswers,
+  readIndexedResponses,
   targetOfHop,
   withoutOthersOfChannel,
-} from '../helpers/indexed-answers.ts';
+} from '../helpers/indexed-responses.ts';
 import {
-  type IndexedAnswer,
-  jsonAnswer,
-  OWN_ANSWERS,
+  type IndexedResponse,
+  jsonResponse,
+  OWN_RESPONSES,
   RECORDING_DIRECTORIES,
-  type ReplayAnswer,
-} from '../helpers/replay-answers.ts';
+  type ReplayResponse,
+} from '../helpers/replay-responses.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
-/** Compares the running service with every index of answers: the project's own, and recorded ones if they are available. */
-describeService('own test answers', OWN_ANSWERS);
+/** Compares the running service with every index of responses: the project's own, and recorded ones if they are available. */
+describeService('own test responses', OWN_RESPONSES);
 for (const directory of RECORDING_DIRECTORIES) {
-  describeService(`recorded answers (${basename(directory)})`, directory);
-  if (readIndexedAnswers(directory).some(isOfDataApi)) {
-    describeDataApi('recorded answers of the official API', directory);
+  describeService(`recorded responses (${basename(directory)})`, directory);
+  if (readIndexedResponses(directory).some(isOfDataApi)) {
+    describeDataApi('recorded responses of the official API', directory);
   }
 }
 
 function describeService(name: string, directory: string): void {
-  const answers = readIndexedAnswers(directory).filter((answer) => !isOfDataApi(answer));
-  const replayed: ReplayAnswer[] = [];
+  const responses = readIndexedResponses(directory).filter((response) => !isOfDataApi(response));
+  const replayed: ReplayResponse[] = [];
   let running: YoutubeService;
 
   beforeAll(async () => {
-    running = await startYoutubeService({ answers: replayed });
+    running = await startYoutubeService({ responses: replayed });
   });
   afterAll(() => running.close());
 
   /** Replaces upstream's content, and moves the clock until all stored values have expired. */
-  function replayWith(answer: IndexedAnswer): void {
-    const others = [...answers.flatMap(targetOfHop), ...answers.filter(isFeed).map(pageOfFeed)];
-    replayed.splice(0, replayed.length, ...withoutOthersOfChannel(answer, answers), ...others);
+  function replayWith(response: IndexedResponse): void {
+    const others = [...responses.flatMap(targetOfHop), ...responses.filter(isFeed).map(pageOfFeed)];
+    replayed.splice(0, replayed.length, ...withoutOthersOfChannel(response, responses), ...others);
     running.service.clock.advance(8 * 24 * 3_600_000);
   }
 
   const get = async (url: string) => {
     running.replay.forgetCalls();
-    const answer = await running.service.get(url);
-    return { status: answer.status, body: answer.json<Record<string, unknown>>() };
+    const response = await running.service.get(url);
+    return { status: response.status, body: response.json<Record<string, unknown>>() };
   };
 
   describe(`${name}, from the running service`, () => {
-    it.each(answers.filter(isChannelPage))('$file: the record', async (answer) => {
-      replayWith(answer);
-      const page = answer.expected as ExpectedValues;
-      const { status, body } = await get(`/api/channel/${answer.request.body?.browseId}`);
+    it.each(responses.filter(isChannelPage))('$file: the record', async (response) => {
+      replayWith(response);
+      const page = response.expected as ExpectedValues;
+      const { status, body } = await get(`/api/channel/${response.request.body?.browseId}`);
       expect(status).toBe(200);
       expectTexts(body, { ...page, ...valuesBehind(page.channelId) });
-      const { banner } = expectedPictures(page);
+      const { banner } = expectedImages(page);
       if (banner !== undefined) expect(body.bannerUrl === null, 'banner').toBe(banner === null);
     });
 
-    it.each(answers.filter(isPanel))('$file: the record with its page', async (answer) => {
-      replayWith(answer);
-      const panel = answer.expected as ExpectedValues;
+    it.each(responses.filter(isPanel))('$file: the record with its page', async (response) => {
+      replayWith(response);
+      const panel = response.expected as ExpectedValues;
       const { body } = await get(`/api/channel/${panel.channelId}`);
       expectTexts(body, { ...panel, ...valuesBehind(panel.channelId) });
     });
 
-    it.each(answers.filter(hasPictures))('$file: the requested originals', async (answer) => {
-      replayWith(answer);
-      const { request, expected } = answer;
-      const pictures = Object.entries(expectedPictures(expected as ExpectedValues));
-      for (const [type, base] of pictures) {
+    it.each(responses.filter(hasImages))('$file: the requested originals', async (response) => {
+      replayWith(response);
+      const { request, expected } = response;
+      const images = Object.entries(expectedImages(expected as ExpectedValues));
+      for (const [type, base] of images) {
         if (base === undefined) continue;
         running.replay.forgetCalls();
         const variant = type === 'banner' ? 'tv' : 'avatar';
@@ -93,9 +93,9 @@ function describeService(name: string, directory: string): void {
       }
     });
 
-    it.each(answers.filter(isError))('$file: the error', async (answer) => {
-      replayWith(answer);
-      const { request, expected } = answer;
+    it.each(responses.filter(isError))('$file: the error', async (response) => {
+      replayWith(response);
+      const { request, expected } = response;
       const { browseId, url } = request.body ?? {};
       const { status, body } = await get(
         browseId === undefined ? recordUrlOfPage(String(url)) : `/channel/${browseId}`,
@@ -105,28 +105,28 @@ function describeService(name: string, directory: string): void {
       expect(body.code).toEqual(isGone ? 'channel_not_found' : expect.stringContaining('upstream_'));
     });
 
-    it.each(answers.filter(isResolution))('$file: the next requested page', async (answer) => {
-      replayWith(answer);
-      const { next } = answer.expected as ExpectedValues;
-      await get(recordUrlOfPage(String(answer.request.body?.url)));
+    it.each(responses.filter(isResolution))('$file: the next requested page', async (response) => {
+      replayWith(response);
+      const { next } = response.expected as ExpectedValues;
+      await get(recordUrlOfPage(String(response.request.body?.url)));
       const asked = running.replay.callsTo('resolve').map(({ body }) => body?.url);
       expect(asked).toHaveLength(next === undefined ? 1 : 2);
       if (next !== undefined) expect(asked[1]).toBe(next);
-      expect(running.replay.callsTo('browse')[0]?.body?.browseId).toBe(finalChannelId(answer, answers));
+      expect(running.replay.callsTo('browse')[0]?.body?.browseId).toBe(finalChannelId(response, responses));
     });
 
-    it.each(answers.filter(isFeed))('$file: the exact publish date, after the first response', async (answer) => {
-      replayWith(answer);
-      const { channelId, publishedAt } = answer.expected as ExpectedValues;
+    it.each(responses.filter(isFeed))('$file: the exact publish date, after the first response', async (response) => {
+      replayWith(response);
+      const { channelId, publishedAt } = response.expected as ExpectedValues;
       await get(`/api/channel/${channelId}`);
       const found = async () => (await running.service.getLater(`/api/channel/${channelId}`)).json().publishedAt;
       await expect.poll(found).toBe(publishedAt);
     });
 
-    it.each(answers.filter(isFirstSearchPage))('$file: the results', async (answer) => {
-      replayWith(answer);
-      const { count, firstFive } = answer.expected as { count: number; firstFive: Partial<SearchHit>[] };
-      const { body } = await get(`/api/search?q=${answer.request.body?.query}&limit=${count}`);
+    it.each(responses.filter(isFirstSearchPage))('$file: the results', async (response) => {
+      replayWith(response);
+      const { count, firstFive } = response.expected as { count: number; firstFive: Partial<SearchHit>[] };
+      const { body } = await get(`/api/search?q=${response.request.body?.query}&limit=${count}`);
       const results = body.results as Record<string, unknown>[];
       expect(results).toHaveLength(count);
       for (const [index, { avatar, banner, ...texts }] of firstFive.entries()) {
@@ -136,9 +136,9 @@ function describeService(name: string, directory: string): void {
       }
     });
 
-    it.each(answers.filter(isLaterSearchPage))('$file: the results of a longer list', async (answer) => {
-      replayWith(answer);
-      const { request, expected } = answer;
+    it.each(responses.filter(isLaterSearchPage))('$file: the results of a longer list', async (response) => {
+      replayWith(response);
+      const { request, expected } = response;
       const { firstChannelId } = expected as ExpectedValues;
       const query = queryLeadingTo(String(request.body?.continuation));
       const { status, body } = await get(`/api/search?q=${query}&limit=50`);
@@ -150,10 +150,10 @@ function describeService(name: string, directory: string): void {
     });
   });
 
-  /** The other answers about a page's channel: its panel and its feed. */
+  /** The other responses about a page's channel: its panel and its feed. */
   function valuesBehind(channelId: unknown): ExpectedValues {
     const of = (filter: typeof isPanel) =>
-      answers.filter(filter).find(({ expected }) => (expected as ExpectedValues).channelId === channelId);
+      responses.filter(filter).find(({ expected }) => (expected as ExpectedValues).channelId === channelId);
     const panel = of(isPanel)?.expected as ExpectedValues | undefined;
     // The feed is read after the first response, so either date may be present now.
     const feed = of(isFeed)?.expected as ExpectedValues | undefined;
@@ -162,27 +162,27 @@ function describeService(name: string, directory: string): void {
   }
 
   function queryLeadingTo(continuation: string): unknown {
-    return answers.filter(isFirstSearchPage).find(({ text }) => text.includes(continuation))?.request.body?.query;
+    return responses.filter(isFirstSearchPage).find(({ text }) => text.includes(continuation))?.request.body?.query;
   }
 }
 
 function describeDataApi(name: string, directory: string): void {
-  const answers = readIndexedAnswers(directory).filter(isOfDataApi);
-  const answerOf = (method: string) => answers.find(({ request }) => request.url.includes(`/v3/${method}?`));
-  const channels = answerOf('channels');
-  const search = answerOf('search');
+  const responses = readIndexedResponses(directory).filter(isOfDataApi);
+  const responseOf = (method: string) => responses.find(({ request }) => request.url.includes(`/v3/${method}?`));
+  const channels = responseOf('channels');
+  const search = responseOf('search');
   let running: YoutubeService;
 
   beforeAll(async () => {
     const dataApi: RequestListener = (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://data-api.test');
-      if (pathname.endsWith('/search')) return answerJson(JSON.parse(search?.text ?? '{}'))(request, response);
+      if (pathname.endsWith('/search')) return respondWithJson(JSON.parse(search?.text ?? '{}'))(request, response);
       const list = JSON.parse(channels?.text ?? '{}') as { items: { id: string }[] };
       const items = list.items.filter(({ id }) => id === searchParams.get('id'));
-      answerJson({ ...list, items })(request, response);
+      respondWithJson({ ...list, items })(request, response);
     };
     running = await startYoutubeService(
-      { answers: [], dataApi },
+      { responses: [], dataApi },
       { env: { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: 'key' } },
     );
   });
@@ -191,11 +191,11 @@ function describeDataApi(name: string, directory: string): void {
   describe(`${name}, from the running service`, () => {
     it.each(channels?.expected as ExpectedValues[])('$title: record and original', async (expected) => {
       const { service, replay } = running;
-      const answer = await service.get(`/api/channel/${expected.channelId}`);
-      expectTexts(answer.json(), expected);
+      const response = await service.get(`/api/channel/${expected.channelId}`);
+      expectTexts(response.json(), expected);
       replay.forgetCalls();
       expect((await service.get(`/${expected.channelId}/tv`)).status).toBe(200);
-      const { banner } = expectedPictures(expected);
+      const { banner } = expectedImages(expected);
       expect(replay.callsTo('image').map(({ path }) => path)).toEqual([`${new URL(String(banner)).pathname}=s0`]);
     });
 
@@ -208,18 +208,18 @@ function describeDataApi(name: string, directory: string): void {
   });
 }
 
-const isLaterSearchPage = ({ request }: IndexedAnswer) =>
+const isLaterSearchPage = ({ request }: IndexedResponse) =>
   request.url.includes('/youtubei/v1/search') && request.body?.continuation !== undefined;
 
 /** A recorded feed may lack its channel's page. */
-function pageOfFeed({ expected }: IndexedAnswer): ReplayAnswer {
+function pageOfFeed({ expected }: IndexedResponse): ReplayResponse {
   const { channelId, title = 'A channel' } = expected as ExpectedValues;
   const metadata = { channelMetadataRenderer: { externalId: channelId, title } };
-  return jsonAnswer('browse', { browseId: channelId }, { metadata });
+  return jsonResponse('browse', { browseId: channelId }, { metadata });
 }
 
-const hasPictures = (answer: IndexedAnswer) =>
-  isChannelPage(answer) && Object.values(expectedPictures(answer.expected as ExpectedValues)).some(Boolean);
+const hasImages = (response: IndexedResponse) =>
+  isChannelPage(response) && Object.values(expectedImages(response.expected as ExpectedValues)).some(Boolean);
 
 /** The service's URL of the record for an upstream page. */
 function recordUrlOfPage(url: string): string {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { channelDigestIn, channelDigestOf } from '../../src/picture-store/file-names.ts';
+import { channelDigestIn, channelDigestOf } from '../../src/image-store/file-names.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { inspectDatabase } from '../../src/store/sqlite-schema.ts';
@@ -47,7 +47,7 @@ interface Channel {
   formerWord: string | undefined;
 }
 
-/** The sample channels that have pictures. */
+/** The sample channels that have images. */
 function readChannels(): Channel[] {
   const lines = readFileSync(join(SAMPLES, 'channels.ndjson'), 'utf8').trim().split('\n');
   return lines
@@ -83,15 +83,15 @@ function remove(dataDir: string, channel: Channel): void {
 }
 
 async function purge({ inside }: ServiceProcess, { channelId }: Channel, { mayBeLate = false } = {}): Promise<void> {
-  const answer = await fetch(`${inside}/purge`, {
+  const response = await fetch(`${inside}/purge`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-pennant-console': 'faults' },
     body: JSON.stringify({ channel: channelId }),
   });
   // A 503 means that Redis was too slow for one of the commands. The rest is done a second later.
-  const isAccepted = answer.ok || (mayBeLate && answer.status === 503);
-  if (!isAccepted) throw new Error(`a purge was answered with ${answer.status}`);
-  await answer.arrayBuffer();
+  const isAccepted = response.ok || (mayBeLate && response.status === 503);
+  if (!isAccepted) throw new Error(`a purge got ${response.status}`);
+  await response.arrayBuffer();
 }
 
 async function changeUnderLoad(context: FaultContext, rounds: number): Promise<Outcome> {
@@ -121,36 +121,36 @@ async function changeUnderLoad(context: FaultContext, rounds: number): Promise<O
       counts.purges += 1;
       faults.push(...(await findOlder(client, channel, purgedAtMs)));
     }
-    const found = await findWrongAnswers(client, channel);
+    const found = await findWrongResponses(client, channel);
     faults.push(...found.map((fault) => `round ${round}: ${fault}`));
   }
   await load.stop();
-  for (const channel of channels) faults.push(...(await findWrongAnswers(client, channel)));
+  for (const channel of channels) faults.push(...(await findWrongResponses(client, channel)));
   faults.push(...(await stopService(service)));
   for (const channel of channels) {
     if (channel.word === undefined) faults.push(...(await findLeftovers(dataDir, channel)));
   }
   const { imports, removals, purges } = counts;
   return {
-    measured: `${imports} imports, ${removals} removals, ${purges} purges among ${load.answers} answers; nothing came back`,
-    faults: [...faults, ...load.faults, ...findEmptySamples({ responses: load.answers, removals, purges })],
+    measured: `${imports} imports, ${removals} removals, ${purges} purges among ${load.responses} responses; nothing came back`,
+    faults: [...faults, ...load.faults, ...findEmptySamples({ responses: load.responses, removals, purges })],
   };
 }
 
 /** Responses about a channel that differ from the catalog. */
-async function findWrongAnswers(client: HttpSender, channel: Channel): Promise<string[]> {
+async function findWrongResponses(client: HttpSender, channel: Channel): Promise<string[]> {
   const { channelId, handle, word, formerWord } = channel;
   const faults: string[] = [];
   for (const url of [`/api/channel/${channelId}`, `/api/channel/${encodeURIComponent(handle)}?type=handle`]) {
     const { status, bytes } = await client.send({ url });
     const title = status === 200 ? (JSON.parse(bytes.toString('utf8')) as { title: string }).title : undefined;
-    if (title !== (word && `Title ${word}`)) faults.push(`${url} answered ${status} ${title}, the catalog has ${word}`);
+    if (title !== (word && `Title ${word}`)) faults.push(`${url} returned ${status} ${title}, the catalog has ${word}`);
   }
   if (word !== undefined && !(await isFound(client, channelId, word))) faults.push(`${word} is not found`);
   if (formerWord !== undefined && (await isFound(client, channelId, formerWord))) faults.push(`${formerWord} is found`);
   if (word === undefined) {
     const { status } = await client.send({ url: `/${channelId}/avatar` });
-    if (status !== 404) faults.push(`a picture of a channel that was removed answered ${status}`);
+    if (status !== 404) faults.push(`an image of a channel that was removed returned ${status}`);
   }
   return faults;
 }
@@ -161,16 +161,16 @@ async function isFound(client: HttpSender, channelId: string, word: string): Pro
   return results.some((result) => result.channelId === channelId);
 }
 
-/** Finds pictures that were stored before the purge. */
+/** Finds images that were stored before the purge. */
 async function findOlder(client: HttpSender, { channelId }: Channel, purgedAtMs: number): Promise<string[]> {
   const { status, headers } = await client.send({ url: `/${channelId}/avatar.webp` });
-  if (status !== 200) return [`a purged picture answered ${status}`];
+  if (status !== 200) return [`a purged image returned ${status}`];
   const storedAtMs = Date.parse(String(headers['last-modified']));
   const isNewer = storedAtMs >= Math.floor(purgedAtMs / 1_000) * 1_000;
-  return isNewer ? [] : [`a purged picture is of ${headers['last-modified']}`];
+  return isNewer ? [] : [`a purged image is of ${headers['last-modified']}`];
 }
 
-/** Whether a picture was stored before the current second. `Last-Modified` has a resolution of seconds. */
+/** Whether an image was stored before the current second. `Last-Modified` has a resolution of seconds. */
 async function isOfEarlierSecond(client: HttpSender, { channelId }: Channel): Promise<boolean> {
   const { headers } = await client.send({ url: `/${channelId}/avatar.webp` });
   return Date.parse(String(headers['last-modified'])) < Date.parse(String(headers.date));
@@ -178,20 +178,20 @@ async function isOfEarlierSecond(client: HttpSender, { channelId }: Channel): Pr
 
 /** Remaining bytes of a removed channel. */
 async function findLeftovers(dataDir: string, { channelId }: Channel): Promise<string[]> {
-  const pictures = await countPictures(dataDir, channelId);
+  const images = await countImages(dataDir, channelId);
   const entries = inspectDatabase(join(dataDir, 'cache.db'), (db) =>
     db
       .prepare("SELECT key FROM entries WHERE instr(key || value, ?) > 0 AND instr(value, 'absent') = 0")
       .all(channelId),
   ) as { key: string }[];
   return [
-    ...(pictures > 0 ? [`${pictures} pictures of ${channelId} are left`] : []),
+    ...(images > 0 ? [`${images} images of ${channelId} are left`] : []),
     ...entries.map(({ key }) => `${key} is left`),
   ];
 }
 
-async function countPictures(dataDir: string, channelId: string): Promise<number> {
-  const files = await storedFilesIn(join(dataDir, 'pictures'));
+async function countImages(dataDir: string, channelId: string): Promise<number> {
+  const files = await storedFilesIn(join(dataDir, 'images'));
   return files.filter((file) => channelDigestIn(file) === channelDigestOf(channelId)).length;
 }
 
@@ -205,28 +205,28 @@ async function takeDownUnderLoad(context: FaultContext, times: number): Promise<
     const before = await context.start({ directory });
     const load = startMixedLoad(before.port, { clients: 3 });
     for (const url of urls) {
-      const answer = await fetch(`${before.base}${url}`);
-      await answer.arrayBuffer();
-      if (!answer.ok) faults.push(`${url} answered ${answer.status} before the take-down`);
+      const response = await fetch(`${before.base}${url}`);
+      await response.arrayBuffer();
+      if (!response.ok) faults.push(`${url} returned ${response.status} before the take-down`);
     }
-    const isStored = async () => (await countPictures(join(directory, 'data'), channel.channelId).catch(() => 0)) > 0;
-    if (!(await comesTrue(isStored, GIVE_UP_MS))) faults.push('no picture was stored');
+    const isStored = async () => (await countImages(join(directory, 'data'), channel.channelId).catch(() => 0)) > 0;
+    if (!(await comesTrue(isStored, GIVE_UP_MS))) faults.push('no image was stored');
     load.expectEnd();
     faults.push(...(await stopService(before)));
     await load.stop();
-    faults.push(...load.faults, ...findEmptySamples({ responses: load.answers }));
+    faults.push(...load.faults, ...findEmptySamples({ responses: load.responses }));
     const service = await context.start({ directory, env: { BLOCKED_CHANNELS: channel.channelId } });
     for (const url of urls) {
       const { status } = await fetch(`${service.base}${url}`);
-      if (status !== 451) faults.push(`${url} answered ${status}`);
+      if (status !== 451) faults.push(`${url} returned ${status}`);
     }
     // Empty directories may be removed while they are being read.
-    const isGone = async () => (await countPictures(join(directory, 'data'), channel.channelId).catch(() => 1)) === 0;
-    if (!(await comesTrue(isGone, GIVE_UP_MS))) faults.push('pictures are left');
+    const isGone = async () => (await countImages(join(directory, 'data'), channel.channelId).catch(() => 1)) === 0;
+    if (!(await comesTrue(isGone, GIVE_UP_MS))) faults.push('images are left');
     faults.push(...(await stopService(service)));
     faults.push(...(await findLeftovers(join(directory, 'data'), channel)));
   }
-  return { measured: 'answered 451, nothing left on the disk', faults };
+  return { measured: 'returned 451, nothing left on the disk', faults };
 }
 
 async function purgeAcrossInstances(context: FaultContext, times: number): Promise<Outcome> {
@@ -241,7 +241,7 @@ async function purgeAcrossInstances(context: FaultContext, times: number): Promi
       const channel = channels[time % channels.length] as Channel;
       await first.client.send({ url: `/${channel.channelId}/avatar.webp` });
       if (!(await comesTrue(() => isOfEarlierSecond(second.client, channel), GIVE_UP_MS))) {
-        faults.push('a stored picture did not grow older');
+        faults.push('a stored image did not grow older');
       }
       const purgedAtMs = Date.now();
       await purge(first, channel, { mayBeLate: true });

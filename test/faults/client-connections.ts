@@ -19,7 +19,7 @@ export interface Attack {
   run(service: ServiceProcess, untilMs: number): Promise<AttackOutcome>;
 }
 
-const LARGE_PICTURE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
+const LARGE_IMAGE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
 /** Ten seconds for a request's fields, two between checks of the connections, and time for a busy machine. */
 const HEADERS_MS = 25_000;
 
@@ -66,13 +66,13 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: '200 readers that take a picture and do not read it',
+    name: '200 readers that take an image and do not read it',
     async run({ port }, untilMs) {
       const sockets = await openConnections(port, 200);
       const begun = new Set<unknown>();
       for (const socket of sockets) {
         socket.pause();
-        socket.write(LARGE_PICTURE);
+        socket.write(LARGE_IMAGE);
       }
       while (performance.now() < untilMs) {
         await sleep(1_000);
@@ -97,7 +97,7 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
             });
             socket.on('close', () => resolve());
           });
-          socket.write(LARGE_PICTURE);
+          socket.write(LARGE_IMAGE);
           await broken;
         }
       };

@@ -3,7 +3,7 @@ import { createHttpSender } from '../helpers/http-request.ts';
 import { assertDeclared, hostileRequests, type OpenApiDocument } from '../helpers/openapi.ts';
 import type { ServiceProcess } from '../helpers/process.ts';
 import type { Attack } from './client-connections.ts';
-import { exchange, findAnswerFault } from './raw-connections.ts';
+import { exchange, findResponseFault } from './raw-connections.ts';
 import { SMUGGLING_SHAPES } from './smuggling-shapes.ts';
 
 const PIPELINED = 50;
@@ -22,13 +22,13 @@ export const PIPELINES: Attack = {
     const worker = async () => {
       while (performance.now() < untilMs && pipelines < 500) {
         pipelines += 1;
-        const { answers } = await exchange(port, Buffer.from(PIPELINE), { answers: PIPELINED });
-        const isInOrder = answers.every(({ status }, index) => status === (index % 2 === 0 ? 200 : 404));
-        if (answers.length !== PIPELINED || !isInOrder) faults.push(`${answers.length} answers, or out of order`);
+        const { responses } = await exchange(port, Buffer.from(PIPELINE), { responses: PIPELINED });
+        const isInOrder = responses.every(({ status }, index) => status === (index % 2 === 0 ? 200 : 404));
+        if (responses.length !== PIPELINED || !isInOrder) faults.push(`${responses.length} responses, or out of order`);
       }
     };
     await Promise.all(Array.from({ length: 4 }, worker));
-    return { done: `${pipelines * PIPELINED} answers, each in its place`, faults };
+    return { done: `${pipelines * PIPELINED} responses, each in its place`, faults };
   },
 };
 
@@ -40,10 +40,10 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
     async run({ port }) {
       const faults: string[] = [];
       for (const { name, bytes, expected } of SMUGGLING_SHAPES) {
-        const { answers, isClosed } = await exchange(port, Buffer.from(bytes, 'latin1'), { quietMs: 1_500 });
-        const statuses = answers.map(({ status }) => status).join(', ');
-        const isRefused = answers.length === 1 && isClosed && (answers[0]?.status ?? 0) >= 400;
-        if (answers.length !== 1 || statuses === '404') faults.push(`${name}: answered ${statuses}`);
+        const { responses, isClosed } = await exchange(port, Buffer.from(bytes, 'latin1'), { quietMs: 1_500 });
+        const statuses = responses.map(({ status }) => status).join(', ');
+        const isRefused = responses.length === 1 && isClosed && (responses[0]?.status ?? 0) >= 400;
+        if (responses.length !== 1 || statuses === '404') faults.push(`${name}: returned ${statuses}`);
         else if (expected === 'refused' && !isRefused) faults.push(`${name}: not refused and closed, but ${statuses}`);
       }
       return { done: `${SMUGGLING_SHAPES.length} shapes, none read as two requests`, faults };
@@ -64,7 +64,7 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
         ]);
       }).flat();
       const faults = await faultsOfTargets(service, requests);
-      return { done: `${requests.length} requests, all answered in JSON`, faults };
+      return { done: `${requests.length} requests, all responded in JSON`, faults };
     },
   },
   {
@@ -103,11 +103,11 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
     async run(service) {
       const faults: string[] = [];
       for (const bytes of injections()) {
-        const { answers } = await exchange(service.port, Buffer.from(bytes, 'latin1'), { answers: 1 });
-        const injected = answers.some(({ head }) => /injected/i.test(head));
-        if (answers.length !== 1 || injected) faults.push(`${JSON.stringify(bytes)}: ${answers[0]?.head}`);
+        const { responses } = await exchange(service.port, Buffer.from(bytes, 'latin1'), { responses: 1 });
+        const injected = responses.some(({ head }) => /injected/i.test(head));
+        if (responses.length !== 1 || injected) faults.push(`${JSON.stringify(bytes)}: ${responses[0]?.head}`);
       }
-      return { done: `${injections().length} requests, no field of theirs in an answer`, faults };
+      return { done: `${injections().length} requests, no field of theirs in a response`, faults };
     },
   },
   {
@@ -118,14 +118,14 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
       const client = createHttpSender(service.port);
       const faults: string[] = [];
       for (const request of requests) {
-        const answer = await client.send(request);
-        if (answer.status === 500) faults.push(`${request.method} ${request.url}: a 500`);
-        await assertDeclared(document, request, answer).catch((error: Error) => {
+        const response = await client.send(request);
+        if (response.status === 500) faults.push(`${request.method} ${request.url}: a 500`);
+        await assertDeclared(document, request, response).catch((error: Error) => {
           faults.push(`${request.method} ${request.url}: ${error.message}`);
         });
       }
       client.close();
-      return { done: `${requests.length} requests, every answer as declared`, faults };
+      return { done: `${requests.length} requests, every response as declared`, faults };
     },
   },
 ];
@@ -134,9 +134,10 @@ async function faultsOfTargets({ port }: ServiceProcess, targets: readonly strin
   const faults: string[] = [];
   for (const target of targets) {
     const bytes = Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`, 'latin1');
-    const { answers } = await exchange(port, bytes);
-    const [answer] = answers;
-    const fault = answer === undefined || answers.length > 1 ? `${answers.length} answers` : findAnswerFault(answer);
+    const { responses } = await exchange(port, bytes);
+    const [response] = responses;
+    const fault =
+      response === undefined || responses.length > 1 ? `${responses.length} responses` : findResponseFault(response);
     if (fault !== undefined) faults.push(`${JSON.stringify(target)}: ${fault}`);
   }
   return faults;

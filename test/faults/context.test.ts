@@ -4,7 +4,7 @@ import { createReport, type Outcome, percentile } from './report.ts';
 
 const HELD: Outcome = { measured: 'fine', faults: [] };
 const SLOW: Outcome = { measured: 'slow', faults: [], exceeded: ['p99 60 ms, more than 50 ms'] };
-const LOST: Outcome = { measured: 'cut', faults: ['an answer was cut'], exceeded: ['p99 60 ms, more than 50 ms'] };
+const LOST: Outcome = { measured: 'cut', faults: ['a response was cut'], exceeded: ['p99 60 ms, more than 50 ms'] };
 
 /** The table after attacks with these results. */
 async function measure(...outcomes: (Outcome | Error)[]) {

@@ -145,9 +145,9 @@ export async function findOrphans(encoders: readonly number[]): Promise<string[]
 
 /** The private listener's metrics as text. */
 export async function metricsOf({ inside }: ServiceProcess): Promise<string> {
-  const answer = await fetch(`${inside}/metrics`);
-  if (!answer.ok) throw new Error(`/metrics answered ${answer.status}`);
-  return answer.text();
+  const response = await fetch(`${inside}/metrics`);
+  if (!response.ok) throw new Error(`/metrics returned ${response.status}`);
+  return response.text();
 }
 
 /**

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isContentOf, relativePathOf } from '../../src/picture-store/file-names.ts';
+import { isContentOf, relativePathOf } from '../../src/image-store/file-names.ts';
 import { childrenOf } from '../helpers/process.ts';
 import { encodersOf, type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
-import { findChangedRecords, findFaultsOf, freshPictureUrl, readRecords, startMixedLoad } from './mixed-load.ts';
+import { findChangedRecords, findFaultsOf, freshImageUrl, readRecords, startMixedLoad } from './mixed-load.ts';
 import { loadAverage, type Outcome, percentile } from './report.ts';
 import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
 import { integrityOf, storedFilesIn } from './service-checks.ts';
@@ -34,7 +34,7 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
   const faults: string[] = [];
   const startsMs: number[] = [];
   const repeated: number[] = [];
-  let answers = 0;
+  let responses = 0;
   let service = await context.start({ directory, ...SETTINGS });
   const reference = await readRecords(service.client);
   let served: readonly string[] = [];
@@ -47,8 +47,8 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
     await service.ended;
     await load.stop();
     faults.push(...load.faults, ...(await findOrphans(encoders)));
-    answers += load.answers;
-    served = [...served, ...load.pictureUrls].slice(-20);
+    responses += load.responses;
+    served = [...served, ...load.imageUrls].slice(-20);
     // Only every other time, so that the service must also recover its files alone.
     if (kill % 2 === 0) faults.push(...findDatabaseFaults(join(directory, 'data')));
     const startAgain = async () => {
@@ -67,17 +67,17 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
       await sleep(OTHERS_MOMENT_MS);
       startsMs.push(await startAgain());
     }
-    faults.push(...(await findFaultsOf(service.client, [...served.slice(-4), freshPictureUrl()])));
+    faults.push(...(await findFaultsOf(service.client, [...served.slice(-4), freshImageUrl()])));
   }
   faults.push(...(await stopService(service)));
-  const { files, damaged } = await checkFiles(join(directory, 'data', 'pictures'));
-  faults.push(...damaged, ...findDatabaseFaults(join(directory, 'data')), ...findEmptySamples({ answers, files }));
-  const slow = startsMs.filter((ms) => ms > MAX_START_MS).map((ms) => `${ms.toFixed(0)} ms until it answered again`);
+  const { files, damaged } = await checkFiles(join(directory, 'data', 'images'));
+  faults.push(...damaged, ...findDatabaseFaults(join(directory, 'data')), ...findEmptySamples({ responses, files }));
+  const slow = startsMs.filter((ms) => ms > MAX_START_MS).map((ms) => `${ms.toFixed(0)} ms until it responded again`);
   const [median, longest] = [percentile(startsMs, 0.5), Math.max(...startsMs)].map((ms) => ms.toFixed(0));
   const again = repeated.map((ms) => `, a start of ${ms.toFixed(0)} ms measured again`).join('');
-  const starts = `answers again after ${median} ms, at most ${longest} ms${again}`;
+  const starts = `responds again after ${median} ms, at most ${longest} ms${again}`;
   return {
-    measured: `${answers} answers, ${files} files whole, ${starts} (${loadAverage()})`,
+    measured: `${responses} responses, ${files} files whole, ${starts} (${loadAverage()})`,
     faults,
     exceeded: slow,
   };
@@ -91,21 +91,22 @@ async function killEncoders(context: FaultContext, times: number): Promise<Outco
   for (let kill = 0; kill < times; kill += 1) {
     const width = 900 + kill * 4;
     const urls = [0, 1, 2, 3].map((more) => `/UCPennantSample00000001A/tv.avif?width=${width + more}`);
-    const asked = urls.map(async (url) => ({ url, answer: await service.client.send({ url }) }));
+    const asked = urls.map(async (url) => ({ url, response: await service.client.send({ url }) }));
     await sleep(Math.random() * 400);
     const [victim] = await encodersOf(service);
     if (victim === undefined) faults.push(`kill ${kill}: no encoder was found, nothing was killed`);
     else process.kill(victim, 'SIGKILL');
-    const answered = await Promise.all(asked);
-    const lost = answered.filter(({ answer }) => answer.status !== 200);
-    const isClear = lost.every(({ answer }) => isRefusal(answer));
-    if (lost.length > 1 || !isClear) faults.push(`kill ${kill}: ${lost.map(({ answer }) => answer.status).join(', ')}`);
+    const responded = await Promise.all(asked);
+    const lost = responded.filter(({ response }) => response.status !== 200);
+    const isClear = lost.every(({ response }) => isRefusal(response));
+    if (lost.length > 1 || !isClear)
+      faults.push(`kill ${kill}: ${lost.map(({ response }) => response.status).join(', ')}`);
     refused += lost.length;
     retried += lost.length === 0 ? 1 : 0;
-    const made = answered.filter(({ answer }) => answer.status === 200);
+    const made = responded.filter(({ response }) => response.status === 200);
     faults.push(...(await findResponseFaults(made)));
   }
-  return { measured: `${retried} times all answered, ${refused} requests told 503, no other touched`, faults };
+  return { measured: `${retried} times all responded, ${refused} requests told 503, no other touched`, faults };
 }
 
 function findDatabaseFaults(dataDir: string): string[] {

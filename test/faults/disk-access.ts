@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrorCode } from '../../src/lib/file-system.ts';
 import { type FaultContext, stopService } from './context.ts';
-import { findFaultsOf, freshPictureUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
+import { findFaultsOf, freshImageUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
 import { findEmptySamples, findResponseFaults } from './response-faults.ts';
 import { integrityOf, statesOf } from './service-checks.ts';
 
-/** Width in pixels. A few of these pictures fill the quota. */
+/** Width in pixels. A few of these images fill the quota. */
 const LARGE = { from: 500, to: 1_200 };
 const QUOTA_BYTES = 1024 * 1024;
 
@@ -23,7 +23,7 @@ export async function removeTheDirectory(context: FaultContext): Promise<Outcome
   return { measured: 'made, with the folders above it', faults };
 }
 
-/** Pictures of new sizes with several times the bytes of the quota. */
+/** Images of new sizes with several times the bytes of the quota. */
 export async function exceedTheQuota(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const service = await context.start({ directory, env: { IMAGE_CACHE_BYTES: String(QUOTA_BYTES) } });
@@ -33,13 +33,13 @@ export async function exceedTheQuota(context: FaultContext): Promise<Outcome> {
   const rounds = context.isLong ? 200 : 10;
   for (let round = 0; round < rounds; round += 1) {
     const asked = Array.from({ length: 8 }, async () => {
-      const url = freshPictureUrl(LARGE);
-      return { url, answer: await service.client.send({ url }) };
+      const url = freshImageUrl(LARGE);
+      return { url, response: await service.client.send({ url }) };
     });
-    const answered = await Promise.all(asked);
-    faults.push(...(await findResponseFaults(answered)));
-    for (const { answer } of answered) written += answer.bytes.length;
-    most = Math.max(most, await bytesBelow(join(directory, 'data', 'pictures')));
+    const responded = await Promise.all(asked);
+    faults.push(...(await findResponseFaults(responded)));
+    for (const { response } of responded) written += response.bytes.length;
+    most = Math.max(most, await bytesBelow(join(directory, 'data', 'images')));
   }
   if (written <= QUOTA_BYTES) faults.push(`only ${written} bytes were made: the quota was not tested`);
   faults.push(...findEmptySamples({ 'stored bytes': most }));
@@ -54,17 +54,17 @@ export async function shareTheDirectory(context: FaultContext): Promise<Outcome>
   const loads = services.map(({ port }) => startMixedLoad(port));
   await sleep(context.attackMs / 2);
   for (const load of loads) await load.stop();
-  const faults = loads.flatMap((load) => [...load.faults, ...findEmptySamples({ responses: load.answers })]);
+  const faults = loads.flatMap((load) => [...load.faults, ...findEmptySamples({ responses: load.responses })]);
   faults.push(...(await Promise.all(services.map(stopService))).flat());
   const integrity = integrityOf(join(directory, 'data', 'cache.db'));
   if (integrity !== 'ok') faults.push(`cache.db: ${integrity}`);
   const complaints = services.flatMap((service) => [
     statesOf(service, 'cache').failed,
-    statesOf(service, 'pictures').failed,
+    statesOf(service, 'images').failed,
   ]);
   if (complaints.some((count) => count > 0)) faults.push(`a part failed: ${complaints.join(', ')}`);
-  const answers = loads.reduce((sum, load) => sum + load.answers, 0);
-  return { measured: `works: ${answers} answers`, faults };
+  const responses = loads.reduce((sum, load) => sum + load.responses, 0);
+  return { measured: `works: ${responses} responses`, faults };
 }
 
 /** The size of files whose directories may be removed meanwhile, with their last file. */

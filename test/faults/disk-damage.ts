@@ -38,11 +38,11 @@ export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   const reference = await readRecords(service.client);
   const faults: string[] = [];
   for (const [what, damage] of Object.entries(DAMAGES)) {
-    faults.push(...(await findWrongAnswers(service, reference, 5)).map((fault) => `before ${what}: ${fault}`));
+    faults.push(...(await findWrongResponses(service, reference, 5)).map((fault) => `before ${what}: ${fault}`));
     await damage(path);
     // Longer than the interval in which the service checks its file.
     await sleep(1_200);
-    faults.push(...(await findWrongAnswers(service, reference, 20)).map((fault) => `${what}: ${fault}`));
+    faults.push(...(await findWrongResponses(service, reference, 20)).map((fault) => `${what}: ${fault}`));
     const check = integrityOf(path);
     if (check !== 'ok') faults.push(`${what}: ${check}`);
   }
@@ -51,8 +51,8 @@ export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   faults.push(...findEmptySamples({ rebuilds: rebuilt }), ...(await stopService(service)));
   await writeFile(path, randomBytes(50_000));
   service = await context.start({ directory, env: { BASE_URL } });
-  faults.push(...(await findWrongAnswers(service, reference, 5)).map((fault) => `garbage at the start: ${fault}`));
-  const measured = `${Object.keys(DAMAGES).length} kinds under load, garbage at the start: rebuilt, ${rebuilt} times in the log; every answer right, sound files`;
+  faults.push(...(await findWrongResponses(service, reference, 5)).map((fault) => `garbage at the start: ${fault}`));
+  const measured = `${Object.keys(DAMAGES).length} kinds under load, garbage at the start: rebuilt, ${rebuilt} times in the log; every response right, sound files`;
   return { measured, faults };
 }
 
@@ -72,8 +72,8 @@ export async function damageTheCatalog(context: FaultContext): Promise<Outcome> 
   const { client } = service;
   const url = '/api/channel/pennantsample?type=handle';
   for (let count = 0; count < 20; count += 1) {
-    const answer = await client.send({ url });
-    if (!isRefusal(answer)) faults.push(`${url} answered ${answer.status}`);
+    const response = await client.send({ url });
+    if (!isRefusal(response)) faults.push(`${url} returned ${response.status}`);
   }
   const told = statesOf(service, 'source catalog').failed + statesOf(service, 'catalog').failed;
   if (told !== 1) faults.push(`said ${told} times that the catalog cannot be used`);
@@ -105,10 +105,10 @@ export async function damageTheOpenCatalog(context: FaultContext): Promise<Outco
 
   let refused = 0;
   for (const url of RECORD_URLS) {
-    const answer = await client.send({ url });
-    if (isRefusal(answer)) refused += 1;
-    else if (answer.status !== 200) faults.push(`${url} answered ${answer.status}`);
-    else if (answer.bytes.toString('utf8') !== reference.get(url)) faults.push(`${url} has changed`);
+    const response = await client.send({ url });
+    if (isRefusal(response)) refused += 1;
+    else if (response.status !== 200) faults.push(`${url} returned ${response.status}`);
+    else if (response.bytes.toString('utf8') !== reference.get(url)) faults.push(`${url} has changed`);
   }
   await stopService(service);
   if (hash('sha256', await readFile(path)) !== hash('sha256', damaged)) faults.push('the damaged file was changed');
@@ -117,7 +117,7 @@ export async function damageTheOpenCatalog(context: FaultContext): Promise<Outco
 }
 
 /** New searches read the store each time. Records come from memory too. */
-async function findWrongAnswers(
+async function findWrongResponses(
   { client }: FaultService,
   reference: ReadonlyMap<string, string>,
   count: number,

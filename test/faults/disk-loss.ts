@@ -33,7 +33,7 @@ const DISK_FAULTS: readonly DiskFault[] = [
     name: 'a disk that fills up',
     place: 'mounted disk',
     isSudden: true,
-    degraded: ['pictures'],
+    degraded: ['images'],
     break: (disk) => fill(join(disk, FILLER)),
     mend: (disk) => rm(join(disk, FILLER)),
   },
@@ -41,7 +41,7 @@ const DISK_FAULTS: readonly DiskFault[] = [
     name: 'a disk that is read-only',
     place: 'mounted disk',
     isSudden: false,
-    degraded: ['pictures'],
+    degraded: ['images'],
     break: (disk) => remount(disk, 'ro'),
     mend: (disk) => remount(disk, 'rw'),
   },
@@ -50,7 +50,7 @@ const DISK_FAULTS: readonly DiskFault[] = [
     name: 'DATA_DIR not writable, by an unprivileged user',
     place: 'directory',
     isSudden: false,
-    degraded: ['pictures', 'cache'],
+    degraded: ['images', 'cache'],
     break: (dataDir) => mkdir(dataDir, { mode: 0o755 }),
     mend: (dataDir) => chown(dataDir, UNPRIVILEGED, UNPRIVILEGED),
   },
@@ -58,7 +58,7 @@ const DISK_FAULTS: readonly DiskFault[] = [
     name: 'DATA_DIR that cannot be created, by an unprivileged user',
     place: 'directory',
     isSudden: false,
-    degraded: ['pictures', 'cache'],
+    degraded: ['images', 'cache'],
     break: async () => undefined,
     async mend(dataDir) {
       await mkdir(dataDir);
@@ -71,7 +71,7 @@ const DISK_FAULTS: readonly DiskFault[] = [
     isSudden: true,
     degraded: [],
     async break(dataDir) {
-      // Moved first, because a picture that is still being stored would appear in a folder that is being emptied.
+      // Moved first, because an image that is still being stored would appear in a folder that is being emptied.
       await rename(dataDir, `${dataDir}.gone`);
       await rm(`${dataDir}.gone`, { recursive: true });
     },
@@ -152,10 +152,10 @@ async function serveWithout(context: FaultContext, fault: DiskFault, directory: 
   faults.push(...(await stopService(service)), ...findUnclearStates(service, fault.degraded));
   await replay.close();
   const reported = fault.degraded.length > 0 ? '; reported once for each part, and in a metric' : '';
-  return { measured: `records, searches, pictures from upstream and memory${reported}; recovered`, faults };
+  return { measured: `records, searches, images from upstream and memory${reported}; recovered`, faults };
 }
 
-/** Records, searches and pictures. Most are new each time and must be written. */
+/** Records, searches and images. Most are new each time and must be written. */
 function askForAll({ client }: FaultService, rounds: number): Promise<string[]> {
   return findFaultsOf(client, Array.from({ length: rounds }, newUrls).flat());
 }

@@ -12,7 +12,7 @@ export const disk: Subject = {
     await context.measure('disk', 'catalog.db replaced by garbage', () => damageTheCatalog(context));
     await context.measure('disk', 'catalog.db overwritten while it is open', () => damageTheOpenCatalog(context));
     await context.measure('disk', 'DATA_DIR missing', () => removeTheDirectory(context));
-    await context.measure('disk', 'the picture quota under churn', () => exceedTheQuota(context));
+    await context.measure('disk', 'the image quota under churn', () => exceedTheQuota(context));
     await context.measure('disk', 'two services on one DATA_DIR', () => shareTheDirectory(context));
   },
 };

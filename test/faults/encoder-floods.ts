@@ -10,19 +10,19 @@ const MAX_LEFT_MEMORY = 1.5;
 const RECOVERY_MS = 20_000;
 const TRUSTED = { TRUST_PROXY: '127.0.0.0/8', BASE_URL: 'https://pennant.example' };
 
-/** Many clients, each with a new picture in the slowest format. */
+/** Many clients, each with a new image in the slowest format. */
 export async function floodTheEncoders(context: FaultContext, prefix: readonly string[] = []): Promise<Outcome> {
   const service = await context.start({ env: TRUSTED, prefix });
   const warmUp = await findResponseFaults(await askFor(service, 1, 500));
   const before = await memoryOf(service);
   const probe = startProbe({ port: Number(new URL(service.inside).port) }, ['/healthz']);
-  const answers = await askFor(service, CLIENTS, 600);
+  const responses = await askFor(service, CLIENTS, 600);
   const health = await probe.stop();
 
-  const refused = answers.filter(({ answer }) => isRefusal(answer));
-  const valid = answers.filter((answer) => !refused.includes(answer));
+  const refused = responses.filter(({ response }) => isRefusal(response));
+  const valid = responses.filter((response) => !refused.includes(response));
   const lost = [...warmUp, ...health.faults, ...(await findResponseFaults(valid))];
-  if (valid.length === 0 || refused.length === 0) lost.push(`${valid.length} answered, ${refused.length} refused`);
+  if (valid.length === 0 || refused.length === 0) lost.push(`${valid.length} responded, ${refused.length} refused`);
   let left = 0;
   await comesTrue(async () => {
     left = (await memoryOf(service)) / before;
@@ -42,7 +42,7 @@ async function askFor({ client }: FaultService, count: number, firstWidth: numbe
   const asked = Array.from({ length: count }, async (_, index) => {
     const url = `/UCPennantSample00000001A/tv.avif?width=${firstWidth + index}`;
     const headers = { 'x-forwarded-for': `10.1.${Math.floor(index / 200)}.${index % 200}` };
-    return { url, answer: await client.send({ url, headers }) };
+    return { url, response: await client.send({ url, headers }) };
   });
   return Promise.all(asked);
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { relativePathOf } from '../../src/picture-store/file-names.ts';
+import { relativePathOf } from '../../src/image-store/file-names.ts';
 import { floodTheLimiter, floodTheListener } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
@@ -21,7 +21,7 @@ export const floods: Subject = {
     await floodWithinCgroup(context);
     await context.measure('floods', 'a million clients against the limiter in process', floodTheLimiter);
     await context.measure('floods', 'spoofed clients behind a trusted proxy', () => floodTheListener(context));
-    await context.measure('floods', 'distinct sizes of one picture', () => floodWithSizes(context));
+    await context.measure('floods', 'distinct sizes of one image', () => floodWithSizes(context));
   },
 };
 
@@ -49,7 +49,7 @@ async function floodWithinCgroup(context: FaultContext): Promise<void> {
   }
 }
 
-/** One client's sizes must not evict pictures that all clients use. */
+/** One client's sizes must not evict images that all clients use. */
 async function floodWithSizes(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const settings = { IMAGE_CACHE_BYTES: '3MiB', MEMORY_CACHE_BYTES: '1MiB' };
@@ -59,10 +59,10 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
     (name) => `/UCPennantSample00000001A/${name}`,
   );
   const faults = await findFaultsOf(client, plain);
-  const pictures = join(directory, 'data', 'pictures');
+  const images = join(directory, 'data', 'images');
   const files = plain.length + ORIGINALS;
-  await comesTrue(async () => (await plainFiles(pictures)).length >= files, 15_000);
-  const before = await plainFiles(pictures);
+  await comesTrue(async () => (await plainFiles(images)).length >= files, 15_000);
+  const before = await plainFiles(images);
   const sizes = context.isLong ? 3_000 : 120;
   for (let made = 0; made < sizes; made += 4) {
     const urls = [0, 1, 2, 3].map(
@@ -71,7 +71,7 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
     );
     faults.push(...(await findFaultsOf(client, urls)));
   }
-  const after = new Set(await plainFiles(pictures));
+  const after = new Set(await plainFiles(images));
   faults.push(...before.filter((path) => !after.has(path)).map((path) => `${path} was evicted`));
   if (before.length < files) faults.push(`only ${before.length} of ${files} were stored`);
   for (const url of plain) {
@@ -81,7 +81,7 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
   return { measured: `${sizes} sizes made; ${before.length} plain variants and originals kept, none evicted`, faults };
 }
 
-/** All pictures except those of own size. */
+/** All images except those of own size. */
 async function plainFiles(directory: string): Promise<string[]> {
   const files = await storedFilesIn(directory);
   return files.filter(({ fileClass, isOriginal }) => fileClass === 'plain' || isOriginal).map(relativePathOf);

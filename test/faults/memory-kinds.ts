@@ -26,7 +26,7 @@ function sampleId(number: number): string {
   return `UCPennantSample0000000${(number % SAMPLES) + 1}A`;
 }
 
-/** Requests that the sample catalog can answer. */
+/** Requests that the sample catalog can serve. */
 export const CATALOG_KINDS: readonly RequestKind[] = [
   {
     name: 'long hosts',
@@ -108,7 +108,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
       headers: { 'if-none-match': '*' },
     }),
     statuses: [304],
-    fills: { 'ETags of pictures': FULL, 'pictures to encode again': FULL },
+    fills: { 'ETags of images': FULL, 'images to encode again': FULL },
   },
 ];
 
@@ -129,21 +129,21 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
     fills: { 'failed requests to youtube': FULL },
   },
   {
-    name: 'pictures, a quarter of them refused',
+    name: 'images, a quarter of them refused',
     counts: [500, LONG_ENCODED],
     request: (number) => ({ url: `/${numberedChannelId(number % 4 === 3 ? 'p' : 'r', number)}/tv.webp` }),
     statuses: [200, 502, 503],
-    // A quarter of the pictures in memory and on disk is for those of a client's own size.
-    fills: { 'originals in memory': FULL, 'pictures in memory': 0.75 * FULL, 'pictures on disk': 0.75 * FULL },
+    // A quarter of the images in memory and on disk is for those of a client's own size.
+    fills: { 'originals in memory': FULL, 'images in memory': 0.75 * FULL, 'images on disk': 0.75 * FULL },
   },
   {
-    name: 'tiny pictures',
+    name: 'tiny images',
     counts: [500, LONG_ENCODED],
     request: (number) => {
       const size = `width=${40 + (number % 50)}&quality=${Math.floor(number / 50) + 1}`;
       return { url: `/${numberedChannelId('r', 4 * (number % 16))}/avatar.jpg?${size}` };
     },
     statuses: [200],
-    fills: { 'pictures in memory': FULL, 'pictures on disk': FULL },
+    fills: { 'images in memory': FULL, 'images on disk': FULL },
   },
 ];

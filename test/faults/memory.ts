@@ -12,7 +12,7 @@ import { fillWithSlowReaders } from './slow-readers.ts';
 const MAX_RESIDENT_BYTES = 400 * 2 ** 20;
 /** A kind adds a few series for its statuses. A label from requests would add thousands. */
 const MAX_NEW_SERIES = 200;
-/** Fewer than the places of the encoder queue, so that no picture is refused. */
+/** Fewer than the places of the encoder queue, so that no image is refused. */
 const CONNECTIONS = 8;
 const WRITTEN_MS = 20_000;
 
@@ -72,7 +72,7 @@ async function sendKind({ isLong }: FaultContext, service: ServiceProcess, kind:
   const mostBytes = await memory.stop();
   let after = before;
   const findUnfilled = () => Object.entries(kind.fills).filter(([name, share]) => fullnessOf(after, name) < share);
-  // Pictures are written, and replaced by better ones, after their responses.
+  // Images are written, and replaced by better ones, after their responses.
   await comesTrue(async () => {
     after = readHeldMetrics(await metricsOf(service));
     return findUnfilled().length === 0;
@@ -81,7 +81,7 @@ async function sendKind({ isLong }: FaultContext, service: ServiceProcess, kind:
   const faults = [
     ...Object.entries(statuses)
       .filter(([status]) => !kind.statuses.includes(Number(status)))
-      .map(([status, times]) => `${times} answers were ${status}`),
+      .map(([status, times]) => `${times} responses were ${status}`),
     ...after.holders
       .filter(({ fullness }) => fullness !== undefined && fullness > 1)
       .map(({ name, fullness }) => `${name} holds ${fullness?.toFixed(2)} of what it may`),

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WAIT } from '../helpers/wait.ts';
-import { freshPictureUrl, startMixedLoad } from './mixed-load.ts';
+import { freshImageUrl, startMixedLoad } from './mixed-load.ts';
 
 /** A load on a service that does this with every request. */
 async function loadOn(listener: RequestListener) {
@@ -44,7 +44,7 @@ test.each<[string, RequestListener]>([
 });
 
 test('no image is requested that the samples do not have', () => {
-  const urls = Array.from({ length: 500 }, () => freshPictureUrl());
+  const urls = Array.from({ length: 500 }, () => freshImageUrl());
   expect(urls.filter((url) => url.includes('UCPennantSample00000002A'))).not.toEqual([]);
   expect(urls.filter((url) => /^\/UCPennantSample00000002A\/(?!avatar)/.test(url))).toEqual([]);
 });

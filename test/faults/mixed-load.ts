@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpSender, type HttpSender, type SentAnswer } from '../helpers/http-request.ts';
+import { createHttpSender, type HttpSender, type SentResponse } from '../helpers/http-request.ts';
 import { repeat } from '../helpers/load.ts';
 import { findResponseFault, findResponseFaults, isRefusal } from './response-faults.ts';
 
@@ -21,7 +21,7 @@ function pick<T>(values: readonly T[]): T {
 const WITHOUT_BANNER = 'UCPennantSample00000002A';
 
 /** An image that exists and is most likely new, so that it is encoded and written to the disk. */
-export function freshPictureUrl({ from, to } = SMALL): string {
+export function freshImageUrl({ from, to } = SMALL): string {
   const channelId = pick(CHANNELS);
   const variant = channelId === WITHOUT_BANNER ? 'avatar' : pick(VARIANTS);
   const width = from + Math.floor(Math.random() * (to - from));
@@ -30,8 +30,8 @@ export function freshPictureUrl({ from, to } = SMALL): string {
 
 export interface MixedLoad {
   /** Images that were received completely. */
-  readonly pictureUrls: readonly string[];
-  readonly answers: number;
+  readonly imageUrls: readonly string[];
+  readonly responses: number;
   readonly faults: readonly string[];
   /** The service is killed or stopped now: from here on, lost requests and refusals are no faults. */
   expectEnd(): void;
@@ -51,37 +51,37 @@ const AFTER_LOSS_MS = 20;
 /** Several clients request records, searches and new images until they are stopped. */
 export function startMixedLoad(port: number, { clients = 6, removed = [] }: MixedLoadOptions = {}): MixedLoad {
   const client = createHttpSender(port);
-  const pictureUrls: string[] = [];
+  const imageUrls: string[] = [];
   const faults: string[] = [];
-  let answers = 0;
+  let responses = 0;
   let isEnding = false;
 
   async function ask(): Promise<void> {
     const draw = Math.random();
     const isImage = draw >= 0.4;
-    const url = isImage ? freshPictureUrl() : draw < 0.3 ? pick(RECORD_URLS) : '/api/search?q=sample';
-    let answer: SentAnswer;
+    const url = isImage ? freshImageUrl() : draw < 0.3 ? pick(RECORD_URLS) : '/api/search?q=sample';
+    let response: SentResponse;
     try {
-      answer = await client.send({ url });
+      response = await client.send({ url });
     } catch (error) {
-      if (!isEnding) faults.push(`${url} was not answered: ${(error as Error).message}`);
+      if (!isEnding) faults.push(`${url} was not responded to: ${(error as Error).message}`);
       await sleep(AFTER_LOSS_MS);
       return;
     }
-    answers += 1;
-    if (isEnding && isRefusal(answer)) return;
-    if (answer.status === 404 && removed.some((channelId) => url.includes(channelId))) return;
-    const fault = await findResponseFault(url, answer);
+    responses += 1;
+    if (isEnding && isRefusal(response)) return;
+    if (response.status === 404 && removed.some((channelId) => url.includes(channelId))) return;
+    const fault = await findResponseFault(url, response);
     if (fault !== undefined) faults.push(fault);
-    else if (isImage) pictureUrls.push(url);
+    else if (isImage) imageUrls.push(url);
   }
 
   const work = repeat(clients, ask);
   return {
-    pictureUrls,
+    imageUrls,
     faults,
-    get answers() {
-      return answers;
+    get responses() {
+      return responses;
     },
     expectEnd() {
       isEnding = true;
@@ -95,17 +95,17 @@ export function startMixedLoad(port: number, { clients = 6, removed = [] }: Mixe
 
 /** Sends requests that must succeed. @returns the faults of their responses */
 export async function findFaultsOf(client: HttpSender, urls: readonly string[]): Promise<string[]> {
-  const asked = urls.map(async (url) => ({ url, answer: await client.send({ url }) }));
+  const asked = urls.map(async (url) => ({ url, response: await client.send({ url }) }));
   return findResponseFaults(await Promise.all(asked));
 }
 
 /** The text of every sample's record, by URL. @throws Error if one is not sent */
 export async function readRecords(client: HttpSender): Promise<ReadonlyMap<string, string>> {
   const read = RECORD_URLS.map(async (url) => {
-    const answer = await client.send({ url });
-    const fault = await findResponseFault(url, answer);
+    const response = await client.send({ url });
+    const fault = await findResponseFault(url, response);
     if (fault !== undefined) throw new Error(fault);
-    return [url, answer.bytes.toString('utf8')] as const;
+    return [url, response.bytes.toString('utf8')] as const;
   });
   return new Map(await Promise.all(read));
 }

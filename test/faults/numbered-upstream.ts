@@ -1,29 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { channelIdOfToken, OWN_ANSWERS, ownAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { channelIdOfToken, OWN_RESPONSES, ownResponse, readResponses } from '../helpers/replay-responses.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
 const TEMPLATE_ID = 'UCreplayLighthouse000001';
 const ID = /UC[arpx]\d{21}/;
 
-/** `r`: has pictures. `p`: its pictures are refused. `x`: is not shown. `a`: is absent. */
+/** `r`: has images. `p`: its images are refused. `x`: is not shown. `a`: is absent. */
 export type NumberedKind = 'r' | 'p' | 'x' | 'a';
 
 export function numberedChannelId(kind: NumberedKind, number: number): string {
   return `UC${kind}${String(number).padStart(21, '0')}`;
 }
 
-/** YouTube with a channel for every ID, each with its own pictures. */
+/** YouTube with a channel for every ID, each with its own images. */
 export async function startNumberedUpstream(): Promise<FakeUpstream> {
-  const { contents: _, ...page } = ownAnswer('browseId', TEMPLATE_ID) as Record<string, unknown>;
+  const { contents: _, ...page } = ownResponse('browseId', TEMPLATE_ID) as Record<string, unknown>;
   const texts = {
     page: JSON.stringify(page),
     about: aboutPanel(),
     hidden: alertOf('This channel is not available in your country.'),
     absent: alertOf('This channel does not exist.'),
   };
-  const picture = await drawTestCard({ width: 640, height: 360 }).jpeg({ quality: 90 }).toBuffer();
+  const image = await drawTestCard({ width: 640, height: 360 }).jpeg({ quality: 90 }).toBuffer();
 
   function sendJson(response: ServerResponse, text: string, channelId: string): void {
     const body = text.replaceAll(TEMPLATE_ID, channelId).replaceAll('/lighthouse-', `/${channelId}-`);
@@ -34,8 +34,8 @@ export async function startNumberedUpstream(): Promise<FakeUpstream> {
     if (request.method === 'GET') {
       const channelId = ID.exec(request.url ?? '')?.[0] ?? '';
       if (channelId.startsWith('UCr')) {
-        // After the picture's end, which decoders ignore: this makes every original different.
-        const bytes = Buffer.concat([picture, Buffer.from(request.url ?? '')]);
+        // After the image's end, which decoders ignore: this makes every original different.
+        const bytes = Buffer.concat([image, Buffer.from(request.url ?? '')]);
         response.writeHead(200, { 'content-type': 'image/jpeg' }).end(bytes);
       } else response.writeHead(channelId.startsWith('UCp') ? 403 : 404).end();
       return;
@@ -57,7 +57,7 @@ function alertOf(text: string): string {
 }
 
 function aboutPanel(): string {
-  const found = readAnswers(OWN_ANSWERS).find(({ file }) => file === 'about-lighthouse.json');
+  const found = readResponses(OWN_RESPONSES).find(({ file }) => file === 'about-lighthouse.json');
   if (found === undefined) throw new Error('about-lighthouse.json is missing');
   return JSON.stringify(JSON.parse(found.text));
 }

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpSender, type SentAnswer } from '../helpers/http-request.ts';
-import { jsonAnswer, OWN_ANSWERS, ownAnswer, type ReplayAnswer, readAnswers } from '../helpers/replay-answers.ts';
+import { createHttpSender, type SentResponse } from '../helpers/http-request.ts';
+import {
+  jsonResponse,
+  OWN_RESPONSES,
+  ownResponse,
+  type ReplayResponse,
+  readResponses,
+} from '../helpers/replay-responses.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import type { FaultContext, Subject } from './context.ts';
@@ -25,9 +31,9 @@ interface KeyAttack {
 }
 
 const WITHOUT_TITLE = 'UConeKeyWithoutTitle0001';
-const REFUSED = 'UConeKeyRefusedPicture01';
-const CUT = 'UConeKeyCutPicture000001';
-const GONE = 'UConeKeyGonePicture00001';
+const REFUSED = 'UConeKeyRefusedImage01';
+const CUT = 'UConeKeyCutImage000001';
+const GONE = 'UConeKeyGoneImage00001';
 
 const ATTACKS: readonly KeyAttack[] = [
   { name: 'one channel that is not shown', ...channelAttack('UCreplayRegional00000011', 503) },
@@ -44,9 +50,9 @@ const ATTACKS: readonly KeyAttack[] = [
     status: 502,
     isForKey: ({ body }) => body?.query === 'unreadable',
   },
-  { name: 'one picture that is refused', ...pictureAttack(REFUSED, 503) },
-  { name: 'one picture that cannot be decoded', ...pictureAttack(CUT, 502) },
-  { name: 'one picture that is gone', ...pictureAttack(GONE, 502) },
+  { name: 'one image that is refused', ...imageAttack(REFUSED, 503) },
+  { name: 'one image that cannot be decoded', ...imageAttack(CUT, 502) },
+  { name: 'one image that is gone', ...imageAttack(GONE, 502) },
 ];
 
 function channelAttack(channelId: string, status: number) {
@@ -57,7 +63,7 @@ function channelAttack(channelId: string, status: number) {
   };
 }
 
-function pictureAttack(channelId: string, status: number) {
+function imageAttack(channelId: string, status: number) {
   return {
     url: `/${channelId}/tv`,
     status,
@@ -95,7 +101,7 @@ async function attackOnce(
   const faults: string[] = [];
   const ask = (client: string, url: string) => sender.send({ url, headers: { 'x-forwarded-for': client } });
   const countCalls = () => replay.calls.filter(attack.isForKey).length;
-  const findFault = ({ status, headers }: SentAnswer) => {
+  const findFault = ({ status, headers }: SentResponse) => {
     if (status !== attack.status) return `${attack.url}: ${status} instead of ${attack.status}`;
     const isWait = hasRetryAfter({ headers }) && Number(headers['retry-after']) <= REMEMBERED_MS / 1_000;
     return isWait ? undefined : `Retry-After: ${headers['retry-after']}`;
@@ -118,8 +124,8 @@ async function attackOnce(
     for (let number = 0; number < attackMs / STRANGER_EVERY_MS; number += 1) {
       const channelId = strangerId(number * ATTACKS.length + index);
       for (const url of [`/api/channel/${channelId}`, `/${channelId}/avatar`]) {
-        const answer = await ask(`198.19.${index}.${number}`, url);
-        faults.push(...(await findResponseFaults([{ url, answer }])));
+        const response = await ask(`198.19.${index}.${number}`, url);
+        faults.push(...(await findResponseFaults([{ url, response }])));
       }
       served += 1;
       await sleep(STRANGER_EVERY_MS);
@@ -138,11 +144,11 @@ async function startUpstream(strangers: number): Promise<ReplayServer> {
   const bytes = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
   const ids = Array.from({ length: strangers }, (_, number) => strangerId(number));
   const replay = await startReplayServer({
-    answers: [
-      ...readAnswers(OWN_ANSWERS),
+    responses: [
+      ...readResponses(OWN_RESPONSES),
       ...[REFUSED, CUT, GONE, ...ids].map(channelPage),
-      jsonAnswer('browse', { browseId: WITHOUT_TITLE }, { header: {} }),
-      jsonAnswer('search', { query: 'unreadable' }, { contents: {} }),
+      jsonResponse('browse', { browseId: WITHOUT_TITLE }, { header: {} }),
+      jsonResponse('search', { query: 'unreadable' }, { contents: {} }),
     ],
   });
   replay.misbehave('image', (request, response) => {
@@ -154,9 +160,9 @@ async function startUpstream(strangers: number): Promise<ReplayServer> {
   return replay;
 }
 
-/** The lighthouse's page with another ID and other pictures. */
-function channelPage(channelId: string): ReplayAnswer {
-  const page = JSON.stringify(ownAnswer('browseId', 'UCreplayLighthouse000001'));
+/** The lighthouse's page with another ID and other images. */
+function channelPage(channelId: string): ReplayResponse {
+  const page = JSON.stringify(ownResponse('browseId', 'UCreplayLighthouse000001'));
   const text = page.replaceAll('UCreplayLighthouse000001', channelId).replaceAll('lighthouse-', `${channelId}-`);
-  return jsonAnswer('browse', { browseId: channelId }, JSON.parse(text));
+  return jsonResponse('browse', { browseId: channelId }, JSON.parse(text));
 }

@@ -21,14 +21,14 @@ for (let count = 0; !isStopped; count += 1) {
   const startedAtMs = performance.now();
   try {
     const { status, bytes } = await client.send({ url, signal: AbortSignal.timeout(15_000) });
-    if (status !== 200 || bytes.length === 0) faults.push(`${url} answered ${status} with ${bytes.length} bytes`);
+    if (status !== 200 || bytes.length === 0) faults.push(`${url} returned ${status} with ${bytes.length} bytes`);
   } catch (error) {
-    faults.push(`${url} was not answered: ${(error as Error).message}`);
+    faults.push(`${url} was not responded to: ${(error as Error).message}`);
   }
-  const answeredAtMs = performance.now();
-  latenciesMs.push(answeredAtMs - startedAtMs);
+  const respondedAtMs = performance.now();
+  latenciesMs.push(respondedAtMs - startedAtMs);
   await sleep(pauseMs);
-  latenessMs.push(performance.now() - answeredAtMs - pauseMs);
+  latenessMs.push(performance.now() - respondedAtMs - pauseMs);
 }
 client.close();
 parent.postMessage({ latenciesMs, latenessMs, faults } satisfies ProbeResult);

@@ -18,7 +18,7 @@ export interface ProbeResult {
   readonly faults: readonly string[];
 }
 
-/** The requests of an ordinary client: a record and a picture that are in memory. */
+/** The requests of an ordinary client: a record and an image that are in memory. */
 export const HOT_URLS = ['/api/channel/UCPennantSample00000001A', '/UCPennantSample00000001A/avatar.webp?width=96'];
 
 export interface Probe {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RawAnswer, splitAnswers } from '../helpers/raw-http.ts';
+import { type RawResponse, splitResponses } from '../helpers/raw-http.ts';
 
 /** More at once would overflow the listener's backlog, which is a limit of the kernel. */
 const BATCH = 200;
@@ -27,7 +27,7 @@ export async function openConnection(port: number, localAddress?: string): Promi
 }
 
 export interface Exchange {
-  readonly answers: readonly RawAnswer[];
+  readonly responses: readonly RawResponse[];
   /** Bytes after the last complete response. */
   readonly rest: Buffer;
   readonly isClosed: boolean;
@@ -35,7 +35,7 @@ export interface Exchange {
 
 export interface ExchangeOptions {
   /** Reads until this many responses have arrived. By default until the other side closes. */
-  readonly answers?: number;
+  readonly responses?: number;
   /** Stops reading when nothing has arrived for this long after the first bytes. */
   readonly quietMs?: number;
 }
@@ -47,7 +47,7 @@ const PATIENCE_MS = 15_000;
 export async function exchange(
   port: number,
   bytes: Buffer,
-  { answers: wanted, quietMs = PATIENCE_MS }: ExchangeOptions = {},
+  { responses: wanted, quietMs = PATIENCE_MS }: ExchangeOptions = {},
 ): Promise<Exchange> {
   const socket = await openConnection(port);
   const chunks: Buffer[] = [];
@@ -61,23 +61,23 @@ export async function exchange(
     isClosed = true;
   });
   socket.write(bytes);
-  const isComplete = () => wanted !== undefined && splitAnswers(Buffer.concat(chunks)).answers.length >= wanted;
+  const isComplete = () => wanted !== undefined && splitResponses(Buffer.concat(chunks)).responses.length >= wanted;
   const patienceMs = () => (chunks.length === 0 ? PATIENCE_MS : quietMs);
   while (!isClosed && !isComplete() && performance.now() - lastDataAtMs < patienceMs()) await sleep(5);
   socket.destroy();
-  return { ...splitAnswers(Buffer.concat(chunks)), isClosed };
+  return { ...splitResponses(Buffer.concat(chunks)), isClosed };
 }
 
 /** Why a response is invalid. The service sends images or valid JSON, and never a 500. */
-export function findAnswerFault({ status, headers, body }: RawAnswer): string | undefined {
+export function findResponseFault({ status, headers, body }: RawResponse): string | undefined {
   const [contentType = ''] = (headers['content-type'] ?? '').split(';');
-  if (status === 500) return 'answered 500';
+  if (status === 500) return 'returned 500';
   if (contentType.startsWith('image/')) return body.length > 0 ? undefined : 'an empty image';
-  if (!contentType.endsWith('json')) return `answered ${status} with content type "${contentType}"`;
+  if (!contentType.endsWith('json')) return `returned ${status} with content type "${contentType}"`;
   try {
     JSON.parse(body);
     return undefined;
   } catch {
-    return `answered JSON that cannot be parsed: ${body.slice(0, 200)}`;
+    return `returned JSON that cannot be parsed: ${body.slice(0, 200)}`;
   }
 }

@@ -9,7 +9,7 @@ export interface StreamedRequest {
 export type StatusCounts = Readonly<Record<number, number>>;
 
 /**
- * Sends GET requests over several connections, each request as soon as the previous one is answered. Uses a fraction of
+ * Sends GET requests over several connections, each request as soon as the previous one has its response. Uses a fraction of
  * the CPU time of an HTTP client, which would be taken from the service.
  */
 export async function streamRequests(

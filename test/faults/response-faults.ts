@@ -1,6 +1,6 @@
 /** How the suites judge a response. */
-import type { SentAnswer } from '../helpers/http-request.ts';
-import { decodePicture } from '../helpers/picture.ts';
+import type { SentResponse } from '../helpers/http-request.ts';
+import { decodeImage } from '../helpers/image.ts';
 
 /** Width in pixels of every sample's avatar. An image is never enlarged; the banners are larger than any requested width. */
 const AVATAR_WIDTH = 800;
@@ -12,8 +12,8 @@ const IMAGE_PATH = /^\/[^/]+\/([a-z]+)(?:\.([a-z]+))?$/;
  * @param url of a record by channel ID, of a search, or of an image
  * @returns the fault
  */
-export async function findResponseFault(url: string, { status, bytes }: SentAnswer): Promise<string | undefined> {
-  if (status !== 200) return `${url} answered ${status}`;
+export async function findResponseFault(url: string, { status, bytes }: SentResponse): Promise<string | undefined> {
+  if (status !== 200) return `${url} returned ${status}`;
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   try {
     const fault = pathname.startsWith('/api/')
@@ -33,7 +33,7 @@ function findJsonFault(path: string, body: { channelId?: unknown; results?: unkn
 async function findImageFault(path: string, requested: string | null, bytes: Buffer): Promise<string | undefined> {
   const [, variant, extension] = IMAGE_PATH.exec(path) ?? [];
   if (variant === undefined) throw new Error('not the path of an image');
-  const { format, width } = await decodePicture(bytes);
+  const { format, width } = await decodeImage(bytes);
   const expectedFormat = extension === 'jpg' ? 'jpeg' : (extension ?? format);
   if (format !== expectedFormat) return `${format} instead of ${expectedFormat}`;
   if (requested === null) return undefined;
@@ -43,19 +43,19 @@ async function findImageFault(path: string, requested: string | null, bytes: Buf
 
 /** Judges several responses. @returns their faults */
 export async function findResponseFaults(
-  responses: readonly { readonly url: string; readonly answer: SentAnswer }[],
+  responses: readonly { readonly url: string; readonly response: SentResponse }[],
 ): Promise<string[]> {
-  const found = await Promise.all(responses.map(({ url, answer }) => findResponseFault(url, answer)));
+  const found = await Promise.all(responses.map(({ url, response }) => findResponseFault(url, response)));
   return found.filter((fault) => fault !== undefined);
 }
 
 /** Whether a response refuses the request for now, and says when to try again. */
-export function isRefusal(answer: Pick<SentAnswer, 'status' | 'headers'>): boolean {
-  return answer.status === 503 && hasRetryAfter(answer);
+export function isRefusal(response: Pick<SentResponse, 'status' | 'headers'>): boolean {
+  return response.status === 503 && hasRetryAfter(response);
 }
 
 /** Whether `Retry-After` is a positive whole number of seconds. */
-export function hasRetryAfter({ headers }: Pick<SentAnswer, 'headers'>): boolean {
+export function hasRetryAfter({ headers }: Pick<SentResponse, 'headers'>): boolean {
   return /^[1-9]\d*$/.test(headers['retry-after'] ?? '');
 }
 

@@ -11,9 +11,9 @@ import type { Subject } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { floods } from './floods.ts';
+import { images } from './images.ts';
 import { memory } from './memory.ts';
 import { oneKey } from './one-key.ts';
-import { pictures } from './pictures.ts';
 import { runSubjects } from './runner.ts';
 import { slowReaders } from './slow-readers.ts';
 import { stops } from './stops.ts';
@@ -31,7 +31,7 @@ const SUBJECTS: readonly Subject[] = [
   oneKey,
   slowReaders,
   stops,
-  pictures,
+  images,
   upstream,
   time,
 ];

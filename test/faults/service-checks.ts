@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import type { FileName } from '../../src/picture-store/file-names.ts';
-import { filesIn, shardsIn } from '../../src/picture-store/shards.ts';
+import type { FileName } from '../../src/image-store/file-names.ts';
+import { filesIn, shardsIn } from '../../src/image-store/shards.ts';
 import type { ServiceProcess } from '../helpers/process.ts';
 import { metricsOf } from './context.ts';
 
@@ -30,7 +30,7 @@ export function statesOf(
   return { failed: lines.length - recovered, recovered };
 }
 
-const STORED_PARTS = ['pictures', 'cache'];
+const STORED_PARTS = ['images', 'cache'];
 
 /**
  * Components whose failure and recovery are not logged exactly once each.
@@ -66,7 +66,7 @@ export function integrityOf(path: string): string {
   return String(result);
 }
 
-/** The files of a picture store. It may be in use: a running service creates and removes the directories. */
+/** The files of an image store. It may be in use: a running service creates and removes the directories. */
 export async function storedFilesIn(directory: string): Promise<FileName[]> {
   const files: FileName[] = [];
   for (const shard of await shardsIn(directory)) files.push(...(await filesIn(directory, shard)));

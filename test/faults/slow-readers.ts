@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import { answerStatus } from '../helpers/fake-upstream.ts';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { residentBytes, type ServiceProcess } from '../helpers/process.ts';
-import { jsonAnswer } from '../helpers/replay-answers.ts';
+import { jsonResponse } from '../helpers/replay-responses.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { type FaultContext, type FaultService, metricsOf, metricValue, type Subject } from './context.ts';
 import { readHeldMetrics } from './held-metrics.ts';
@@ -158,8 +158,8 @@ async function startNoise() {
     header: { c4TabbedHeaderRenderer: { banner: { thumbnails } } },
   };
   return startReplayServer({
-    answers: [jsonAnswer('browse', { browseId: CHANNEL }, page)],
-    image: answerStatus(200, { 'content-type': 'image/jpeg' }, banner),
+    responses: [jsonResponse('browse', { browseId: CHANNEL }, page)],
+    image: respondWithStatus(200, { 'content-type': 'image/jpeg' }, banner),
   });
 }
 

@@ -47,7 +47,7 @@ const REFUSED: readonly Omit<SmugglingShape, 'expected'>[] = [
   { name: 'an invalid version', bytes: `GET / HTTP/1.1.1\r\nHost: a\r\n\r\n${INNER}` },
 ];
 
-const ONE_ANSWER: readonly Omit<SmugglingShape, 'expected'>[] = [
+const ONE_RESPONSE: readonly Omit<SmugglingShape, 'expected'>[] = [
   { name: 'a request as the body of GET', bytes: getWithBody(INNER) },
   { name: 'a request in a chunk of GET', bytes: getWithChunk(INNER) },
   {
@@ -58,7 +58,7 @@ const ONE_ANSWER: readonly Omit<SmugglingShape, 'expected'>[] = [
 
 export const SMUGGLING_SHAPES: readonly SmugglingShape[] = [
   ...REFUSED.map((shape) => ({ ...shape, expected: 'refused' as const })),
-  ...ONE_ANSWER.map((shape) => ({ ...shape, expected: 'one' as const })),
+  ...ONE_RESPONSE.map((shape) => ({ ...shape, expected: 'one' as const })),
 ];
 
 function getWithBody(body: string): string {

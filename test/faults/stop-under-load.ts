@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { repeat } from '../helpers/load.ts';
 import type { FaultContext } from './context.ts';
-import { CHANNELS, freshPictureUrl } from './mixed-load.ts';
+import { CHANNELS, freshImageUrl } from './mixed-load.ts';
 import { loadAverage, type Outcome } from './report.ts';
 import { findEmptySamples, findResponseFault, isRefusal } from './response-faults.ts';
 
@@ -17,7 +17,7 @@ interface SentRequest {
   readonly wasSent: boolean;
 }
 
-/** A signal during requests for records and new pictures. Afterwards every sent picture must be stored. */
+/** A signal during requests for records and new images. Afterwards every sent image must be stored. */
 export async function stopUnderLoad(
   context: FaultContext,
   signal: NodeJS.Signals,
@@ -29,7 +29,7 @@ export async function stopUnderLoad(
   const requests: SentRequest[] = [];
   let isStopping = false;
   const load = repeat(12, async () => {
-    const url = Math.random() < 0.3 ? `/api/channel/${CHANNELS[0]}` : freshPictureUrl({ from: 100, to: 1_000 });
+    const url = Math.random() < 0.3 ? `/api/channel/${CHANNELS[0]}` : freshImageUrl({ from: 100, to: 1_000 });
     let isAccepted = false;
     const sent = client.send({
       url,
@@ -39,9 +39,9 @@ export async function stopUnderLoad(
     });
     let wasSent = false;
     const fault = await sent.then(
-      (answer) => {
-        wasSent = answer.status === 200;
-        return isStopping && isRefusal(answer) ? undefined : findResponseFault(url, answer);
+      (response) => {
+        wasSent = response.status === 200;
+        return isStopping && isRefusal(response) ? undefined : findResponseFault(url, response);
       },
       (error: Error) => {
         isAccepted ||= !isStopping;
@@ -66,13 +66,13 @@ export async function stopUnderLoad(
   faults.push(...(await findForgotten(context, directory, accepted)));
   const took = `${(tookMs / 1000).toFixed(1)} s`;
   return {
-    measured: `${accepted.length} accepted, all answered and still stored; exit ${exit} after ${took}`,
+    measured: `${accepted.length} accepted, all served and still stored; exit ${exit} after ${took}`,
     faults,
     exceeded: tookMs > maxStopMs ? [`stopping took ${took} (${loadAverage()})`] : [],
   };
 }
 
-/** Pictures that were sent before the stop and are not stored after it. */
+/** Images that were sent before the stop and are not stored after it. */
 async function findForgotten(
   context: FaultContext,
   directory: string,
@@ -80,9 +80,9 @@ async function findForgotten(
 ): Promise<string[]> {
   const service = await context.start({ directory });
   const { client } = service;
-  const pictures = accepted.filter(({ url, wasSent }) => wasSent && url.includes('?width=')).slice(-10);
-  const faults = findEmptySamples({ 'sent images': pictures.length });
-  for (const { url } of pictures) {
+  const images = accepted.filter(({ url, wasSent }) => wasSent && url.includes('?width=')).slice(-10);
+  const faults = findEmptySamples({ 'sent images': images.length });
+  for (const { url } of images) {
     const { status, headers } = await client.send({ url });
     const isThere = status === 200 && String(headers['cache-status']).startsWith('pennant; hit');
     if (!isThere) faults.push(`${url} was not stored: ${status}, ${headers['cache-status']}`);

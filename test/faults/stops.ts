@@ -53,7 +53,7 @@ async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
     accepted += 1;
   };
   const urls = Array.from({ length: 20 }, (_, index) => `/${CHANNELS[0]}/tv.avif?width=${900 + index}`);
-  const asked = urls.map(async (url) => ({ url, answer: await client.send({ url, onAccepted }) }));
+  const asked = urls.map(async (url) => ({ url, response: await client.send({ url, onAccepted }) }));
   const outcomes = Promise.allSettled(asked);
   await comesTrue(() => accepted === asked.length, GIVE_UP_MS);
   const stop = await signalAndWait(service, 'SIGTERM', MAX_STOP_MS);
@@ -62,10 +62,10 @@ async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
   let refused = 0;
   for (const outcome of await outcomes) {
     if (outcome.status === 'rejected') faults.push(`cut: ${(outcome.reason as Error).message}`);
-    else if (isRefusal(outcome.value.answer)) refused += 1;
+    else if (isRefusal(outcome.value.response)) refused += 1;
     else faults.push(...(await findResponseFaults([outcome.value])));
   }
-  const measured = `20 pictures waited for a codec that hangs: ${refused} told 503, none cut; ${stop.measured}`;
+  const measured = `20 images waited for a codec that hangs: ${refused} told 503, none cut; ${stop.measured}`;
   return { ...stop, measured, faults };
 }
 

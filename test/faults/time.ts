@@ -117,7 +117,7 @@ async function suspend(context: FaultContext, seconds: number): Promise<Outcome>
   service.child.kill('SIGCONT');
   faults.push(...(await found));
   if (!(await comesTrue(() => isReady(service), READY_MS))) faults.push('not ready again');
-  return { measured: `${waiting.length} requests that came meanwhile answered, ready at once`, faults };
+  return { measured: `${waiting.length} requests that came meanwhile responded, ready at once`, faults };
 }
 
 async function isReady({ inside }: ServiceProcess): Promise<boolean> {

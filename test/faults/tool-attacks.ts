@@ -10,7 +10,7 @@ import { HOT_URLS } from './probe.ts';
 
 const SLOW_CONNECTIONS = 300;
 const WRK_CONNECTIONS = 32;
-const LARGE_PICTURE = '/UCPennantSample00000001A/tv.png';
+const LARGE_IMAGE = '/UCPennantSample00000001A/tv.png';
 
 /** Attacks by existing tools. */
 export const TOOL_ATTACKS: readonly Attack[] = [
@@ -25,8 +25,8 @@ export const TOOL_ATTACKS: readonly Attack[] = [
       const args = ['-t1', `-c${WRK_CONNECTIONS}`, `-d${secondsUntil(untilMs)}s`, `${base}${HOT_URLS[1]}`];
       const printed = await outputOf('wrk', args);
       const faults = printed.match(/^\s*(Non-2xx|Socket errors).*$/gm) ?? [];
-      const answers = /(\d+) requests in/.exec(printed)?.[1];
-      return { done: `${answers} answers`, faults: answers === undefined ? [printed] : faults };
+      const responses = /(\d+) requests in/.exec(printed)?.[1];
+      return { done: `${responses} responses`, faults: responses === undefined ? [printed] : faults };
     },
   },
 ];
@@ -44,7 +44,7 @@ async function runSlowHttpTest({ base }: ServiceProcess, mode: string, seconds: 
   const connections = ['-c', String(SLOW_CONNECTIONS), '-r', String(SLOW_CONNECTIONS)];
   const times = ['-i', '2', '-l', String(seconds), '-p', '5'];
   const printed = stripVTControlCharacters(
-    await outputOf('slowhttptest', [mode, ...connections, ...times, '-u', `${base}${LARGE_PICTURE}`]),
+    await outputOf('slowhttptest', [mode, ...connections, ...times, '-u', `${base}${LARGE_IMAGE}`]),
   );
   const end = /^Exit status:\s*(.+)$/m.exec(printed)?.[1];
   const isReached = /service available:\s*YES/.test(printed) && !/service available:\s*NO/.test(printed);

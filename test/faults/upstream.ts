@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { FAILURE_KINDS, type FailureKind } from '../helpers/failure-kinds.ts';
 import { findRefusingOrigin, redirectTo } from '../helpers/fake-upstream.ts';
-import type { HttpSender, SentAnswer } from '../helpers/http-request.ts';
+import type { HttpSender, SentResponse } from '../helpers/http-request.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { findFaultsOf } from './mixed-load.ts';
@@ -15,8 +15,8 @@ const OLD_QUESTIONS = ['/api/channel/UCreplayLighthouse000001', '/api/search?q=l
 /** Requests without stored responses. */
 const NEW_RECORD = '/api/channel/UCreplayQuiet00000000007';
 const NEW_SEARCH = '/api/search?q=darkness';
-/** A picture of a channel with a fresh record, so that only the image host fails. */
-const NEW_PICTURE = '/UCreplayHarbour000000002/tv';
+/** An image of a channel with a fresh record, so that only the image host fails. */
+const NEW_IMAGE = '/UCreplayHarbour000000002/tv';
 const ITS_RECORD = '/api/channel/UCreplayHarbour000000002';
 
 /** Time limits for every request, and for one with a stale response (with time for a busy machine). */
@@ -25,15 +25,15 @@ const LONGEST_STORED_MS = 5_000;
 const HOUR_MS = 3_600_000;
 
 interface MeasuredKind extends FailureKind {
-  /** The error code for a picture. Default: `code`. */
-  readonly pictureCode?: FailureKind['code'];
+  /** The error code for an image. Default: `code`. */
+  readonly imageCode?: FailureKind['code'];
 }
 
 const REDIRECT_LOOP: MeasuredKind = {
   name: 'redirect loop',
   upstream: (request, response) => redirectTo(request.url ?? '/')(request, response),
   code: 'upstream_unavailable',
-  pictureCode: 'upstream_invalid',
+  imageCode: 'upstream_invalid',
   isForShortForm: true,
 };
 
@@ -65,7 +65,7 @@ async function fillStore(context: FaultContext): Promise<string> {
   if (faults.length > 0) throw new Error(faults.join('; '));
   await replay.close();
   const db = new DatabaseSync(join(directory, 'data', 'cache.db'));
-  // Stale searches may be served for a day, and pictures are fresh for a day.
+  // Stale searches may be served for a day, and images are fresh for a day.
   db.prepare("UPDATE entries SET stored_at_ms = stored_at_ms - ? WHERE key LIKE 'search%'").run(2 * HOUR_MS);
   db.prepare(
     "UPDATE entries SET stored_at_ms = stored_at_ms - ? WHERE key NOT LIKE 'search%' AND key NOT LIKE '%UCreplayHarbour%'",
@@ -81,31 +81,31 @@ async function observe(context: FaultContext, filled: string, kind: MeasuredKind
   if (typeof kind.upstream === 'function') replay.misbehave('all', kind.upstream);
   const service = await context.start({ directory, env: youtubeSettings(await originOf(kind, replay)) });
   const { client } = service;
-  const { pictureCode = kind.code } = kind;
+  const { imageCode = kind.code } = kind;
   const faults: string[] = [];
   const exceeded: string[] = [];
   let slowestMs = 0;
-  const ask = async (url: string, limitMs: number, findFault: (answer: SentAnswer) => string | undefined) => {
+  const ask = async (url: string, limitMs: number, findFault: (response: SentResponse) => string | undefined) => {
     const startedAtMs = performance.now();
-    const answer = await client.send({ url });
+    const response = await client.send({ url });
     const ms = performance.now() - startedAtMs;
     slowestMs = Math.max(slowestMs, ms);
-    const fault = findFault(answer);
+    const fault = findFault(response);
     if (fault !== undefined) faults.push(`${url}: ${fault}`);
     if (ms > limitMs) exceeded.push(`${url} took ${ms.toFixed(0)} ms (${loadAverage()})`);
   };
   await Promise.all([
     ...OLD_QUESTIONS.map((url) => ask(url, LONGEST_STORED_MS, findStaleFault)),
     ...[NEW_RECORD, NEW_SEARCH].map((url) => ask(url, LONGEST_MS, findRefusalFault(kind.code))),
-    ask(NEW_PICTURE, LONGEST_MS, findRefusalFault(pictureCode)),
+    ask(NEW_IMAGE, LONGEST_MS, findRefusalFault(imageCode)),
   ]);
   replay.behave();
   const isBack = typeof kind.upstream !== 'function' || (await recovers(client));
   if (!isBack) faults.push('not asked again after upstream had recovered');
   service.child.kill('SIGKILL');
   await replay.close();
-  const codes = `${kind.code} for record and search, ${pictureCode} for the picture`;
-  const measured = `the 3 old answers; without one ${codes}, with Retry-After; slowest ${(slowestMs / 1000).toFixed(1)} s`;
+  const codes = `${kind.code} for record and search, ${imageCode} for the image`;
+  const measured = `the 3 old responses; without one ${codes}, with Retry-After; slowest ${(slowestMs / 1000).toFixed(1)} s`;
   return { measured, faults, exceeded };
 }
 
@@ -114,16 +114,16 @@ function originOf({ upstream: kind }: FailureKind, replay: ReplayServer): Promis
   return kind === 'has no address' ? 'http://upstream.invalid' : replay.origin;
 }
 
-function findStaleFault({ status, headers, bytes }: SentAnswer): string | undefined {
-  if (status !== 200 || bytes.length === 0) return `answered ${status} although an old answer is stored`;
+function findStaleFault({ status, headers, bytes }: SentResponse): string | undefined {
+  if (status !== 200 || bytes.length === 0) return `returned ${status} although an old response is stored`;
   return /^pennant; hit; ttl=-/.test(String(headers['cache-status'])) ? undefined : `said ${headers['cache-status']}`;
 }
 
 function findRefusalFault(expected: FailureKind['code']) {
-  return (answer: SentAnswer): string | undefined => {
-    if (answer.status < 500) return `answered ${answer.status}`;
-    if (!hasRetryAfter(answer)) return `Retry-After: ${answer.headers['retry-after']}`;
-    const { code } = JSON.parse(answer.bytes.toString('utf8')) as { code: string };
+  return (response: SentResponse): string | undefined => {
+    if (response.status < 500) return `returned ${response.status}`;
+    if (!hasRetryAfter(response)) return `Retry-After: ${response.headers['retry-after']}`;
+    const { code } = JSON.parse(response.bytes.toString('utf8')) as { code: string };
     return code === expected ? undefined : `${code} instead of ${expected}`;
   };
 }

@@ -13,14 +13,14 @@ export function catalogLine(number: number, fields: Record<string, unknown> = {}
 
 /** The beginning of a PNG, which is all that an import reads, and bytes that are unique to this text. */
 export function pngOf(text: string): Buffer {
-  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from(`picture ${text}`)]);
+  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from(`image ${text}`)]);
 }
 
-/** Writes pictures by name into a new folder below `directory`. */
-export async function writePictures(directory: string, pictures: Record<string, Buffer>): Promise<string> {
-  const folder = join(directory, 'pictures');
+/** Writes images by name into a new folder below `directory`. */
+export async function writeImages(directory: string, images: Record<string, Buffer>): Promise<string> {
+  const folder = join(directory, 'images');
   await mkdir(folder, { recursive: true });
-  for (const [name, bytes] of Object.entries(pictures)) await writeFile(join(folder, name), bytes);
+  for (const [name, bytes] of Object.entries(images)) await writeFile(join(folder, name), bytes);
   return folder;
 }
 

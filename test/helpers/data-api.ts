@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createYoutubeDataApiSource, type YoutubeDataApiOptions } from '../../src/sources/youtube-data-api/client.ts';
 import { createManualClock } from './clock.ts';
-import { answerJson, createUpstreamClient, startFakeUpstream } from './fake-upstream.ts';
+import { createUpstreamClient, respondWithJson, startFakeUpstream } from './fake-upstream.ts';
 
 /** A channel in the form of channels.list, with the fields that lookups and searches use. */
 interface DataApiItem {
@@ -16,8 +16,8 @@ interface DataApiItem {
 /** The only key that the API accepts. */
 export const KEY = 'a-key-that-nobody-may-see';
 
-/** Answers the channels and searches of the official Data API v3. @param usernames legacy user name → channel ID */
-export function answerDataApi(
+/** Replies the channels and searches of the official Data API v3. @param usernames legacy user name → channel ID */
+export function respondAsDataApi(
   channels: readonly DataApiItem[],
   usernames: Readonly<Record<string, string>> = {},
 ): RequestListener {
@@ -30,11 +30,11 @@ export function answerDataApi(
 
   return (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://data-api.test');
-    if (request.headers['x-goog-api-key'] !== KEY) return answerDataApiError(400, 'keyInvalid')(request, response);
+    if (request.headers['x-goog-api-key'] !== KEY) return respondWithDataApiError(400, 'keyInvalid')(request, response);
     if (pathname === '/youtube/v3/channels') {
       const items = findByName(searchParams);
       const found = items.length === 0 ? {} : { items };
-      return answerJson({ kind: 'youtube#channelListResponse', ...found })(request, response);
+      return respondWithJson({ kind: 'youtube#channelListResponse', ...found })(request, response);
     }
     if (pathname === '/youtube/v3/search') {
       const words = (searchParams.get('q') ?? '').toLowerCase();
@@ -42,15 +42,15 @@ export function answerDataApi(
       const items = matching.slice(0, Number(searchParams.get('maxResults'))).map(({ id, snippet }) => {
         return { kind: 'youtube#searchResult', id: { kind: 'youtube#channel', channelId: id }, snippet };
       });
-      return answerJson({ kind: 'youtube#searchListResponse', items })(request, response);
+      return respondWithJson({ kind: 'youtube#searchListResponse', items })(request, response);
     }
-    answerDataApiError(404, 'notFound')(request, response);
+    respondWithDataApiError(404, 'notFound')(request, response);
   };
 }
 
 /** An error in the API's own form. */
-export function answerDataApiError(code: number, reason: string, message = 'Bad Request'): RequestListener {
-  return answerJson({ error: { code, message, errors: [{ message, domain: 'global', reason }] } }, code);
+export function respondWithDataApiError(code: number, reason: string, message = 'Bad Request'): RequestListener {
+  return respondWithJson({ error: { code, message, errors: [{ message, domain: 'global', reason }] } }, code);
 }
 
 export const ID = 'UCPennantSample00000001A';
@@ -58,7 +58,7 @@ export const CHANNELS = JSON.parse(
   readFileSync(join(import.meta.dirname, '../fixtures/data-api-channels.json'), 'utf8'),
 ) as readonly DataApiItem[];
 
-export const dataApi = answerDataApi(CHANNELS, { olduser: ID });
+export const dataApi = respondAsDataApi(CHANNELS, { olduser: ID });
 
 /** The source over real sockets to one origin. */
 export function createTestDataApiSource(origin: string, options: Partial<YoutubeDataApiOptions> = {}) {

@@ -1,13 +1,13 @@
 import type { RequestListener } from 'node:http';
-import { answerBytes, answerHtml, answerStatus, FAULTS, redirectTo } from './fake-upstream.ts';
+import { FAULTS, redirectTo, respondWithBytes, respondWithHtml, respondWithStatus } from './fake-upstream.ts';
 
 const [UNAVAILABLE, TIMEOUT, INVALID] = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid'] as const;
 
 export interface FailureKind {
   readonly name: string;
-  /** The error code if nothing is stored: for a record, a name, a search and a picture. */
+  /** The error code if nothing is stored: for a record, a name, a search and an image. */
   readonly code: typeof UNAVAILABLE | typeof TIMEOUT | typeof INVALID;
-  /** How every call is answered. Those with a time-out last until the service gives up. */
+  /** How every call is replied to. Those with a time-out last until the service gives up. */
   readonly upstream: RequestListener | 'refuses connections' | 'has no address';
   /** It affects a process differently. The others differ only in their content. */
   readonly isForShortForm?: boolean;
@@ -20,21 +20,21 @@ const SHORT_FORM = { isForShortForm: true };
 export const FAILURE_KINDS: readonly FailureKind[] = [
   { name: 'refused connection', upstream: 'refuses connections', code: UNAVAILABLE, ...SHORT_FORM },
   { name: 'name without an address', upstream: 'has no address', code: UNAVAILABLE, ...SHORT_FORM },
-  { name: 'reset connection', upstream: FAULTS.resetBeforeAnswer, code: UNAVAILABLE, ...SHORT_FORM },
-  { name: 'no answer at all', upstream: FAULTS.hangBeforeHeaders, code: TIMEOUT, ...SHORT_FORM },
+  { name: 'reset connection', upstream: FAULTS.resetBeforeResponse, code: UNAVAILABLE, ...SHORT_FORM },
+  { name: 'no response at all', upstream: FAULTS.hangBeforeHeaders, code: TIMEOUT, ...SHORT_FORM },
   { name: 'a byte now and then', upstream: FAULTS.slowDrip, code: TIMEOUT, ...SHORT_FORM },
-  { name: '500', upstream: answerStatus(500), code: UNAVAILABLE },
-  { name: '429', upstream: answerStatus(429), code: UNAVAILABLE, ...SHORT_FORM },
-  { name: '429 with Retry-After: 90', upstream: answerStatus(429, { 'retry-after': '90' }), code: UNAVAILABLE },
-  { name: '403', upstream: answerStatus(403), code: UNAVAILABLE },
+  { name: '500', upstream: respondWithStatus(500), code: UNAVAILABLE },
+  { name: '429', upstream: respondWithStatus(429), code: UNAVAILABLE, ...SHORT_FORM },
+  { name: '429 with Retry-After: 90', upstream: respondWithStatus(429, { 'retry-after': '90' }), code: UNAVAILABLE },
+  { name: '403', upstream: respondWithStatus(403), code: UNAVAILABLE },
   { name: 'redirect to consent', upstream: redirectTo('https://consent.youtube.com/m?continue=x'), code: UNAVAILABLE },
   { name: 'redirect to "sorry"', upstream: redirectTo('https://www.google.com/sorry/index'), code: UNAVAILABLE },
-  { name: 'captcha page', upstream: answerHtml(), code: UNAVAILABLE, ...SHORT_FORM },
-  { name: '404 page', upstream: answerHtml(404), code: UNAVAILABLE },
-  { name: 'cut JSON', upstream: answerBytes(Buffer.from('{"header":{"pageHea'), JSON_TYPE), code: INVALID },
+  { name: 'captcha page', upstream: respondWithHtml(), code: UNAVAILABLE, ...SHORT_FORM },
+  { name: '404 page', upstream: respondWithHtml(404), code: UNAVAILABLE },
+  { name: 'cut JSON', upstream: respondWithBytes(Buffer.from('{"header":{"pageHea'), JSON_TYPE), code: INVALID },
   { name: 'cut connection', upstream: FAULTS.resetMidBody, code: INVALID },
-  { name: '{}', upstream: answerBytes(Buffer.from('{}'), JSON_TYPE), code: INVALID },
-  { name: 'bytes that are no JSON', upstream: answerBytes(Buffer.from([0, 1, 2, 255, 254])), code: INVALID },
+  { name: '{}', upstream: respondWithBytes(Buffer.from('{}'), JSON_TYPE), code: INVALID },
+  { name: 'bytes that are no JSON', upstream: respondWithBytes(Buffer.from([0, 1, 2, 255, 254])), code: INVALID },
   { name: 'bytes that are no HTTP', upstream: FAULTS.garbage, code: INVALID, ...SHORT_FORM },
   { name: 'endless body', upstream: FAULTS.endlessBody, code: INVALID, ...SHORT_FORM },
   { name: 'gzip bomb', upstream: FAULTS.gzipBomb, code: INVALID, ...SHORT_FORM },

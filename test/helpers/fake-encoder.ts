@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import type { Format } from '../../src/domain/formats.ts';
 import type { Encoder } from '../../src/images/encoder/encoder.ts';
-import type { PictureInfo } from '../../src/images/encoder/job.ts';
+import type { ImageInfo } from '../../src/images/encoder/job.ts';
 
 const drawn = sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } });
 const PIXELS = new Map<Format, Promise<Buffer>>();
@@ -14,16 +14,16 @@ function pixelIn(format: Format): Promise<Buffer> {
 }
 
 /** The default metadata of an original. */
-const INFO: PictureInfo = { width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: false };
+const INFO: ImageInfo = { width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: false };
 
 /**
  * Replaces the encoder processes in tests that are not about pixels: every original is a large JPEG that must be
- * encoded, and every encoded picture is one pixel in the requested format.
+ * encoded, and every encoded image is one pixel in the requested format.
  */
 export function createFakeEncoder({
   info,
   ...methods
-}: Partial<Encoder> & { info?: Partial<PictureInfo> } = {}): Encoder {
+}: Partial<Encoder> & { info?: Partial<ImageInfo> } = {}): Encoder {
   return {
     inspect: async () => ({ ...INFO, ...info }),
     encode: ({ format }) => pixelIn(format),

@@ -6,7 +6,7 @@ import type { EncoderPool } from '../../src/images/encoder/pool.ts';
 import { createManualClock } from './clock.ts';
 
 /** The result of every successful task. */
-export const RESULT = Buffer.from('picture');
+export const RESULT = Buffer.from('image');
 const REPLY: TaskReply = { ok: true, result: RESULT, rssBytes: 1 };
 
 /** A pool whose tasks end when the test says so. */

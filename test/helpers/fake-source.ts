@@ -43,15 +43,15 @@ export function hit(channelId: string, title = channelId): SearchHit {
   return { channelId, title, ...unknown, banner: 'unknown', avatar: 'unknown' };
 }
 
-/** A live source that has a channel with pictures for every ID, and finds nothing by handle or search. */
+/** A live source that has a channel with images for every ID, and finds nothing by handle or search. */
 export function numberedSource(): ChannelSource {
   return {
     ...createStub({ name: 'numbered', channel: 'channel_not_found', hits: [] }),
     async getChannel(requestedId) {
       // A copy, as if read from a response: the requested ID may be a part of a long URL, which it would keep in memory.
       const channelId = compactCopy(requestedId);
-      const picture = { kind: 'remote', key: channelId, urls: [] } as const;
-      const channel = testChannel(channelId, { links: [], banner: picture, avatar: picture, subscriberCount: '1' });
+      const image = { kind: 'remote', key: channelId, urls: [] } as const;
+      const channel = testChannel(channelId, { links: [], banner: image, avatar: image, subscriberCount: '1' });
       return { channel, isComplete: true, missing: [] };
     },
   };
@@ -114,27 +114,27 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
   return source;
 }
 
-export type Answer<T> = T | ErrorCode | 'hangs' | Error;
+export type Reply<T> = T | ErrorCode | 'hangs' | Error;
 
 const DOWN = 'upstream_unavailable';
 
 export interface Stub {
   readonly name?: string;
   readonly isLive?: boolean;
-  readonly channel?: Answer<LoadedChannel>;
-  readonly hits?: Answer<SearchHit[]>;
+  readonly channel?: Reply<LoadedChannel>;
+  readonly hits?: Reply<SearchHit[]>;
 }
 
-/** A source that gives one answer, by default a failure; "hangs" never settles, whatever its signal says. */
+/** A source that gives one response, by default a failure; "hangs" never settles, whatever its signal says. */
 export function createStub({ channel = DOWN, hits = DOWN, ...stub }: Stub = {}) {
   const signals: AbortSignal[] = [];
-  async function give<T>(answer: Answer<T>, { signal }: LoadOptions): Promise<T> {
+  async function give<T>(response: Reply<T>, { signal }: LoadOptions): Promise<T> {
     source.calls += 1;
     signals.push(signal);
-    if (answer === 'hangs') return new Promise(() => undefined);
-    if (answer instanceof Error) throw answer;
-    if (typeof answer !== 'string') return answer as T;
-    throw new AppError(answer as ErrorCode, answer);
+    if (response === 'hangs') return new Promise(() => undefined);
+    if (response instanceof Error) throw response;
+    if (typeof response !== 'string') return response as T;
+    throw new AppError(response as ErrorCode, response);
   }
   const source = {
     name: 'stub',
@@ -158,5 +158,5 @@ export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<
   return createFailover({ sources, clock: createManualClock(), ...options });
 }
 
-export const catalog = (channel: Answer<LoadedChannel>): Stub => ({ name: 'catalog', isLive: false, channel });
-export const live = (channel: Answer<LoadedChannel>): Stub => ({ name: 'live', channel });
+export const catalog = (channel: Reply<LoadedChannel>): Stub => ({ name: 'catalog', isLive: false, channel });
+export const live = (channel: Reply<LoadedChannel>): Stub => ({ name: 'live', channel });

@@ -14,7 +14,7 @@ export type FakeUpstream = Awaited<ReturnType<typeof startFakeUpstream>>;
  *
  * @param port by default a free one
  */
-export async function startFakeUpstream(listener: RequestListener = answerJson({}), port = 0) {
+export async function startFakeUpstream(listener: RequestListener = respondWithJson({}), port = 0) {
   let current = listener;
   const requests: string[] = [];
   const sockets = new Set<Socket>();
@@ -31,7 +31,7 @@ export async function startFakeUpstream(listener: RequestListener = answerJson({
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** Replaces the listener from the next request on. */
-    answer(next: RequestListener) {
+    response(next: RequestListener) {
       current = next;
     },
     /** The targets of the requests so far, in order. */
@@ -61,7 +61,7 @@ export function createUpstreamClient(origin: string, clock?: Clock): HttpClient 
 }
 
 /** The body is sent in chunks unless a header names its length. */
-export function answerStatus(
+export function respondWithStatus(
   status: number,
   headers: Record<string, string> = {},
   body: string | Buffer = '',
@@ -69,24 +69,24 @@ export function answerStatus(
   return (_request, response) => void response.writeHead(status, headers).end(body);
 }
 
-export function answerJson(body: unknown, status = 200, headers: Record<string, string> = {}): RequestListener {
-  return answerStatus(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body));
+export function respondWithJson(body: unknown, status = 200, headers: Record<string, string> = {}): RequestListener {
+  return respondWithStatus(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body));
 }
 
 /** A consent, "sorry" or captcha page. */
-export const answerHtml = (status = 200) =>
-  answerStatus(status, { 'content-type': 'text/html; charset=utf-8' }, '<html>Before you continue</html>');
+export const respondWithHtml = (status = 200) =>
+  respondWithStatus(status, { 'content-type': 'text/html; charset=utf-8' }, '<html>Before you continue</html>');
 
-export const answerBytes = (body: Buffer, headers: Record<string, string> = {}) =>
-  answerStatus(200, { 'content-length': String(body.length), ...headers }, body);
+export const respondWithBytes = (body: Buffer, headers: Record<string, string> = {}) =>
+  respondWithStatus(200, { 'content-length': String(body.length), ...headers }, body);
 
-export const redirectTo = (location: string) => answerStatus(302, { location });
+export const redirectTo = (location: string) => respondWithStatus(302, { location });
 
 const GZIP = { 'content-encoding': 'gzip' };
 
 /** Every way to give no usable response. */
 export const FAULTS = {
-  resetBeforeAnswer: (request: IncomingMessage) => void request.socket.resetAndDestroy(),
+  resetBeforeResponse: (request: IncomingMessage) => void request.socket.resetAndDestroy(),
   hangBeforeHeaders: () => undefined,
   hangMidBody: (_request, response) => sendPart(response),
   resetMidBody: (request, response) => {
@@ -113,16 +113,16 @@ export const FAULTS = {
     fill();
   },
   garbage: (request) => void request.socket.end('this is not HTTP at all\r\n\r\n'),
-  gzipBomb: answerBytes(gzipSync(Buffer.alloc(64 * 1024 * 1024)), GZIP),
-  cutGzip: answerBytes(gzipSync('a body that is cut off').subarray(0, 25), GZIP),
-  falseGzip: answerBytes(Buffer.from('this was never compressed'), GZIP),
-  unknownEncoding: answerBytes(Buffer.from('{}'), { 'content-encoding': 'zstd' }),
+  gzipBomb: respondWithBytes(gzipSync(Buffer.alloc(64 * 1024 * 1024)), GZIP),
+  cutGzip: respondWithBytes(gzipSync('a body that is cut off').subarray(0, 25), GZIP),
+  falseGzip: respondWithBytes(Buffer.from('this was never compressed'), GZIP),
+  unknownEncoding: respondWithBytes(Buffer.from('{}'), { 'content-encoding': 'zstd' }),
 } satisfies Record<string, RequestListener>;
 
 type FaultName = keyof typeof FAULTS;
 
 const OTHER_CODES: Partial<Record<FaultName, ErrorCode>> = {
-  resetBeforeAnswer: 'upstream_unavailable',
+  resetBeforeResponse: 'upstream_unavailable',
   hangBeforeHeaders: 'upstream_timeout',
   hangMidBody: 'upstream_timeout',
   slowDrip: 'upstream_timeout',

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/picture-store/disk-files.ts';
+import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/image-store/disk-files.ts';
 import { createManualClock } from './clock.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
 

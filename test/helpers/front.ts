@@ -34,7 +34,7 @@ export async function startFront(instancePorts: readonly number[], edits: readon
     // With several workers, one may not see a copy yet that another has just written.
     ['worker_processes auto', 'worker_processes 1'],
     ['/var/log/nginx/access.log pennant buffer=64k flush=5s', `${join(directory, 'access.log')} pennant`],
-    ['/var/cache/nginx/pictures', join(directory, 'pictures')],
+    ['/var/cache/nginx/images', join(directory, 'images')],
     ...instancePorts.map((instance, at) => [`pennant-${at + 1}:8080`, `127.0.0.1:${instance}`] as const),
     ['listen 80 default_server', `listen 127.0.0.1:${port} default_server backlog=4096`],
     ['    listen [::]:80 default_server;\n', ''],
@@ -49,8 +49,8 @@ export async function startFront(instancePorts: readonly number[], edits: readon
   return {
     port,
     base: `http://127.0.0.1:${port}`,
-    /** The directory of its picture cache. */
-    cacheDirectory: join(directory, 'pictures'),
+    /** The directory of its image cache. */
+    cacheDirectory: join(directory, 'images'),
     async stop() {
       await stop();
       await rm(directory, { recursive: true, force: true });
@@ -113,7 +113,7 @@ export function useFakeInstances(handler: RequestListener = (_request, response)
     servers: [] as readonly FakeUpstream[],
     /** The requests of the current test, oldest first. */
     received: [] as { readonly instance: number; readonly request: IncomingMessage }[],
-    /** How all of them answer. A test may replace it. */
+    /** How all of them response. A test may replace it. */
     handler,
   };
   const start = (instance: number) =>

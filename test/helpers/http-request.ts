@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-export interface SentAnswer {
+export interface SentResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
@@ -24,15 +24,15 @@ export type HttpSender = ReturnType<typeof createHttpSender>;
 export function createHttpSender(port: number, address = '127.0.0.1') {
   const agent = new Agent({ keepAlive: true, localAddress: address });
   return {
-    /** Rejects when the connection fails before the answer is whole. */
-    async send({ method = 'GET', url, headers = {}, signal, onAccepted }: RequestOptions): Promise<SentAnswer> {
+    /** Rejects when the connection fails before the response is whole. */
+    async send({ method = 'GET', url, headers = {}, signal, onAccepted }: RequestOptions): Promise<SentResponse> {
       const target = { host: '127.0.0.1', port, agent, method, path: url, headers };
       const sent = request({ ...target, ...(signal !== undefined && { signal }) });
       if (onAccepted !== undefined) sent.setHeader('expect', '100-continue').once('continue', onAccepted);
       sent.end();
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      const bytes = await buffer(answer);
-      return { status: answer.statusCode ?? 0, headers: answer.headers, bytes };
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      const bytes = await buffer(response);
+      return { status: response.statusCode ?? 0, headers: response.headers, bytes };
     },
     close: () => agent.destroy(),
   };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import Schema from 'typebox/schema';
-import type { SentAnswer } from './http-request.ts';
-import { decodePicture } from './picture.ts';
+import type { SentResponse } from './http-request.ts';
+import { decodeImage } from './image.ts';
 
 type Named<T> = Readonly<Record<string, T>>;
 
@@ -54,7 +54,7 @@ function validatorOf(schema: object, { components }: OpenApiDocument): ReturnTyp
 const FRAMING = ['date', 'connection', 'keep-alive', 'content-length', 'content-type', 'transfer-encoding'];
 
 /**
- * Checks the status, the header, the media type, the body against its schema, and a picture by decoding it. A method that
+ * Checks the status, the header, the media type, the body against its schema, and an image by decoding it. A method that
  * the document does not name counts as GET.
  *
  * @throws Error that says what is not as the document declares it
@@ -62,7 +62,7 @@ const FRAMING = ['date', 'connection', 'keep-alive', 'content-length', 'content-
 export async function assertDeclared(
   document: OpenApiDocument,
   { route, method }: { readonly route: string; readonly method: string },
-  { status, headers, bytes }: SentAnswer,
+  { status, headers, bytes }: SentResponse,
 ): Promise<void> {
   const path = document.paths[route];
   const reference = (path?.[method.toLowerCase()] ?? path?.get)?.responses[status];
@@ -76,7 +76,7 @@ export async function assertDeclared(
   if (declared === undefined || method === 'HEAD') {
     assert.equal(bytes.length, 0, `status ${status} to ${method} came with a body`);
   } else if (contentType.startsWith('image/')) {
-    assert.equal(`image/${(await decodePicture(bytes)).format}`, contentType);
+    assert.equal(`image/${(await decodeImage(bytes)).format}`, contentType);
   } else {
     const text = bytes.toString('utf8');
     assert(validatorOf(declared.schema, document).Check(JSON.parse(text)), `the JSON does not fit its schema: ${text}`);
@@ -87,7 +87,7 @@ function nameIn(reference: Reference | undefined): string {
   return reference?.$ref.split('/').at(-1) ?? '';
 }
 
-function assertHeaders({ components }: OpenApiDocument, response: Response, headers: SentAnswer['headers']): void {
+function assertHeaders({ components }: OpenApiDocument, response: Response, headers: SentResponse['headers']): void {
   const declared = new Set<string>(FRAMING);
   for (const [name, header] of Object.entries(response.headers)) {
     const isRequired = ('$ref' in header ? components.headers[nameIn(header)] : header)?.required !== false;

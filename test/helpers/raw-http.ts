@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Status line and fields. */
   readonly head: string;
@@ -23,23 +23,23 @@ export async function openConnection(port: number) {
   const chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   return {
     /** Sends the bytes and waits for one complete response. */
-    async ask(bytes: string | Buffer): Promise<RawAnswer> {
+    async ask(bytes: string | Buffer): Promise<RawResponse> {
       socket.write(bytes);
       let received = Buffer.alloc(0);
       for (;;) {
         const chunk = await chunks.next();
-        if (chunk.done) throw new Error(`no whole answer: ${received.toString('latin1')}`);
+        if (chunk.done) throw new Error(`no whole response: ${received.toString('latin1')}`);
         received = Buffer.concat([received, chunk.value]);
-        const [answer] = splitAnswers(received).answers;
-        if (answer !== undefined) return answer;
+        const [response] = splitResponses(received).responses;
+        if (response !== undefined) return response;
       }
     },
     close: () => socket.destroy(),
   };
 }
 
-/** Sends bytes as they are and reads until the first whole answer has come. */
-export async function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer> {
+/** Sends bytes as they are and reads until the first whole response has come. */
+export async function sendRaw(port: number, bytes: string | Buffer): Promise<RawResponse> {
   const connection = await openConnection(port);
   try {
     return await connection.ask(bytes);
@@ -56,23 +56,23 @@ export async function readUntilClosed(port: number, bytes: string): Promise<stri
 }
 
 /** Sends the bytes and reads every response until the other side closes. */
-export async function readAnswers(port: number, bytes: string): Promise<readonly RawAnswer[]> {
-  return splitAnswers(Buffer.from(await readUntilClosed(port, bytes), 'latin1')).answers;
+export async function readResponses(port: number, bytes: string): Promise<readonly RawResponse[]> {
+  return splitResponses(Buffer.from(await readUntilClosed(port, bytes), 'latin1')).responses;
 }
 
 /** Parses consecutive responses. A response without a length has no body. */
-export function splitAnswers(bytes: Buffer): { readonly answers: readonly RawAnswer[]; readonly rest: Buffer } {
-  const answers: RawAnswer[] = [];
+export function splitResponses(bytes: Buffer): { readonly responses: readonly RawResponse[]; readonly rest: Buffer } {
+  const responses: RawResponse[] = [];
   let rest = bytes;
   for (;;) {
     const headEnd = rest.indexOf('\r\n\r\n');
-    if (headEnd === -1) return { answers, rest };
+    if (headEnd === -1) return { responses, rest };
     const head = rest.toString('latin1', 0, headEnd);
     const headers = fieldsOf(head);
     const end = headEnd + 4 + Number(headers['content-length'] ?? 0);
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]);
-    if (rest.length < end || Number.isNaN(status)) return { answers, rest };
-    answers.push({ status, head, headers, body: rest.toString('latin1', headEnd + 4, end) });
+    if (rest.length < end || Number.isNaN(status)) return { responses, rest };
+    responses.push({ status, head, headers, body: rest.toString('latin1', headEnd + 4, end) });
     rest = rest.subarray(end);
   }
 }

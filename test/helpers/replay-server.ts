@@ -1,15 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { answerHtml, answerJson, answerStatus, startFakeUpstream } from './fake-upstream.ts';
+import { respondWithHtml, respondWithJson, respondWithStatus, startFakeUpstream } from './fake-upstream.ts';
 import {
   channelIdOfToken,
   comparablePage,
-  OWN_ANSWERS,
+  OWN_RESPONSES,
   panelChannelId,
-  type ReplayAnswer,
-  readAnswers,
-} from './replay-answers.ts';
+  type ReplayResponse,
+  readResponses,
+} from './replay-responses.ts';
 import { drawTestCard } from './test-card.ts';
 
 type ReplayRoute = 'browse' | 'about' | 'resolve' | 'search' | 'feed' | 'version' | 'data-api' | 'image';
@@ -25,16 +25,16 @@ interface ReplayCall {
 }
 
 export interface ReplayOptions {
-  /** Default: the project's own answers. */
-  readonly answers?: readonly ReplayAnswer[];
-  /** Answers `/youtube/v3/…`; 404 without it. */
+  /** Default: the project's own responses. */
+  readonly responses?: readonly ReplayResponse[];
+  /** Replies `/youtube/v3/…`; 404 without it. */
   readonly dataApi?: RequestListener;
-  /** Answers any other path. Default: a small 16:9 PNG. */
+  /** Replies any other path. Default: a small 16:9 PNG. */
   readonly image?: RequestListener;
   /** The web client's versions that it accepts (default: all) and names (by default one). A test may change them. */
   readonly clientVersions?: { readonly accepted: ReadonlySet<string>; readonly named: string };
-  /** Each answer waits for it. Called with the target of a request when it arrives. */
-  readonly mayAnswer?: (target: string) => Promise<unknown>;
+  /** Each response waits for it. Called with the target of a request when it arrives. */
+  readonly mayRespond?: (target: string) => Promise<unknown>;
   readonly port?: number;
 }
 
@@ -42,9 +42,9 @@ export type ReplayServer = Awaited<ReturnType<typeof startReplayServer>>;
 
 /** The part of YouTube that this service uses, on a real socket of this machine. */
 export async function startReplayServer(options: ReplayOptions = {}) {
-  const { answers = readAnswers(OWN_ANSWERS), clientVersions } = options;
+  const { responses = readResponses(OWN_RESPONSES), clientVersions } = options;
   const card = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-  const { image = answerStatus(200, { 'content-type': 'image/png' }, card) } = options;
+  const { image = respondWithStatus(200, { 'content-type': 'image/png' }, card) } = options;
   const calls: ReplayCall[] = [];
   const misbehaviours: { readonly route: ReplayRoute | 'all'; readonly listener: RequestListener; left: number }[] = [];
 
@@ -65,7 +65,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
     }
     const isRefused =
       body !== undefined && clientVersions?.accepted.has(String(headers['x-youtube-client-version'])) === false;
-    return isRefused ? INVALID_ARGUMENT : replayed(answers, call);
+    return isRefused ? INVALID_ARGUMENT : replayed(responses, call);
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -73,7 +73,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
     const { url: path = '/', method = '', headers } = request;
     const call = { route: routeOf(path, body), method, path, headers, body };
     calls.push(call);
-    await options.mayAnswer?.(path);
+    await options.mayRespond?.(path);
     return listenerFor(call)(request, response);
   }
 
@@ -86,7 +86,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
     calls: calls as readonly ReplayCall[],
     callsTo: (route: ReplayRoute) => calls.filter((call) => call.route === route),
     forgetCalls: () => void calls.splice(0),
-    /** Answers a route differently (for example with one of `FAULTS`), for this many calls or permanently. */
+    /** Replies a route differently (for example with one of `FAULTS`), for this many calls or permanently. */
     misbehave(route: ReplayRoute | 'all', listener: RequestListener, times = Number.POSITIVE_INFINITY): void {
       misbehaviours.push({ route, listener, left: times });
     },
@@ -110,7 +110,7 @@ function routeOf(path: string, body: ReplayCall['body']): ReplayRoute {
   return 'image';
 }
 
-const MATCHERS: Partial<Record<ReplayRoute, (answer: ReplayAnswer, call: ReplayCall) => boolean>> = {
+const MATCHERS: Partial<Record<ReplayRoute, (response: ReplayResponse, call: ReplayCall) => boolean>> = {
   browse: ({ request }, { body }) => request.body?.browseId !== undefined && request.body.browseId === body?.browseId,
   about: ({ request, text: panel }, { body }) => {
     if (request.body?.continuation === body?.continuation) return true;
@@ -130,38 +130,38 @@ const MATCHERS: Partial<Record<ReplayRoute, (answer: ReplayAnswer, call: ReplayC
 };
 
 const json = (text: string, status = 200) =>
-  answerStatus(status, { 'content-type': 'application/json; charset=UTF-8' }, text);
-const html = (text: string) => answerStatus(200, { 'content-type': 'text/html' }, text);
-const error = (code: number, status: string) => answerJson({ error: { code, status } }, code);
+  respondWithStatus(status, { 'content-type': 'application/json; charset=UTF-8' }, text);
+const html = (text: string) => respondWithStatus(200, { 'content-type': 'text/html' }, text);
+const error = (code: number, status: string) => respondWithJson({ error: { code, status } }, code);
 
-/** YouTube's answers for absent things, per route, and for a version that is too old (recorded in 2026-07). */
+/** YouTube's responses for absent things, per route, and for a version that is too old (recorded in 2026-07). */
 const NO_CHANNEL = {
   alerts: [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'This channel does not exist.' } } }],
 };
 const NO_HITS = { primaryContents: { sectionListRenderer: { contents: [] } } };
 const NOTHING: Partial<Record<ReplayRoute, RequestListener>> = {
-  browse: answerJson(NO_CHANNEL),
+  browse: respondWithJson(NO_CHANNEL),
   about: error(404, 'NOT_FOUND'),
   resolve: error(404, 'NOT_FOUND'),
-  search: answerJson({ contents: { twoColumnSearchResultsRenderer: NO_HITS } }),
+  search: respondWithJson({ contents: { twoColumnSearchResultsRenderer: NO_HITS } }),
 };
 const INVALID_ARGUMENT = error(400, 'INVALID_ARGUMENT');
 
-/** Prefers the answer to exactly this request over those of the channel's other tabs. */
-function replayed(answers: readonly ReplayAnswer[], call: ReplayCall): RequestListener {
-  const matching = answers.filter((answer) => MATCHERS[call.route]?.(answer, call));
+/** Prefers the response to exactly this request over those of the channel's other tabs. */
+function replayed(responses: readonly ReplayResponse[], call: ReplayCall): RequestListener {
+  const matching = responses.filter((response) => MATCHERS[call.route]?.(response, call));
   const found = matching.find(({ request }) => request.body?.params === call.body?.params) ?? matching[0];
-  if (found === undefined) return NOTHING[call.route] ?? answerHtml(404);
+  if (found === undefined) return NOTHING[call.route] ?? respondWithHtml(404);
   const { status, text } = found;
-  if (call.route === 'feed') return answerStatus(status, { 'content-type': 'text/xml; charset=UTF-8' }, text);
+  if (call.route === 'feed') return respondWithStatus(status, { 'content-type': 'text/xml; charset=UTF-8' }, text);
   return json(masked(text, call.path), status);
 }
 
 /** Upstream sends only the top-level parts that the query's `$fields` names. */
-function masked(answer: string, path: string): string {
+function masked(response: string, path: string): string {
   const fields = new URL(path, 'http://replay').searchParams.get('$fields')?.split(',');
-  if (fields === undefined) return answer;
-  const parts = Object.entries(JSON.parse(answer) as object).filter(([part]) => fields.includes(part));
+  if (fields === undefined) return response;
+  const parts = Object.entries(JSON.parse(response) as object).filter(([part]) => fields.includes(part));
   return JSON.stringify(Object.fromEntries(parts));
 }
 
@@ -186,10 +186,10 @@ if (import.meta.main) {
     const [from, to] = rename.split('=');
     return text.replaceAll(`"${from}":`, `"${to}":`);
   };
-  const answers = [OWN_ANSWERS, ...directories].flatMap(readAnswers).map((answer) => ({
-    ...answer,
-    text: (values.rename ?? []).reduce(renamed, answer.text),
+  const responses = [OWN_RESPONSES, ...directories].flatMap(readResponses).map((response) => ({
+    ...response,
+    text: (values.rename ?? []).reduce(renamed, response.text),
   }));
-  const { origin } = await startReplayServer({ answers, port: Number(port) });
-  console.log(`Replaying ${answers.length} answers on ${origin}`);
+  const { origin } = await startReplayServer({ responses, port: Number(port) });
+  console.log(`Replaying ${responses.length} responses on ${origin}`);
 }

@@ -24,9 +24,9 @@ function cellOfEach(length: number): number[] {
   });
 }
 
-/** The mean difference of brightness, of 255, between a picture and this part of the card at the picture's size. */
-export async function differenceFromCard(picture: Buffer, card: Sharp, shown: Rectangle): Promise<number> {
-  const { data, info } = await sharp(picture).removeAlpha().greyscale().raw().toBuffer({ resolveWithObject: true });
+/** The mean difference of brightness, of 255, between an image and this part of the card at the image's size. */
+export async function differenceFromCard(image: Buffer, card: Sharp, shown: Rectangle): Promise<number> {
+  const { data, info } = await sharp(image).removeAlpha().greyscale().raw().toBuffer({ resolveWithObject: true });
   const part = card.clone().extract(shown).resize(info.width, info.height, { fit: 'fill' });
   const expected = await part.greyscale().raw().toBuffer();
   let sum = 0;

@@ -3,7 +3,7 @@ import { type ReplayOptions, startReplayServer, youtubeSettings } from './replay
 
 export type YoutubeService = Awaited<ReturnType<typeof startYoutubeService>>;
 
-/** The complete service with a replayed upstream, which has the same picture at every URL. */
+/** The complete service with a replayed upstream, which has the same image at every URL. */
 export async function startYoutubeService(replayOptions: ReplayOptions = {}, { env, ...options }: TestAppOptions = {}) {
   const replay = await startReplayServer(replayOptions);
   const appOptions = { ...options, env: { ...youtubeSettings(replay.origin), ...env } };

@@ -2,7 +2,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { answerStatus, findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { findRefusingOrigin, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { startProcess } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -58,7 +58,7 @@ test('the audit passes with a vulnerability of severity moderate', async () => {
 });
 
 test('the audit reports that nothing was checked when its service cannot be reached', async () => {
-  const mirror = await startFakeUpstream(answerStatus(405));
+  const mirror = await startFakeUpstream(respondWithStatus(405));
   onTestFinished(() => mirror.close());
   for (const registry of [mirror.origin, await findRefusingOrigin()]) {
     const { exit, printed } = await audit(registry);

@@ -42,8 +42,8 @@ async function serveFilled(env: Record<string, string> = {}): Promise<ServicePro
     await response.arrayBuffer();
     expect([200, 404], way).toContain(response.status);
   }
-  // Pictures are written after the response has been sent.
-  await expect.poll(() => filesIn('pictures')).toHaveLength(6);
+  // Images are written after the response has been sent.
+  await expect.poll(() => filesIn('images')).toHaveLength(6);
   return service;
 }
 
@@ -82,7 +82,7 @@ describe('cache stats', () => {
     const service = await serveFilled();
     const running = await cache(['stats', '--json']);
     expect(running).toMatchObject({ exitCode: 0, stderr: '' });
-    const { store, pictures } = JSON.parse(running.stdout);
+    const { store, images } = JSON.parse(running.stdout);
     expect(store).toMatchObject({
       where: join(dataDir, 'cache.db'),
       maxBytes: 512 * 2 ** 20,
@@ -91,15 +91,15 @@ describe('cache stats', () => {
         names: { entries: 1 },
         negatives: { entries: 1 },
         searches: { entries: 1 },
-        pictureDetails: { entries: 3 },
+        imageDetails: { entries: 3 },
       },
     });
-    expect(pictures).toMatchObject({
-      where: join(dataDir, 'pictures'),
+    expect(images).toMatchObject({
+      where: join(dataDir, 'images'),
       maxBytes: 2 * 2 ** 30,
       kinds: { originals: { entries: 3 }, variants: { entries: 2 }, ownSizes: { entries: 1 } },
     });
-    expect(pictures.bytes).toBeGreaterThan(10_000);
+    expect(images.bytes).toBeGreaterThan(10_000);
 
     await stop(service);
     const before = (await filesIn('.')).sort();
@@ -113,7 +113,7 @@ describe('cache stats', () => {
   test('reports that nothing is stored, and that a directory does not exist', async () => {
     expect(await cache(['stats', '--data-dir', directory])).toEqual({
       exitCode: 0,
-      stdout: `${directory}/cache.db: 0 bytes of 512.0 MiB\n\n${directory}/pictures: 0 bytes of 2.0 GiB\n`,
+      stdout: `${directory}/cache.db: 0 bytes of 512.0 MiB\n\n${directory}/images: 0 bytes of 2.0 GiB\n`,
       stderr: '',
     });
     for (const args of [['stats'], ['purge', SAMPLE], ['clear', '--yes']]) {
@@ -131,10 +131,10 @@ describe('cache purge', () => {
     const ended = await cache(['purge', '@pennantsample'], {}, service);
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ended.stdout).toMatch(
-      new RegExp(`^Purged ${SAMPLE}: 1 record, 1 name, 1 search, 2 details, 4 pictures \\(.* KiB\\)\\.\n$`),
+      new RegExp(`^Purged ${SAMPLE}: 1 record, 1 name, 1 search, 2 details, 4 images \\(.* KiB\\)\\.\n$`),
     );
     expect(await storedText()).not.toContain(WORDS);
-    expect(await filesIn('pictures')).toHaveLength(2);
+    expect(await filesIn('images')).toHaveLength(2);
     expect(await outcomeOf(service, `/${OTHER}/mobile.webp`)).toBe('hit');
     for (const way of WAYS.slice(0, 4)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
   });
@@ -144,7 +144,7 @@ describe('cache purge', () => {
     const ended = await cache(['purge', SAMPLE]);
     expect(ended).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('No running service') });
     expect(await storedText()).not.toContain(WORDS);
-    expect(await filesIn('pictures')).toHaveLength(2);
+    expect(await filesIn('images')).toHaveLength(2);
     expect(await outcomeOf(service, `/channel/${SAMPLE}`)).toBe('hit');
     await stop(service);
     const restarted = await serve();
@@ -182,19 +182,19 @@ describe('cache clear', () => {
       stdout: 'The cache is empty.\n',
       stderr: '',
     });
-    expect(await filesIn('pictures')).toEqual([]);
+    expect(await filesIn('images')).toEqual([]);
     for (const way of WAYS.slice(0, 5)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
     // The service stores new entries afterwards.
-    await expect.poll(() => filesIn('pictures')).not.toEqual([]);
+    await expect.poll(() => filesIn('images')).not.toEqual([]);
   });
 
   test('requires --yes when there is no terminal', async () => {
     await stop(await serveFilled());
     const ended = await cache(['clear']);
     expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--yes') });
-    expect(await filesIn('pictures')).toHaveLength(6);
+    expect(await filesIn('images')).toHaveLength(6);
     expect(await cache(['clear', '--yes'])).toMatchObject({ exitCode: 0 });
-    expect(await filesIn('pictures')).toEqual([]);
+    expect(await filesIn('images')).toEqual([]);
     expect(await storedText()).not.toContain(WORDS);
     expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog')).length).toBeGreaterThan(1);
   });

@@ -43,7 +43,7 @@ async function writeLines(directory: string, lines: string[]): Promise<string> {
 /** The channel's files and rows in the cache. */
 async function filesOfCache(dataDir: string): Promise<string[]> {
   const names = await readdir(dataDir, { recursive: true });
-  return names.filter((name) => /^pictures.*\.(?:original|plain)$/.test(name));
+  return names.filter((name) => /^images.*\.(?:original|plain)$/.test(name));
 }
 
 describe('a running service', () => {
@@ -53,10 +53,8 @@ describe('a running service', () => {
     const service = await startService({ directory });
     onTestFinished(() => void service.child.kill('SIGKILL'));
     const statusOf = async (path: string) => (await fetch(`${service.base}${path}`)).status;
-    const [record, picture] = [`/channel/${numberedChannelId(1)}`, '/UCPennantSample00000005A/avatar'];
-    expect([await statusOf(record), await statusOf('/user/newcomer'), await statusOf(picture)]).toEqual([
-      404, 404, 200,
-    ]);
+    const [record, image] = [`/channel/${numberedChannelId(1)}`, '/UCPennantSample00000005A/avatar'];
+    expect([await statusOf(record), await statusOf('/user/newcomer'), await statusOf(image)]).toEqual([404, 404, 200]);
     const file = await writeLines(directory, [catalogLine(1, { username: 'Newcomer' })]);
     expect(await catalog(dataDir, 'import', file)).toMatchObject({ exitCode: 0 });
     expect([await statusOf(record), await statusOf('/user/newcomer')]).toEqual([200, 200]);
@@ -64,7 +62,7 @@ describe('a running service', () => {
     expect([await statusOf(record), await statusOf('/user/newcomer')]).toEqual([404, 404]);
     await expect.poll(() => filesOfCache(dataDir)).not.toEqual([]);
     expect(await catalog(dataDir, 'remove', 'UCPennantSample00000005A')).toMatchObject({ exitCode: 0 });
-    expect(await statusOf(picture)).toBe(404);
+    expect(await statusOf(image)).toBe(404);
     await expect.poll(() => filesOfCache(dataDir)).toEqual([]);
   });
 });
@@ -90,14 +88,14 @@ describe('the catalog command', () => {
     expect((await catalog(otherDir, 'export')).stdout).toBe(exported.stdout);
   });
 
-  it('keeps the pictures when it imports its own export without --images', async () => {
+  it('keeps the images when it imports its own export without --images', async () => {
     const dataDir = await createTemporaryDirectory();
     await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
     const { stdout } = await catalog(dataDir, 'export');
-    const pictures = await readdir(join(dataDir, 'catalog-images'));
+    const images = await readdir(join(dataDir, 'catalog-images'));
     const again = await catalog(dataDir, 'import', await writeLines(dataDir, [stdout]));
     expect(again.stdout).toBe('Channels added: 0, replaced: 8. Lines refused: 0.\n');
-    expect(await readdir(join(dataDir, 'catalog-images'))).toEqual(pictures);
+    expect(await readdir(join(dataDir, 'catalog-images'))).toEqual(images);
   });
 
   it('reports refused lines on a piped stderr without a progress bar, and exits with 1', async () => {

@@ -124,12 +124,12 @@ describe('the image', () => {
     );
   });
 
-  test('serves records and pictures, and passes its own health check', async () => {
+  test('serves records and images, and passes its own health check', async () => {
     const record = await fetch(`${base}/api/channel/${SAMPLE}`);
     expect([record.status, await record.json()]).toEqual([200, expect.objectContaining({ channelId: SAMPLE })]);
-    const picture = await fetch(`${base}/${SAMPLE}/tablet.avif`);
-    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/avif']);
-    expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(1000);
+    const image = await fetch(`${base}/${SAMPLE}/tablet.avif`);
+    expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/avif']);
+    expect((await image.arrayBuffer()).byteLength).toBeGreaterThan(1000);
     expect(checkHealth(environment)).toBe(0);
     expect(checkHealth({ ...environment, CONSOLE_PORT: String(await findFreePort()) })).toBe(1);
     // The check uses CONSOLE_HOST, and the public listener when there is no private one.
@@ -144,7 +144,7 @@ describe('the image', () => {
     const isData = (file: string) => file.startsWith(join(directory, 'data'));
     const filesAfter = await listFiles(directory);
     expect(filesAfter.filter((file) => !isData(file))).toEqual(filesBefore.filter((file) => !isData(file)));
-    expect(filesAfter.some((file) => isData(file) && file.includes('pictures'))).toBe(true);
+    expect(filesAfter.some((file) => isData(file) && file.includes('images'))).toBe(true);
   });
 
   function checkHealth(env: Record<string, string>): number | null {

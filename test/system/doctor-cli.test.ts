@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
 import { pngOf } from '../helpers/catalog.ts';
-import { answerStatus } from '../helpers/fake-upstream.ts';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { PROGRAM } from '../helpers/process.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 async function startUpstream(): Promise<ReplayServer> {
-  const image = answerStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
+  const image = respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
   const replay = await startReplayServer({ image });
   onTestFinished(() => replay.close());
   return replay;

@@ -15,7 +15,7 @@ import { WAIT } from '../helpers/wait.ts';
 
 const DOCUMENTS = readDocuments();
 const RUN = new Set(['sh', 'html', 'ts', 'diff']);
-const ANSWERS = new Set(['json', 'http', 'text']);
+const RESPONSES = new Set(['json', 'http', 'text']);
 
 for (const block of DOCUMENTS.flatMap(({ blocks }) => blocks)) {
   if (block.note?.kind === 'not run') console.log(`skipped: ${nameOf(block)} (${block.note.reason})`);
@@ -36,14 +36,14 @@ describe.each(DOCUMENTS.filter(({ blocks }) => blocks.some(isRun)))('$name', ({ 
   for (const [index, block] of blocks.entries()) {
     if (!isRun(block)) continue;
     const next = blocks[index + 1];
-    const answer =
-      next !== undefined && next.section === block.section && ANSWERS.has(next.language) ? next : undefined;
+    const response =
+      next !== undefined && next.section === block.section && RESPONSES.has(next.language) ? next : undefined;
     test(nameOf(block), async () => {
       if (servingSection !== undefined && servingSection !== block.section) await shell.stopServing();
       servingSection = block.section;
       if (block.note?.kind === 'serves') return shell.serve(block.text);
       const given = await follow(block, shell);
-      if (answer !== undefined) expect(findDifference(answer.language, answer.text, given)).toBeUndefined();
+      if (response !== undefined) expect(findDifference(response.language, response.text, given)).toBeUndefined();
     });
   }
 });
@@ -60,7 +60,7 @@ const READERS_PATH = (process.env.PATH ?? '')
   .join(':');
 
 /**
- * A reader's shell: a fresh copy of the project, and a service that answers at the addresses the documents name.
+ * A reader's shell: a fresh copy of the project, and a service that listens at the addresses the documents name.
  *
  * @param isServing whether a service is wanted from the start
  */
@@ -178,7 +178,7 @@ async function follow({ language, text }: Block, shell: Shell): Promise<string> 
   }
 }
 
-/** Returns one command for each picture of a page. The command fails if the picture is missing. */
+/** Returns one command for each image of a page. The command fails if the image is missing. */
 function requestsOf(html: string): string {
   const urls = [...html.matchAll(/(?:src|srcset|href)="(http[^"]+)"/g)].map(([, url]) => url);
   return urls.map((url) => `curl -sSf -o /dev/null '${url}'`).join('\n');

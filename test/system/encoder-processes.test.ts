@@ -229,14 +229,14 @@ describe('a codec that hangs on an original', () => {
     const waiting = service.get('/UCPennantSample00000001A/tv.webp');
     await expect.poll(() => encoder.stats().running).toBe(1);
     clock.advance(DEADLINE_MS);
-    const answer = await waiting;
-    expect([answer.status, answer.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-    expect(answer.json()).toMatchObject({
+    const response = await waiting;
+    expect([response.status, response.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    expect(response.json()).toMatchObject({
       code: 'overloaded',
-      detail: 'The picture could not be encoded at the moment.',
+      detail: 'The image could not be encoded at the moment.',
     });
     await expect.poll(endings).toEqual(['deadline']);
-    // The failure of the first picture is remembered for some seconds. Another picture proves that there is a new process.
+    // The failure of the first image is remembered for some seconds. Another image proves that there is a new process.
     expect((await service.get('/UCPennantSample00000003A/tv.webp')).status).toBe(200);
   });
 });

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
+import { createDiskFileStore } from '../../src/image-store/disk-files.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createDiskFileStore } from '../../src/picture-store/disk-files.ts';
 import { createSqliteStore } from '../../src/store/sqlite.ts';
 
 /** 10 to 250 kilobytes that are unique to this number. */
-export function pictureOf(number: number): Buffer {
-  const seed = createHash('sha256').update(`picture ${number}`).digest();
+export function imageOf(number: number): Buffer {
+  const seed = createHash('sha256').update(`image ${number}`).digest();
   return Buffer.alloc(10_000 + (number % 25) * 10_000, seed);
 }
 
-async function writePictures(directory: string): Promise<void> {
+async function writeImages(directory: string): Promise<void> {
   const files = createDiskFileStore({ directory, maxBytes: 20_000_000, clock: systemClock, onEvent: () => undefined });
   for (let first = 0; ; first += 8) {
     const numbers = Array.from({ length: 8 }, (_, index) => (first + index) % 200);
     const write = (number: number) =>
-      files.set(`picture ${number}`, pictureOf(number), number % 4 === 0 ? 'custom' : 'plain');
+      files.set(`image ${number}`, imageOf(number), number % 4 === 0 ? 'custom' : 'plain');
     await Promise.all(numbers.map(write));
     process.stdout.write('.');
   }
@@ -29,8 +29,8 @@ async function writeRecords(path: string): Promise<void> {
   }
 }
 
-/** A process that tests kill. It prints a dot after every eight writes: `node endless-writer.ts pictures DIRECTORY`, `node endless-writer.ts records FILE`. */
+/** A process that tests kill. It prints a dot after every eight writes: `node endless-writer.ts images DIRECTORY`, `node endless-writer.ts records FILE`. */
 if (import.meta.main) {
   const [, , what, path = ''] = process.argv;
-  await (what === 'pictures' ? writePictures(path) : writeRecords(path));
+  await (what === 'images' ? writeImages(path) : writeRecords(path));
 }

@@ -164,10 +164,7 @@ test.skipIf(!isPossible)(
     await service.stop();
     service = await startUnit(machine);
     expect((await ask(`/${BLOCKED}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
-    await shell(
-      blockWith(DOCUMENT, 'filename="UC').replaceAll('/var/cache/nginx/pictures', front.cacheDirectory),
-      root,
-    );
+    await shell(blockWith(DOCUMENT, 'filename="UC').replaceAll('/var/cache/nginx/images', front.cacheDirectory), root);
     for (const url of [`/${BLOCKED}/avatar?width=64`, `/api/channel/${BLOCKED}`])
       expect((await ask(url)).status).toBe(451);
     expect((await ask(`/${OTHER}/avatar?width=64`)).headers['cache-status']).toMatch(/nginx; hit$/);
@@ -181,8 +178,8 @@ test.skipIf(!isPossible)(
     await service.stop();
     service = await startUnit(machine);
     expect((await ask(`/${BLOCKED}`, '127.0.0.3')).status).toBe(451);
-    const picture = await ask(`/${OTHER}/avatar?width=65&again`, '127.0.0.3');
-    expect(picture.headers['cache-status']).toMatch(/^pennant; hit/);
+    const image = await ask(`/${OTHER}/avatar?width=65&again`, '127.0.0.3');
+    expect(image.headers['cache-status']).toMatch(/^pennant; hit/);
     await service.stop();
     expect(service.output()).not.toMatch(/"level":(?:40|50)/);
   },

@@ -30,15 +30,15 @@ async function startByClient({ prefixBits = 64, prefixBytes = 8 } = {}) {
 
     /** How many of 60 requests for different channels are admitted. The clients' requests arrive in turn. */
     async countAdmitted(...clients: readonly string[]): Promise<number> {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 60 }, (_, at) => {
           const sample = SAMPLES[at % SAMPLES.length];
           const path = at % 2 === 0 ? `/api/channel/${sample}` : `/channel/${sample}`;
           return ask(path, clients[at % clients.length] as string);
         }),
       );
-      expect(answers.every(({ status }) => status === 200 || status === 404 || status === 429)).toBe(true);
-      return answers.filter(({ status }) => status !== 429).length;
+      expect(responses.every(({ status }) => status === 200 || status === 404 || status === 429)).toBe(true);
+      return responses.filter(({ status }) => status !== 429).length;
     },
 
     async stop(): Promise<void> {

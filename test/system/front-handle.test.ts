@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { type Front, findNginx, startFront } from '../helpers/front.ts';
 
-/* deploy/nginx.conf in a real nginx in front of the service: at /@handle, JSON clients get the record, others the picture. */
+/* deploy/nginx.conf in a real nginx in front of the service: at /@handle, JSON clients get the record, others the image. */
 
 const JSON_CLIENTS = ['application/json', 'application/json, text/plain, */*', 'application/json, image/png;q=0'];
-const PICTURE_CLIENTS: Readonly<Record<string, string>> = {
+const IMAGE_CLIENTS: Readonly<Record<string, string>> = {
   '*/*': 'image/jpeg',
   'image/avif,image/webp,*/*;q=0.8': 'image/avif',
   'image/webp,application/json': 'image/webp',
@@ -24,13 +24,13 @@ describe.skipIf(!findNginx())('at /@handle', () => {
     await service.close();
   });
 
-  interface Answer {
+  interface Reply {
     readonly type: string | null;
-    /** Whether nginx answered with a copy. */
+    /** Whether nginx responded with a copy. */
     readonly isCopy: boolean;
   }
 
-  async function ask(path: string, accept: string): Promise<Answer> {
+  async function ask(path: string, accept: string): Promise<Reply> {
     const { status, headers } = await fetch(front.base + path, { headers: { accept } });
     expect(status).toBe(200);
     return { type: headers.get('content-type'), isCopy: headers.get('x-request-id') === null };
@@ -45,27 +45,27 @@ describe.skipIf(!findNginx())('at /@handle', () => {
     }
   }
 
-  async function expectPictures(path: string, isCopy: boolean): Promise<void> {
-    for (const [accept, type] of Object.entries(PICTURE_CLIENTS)) {
+  async function expectImages(path: string, isCopy: boolean): Promise<void> {
+    for (const [accept, type] of Object.entries(IMAGE_CLIENTS)) {
       expect([accept, await ask(path, accept)]).toEqual([accept, { type, isCopy }]);
     }
   }
 
-  test('the record is never cached, and is never sent to clients that want the picture', async () => {
+  test('the record is never cached, and is never sent to clients that want the image', async () => {
     await expectRecords('/@nightglass');
-    await expectPictures('/@nightglass', false);
-    await expectPictures('/@nightglass', true);
+    await expectImages('/@nightglass', false);
+    await expectImages('/@nightglass', true);
     await expectRecords('/@nightglass');
   });
 
-  test('a cached picture is not sent to clients that want the record', async () => {
-    await expectPictures('/%40saltmarrowkitchen/', false);
+  test('a cached image is not sent to clients that want the record', async () => {
+    await expectImages('/%40saltmarrowkitchen/', false);
     await expectRecords('/%40saltmarrowkitchen/');
-    await expectPictures('/%40saltmarrowkitchen/', true);
+    await expectImages('/%40saltmarrowkitchen/', true);
   });
 
   test.each(['/@pennantsample/tv', '/@pennantsample?format=jpeg', '/UCPennantSample00000001A'])(
-    'and nowhere else, JSON clients are treated differently: at %s they get the cached picture',
+    'and nowhere else, JSON clients are treated differently: at %s they get the cached image',
     async (path) => {
       expect(await ask(path, '*/*')).toEqual({ type: 'image/jpeg', isCopy: false });
       expect(await ask(path, 'application/json')).toEqual({ type: 'image/jpeg', isCopy: true });

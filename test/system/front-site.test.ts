@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
-import { answerJson } from '../helpers/fake-upstream.ts';
+import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { findNginx, useFakeInstances, useFront } from '../helpers/front.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 
@@ -17,7 +17,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 };
 
-const instances = useFakeInstances(answerJson({}, 404, { 'cache-control': 'no-store' }));
+const instances = useFakeInstances(respondWithJson({}, 404, { 'cache-control': 'no-store' }));
 const front = useFront(instances);
 
 /** `fetch` cannot choose the host name. */
@@ -64,7 +64,7 @@ describe.skipIf(!findNginx())('the host of the playground', () => {
     expect(JSON.parse(body)).toEqual({ instance: 'https://img.pennant.example' });
   });
 
-  test('is the only host with the playground: instances answer at all other names', async () => {
+  test('is the only host with the playground: instances response at all other names', async () => {
     for (const path of ['/', '/index.html', '/playground/tv', '/config.json']) {
       const { headers } = await ask(path, 'img.pennant.example');
       expect(headers['content-type']).toBe('application/json');

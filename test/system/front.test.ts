@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerJson } from '../helpers/fake-upstream.ts';
+import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { findNginx, useFakeInstances, useFront } from '../helpers/front.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
@@ -17,7 +17,7 @@ function ask(path: string, headers: Record<string, string> = {}): Promise<Respon
 }
 
 async function instanceFor(path: string): Promise<number | undefined> {
-  instances.handler = answerJson({}, 404, { 'cache-control': 'no-store' });
+  instances.handler = respondWithJson({}, 404, { 'cache-control': 'no-store' });
   await ask(path);
   return instances.received.at(-1)?.instance;
 }
@@ -73,7 +73,7 @@ describeWithNginx('the instance', () => {
     expect(found.size).toBe(3);
   });
 
-  test('is another one when the first cannot be reached, and a request that was answered is not repeated', async () => {
+  test('is another one when the first cannot be reached, and a request that got a response is not repeated', async () => {
     instances.handler = (request) => request.socket.destroy();
     const failed = await ask(`/channel/${ID}`);
     expect(new Set(instances.received.map(({ instance }) => instance)).size).toBe(3);
@@ -85,7 +85,7 @@ describeWithNginx('the instance', () => {
     expect(await failed.json()).toMatchObject({ code: 'upstream_unavailable', status: 503 });
     await expect.poll(async () => (await instanceFor('/channel/x')) !== undefined).toBe(true);
     for (const status of [429, 500, 502, 503, 504]) {
-      instances.handler = answerJson({}, status, { 'cache-control': 'no-store' });
+      instances.handler = respondWithJson({}, status, { 'cache-control': 'no-store' });
       instances.received.length = 0;
       expect((await ask(`/channel/${ID}`)).status).toBe(status);
       expect(instances.received).toHaveLength(1);
@@ -95,7 +95,7 @@ describeWithNginx('the instance', () => {
 
 describeWithNginx('a request to an instance', () => {
   test('has the client’s address, the requested host and no forged fields', async () => {
-    instances.handler = answerJson({}, 200, { 'cache-control': 'no-store' });
+    instances.handler = respondWithJson({}, 200, { 'cache-control': 'no-store' });
     await sendRaw(
       front.port,
       [
@@ -128,24 +128,24 @@ describeWithNginx('a request to an instance', () => {
   });
 
   test('uses a connection that is kept open', async () => {
-    instances.handler = answerJson({}, 200, { 'cache-control': 'no-store' });
+    instances.handler = respondWithJson({}, 200, { 'cache-control': 'no-store' });
     for (let at = 0; at < 20; at += 1) await ask(`/channel/${ID}`);
     const ports = new Set(instances.received.map(({ request }) => request.socket.remotePort));
     expect(ports.size).toBeLessThanOrEqual(4);
   });
 });
 
-describeWithNginx('a response other than a picture', () => {
+describeWithNginx('a response other than an image', () => {
   test.each([
     ['a record', '/api/channel/x?type=handle', 200, 'public, max-age=3000'],
-    ['a 404 at a picture’s path', `/${ID}/avatar?nothing`, 404, 'public, max-age=60'],
-    ['a 429 at a picture’s path', `/${ID}/avatar?refused`, 429, 'no-store'],
-    ['a 451 at a picture’s path', `/${ID}/avatar?blocked`, 451, 'no-store'],
+    ['a 404 at an image’s path', `/${ID}/avatar?nothing`, 404, 'public, max-age=60'],
+    ['a 429 at an image’s path', `/${ID}/avatar?refused`, 429, 'no-store'],
+    ['a 451 at an image’s path', `/${ID}/avatar?blocked`, 451, 'no-store'],
   ])('is never cached: %s', async (_what, path, status, cacheControl) => {
-    instances.handler = answerJson({}, status, { 'cache-control': cacheControl });
-    const answers = [await ask(path), await ask(path)];
-    expect(answers.map((answer) => answer.status)).toEqual([status, status]);
-    expect(answers.map((answer) => answer.headers.get('cache-control'))).toEqual([cacheControl, cacheControl]);
+    instances.handler = respondWithJson({}, status, { 'cache-control': cacheControl });
+    const responses = [await ask(path), await ask(path)];
+    expect(responses.map((response) => response.status)).toEqual([status, status]);
+    expect(responses.map((response) => response.headers.get('cache-control'))).toEqual([cacheControl, cacheControl]);
     expect(instances.received).toHaveLength(2);
   });
 
@@ -157,15 +157,19 @@ describeWithNginx('a response other than a picture', () => {
     ['an endless URL', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 414, 'request_too_large'],
     ['an endless field', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'request_too_large'],
     ['a body', `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n`, 413, 'request_too_large'],
-    ['an inner path', 'GET /nginx-answers-malformed-request HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'route_not_found'],
+    ['an inner path', 'GET /nginx-responses-malformed-request HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'route_not_found'],
   ])('is JSON when nginx itself refuses the request: %s', async (_what, bytes, status, code) => {
-    const answer = await sendRaw(front.port, bytes);
-    expect([answer.status, answer.headers['content-type'], answer.headers['cache-control']]).toEqual([
+    const response = await sendRaw(front.port, bytes);
+    expect([response.status, response.headers['content-type'], response.headers['cache-control']]).toEqual([
       status,
       'application/problem+json',
       'no-store',
     ]);
-    expect(JSON.parse(answer.body)).toMatchObject({ status, code, requestId: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect(JSON.parse(response.body)).toMatchObject({
+      status,
+      code,
+      requestId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
     expect(instances.received).toHaveLength(0);
   });
 });

@@ -54,12 +54,12 @@ test.each([
     const { port } = service;
     const sockets = await Promise.all(Array.from({ length: 20 }, () => connectHalfOpen(port)));
     await expect.poll(() => countConnections(port)).toBe(sockets.length);
-    const answers = sockets.map(async (socket) => {
+    const responses = sockets.map(async (socket) => {
       socket.write(bytes);
-      const [answer] = await once(socket, 'data');
-      return String(answer);
+      const [response] = await once(socket, 'data');
+      return String(response);
     });
-    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 4\d\d .*"code":/s);
+    for (const response of await Promise.all(responses)) expect(response).toMatch(/^HTTP\/1\.1 4\d\d .*"code":/s);
     await expect.poll(() => countConnections(port)).toBe(0);
   },
 );
@@ -85,12 +85,12 @@ test('700 connections that come while the process is busy get their responses', 
   onTestFinished(() => void child.kill('SIGCONT'));
   // The system accepts a connection as long as the listener's queue has room; otherwise the client tries again for minutes.
   const sockets = await Promise.all(Array.from({ length: waiting }, () => connectHalfOpen(port)));
-  const answers = sockets.map(async (socket) => {
+  const responses = sockets.map(async (socket) => {
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    const [answer] = await once(socket, 'data');
-    return String(answer).slice(0, 'HTTP/1.1 200'.length);
+    const [response] = await once(socket, 'data');
+    return String(response).slice(0, 'HTTP/1.1 200'.length);
   });
   child.kill('SIGCONT');
-  const statuses = await Promise.all(answers);
+  const statuses = await Promise.all(responses);
   expect(statuses.filter((status) => !/^HTTP\/1\.1 (200|429)$/.test(status))).toEqual([]);
 });

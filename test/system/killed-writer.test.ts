@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/image-store/disk-files.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/picture-store/disk-files.ts';
 import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { pictureOf } from './endless-writer.ts';
+import { imageOf } from './endless-writer.ts';
 
 const WRITER = fileURLToPath(import.meta.resolve('./endless-writer.ts'));
 const KILLS = 4;
 
 /** Kills the process during a write, after eight completed writes for each dot. */
-async function writeUntilKilled(what: 'pictures' | 'records', path: string, dots: number): Promise<void> {
+async function writeUntilKilled(what: 'images' | 'records', path: string, dots: number): Promise<void> {
   const writer = spawn(process.execPath, [WRITER, what, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(writer, 'exit');
   let printed = 0;
@@ -24,9 +24,9 @@ async function writeUntilKilled(what: 'pictures' | 'records', path: string, dots
   expect(await exited).toEqual([null, 'SIGKILL']);
 }
 
-it('a process killed while it stores pictures leaves no truncated picture and no temporary file', async () => {
+it('a process killed while it stores images leaves no truncated image and no temporary file', async () => {
   const directory = await createTemporaryDirectory();
-  for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled('pictures', directory, 3 + kill);
+  for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled('images', directory, 3 + kill);
 
   const events: DiskFileStoreEvent[] = [];
   const { promise: scanned, resolve } = Promise.withResolvers<void>();
@@ -42,12 +42,12 @@ it('a process killed while it stores pictures leaves no truncated picture and no
   await scanned;
   let found = 0;
   for (let number = 0; number < 200; number += 1) {
-    const path = await files.findPath(`picture ${number}`);
-    if (path !== undefined) expect(await readFile(path)).toEqual(pictureOf(number));
-    const bytes = await files.get(`picture ${number}`);
+    const path = await files.findPath(`image ${number}`);
+    if (path !== undefined) expect(await readFile(path)).toEqual(imageOf(number));
+    const bytes = await files.get(`image ${number}`);
     if (bytes === undefined) continue;
     found += 1;
-    expect(bytes).toEqual(pictureOf(number));
+    expect(bytes).toEqual(imageOf(number));
   }
   expect(found).toBeGreaterThan(20);
   expect(events.filter((event) => event.kind === 'damaged')).toEqual([]);

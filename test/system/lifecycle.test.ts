@@ -22,10 +22,10 @@ async function holdRequest({ base, inside, pid }: ServiceProcess, width: number)
   onTestFinished(async () => {
     if (await isRunning(encoder)) process.kill(encoder, 'SIGCONT');
   });
-  const answer = fetch(`${base}/${SAMPLE}/tv.png?width=${width}`);
+  const response = fetch(`${base}/${SAMPLE}/tv.png?width=${width}`);
   const metrics = async () => (await fetch(`${inside}/metrics`)).text();
-  await expect.poll(metrics).toMatch(/^pennant_held_entries\{holder="pictures being made"\} 1$/m);
-  return { answer, release: () => process.kill(encoder, 'SIGCONT') };
+  await expect.poll(metrics).toMatch(/^pennant_held_entries\{holder="images being made"\} 1$/m);
+  return { response, release: () => process.kill(encoder, 'SIGCONT') };
 }
 
 async function untilRefused({ base }: ServiceProcess): Promise<void> {
@@ -41,8 +41,8 @@ test('finishes what it accepted on SIGTERM, and has the results after a restart'
   first.child.kill('SIGTERM');
   await untilRefused(first);
   held.release();
-  const answer = await held.answer;
-  expect([answer.status, (await answer.arrayBuffer()).byteLength > 100]).toEqual([200, true]);
+  const response = await held.response;
+  expect([response.status, (await response.arrayBuffer()).byteLength > 100]).toEqual([200, true]);
   expect(await first.ended).toBe(0);
 
   const second = await start(directory);
@@ -61,14 +61,14 @@ test('finishes a request under way when Ctrl-C arrives twice, as from a terminal
   service.child.kill('SIGINT');
   await untilRefused(service);
   held.release();
-  expect((await held.answer).status).toBe(200);
+  expect((await held.response).status).toBe(200);
   expect(await service.ended).toBe(0);
 });
 
 test('ends at once on a second signal, even with a request under way', async () => {
   const service = await start(await createTemporaryDirectory());
-  const { answer } = await holdRequest(service, 31);
-  const cut = expect(answer).rejects.toThrow();
+  const { response } = await holdRequest(service, 31);
+  const cut = expect(response).rejects.toThrow();
   service.child.kill('SIGINT');
   await untilRefused(service);
   service.child.kill('SIGTERM');
@@ -84,7 +84,7 @@ test('survives SIGHUP to the whole process group, as from a terminal that closes
   await service.printed(/SIGHUP has no effect/);
   process.kill(-service.pid, 'SIGHUP');
   held.release();
-  expect((await held.answer).status).toBe(200);
+  expect((await held.response).status).toBe(200);
   expect(await childrenOf(service.pid)).toEqual([encoder]);
   service.child.kill('SIGTERM');
   expect(await service.ended).toBe(0);

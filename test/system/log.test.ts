@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { answerStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { childrenOf, findFreePort, isRunning, PROGRAM, runCommand, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -23,12 +23,12 @@ async function start(env: Record<string, string>, prefix: readonly string[] = []
 }
 
 test('a failing request gets one log line that names it, and the same failure gets no other for a while', async () => {
-  const upstream = await startFakeUpstream(answerStatus(500));
+  const upstream = await startFakeUpstream(respondWithStatus(500));
   onTestFinished(() => upstream.close());
   const { base, child, ended, lines } = await start({ SOURCES: 'youtube', YOUTUBE_ORIGIN: upstream.origin });
-  const answer = await fetch(`${base}/api/channel/lighthouse?type=handle`);
-  expect(answer.status).toBe(503);
-  const requestId = answer.headers.get('x-request-id');
+  const response = await fetch(`${base}/api/channel/lighthouse?type=handle`);
+  expect(response.status).toBe(503);
+  const requestId = response.headers.get('x-request-id');
   await expect.poll(() => lines().map(({ msg }) => msg)).toEqual(['source failed']);
   expect(lines()[0]).toMatchObject({ requestId, reason: expect.stringContaining('500') });
 
@@ -74,7 +74,7 @@ describe('a reader of the log that stops reading', () => {
   async function request({ base }: { base: string }, count: number) {
     for (let left = count; left > 0; left -= 50) {
       const some = Array.from({ length: Math.min(left, 50) }, () => fetch(`${base}/?x=${'x'.repeat(1_500)}`));
-      for (const answer of await Promise.all(some)) expect(answer.status).toBe(200);
+      for (const response of await Promise.all(some)) expect(response.status).toBe(200);
     }
   }
 
@@ -145,9 +145,9 @@ test('a log that cannot be written prevents no response, and a command reports i
     env: { PATH: process.env.PATH, PORT: port, CONSOLE_PORT: consolePort, SOURCES: 'catalog', ACCESS_LOG: 'on' },
   });
   onTestFinished(() => void service.kill('SIGKILL'));
-  const answered = async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))?.status;
-  await expect.poll(answered).toBe(200);
-  expect(await answered()).toBe(200);
+  const responded = async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))?.status;
+  await expect.poll(responded).toBe(200);
+  expect(await responded()).toBe(200);
   service.kill('SIGTERM');
   expect(await once(service, 'exit')).toEqual([0, null]);
 

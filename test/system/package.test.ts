@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decodePicture } from '../helpers/picture.ts';
+import { decodeImage } from '../helpers/image.ts';
 import { type ServiceProcess, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -122,17 +122,17 @@ describe('the installed service', () => {
     const found = await fetch(`${service.base}/api/search?q=saltmarrow`);
     expect(await found.json()).toMatchObject({ results: [{ title: 'Saltmarrow Kitchen' }] });
     for (const path of ['/', '/openapi.json', '/problems', '/favicon.ico']) {
-      const answer = await fetch(service.base + path);
-      expect([path, answer.status]).toEqual([path, 200]);
+      const response = await fetch(service.base + path);
+      expect([path, response.status]).toEqual([path, 200]);
       // A body that is not read would keep its connection busy when the service stops.
-      await answer.arrayBuffer();
+      await response.arrayBuffer();
     }
   });
 
   test.each(['avif', 'webp', 'jpeg', 'png'])('encodes %s', async (format) => {
-    const answer = await fetch(`${service.base}/${SAMPLE}/mobile?width=640&format=${format}`);
-    const picture = await decodePicture(Buffer.from(await answer.arrayBuffer()));
-    expect(picture).toMatchObject({ format, width: 640, height: 175 });
+    const response = await fetch(`${service.base}/${SAMPLE}/mobile?width=640&format=${format}`);
+    const image = await decodeImage(Buffer.from(await response.arrayBuffer()));
+    expect(image).toMatchObject({ format, width: 640, height: 175 });
   });
 
   test.each(['/', '/playground/'])('has the page %s and every file that it refers to', async (path) => {
@@ -142,9 +142,9 @@ describe('the installed service', () => {
     for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
       if (seen.has(url)) continue;
       seen.add(url);
-      const answer = await fetch(url);
-      expect([url, answer.status]).toEqual([url, 200]);
-      const references = (await answer.text()).matchAll(/(?: from |src=|<link[^>]* href=)['"]([^'"$]+)['"]/g);
+      const response = await fetch(url);
+      expect([url, response.status]).toEqual([url, 200]);
+      const references = (await response.text()).matchAll(/(?: from |src=|<link[^>]* href=)['"]([^'"$]+)['"]/g);
       for (const [, reference = ''] of references) waiting.push(new URL(reference, url).href);
     }
     expect(seen.size).toBeGreaterThan(8);

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createSharedImages } from '../../src/image-store/shared-images.ts';
 import type { RedisConnection } from '../../src/lib/redis/connection.ts';
-import { createSharedPictures } from '../../src/picture-store/shared-pictures.ts';
 import { changeOfChannels, createChanges, EVERYTHING } from '../../src/store/changes.ts';
 import { createRedisStore } from '../../src/store/redis.ts';
 import { CHANGES_KEY, createSharedChanges } from '../../src/store/shared-changes.ts';
@@ -14,8 +14,8 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ID = 'UCgone_________________A';
 const KEY = `channel1:${ID}`;
-const PICTURE_KEY = `picture2/${ID}/0123/0,0,1,1/1x1/default.webp`;
-const PICTURE = Buffer.from('RIFFxxxxWEBP and more');
+const IMAGE_KEY = `image2/${ID}/0123/0,0,1,1/1x1/default.webp`;
+const IMAGE = Buffer.from('RIFFxxxxWEBP and more');
 const CHANGE = changeOfChannels(new Set([ID]));
 const ENTRY = { value: '{"value":"old"}', storedAtMs: 1 };
 const HOUR_MS = 3_600_000;
@@ -51,7 +51,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
       changes,
       sharedChanges,
       store,
-      pictures: createSharedPictures({ ...shared, maxPictureBytes: 100 }),
+      images: createSharedImages({ ...shared, maxImageBytes: 100 }),
       refused,
     };
   }
@@ -61,7 +61,7 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
   test('reach the other instances once, and not the instance that published them', async () => {
     const [first, second] = [createInstance(), createInstance()];
     await first.sharedChanges.publish(first.changes.announce(CHANGE));
-    const named = { ...CHANGE, names: new Set(['handle:gone']), searches: 'all', includesPictures: false } as const;
+    const named = { ...CHANGE, names: new Set(['handle:gone']), searches: 'all', includesImages: false } as const;
     await first.sharedChanges.publish(first.changes.announce(named));
     await first.sharedChanges.publish(first.changes.announce(EVERYTHING));
     expect(changesOf(await second.sharedChanges.receive())).toEqual([CHANGE, named, EVERYTHING]);
@@ -127,26 +127,26 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     const [first, second] = [createInstance(), createInstance()];
     await first.sharedChanges.publish(first.changes.announce(CHANGE));
     await second.store.set(KEY, ENTRY, HOUR_MS);
-    await second.pictures.set(PICTURE_KEY, PICTURE);
+    await second.images.set(IMAGE_KEY, IMAGE);
     expect(await server.command('KEYS', '*')).toEqual([CHANGES_KEY]);
     await second.sharedChanges.receive();
     await second.store.set(KEY, ENTRY, HOUR_MS);
-    await second.pictures.set(PICTURE_KEY, PICTURE);
+    await second.images.set(IMAGE_KEY, IMAGE);
     expect(await second.store.get(KEY)).toEqual(ENTRY);
-    expect(await second.pictures.get(PICTURE_KEY)).toEqual(PICTURE);
+    expect(await second.images.get(IMAGE_KEY)).toEqual(IMAGE);
   });
 
   test('hide older entries that are not erased yet on every instance', async () => {
     const [first, second] = [createInstance(), createInstance()];
     await second.store.set(KEY, ENTRY, HOUR_MS);
     await second.store.set('channel1:UCkept_________________A', ENTRY, HOUR_MS);
-    await second.pictures.set(PICTURE_KEY, PICTURE);
+    await second.images.set(IMAGE_KEY, IMAGE);
     const announced = first.changes.announce(CHANGE);
     expect(await first.store.get(KEY)).toBeUndefined();
     await first.sharedChanges.publish(announced);
     await second.sharedChanges.receive();
-    for (const { store, pictures } of [first, second]) {
-      expect([await store.get(KEY), await pictures.get(PICTURE_KEY)]).toEqual([undefined, undefined]);
+    for (const { store, images } of [first, second]) {
+      expect([await store.get(KEY), await images.get(IMAGE_KEY)]).toEqual([undefined, undefined]);
       expect(await store.get('channel1:UCkept_________________A')).toEqual(ENTRY);
     }
     await second.store.set(KEY, { ...ENTRY, value: 'new' }, HOUR_MS);
@@ -191,8 +191,8 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
         sources: [source],
         clock: createRedisClock(),
         env: { REDIS_URL: server.url },
-        downloader: { download: async () => PICTURE },
-        encoder: createFakeEncoder({ info: { width: 900, height: 900, format: 'webp' }, encode: async () => PICTURE }),
+        downloader: { download: async () => IMAGE },
+        encoder: createFakeEncoder({ info: { width: 900, height: 900, format: 'webp' }, encode: async () => IMAGE }),
       });
       onTestFinished(() => instance.close());
       return instance;
@@ -202,8 +202,8 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     const RECORD = `/channel/${HELD_CHANNEL_ID}`;
     const titleOf = async (instance: TestApp) => (await instance.get(RECORD)).json<{ title: string }>().title;
 
-    async function countPictures(dataDir: string): Promise<number> {
-      const entries = await readdir(join(dataDir, 'pictures'), { recursive: true, withFileTypes: true });
+    async function countImages(dataDir: string): Promise<number> {
+      const entries = await readdir(join(dataDir, 'images'), { recursive: true, withFileTypes: true });
       return entries.filter((entry) => entry.isFile()).length;
     }
 
@@ -217,13 +217,13 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
       for (const instance of [first, second]) {
         await instance.get(`/${HELD_CHANNEL_ID}/avatar.avif`);
         expect(await titleOf(instance)).toBe('old title');
-        await expect.poll(() => countPictures(instance.dataDir)).toBeGreaterThan(0);
+        await expect.poll(() => countImages(instance.dataDir)).toBeGreaterThan(0);
       }
       source.title = 'new title';
       await purge(first);
       expect(await titleOf(first)).toBe('new title');
       second.clock.advance(LOOK_MS);
-      await expect.poll(() => countPictures(second.dataDir)).toBe(0);
+      await expect.poll(() => countImages(second.dataDir)).toBe(0);
       expect(await titleOf(second)).toBe('new title');
     });
 
@@ -233,10 +233,10 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
       const { dataDir } = stopped;
       await stopped.get(`/${HELD_CHANNEL_ID}/avatar.avif`);
       await stopped.close();
-      expect(await countPictures(dataDir)).toBeGreaterThan(0);
+      expect(await countImages(dataDir)).toBeGreaterThan(0);
       await purge(first);
       await startInstance(source, dataDir);
-      await expect.poll(() => countPictures(dataDir)).toBe(0);
+      await expect.poll(() => countImages(dataDir)).toBe(0);
     });
 
     test('a load that another instance began before a purge stores nothing in Redis', async () => {

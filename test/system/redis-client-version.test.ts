@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
-import { answerStatus } from '../helpers/fake-upstream.ts';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 
@@ -34,7 +34,7 @@ describe.skipIf(!findRedisServer())('instances that share a Redis', () => {
     await expect.poll(kept).toContain(`"current":"${VERSION}"`);
 
     // From here on, only the other instance has the version.
-    replay.misbehave('version', answerStatus(404));
+    replay.misbehave('version', respondWithStatus(404));
     const versionOf = async (instance: TestApp) => {
       await instance.app.runDueWork();
       const { text } = await instance.console('/metrics');

@@ -75,7 +75,7 @@ async function sent(): Promise<void> {
   await setImmediate();
 }
 
-/** A server that accepts connections and never answers. */
+/** A server that accepts connections and never responses. */
 async function startMute(): Promise<Server> {
   const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -101,7 +101,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect([connection.stats(), changes]).toMatchObject([{ isUsable: true, timeouts: 0, outages: 0 }, []]);
   });
 
-  test('a limited number of commands may wait for an answer; further ones fail at once, and the server stays in use', async () => {
+  test('a limited number of commands may wait for a response; further ones fail at once, and the server stays in use', async () => {
     const { connection, changes, write } = await connect(server.url);
     server.freeze();
     const waiting = Array.from({ length: 10_000 }, write);
@@ -113,7 +113,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(changes).toEqual([]);
   });
 
-  test('a command has no timer of the client, which would stay for seconds after the answer', async () => {
+  test('a command has no timer of the client, which would stay for seconds after the response', async () => {
     const { write } = await connect(server.url);
     const startTimer = vi.spyOn(AbortSignal, 'timeout');
     onTestFinished(() => startTimer.mockRestore());
@@ -135,7 +135,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(await server.command('INFO', 'keyspace')).toContain('db1:keys=');
   });
 
-  test('a frozen server is given up after three time-outs, gets no commands then, and is used again once it answers', async () => {
+  test('a frozen server is given up after three time-outs, gets no commands then, and is used again once it responds', async () => {
     const { connection, changes, clock, write, writeInVain, tryAgain, untilUsable } = await connect(server.url);
     server.freeze();
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -150,12 +150,12 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await tryAgain();
     await untilUsable();
     await write();
-    expect(changes).toEqual(['no answer within 40 ms']);
+    expect(changes).toEqual(['no response within 40 ms']);
     clock.advance(STEADY_MS);
-    expect(changes).toEqual(['no answer within 40 ms', null]);
+    expect(changes).toEqual(['no response within 40 ms', null]);
   });
 
-  test('answers within the time limit are no outage, later ones are', async () => {
+  test('responses within the time limit are no outage, later ones are', async () => {
     const { connection, changes, clock, write, writeInVain } = await connect(server.url);
     server.freeze();
     const writes = Array.from({ length: 50 }, write);
@@ -167,7 +167,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     server.freeze();
     for (let round = 0; round < 3; round += 1)
       expect(await writeInVain(50)).toEqual(Array(50).fill(expect.any(RedisUnavailable)));
-    expect([changes, connection.stats().isUsable]).toEqual([['no answer within 40 ms'], false]);
+    expect([changes, connection.stats().isUsable]).toEqual([['no response within 40 ms'], false]);
   });
 
   test('a reply that arrives while the event loop is blocked is in time, however late it is read', async () => {
@@ -220,7 +220,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await write();
   });
 
-  test('one slow answer is no outage', async () => {
+  test('one slow response is no outage', async () => {
     const { connection, changes, write, writeInVain } = await connect(server.url);
     server.freeze();
     await writeInVain();
@@ -338,12 +338,12 @@ describe('without a redis-server', () => {
     expect(connection.stats().timeouts).toBe(0);
   });
 
-  test('a server that accepts connections and never answers delays the start by half a second, and nothing else', async () => {
+  test('a server that accepts connections and never responses delays the start by half a second, and nothing else', async () => {
     const { port } = (await startMute()).address() as { port: number };
     const { clock, changes, opening } = open(`redis://127.0.0.1:${port}`);
     for (let elapsedMs = 0; elapsedMs < 500; elapsedMs += STEP_MS) await clock.passTimer(STEP_MS);
     const connection = await opening;
-    expect(changes).toEqual(['no answer within 500 ms']);
+    expect(changes).toEqual(['no response within 500 ms']);
     expect(await failureOf(connection.run((redis) => redis.get('key')))).toBeInstanceOf(RedisUnavailable);
     expect(connection.stats().timeouts).toBe(0);
   });

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
-import { importLines, writePictures } from '../helpers/catalog.ts';
-import { decodePicture } from '../helpers/picture.ts';
+import { importLines, writeImages } from '../helpers/catalog.ts';
+import { decodeImage } from '../helpers/image.ts';
 import { startService } from '../helpers/process.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -37,9 +37,9 @@ async function startConnected(...options: Parameters<typeof startInstance>): Pro
   return instance;
 }
 
-function statuses(answers: readonly { readonly status: number }[]): Record<number, number> {
+function statuses(responses: readonly { readonly status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
@@ -64,19 +64,21 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
 
   test('together admit exactly ten requests of one client', async () => {
     const instances = await Promise.all([startConnected(server.url), startConnected(server.url)]);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, (_, index) => (instances[index % 2] as Instance).get(`/api/channel/${SAMPLE}`)),
     );
-    expect(statuses(answers)).toEqual({ 200: 10, 429: 90 });
-    const left = answers.filter(({ status }) => status === 200).map(({ headers }) => headers['x-ratelimit-remaining']);
+    expect(statuses(responses)).toEqual({ 200: 10, 429: 90 });
+    const left = responses
+      .filter(({ status }) => status === 200)
+      .map(({ headers }) => headers['x-ratelimit-remaining']);
     expect(left.sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
   });
 
   test('each have a limit of their own if they do not share it', async () => {
     const env = { RATE_LIMIT_SHARED: 'off' };
     for (const instance of [await startConnected(server.url, env), await startConnected(server.url, env)]) {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => instance.get(`/api/channel/${SAMPLE}`)));
-      expect(statuses(answers)).toEqual({ 200: 10, 429: 10 });
+      const responses = await Promise.all(Array.from({ length: 20 }, () => instance.get(`/api/channel/${SAMPLE}`)));
+      expect(statuses(responses)).toEqual({ 200: 10, 429: 10 });
     }
     expect(await server.command('KEYS', 'pennant:limit*')).toEqual([]);
   });
@@ -88,14 +90,14 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect((await instance.get('/problems')).status).toBe(429);
   });
 
-  test('use records, handles, searches, pictures and negative results that another instance has loaded', async () => {
+  test('use records, handles, searches, images and negative results that another instance has loaded', async () => {
     const first = await startConnected(server.url, UNLIMITED);
     const second = await startConnected(server.url, UNLIMITED);
     for (const [path, stored] of [
       [`/api/channel/${SAMPLE}`, `channel1:${SAMPLE}`],
       ['/api/channel/copperloop?type=handle', 'name1:handle:copperloop'],
       ['/api/search?q=saltmarrow', 'search2:*saltmarrow'],
-      [`/${SAMPLE}/mobile.webp`, `bytes2:picture2/${SAMPLE}/*`],
+      [`/${SAMPLE}/mobile.webp`, `bytes2:image2/${SAMPLE}/*`],
       ['/api/channel/UCnosuchchannel000000AAA', 'channel1:UCnosuchchannel000000AAA'],
     ] as const) {
       const loaded = await first.get(path);
@@ -112,7 +114,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     const [first, second] = [await startConnected(server.url, UNLIMITED), await startConnected(server.url, UNLIMITED)];
     const importAvatar = async ({ dataDir }: Instance, widthPx: number) => {
       const png = await drawTestCard({ width: widthPx, height: widthPx }).png().toBuffer();
-      const images = await writePictures(dataDir, { 'avatar.png': png });
+      const images = await writeImages(dataDir, { 'avatar.png': png });
       const line = { channelId: SAMPLE, title: `${widthPx} pixels`, avatarFile: 'avatar.png' };
       expect((await importLines(dataDir, [JSON.stringify(line)], images)).refusals).toEqual([]);
     };
@@ -123,7 +125,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     };
     const avatar = async ({ get }: Instance) => {
       const { bytes, headers } = await get(`/${SAMPLE}/avatar.png`);
-      return [(await decodePicture(bytes)).width, headers['cache-control']];
+      return [(await decodeImage(bytes)).width, headers['cache-control']];
     };
     for (const instance of [first, second]) await importAvatar(instance, 64);
     for (const instance of [first, second]) {
@@ -155,14 +157,14 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect(found.headers['cache-status']).toMatch(/^pennant; hit; ttl=3[56]\d\d/);
   });
 
-  test('keep pictures of a client’s own size to themselves', async () => {
+  test('keep images of a client’s own size to themselves', async () => {
     const instance = await startConnected(server.url, UNLIMITED);
     await instance.get(`/${SAMPLE}/mobile.webp`);
-    await untilStored('bytes2:picture*');
+    await untilStored('bytes2:image*');
     await instance.get(`/${SAMPLE}/mobile.webp?width=777`);
     // A connection sends commands in order, so all earlier writes are done.
     await instance.get(`/${SAMPLE}/avatar.webp`);
-    await expect.poll(() => server.command('KEYS', 'pennant:bytes2:picture*')).toHaveLength(2);
+    await expect.poll(() => server.command('KEYS', 'pennant:bytes2:image*')).toHaveLength(2);
   });
 
   test('keep using Redis when keys hold another type or foreign values', async () => {
@@ -196,7 +198,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     await expect.poll(() => server.command('TYPE', record)).toBe('string');
   });
 
-  test('still have records and pictures after a restart', async () => {
+  test('still have records and images after a restart', async () => {
     const first = await startConnected(server.url, UNLIMITED);
     const before = await first.get(`/${SAMPLE}/avatar`);
     await untilStored('bytes2:*');
@@ -299,7 +301,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
   test.each([
     ['a record', '/api/channel/copperloop?type=handle'],
     ['a search', '/api/search?q=saltmarrow'],
-    ['a picture', '/UCPennantSample00000003A/avatar?width=64'],
+    ['an image', '/UCPennantSample00000003A/avatar?width=64'],
   ])('wait for it at most seven times for %s', async (_what, path) => {
     const instance = await startConnected(server.url);
     const roundsBefore = instance.clock.rounds();
@@ -326,8 +328,8 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
   test('start without it, and use it when it becomes available', async () => {
     await server.stop();
     const instance = await startInstance(server.url);
-    const answers = await Promise.all(Array.from({ length: 15 }, () => instance.get(`/api/channel/${SAMPLE}`)));
-    expect(statuses(answers)).toEqual({ 200: 10, 429: 5 });
+    const responses = await Promise.all(Array.from({ length: 15 }, () => instance.get(`/api/channel/${SAMPLE}`)));
+    expect(statuses(responses)).toEqual({ 200: 10, 429: 5 });
     expect(await instance.readiness()).toMatchObject({
       ready: true,
       conditions: [{ name: 'redis', detail: expect.stringContaining('ECONNREFUSED') }],

@@ -49,8 +49,8 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     return (await Promise.all(entries.map(async (key) => `${key} ${await redis.command('GET', key)}`))).join('\n');
   }
 
-  async function countPictures(): Promise<number> {
-    const entries = await readdir(join(dataDir, 'pictures'), { recursive: true, withFileTypes: true });
+  async function countImages(): Promise<number> {
+    const entries = await readdir(join(dataDir, 'images'), { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).length;
   }
 
@@ -67,12 +67,12 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
   test('a channel that is blocked while Redis is down is removed from the disk at once, and from Redis once it is back', async () => {
     await fillStores();
     const stored = await keysAndValues();
-    expect([stored.includes(WORDS), (await countPictures()) > 2]).toEqual([true, true]);
+    expect([stored.includes(WORDS), (await countImages()) > 2]).toEqual([true, true]);
     redis.freeze();
     const clock = createRedisClock();
     clock.letCommandsTimeOut();
     const app = await start({ BLOCKED_CHANNELS: BLOCKED }, clock);
-    await expect.poll(countPictures).toBe(2);
+    await expect.poll(countImages).toBe(2);
     await expect.poll(() => conditionsOf(app)).toEqual(expect.arrayContaining(['redis', 'removal']));
     redis.thaw();
     clock.giveCommandsTime();

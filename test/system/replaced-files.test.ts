@@ -17,7 +17,7 @@ test('an encoder that cannot be loaded or has another version is refused with on
   const service = await startService({ directory, program, env: { ENCODERS: '1' } });
   onTestFinished(() => void service.child.kill('SIGKILL'));
   let width = 100;
-  const askForPicture = async () => {
+  const askForImage = async () => {
     width += 1;
     const { status, headers } = await fetch(`${service.base}/UCPennantSample00000001A/tv.jpg?width=${width}`);
     return [status, headers.get('retry-after')];
@@ -28,7 +28,7 @@ test('an encoder that cannot be loaded or has another version is refused with on
     };
     return ready.conditions.find(({ name }) => name === 'encoder')?.detail ?? 'none';
   };
-  expect(await askForPicture()).toEqual([200, null]);
+  expect(await askForImage()).toEqual([200, null]);
 
   // The running encoder has loaded its files. The next one cannot.
   const link = join(project, 'node_modules/sharp');
@@ -36,8 +36,8 @@ test('an encoder that cannot be loaded or has another version is refused with on
   const [encoder = 0] = await childrenOf(service.pid);
   process.kill(encoder, 'SIGKILL');
   await expect.poll(() => childrenOf(service.pid)).toEqual([]);
-  expect(await askForPicture()).toEqual([503, '5']);
-  expect(await askForPicture()).toEqual([503, '5']);
+  expect(await askForImage()).toEqual([503, '5']);
+  expect(await askForImage()).toEqual([503, '5']);
   expect(await problem()).toMatch(/^cannot be loaded \(Cannot find package 'sharp'/);
 
   const settings = join(project, 'src/images/encoder/job.ts');
@@ -45,13 +45,13 @@ test('an encoder that cannot be loaded or has another version is refused with on
   await symlink(SHARP, link);
   await appendFile(settings, '// of another version');
   const problemAfterRequest = async () => {
-    expect(await askForPicture()).toEqual([503, '5']);
+    expect(await askForImage()).toEqual([503, '5']);
     return problem();
   };
   await expect.poll(problemAfterRequest, { interval: 200 }).toMatch(/^is of another version than this server/);
 
   await writeFile(settings, before);
-  await expect.poll(askForPicture, { interval: 200 }).toEqual([200, null]);
+  await expect.poll(askForImage, { interval: 200 }).toEqual([200, null]);
   expect(await problem()).toBe('none');
 
   const lines = service.output().split('\n');
@@ -82,20 +82,20 @@ test('a service that was started through a link keeps its version when the link 
     onTestFinished(() => void started.child.kill('SIGKILL'));
     return started;
   };
-  const picture = (base: string, width: number) => fetch(`${base}/UCPennantSample00000001A/tv.jpg?width=${width}`);
+  const image = (base: string, width: number) => fetch(`${base}/UCPennantSample00000001A/tv.jpg?width=${width}`);
 
   await linkTo('pennant-1');
   const first = await start();
-  expect((await picture(first.base, 100)).status).toBe(200);
+  expect((await image(first.base, 100)).status).toBe(200);
   await linkTo('pennant-2');
   const [encoder = 0] = await childrenOf(first.pid);
   process.kill(encoder, 'SIGKILL');
-  expect((await picture(first.base, 101)).status).toBe(200);
+  expect((await image(first.base, 101)).status).toBe(200);
   first.child.kill('SIGTERM');
   expect(await first.ended).toBe(0);
 
   const second = await start();
-  const [before, after] = [await picture(second.base, 101), await picture(second.base, 102)];
+  const [before, after] = [await image(second.base, 101), await image(second.base, 102)];
   expect([before.status, before.headers.get('cache-status'), after.status]).toEqual([
     200,
     expect.stringMatching(/^pennant; hit/),

@@ -80,12 +80,12 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
   const inside = ['/', '/state.json', '/metrics', '/readyz', '/healthz'];
   for (let round = 0; round < 6; round += 1) {
     for (const url of [...outside.map((path) => service.base + path), ...inside.map((path) => service.inside + path)]) {
-      const answer = await fetch(url);
-      expectNoSecretIn(url, `${JSON.stringify([...answer.headers])}${await answer.text()}`);
+      const response = await fetch(url);
+      expectNoSecretIn(url, `${JSON.stringify([...response.headers])}${await response.text()}`);
     }
   }
   await redis.stop();
-  expectNoSecretIn('an answer', await (await fetch(`${service.base}/api/channel/quarry?type=handle`)).text());
+  expectNoSecretIn('a response', await (await fetch(`${service.base}/api/channel/quarry?type=handle`)).text());
   service.child.kill('SIGTERM');
   expect(await service.ended).toBe(0);
 

@@ -152,21 +152,21 @@ describe('serve --check', () => {
 
   test.skipIf(process.getuid?.() !== 0)('reports files of another user in an own DATA_DIR', async () => {
     await chmod(directory, 0o755);
-    await mkdir(join(dataDir, 'pictures/abc'), { recursive: true });
-    for (const path of [dataDir, join(dataDir, 'pictures')]) await chown(path, NOBODY, NOBODY);
+    await mkdir(join(dataDir, 'images/abc'), { recursive: true });
+    for (const path of [dataDir, join(dataDir, 'images')]) await chown(path, NOBODY, NOBODY);
     await writeFile(join(dataDir, 'cache.db'), '', { mode: 0o644 });
     await writeFile(join(dataDir, 'catalog.db'), '', { mode: 0o600 });
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
     expect(ended.stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
-      expect.stringMatching(/DATA_DIR \S+ is not usable: \S+pictures\/abc cannot be written \(EACCES\)$/),
+      expect.stringMatching(/DATA_DIR \S+ is not usable: \S+images\/abc cannot be written \(EACCES\)$/),
       expect.stringMatching(/cache\.db cannot be written \(EACCES\)$/),
       expect.stringMatching(/catalog\.db cannot be read \(EACCES\)$/),
     ]);
     expect(ended.stdout).not.toMatch(/^ok .*(?:DATA_DIR|cache\.db|catalog\.db)/m);
   });
 
-  test('warns about a Redis that does not answer, without its password', async () => {
+  test('warns about a Redis that does not respond, without its password', async () => {
     const ended = await check({ REDIS_URL: 'redis://:the-password@127.0.0.1:1' });
     expect(ended).toMatchObject({ exitCode: 0 });
     expect(ended.stdout).toMatch(/^warning {2}Redis is not usable: connect ECONNREFUSED/m);
@@ -175,7 +175,7 @@ describe('serve --check', () => {
 });
 
 describe.skipIf(!findRedisServer())('with Redis', () => {
-  test('reports that Redis answers', async () => {
+  test('reports that Redis responds', async () => {
     const redis = await startRedisServer();
     onTestFinished(() => redis.remove());
     expect((await check({ REDIS_URL: redis.url })).stdout).toContain('ok       Redis responds\n');

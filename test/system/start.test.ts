@@ -92,7 +92,7 @@ test.each([
   },
 );
 
-test('an encoder is ready before the first picture is requested', async () => {
+test('an encoder is ready before the first image is requested', async () => {
   const { pid } = await start({ directory: await createTemporaryDirectory() });
   await expect.poll(() => childrenOf(pid)).toHaveLength(1);
 });

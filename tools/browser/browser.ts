@@ -103,7 +103,7 @@ export async function visitPlayground(
   return { page, asked: asked as readonly string[], lookUp };
 }
 
-/** A fact of the picture. Does not wait. */
+/** A fact of the image. Does not wait. */
 export async function factOf(page: Page, label: string): Promise<string> {
   const [value = ''] = await page.locator(`#facts div:has(dt:text-is("${label}")) dd`).allInnerTexts();
   return value;

@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
     await page.getByLabel(/^Channel ID/).fill(SAMPLE);
     await page.getByRole('button', { name: 'Purge' }).click();
     await expect.poll(() => page.locator('#purge-result').innerText()).toBe(`Purged ${SAMPLE}.`);
-    const again = await fetch(`${recordUrl}?cache=past-what-was-just-answered`);
+    const again = await fetch(`${recordUrl}?cache=past-what-was-just-responded`);
     expect(again.headers.get('cache-status')).toContain('fwd=uri-miss');
     await page.getByLabel(/^Channel ID/).fill('some words');
     await page.getByRole('button', { name: 'Purge' }).click();
@@ -100,8 +100,8 @@ describe.skipIf(!hasBrowser)('the console', () => {
     await page.setContent(`<iframe src="${service.consoleOrigin}/"></iframe>
       <form method="post" action="${service.consoleOrigin}/purge" enctype="text/plain"><input name="channel" value="${SAMPLE}"></form>`);
     expect(await page.frames()[1]?.locator('#status').count()).toBe(0);
-    const [answer] = await Promise.all([page.waitForNavigation(), page.evaluate('document.forms[0].submit()')]);
-    expect(answer?.status()).toBeGreaterThanOrEqual(400);
+    const [response] = await Promise.all([page.waitForNavigation(), page.evaluate('document.forms[0].submit()')]);
+    expect(response?.status()).toBeGreaterThanOrEqual(400);
   });
 
   test('has no accessibility problem that axe-core finds, in any width and colour scheme', async () => {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { parse as parseYaml } from 'yaml';
 import { blockWith, nameOf, readDocument } from '../../test/helpers/documents.ts';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
-import { decodePicture } from '../../test/helpers/picture.ts';
+import { decodeImage } from '../../test/helpers/image.ts';
 import { startService } from '../../test/helpers/process.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { type BrowsedService, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
@@ -41,7 +41,7 @@ function blocksIn(language: string): (readonly [name: string, text: string])[] {
 async function loadImage(url: string) {
   const response = await fetch(url);
   expect([url, response.status]).toEqual([url, 200]);
-  return decodePicture(Buffer.from(await response.arrayBuffer()));
+  return decodeImage(Buffer.from(await response.arrayBuffer()));
 }
 
 test('every example has a language that is tested below', () => {
@@ -186,7 +186,7 @@ describe('image components', () => {
     const script = (await readFile(join(directory, 'copy-images.mjs'), 'utf8')).replaceAll(origin, limited.base);
     await writeFile(join(directory, 'copy-images.mjs'), script);
     const names = ['nightglass', 'ninthtide', 'pennantsample', 'saltmarrowkitchen'];
-    // A busy machine may take longer for a picture than a request waits, and the script takes that for an error.
+    // A busy machine may take longer for an image than a request waits, and the script takes that for an error.
     for (const name of names) {
       const url = `${limited.base}/@${name}/mobile.webp?width=640`;
       await expect.poll(async () => (await fetch(url)).status).toBe(200);
@@ -195,8 +195,8 @@ describe('image components', () => {
     const copies = await readdir(join(directory, 'public/channels'));
     expect(copies.toSorted()).toEqual(names.map((name) => `${name}.webp`));
     for (const copy of copies) {
-      const picture = await decodePicture(await readFile(join(directory, 'public/channels', copy)));
-      expect(picture).toMatchObject({ format: 'webp', width: 640 });
+      const image = await decodeImage(await readFile(join(directory, 'public/channels', copy)));
+      expect(image).toMatchObject({ format: 'webp', width: 640 });
     }
   });
 });
@@ -230,7 +230,7 @@ describe('other programs', () => {
     expect(inTemplates).toContain('subscriberCount');
     const named = [...inTemplates, ...sensor.flatMap(({ json_attributes }) => json_attributes)];
     expect(named.filter((name) => !(name in record))).toEqual([]);
-    const card = parseYaml(onInstance(blockWith(DOCUMENT, 'type: picture'))) as { image: string };
+    const card = parseYaml(onInstance(blockWith(DOCUMENT, 'type: image'))) as { image: string };
     expect(await loadImage(card.image)).toMatchObject({ format: 'webp', width: 960 });
   });
 
@@ -242,7 +242,7 @@ describe('other programs', () => {
     const save = async (channel: string) => run('sh', ['artwork.sh', channel, directory], { cwd: directory });
     expect(await save('@pennantsample')).toEqual({ stdout: '', stderr: '' });
     const sizeOf = async (name: string) => {
-      const { width, height } = await decodePicture(await readFile(join(directory, `${name}.jpg`)));
+      const { width, height } = await decodeImage(await readFile(join(directory, `${name}.jpg`)));
       return [width, height];
     };
     expect(await sizeOf('poster')).toEqual([533, 800]);

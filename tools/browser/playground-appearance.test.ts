@@ -107,10 +107,10 @@ test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', as
   await keyboard.press('Space');
   await expect.poll(() => factOf(page, 'Size')).toBe('96 × 96');
   expect(await focused()).toBe('96');
-  await reach('picture-snippet-url');
+  await reach('image-snippet-url');
   await keyboard.press('ArrowRight');
-  expect(await focused()).toBe('picture-snippet-img');
-  expect(await page.locator('#picture-snippet').innerText()).toMatch(/^<img/);
+  expect(await focused()).toBe('image-snippet-img');
+  expect(await page.locator('#image-snippet').innerText()).toMatch(/^<img/);
   await reach('record-snippet-json');
   await keyboard.press('End');
   expect(await focused()).toBe('record-snippet-discord');

@@ -29,10 +29,10 @@ async function snippetsOf(page: Page, box: string): Promise<Record<string, strin
   return snippets;
 }
 
-async function pictureSnippets(query: string): Promise<Record<string, string>> {
+async function imageSnippets(query: string): Promise<Record<string, string>> {
   const { page } = await visitPlayground(used, query);
   await expect.poll(() => factOf(page, 'Size')).not.toBe('');
-  return snippetsOf(page, 'picture-snippet');
+  return snippetsOf(page, 'image-snippet');
 }
 
 async function recordSnippets(): Promise<Record<string, string>> {
@@ -47,17 +47,17 @@ async function emptyPage(width: number, deviceScaleFactor = 1): Promise<Page> {
   return context.newPage();
 }
 
-/** Pastes HTML into a page and returns its picture, once the browser has loaded it. */
+/** Pastes HTML into a page and returns its image, once the browser has loaded it. */
 async function paste(page: Page, html = '') {
   await page.setContent(`<!doctype html><title>Pasted</title>${html}`);
   const image = page.locator('img');
   await expect.poll(() => image.evaluate(isLoaded)).toBe(true);
-  return image.evaluate(pictureOf);
+  return image.evaluate(imageOf);
 }
 
 describe.skipIf(!hasBrowser)('snippets in a page', () => {
   test('the <img> of a banner loads with a device pixel ratio of 1 and 2', async () => {
-    const { '<img>': html = '' } = await pictureSnippets('?channel=@nightglass&variant=desktop&width=640');
+    const { '<img>': html = '' } = await imageSnippets('?channel=@nightglass&variant=desktop&width=640');
     expect(html).toContain('width="640" height="106"');
     const single = await paste(await emptyPage(1000), html);
     expect(single).toMatchObject({ naturalWidth: 640, alt: 'Banner of Nightglass', loading: 'lazy', width: 640 });
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
   });
 
   test('the <img> of an avatar loads, and is removed if it cannot be loaded', async () => {
-    const { '<img>': html = '', ...others } = await pictureSnippets('?channel=@nightglass&variant=avatar&width=48');
+    const { '<img>': html = '', ...others } = await imageSnippets('?channel=@nightglass&variant=avatar&width=48');
     expect(Object.keys(others)).not.toContain('<picture>');
     const page = await emptyPage(600, 2);
     expect(await paste(page, html)).toMatchObject({ width: 48, naturalWidth: 48, alt: 'Avatar of Nightglass' });
@@ -80,15 +80,15 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
     [820, 'type=tablet&width=1200', 1200 / 274],
     [1440, 'type=desktop&width=1280', 1280 / 212],
   ])('the <picture> loads the crop for a window of %i pixels', async (width, query, ratio) => {
-    const { '<picture>': html = '' } = await pictureSnippets('?channel=@nightglass');
+    const { '<picture>': html = '' } = await imageSnippets('?channel=@nightglass');
     const shown = await paste(await emptyPage(width), html);
     expect(shown.currentSrc).toBe(`${used.service.publicOrigin}/api/banner/UCPennantSample00000008A?${query}`);
     expect(shown.naturalWidth / shown.naturalHeight).toBeCloseTo(ratio, 1);
     expect(shown.width / shown.height).toBeCloseTo(ratio, 1);
   });
 
-  test('the srcset loads the smallest picture that fills the page', async () => {
-    const { srcset: html = '' } = await pictureSnippets('?channel=@nightglass&variant=desktop&format=webp');
+  test('the srcset loads the smallest image that fills the page', async () => {
+    const { srcset: html = '' } = await imageSnippets('?channel=@nightglass&variant=desktop&format=webp');
     for (const [width, loaded] of [
       [600, 640],
       [1200, 1280],
@@ -99,19 +99,19 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
     }
   });
 
-  test('the CSS loads the picture', async () => {
-    const { CSS: css = '' } = await pictureSnippets('?channel=@nightglass&variant=mobile&width=640');
+  test('the CSS loads the image', async () => {
+    const { CSS: css = '' } = await imageSnippets('?channel=@nightglass&variant=mobile&width=640');
     const page = await emptyPage(800, 2);
     const loading = page.waitForResponse(/type=mobile&width=1280$/);
     await page.setContent(`<style>p { height: 100px; ${css} }</style><p></p>`);
     expect((await loading).status()).toBe(200);
   });
 
-  test('the calls of fetch() load picture and record', async () => {
-    const { fetch: pictureCall = '' } = await pictureSnippets('?channel=@nightglass');
+  test('the calls of fetch() load image and record', async () => {
+    const { fetch: imageCall = '' } = await imageSnippets('?channel=@nightglass');
     const page = await emptyPage(800);
     await page.goto(`${used.service.publicOrigin}/`);
-    const type = await page.evaluate(`(async () => { ${pictureCall}; return picture.type; })()`);
+    const type = await page.evaluate(`(async () => { ${imageCall}; return image.type; })()`);
     expect(type).toMatch(/^image\//);
     const { fetch: recordCall = '' } = await recordSnippets();
     const printed = page.waitForEvent('console');
@@ -121,23 +121,23 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
 });
 
 describe.skipIf(!hasBrowser)('snippets in other places', () => {
-  test('URL and Markdown lead to the picture', async () => {
-    const { URL: url = '', Markdown: markdown } = await pictureSnippets('?channel=@nightglass&format=png&width=320');
+  test('URL and Markdown lead to the image', async () => {
+    const { URL: url = '', Markdown: markdown } = await imageSnippets('?channel=@nightglass&format=png&width=320');
     expect(url).toBe(`${used.service.publicOrigin}/api/banner/UCPennantSample00000008A?type=tv&format=png&width=320`);
     expect(markdown).toBe(`![Banner of Nightglass](${url})`);
-    const answer = await fetch(url);
-    const picture = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
-    expect(picture).toMatchObject({ format: 'png', width: 320, height: 180 });
+    const response = await fetch(url);
+    const image = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+    expect(image).toMatchObject({ format: 'png', width: 320, height: 180 });
   });
 
-  test.skipIf(!hasProgram('curl'))('curl prints the record and stores the picture', async () => {
+  test.skipIf(!hasProgram('curl'))('curl prints the record and stores the image', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'pennant-snippets-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const { curl: recordCall = '' } = await recordSnippets();
     const { stdout } = await run('sh', ['-c', recordCall], { cwd: folder });
     expect(JSON.parse(stdout)).toMatchObject({ channelId: SAMPLE, title: 'Pennant Sample' });
-    const { curl: pictureCall = '' } = await pictureSnippets('?channel=@nightglass&format=webp&width=320');
-    await run('sh', ['-c', pictureCall], { cwd: folder });
+    const { curl: imageCall = '' } = await imageSnippets('?channel=@nightglass&format=webp&width=320');
+    await run('sh', ['-c', imageCall], { cwd: folder });
     const stored = await readFile(join(folder, 'UCPennantSample00000008A-tv.webp'));
     expect(await sharp(stored).metadata()).toMatchObject({ format: 'webp', width: 320 });
   });
@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     expect(stdout).toBe('Pennant Sample 1284000\n');
   });
 
-  test('Discord gets one embed with pictures that exist', async () => {
+  test('Discord gets one embed with images that exist', async () => {
     const { Discord: message = '' } = await recordSnippets();
     const { embeds } = JSON.parse(message);
     expect(embeds).toEqual([
@@ -196,7 +196,7 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    for (const box of ['picture-snippet', 'record-snippet', 'badge-snippet']) {
+    for (const box of ['image-snippet', 'record-snippet', 'badge-snippet']) {
       const shown = page.locator(`#${box}`);
       await page.locator('.snippets').filter({ has: shown }).getByRole('button', { name: 'Copy', exact: true }).click();
       await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(await shown.innerText());
@@ -221,7 +221,7 @@ function isLoaded(image: unknown): boolean {
   return complete && naturalWidth > 0;
 }
 
-function pictureOf(image: unknown): Shown {
+function imageOf(image: unknown): Shown {
   const { complete, currentSrc, naturalWidth, naturalHeight, width, height, alt, loading } = image as Shown;
   return { complete, currentSrc, naturalWidth, naturalHeight, width, height, alt, loading };
 }

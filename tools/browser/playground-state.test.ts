@@ -1,10 +1,10 @@
 import sharp from 'sharp';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { catalogLine, importLines, writePictures } from '../../test/helpers/catalog.ts';
+import { catalogLine, importLines, writeImages } from '../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import { createHold, factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from './browser.ts';
 
-/* The states of the playground: loading, errors, missing pictures and its address. */
+/* The states of the playground: loading, errors, missing images and its address. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 const BARE = numberedChannelId(1);
@@ -17,11 +17,11 @@ beforeAll(async () => {
   // Half of each colour, so that a crop of the whole banner differs from a part of its TV crop.
   const half = { create: { width: 530, height: 175, channels: 3 as const, background: '#f00' } };
   const banner = sharp({ create: { width: 1060, height: 175, channels: 3, background: '#00f' } });
-  const picture = await banner
+  const image = await banner
     .composite([{ input: half, left: 0, top: 0 }])
     .png()
     .toBuffer();
-  const folder = await writePictures(used.service.dataDir, { 'small.png': picture });
+  const folder = await writeImages(used.service.dataDir, { 'small.png': image });
   const lines = [catalogLine(1), catalogLine(2, { bannerFile: 'small.png' })];
   expect((await importLines(used.service.dataDir, lines, folder)).refusals).toEqual([]);
 });
@@ -43,16 +43,16 @@ describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
     expect(await page.locator('#channel').getAttribute('aria-busy')).toBe('false');
   });
 
-  test('a picture or search results, shows that', async () => {
+  test('an image or search results, shows that', async () => {
     const { page, lookUp } = await visitPlayground(used);
-    const [picture, search] = [createHold(), createHold()];
-    await page.route('**/api/banner/*?type=tv*', picture.handle);
+    const [image, search] = [createHold(), createHold()];
+    await page.route('**/api/banner/*?type=tv*', image.handle);
     await page.route('**/api/search?q=some*', search.handle);
     await lookUp(SAMPLE);
-    await picture.reached;
-    expect(await page.locator('#picture-notice p').innerText()).toBe('Loading the picture: TV.');
-    picture.release();
-    await expect.poll(() => page.locator('#picture-notice').innerText()).toBe('');
+    await image.reached;
+    expect(await page.locator('#image-notice p').innerText()).toBe('Loading the image: TV.');
+    image.release();
+    await expect.poll(() => page.locator('#image-notice').innerText()).toBe('');
     expect(await page.locator('#preview').isVisible()).toBe(true);
     await lookUp('some words');
     await search.reached;
@@ -96,27 +96,27 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     expect(await page.locator('#notice').getByRole('button').count()).toBe(0);
   });
 
-  test('for a picture removes the former picture', async () => {
+  test('for an image removes the former image', async () => {
     const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.route('**/api/banner/*?type=tablet*', (route) => route.abort());
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
-    await expect.poll(() => page.locator('#picture-notice').innerText()).toContain('No response.');
+    await expect.poll(() => page.locator('#image-notice').innerText()).toContain('No response.');
     expect(await page.locator('#preview').isVisible()).toBe(false);
     expect(await page.locator('#facts').innerText()).toBe('');
   });
 });
 
 describe.skipIf(!hasBrowser)('a channel in the playground', () => {
-  test('without pictures has no snippets of another channel', async () => {
+  test('without images has no snippets of another channel', async () => {
     const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await lookUp(BARE);
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Channel 1');
     const sentence = 'This channel has no banner and no avatar.';
-    await expect.poll(() => page.locator('#picture-notice').innerText()).toBe(sentence);
+    await expect.poll(() => page.locator('#image-notice').innerText()).toBe(sentence);
     expect(await page.locator('#shelf-note').innerText()).toBe(sentence);
-    expect(await page.locator('#picture-snippets').isVisible()).toBe(false);
+    expect(await page.locator('#image-snippets').isVisible()).toBe(false);
     expect(await page.locator('#comparison').isVisible()).toBe(false);
     expect(await page.locator('main').innerText()).not.toContain(SAMPLE);
     expect(await page.locator('#record .counts').innerText()).toMatch(/(?:\w+\s+not available\s*){3}/);
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
   test('without a banner is marked, and its avatar is shown', async () => {
     const { page, asked, lookUp } = await visitPlayground(used);
     await lookUp('@lanternhours');
-    const seen = async () => [await factOf(page, 'Size'), await page.locator('#picture-notice').innerText()];
+    const seen = async () => [await factOf(page, 'Size'), await page.locator('#image-notice').innerText()];
     await expect.poll(seen).toEqual(['176 × 176', '']);
     expect(asked).toHaveLength(2);
     expect(await page.locator('#shelf-note').innerText()).toBe('This channel has no banner.');
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     await lookUp('@nightglass');
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     expect(page.url()).toContain(`?channel=@nightglass&instance=${other.publicOrigin.replace(/:(?=\d)/, '%3A')}`);
-    expect(await page.locator('#picture-snippet').innerText()).toContain(other.publicOrigin);
+    expect(await page.locator('#image-snippet').innerText()).toContain(other.publicOrigin);
     await page.goBack();
     await page.goBack();
     await expect.poll(() => page.getByLabel('Instance').inputValue()).toBe(used.service.publicOrigin);

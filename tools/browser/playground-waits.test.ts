@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     await lookUp(SAMPLE);
     await expect.poll(() => page.locator('.budget-text').innerText()).toMatch(/^2 of 5 requests left/);
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
-    const notice = page.locator('#picture-notice');
+    const notice = page.locator('#image-notice');
     await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
     expect(asked).toHaveLength(3);
     const left = (await fetch(`${limited.publicOrigin}/`)).headers.get('x-ratelimit-remaining');
@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     await lookUp(SAMPLE);
     await expect.poll(() => asked.length).toBe(3);
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
-    const notice = page.locator('#picture-notice');
+    const notice = page.locator('#image-notice');
     await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
     expect(asked).toHaveLength(3);
     await pass(300_000);
@@ -87,9 +87,9 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     expect(await notice.innerText()).toBe('');
   });
 
-  test('continues only with the latest choice of a picture', async () => {
+  test('continues only with the latest choice of an image', async () => {
     const { page, asked, lookUp, pass } = await visitLimited('5/300');
-    const notice = page.locator('#picture-notice');
+    const notice = page.locator('#image-notice');
     await lookUp(SAMPLE);
     // All three requests have ended: an aborted one would leave the budget uncertain.
     await expect.poll(() => page.locator('#channel-face img').count()).toBe(1);
@@ -146,14 +146,14 @@ describe.skipIf(!hasBrowser)('an instance that does not respond', () => {
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
   });
 
-  test('ends a picture after 20 seconds', async () => {
+  test('ends an image after 20 seconds', async () => {
     const { page, hold, lookUp } = await visitHanging('**/api/banner/*type=tablet*');
     await lookUp(SAMPLE);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
     await hold.reached;
     await page.clock.fastForward(20_000);
-    const notice = page.locator('#picture-notice');
+    const notice = page.locator('#image-notice');
     await expect.poll(() => notice.innerText()).toContain('The instance did not respond within 20 s.');
     expect(await page.locator('#preview').isVisible()).toBe(false);
     await notice.getByRole('button', { name: 'Try again' }).click();

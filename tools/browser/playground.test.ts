@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
   });
 
-  test('shows parts of the TV picture on the other devices until their own pictures are requested', async () => {
+  test('shows parts of the TV image on the other devices until their own images are requested', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     const phone = page.getByRole('button', { name: 'Phone', exact: true });
     await expect.poll(() => phone.locator('.banner img.cut').count()).toBe(1);
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(await page.getByRole('radio', { name: 'Phone' }).isChecked()).toBe(true);
   });
 
-  test('requests the chosen format and size, and offers the picture as a file', async () => {
+  test('requests the chosen format and size, and offers the image as a file', async () => {
     const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Format')).toBe('AVIF');
     await page.getByText('WebP', { exact: true }).click();
@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.getByText('Avatar', { exact: true }).click();
     await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
-    expect(await page.locator('#picture-snippet').innerText()).toMatch(/type=avatar&width=176$/);
+    expect(await page.locator('#image-snippet').innerText()).toMatch(/type=avatar&width=176$/);
     expect(await page.locator('#presets button').allInnerTexts()).toEqual(['48', '96', '176']);
     await page.getByRole('button', { name: '48 pixels wide' }).click();
     await expect.poll(() => factOf(page, 'Size')).toBe('48 × 48');
@@ -142,8 +142,8 @@ describe.skipIf(!hasBrowser)('the playground', () => {
       .toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^[\d.]+ kB$/)));
     for (const [index, format] of ['avif', 'webp', 'jpeg', 'png'].entries()) {
       const item = page.locator('.formats li').nth(index);
-      const answer = await fetch(`${used.service.publicOrigin}/${SAMPLE}/mobile.${format}?width=640`);
-      const bytes = (await answer.arrayBuffer()).byteLength;
+      const response = await fetch(`${used.service.publicOrigin}/${SAMPLE}/mobile.${format}?width=640`);
+      const bytes = (await response.arrayBuffer()).byteLength;
       expect((await item.innerText()).toLowerCase()).toBe(
         `${format}\n${(bytes / 1000).toFixed(1).replace('.0', '')} kb`,
       );
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await expect.poll(() => page.locator('.formats li').count()).toBe(0);
   });
 
-  test('weighs less than 150 KB, uncompressed and without the pictures of the first screen', async () => {
+  test('weighs less than 150 KB, uncompressed and without the images of the first screen', async () => {
     const context = await used.browser.newContext();
     onTestFinished(() => context.close());
     const page = await context.newPage();

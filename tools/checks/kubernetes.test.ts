@@ -118,7 +118,7 @@ describe('the pod', () => {
     });
   });
 
-  test('answers the probes at its own address', async () => {
+  test('returns the probes at its own address', async () => {
     const service = await startService({ directory: await createTemporaryDirectory(), env: ENVIRONMENT });
     onTestFinished(() => void service.child.kill('SIGKILL'));
     const client = createHttpSender(Number(new URL(service.inside).port));

@@ -64,11 +64,11 @@ const subscribers: string | null = channel.subscriberCount;
 const search = await client.GET('/api/search', { params: { query: { q: 'pennant', limit: 3 } } });
 const titles: string[] = search.data?.results.map(({ title }) => title) ?? [];
 
-const picture = await client.GET('/api/banner/{identifier}', {
+const image = await client.GET('/api/banner/{identifier}', {
   params: { path: { identifier: channel.channelId }, query: { type: 'avatar', format: 'png', width: 48 } },
   parseAs: 'blob',
 });
-const image: Blob | undefined = picture.data;
+const image: Blob | undefined = image.data;
 
 const missing = await client.GET('/channel/{identifier}', { params: { path: { identifier: 'nobody' } } });
 const problem: components['schemas']['Problem'] | undefined = missing.error;

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { answerDataApi, KEY } from '../../test/helpers/data-api.ts';
+import { KEY, respondAsDataApi } from '../../test/helpers/data-api.ts';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { type ServiceProcess, startService } from '../../test/helpers/process.ts';
 import { startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
@@ -39,7 +39,7 @@ async function startTraceReceiver() {
     exports,
     /** All bodies. */
     sent: () => exports.map(({ body }) => body).join('\n'),
-    /** From now on, exports are received but not answered. */
+    /** From now on, exports are received but not responded to. */
     hold() {
       isFree = new Promise(() => undefined);
     },
@@ -56,9 +56,9 @@ async function startTracedService(env: Readonly<Record<string, string>> = {}) {
     receiver,
     /** Sends a request and reads the complete response. */
     async get(path: string, headers: Record<string, string> = {}) {
-      const answer = await fetch(service.base + path, { headers });
-      await answer.arrayBuffer();
-      return answer;
+      const response = await fetch(service.base + path, { headers });
+      await response.arrayBuffer();
+      return response;
     },
     /** Stops it after it has sent everything. @returns its exit code */
     stop() {
@@ -83,7 +83,7 @@ function logLines(service: ServiceProcess): Record<string, unknown>[] {
   return texts.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
 }
 
-/** The modules that the service loads for a record and for a picture by an encoder process. */
+/** The modules that the service loads for a record and for an image by an encoder process. */
 async function loadedModules(env: Record<string, string>): Promise<string[]> {
   const directory = await createTemporaryDirectory();
   const report = join(directory, 'modules');
@@ -124,7 +124,7 @@ test('a collector that is set while no SDK is loaded causes one warning at start
 test('traces are sent as protobuf by default, with the operator’s service name', async () => {
   const { get, stop, receiver, service } = await startTracedService({
     OTEL_EXPORTER_OTLP_PROTOCOL: '',
-    OTEL_SERVICE_NAME: 'pictures',
+    OTEL_SERVICE_NAME: 'images',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
   });
   const response = await get(`/channel/${SAMPLE_ID}`);
@@ -136,7 +136,7 @@ test('traces are sent as protobuf by default, with the operator’s service name
   // Between a text's name and the text are two tags and two lengths of one byte each.
   for (const [name, text] of [
     ['pennant.request_id', response.headers.get('x-request-id')],
-    ['service.name', 'pictures'],
+    ['service.name', 'images'],
     ['deployment.environment.name', 'staging'],
   ]) {
     expect(receiver.sent()).toMatch(new RegExp(`${name}[^]{4}${text}`));
@@ -144,7 +144,7 @@ test('traces are sent as protobuf by default, with the operator’s service name
   expect(service.output()).not.toContain(WARNING);
 });
 
-test('a collector that does not answer delays no response and no stop', async () => {
+test('a collector that does not respond delays no response and no stop', async () => {
   const { get, stop, receiver } = await startTracedService({
     OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '3',
     OTEL_BSP_MAX_QUEUE_SIZE: '5',
@@ -157,7 +157,7 @@ test('a collector that does not answer delays no response and no stop', async ()
 
 test('traces are sent as JSON by setting, and contain no keys, no client addresses and no search texts', async () => {
   const channels = [{ id: 'UCreplayLighthouse000001', snippet: { title: 'Lighthouse' } }];
-  const replay = await startReplayServer({ dataApi: answerDataApi(channels) });
+  const replay = await startReplayServer({ dataApi: respondAsDataApi(channels) });
   onTestFinished(() => replay.close());
   const { get, stop, receiver } = await startTracedService({
     ...youtubeSettings(replay.origin),

@@ -8,19 +8,19 @@ import { parseConfig } from '../../config/settings.ts';
 import { CommandFailure } from '../command.ts';
 import { askRunningService } from './purge.ts';
 
-const PURGED = { channelId: 'UC', entries: {}, pictures: 1, pictureBytes: 2 };
+const PURGED = { channelId: 'UC', entries: {}, images: 1, imageBytes: 2 };
 
-let answer: { status: number; body: string };
+let reply: { status: number; body: string };
 let received: { url: string | undefined; headers: IncomingHttpHeaders; body: unknown } | undefined;
 const server = await startFakeUpstream(async (request, response) => {
   received = { url: request.url, headers: request.headers, body: await json(request) };
-  response.writeHead(answer.status).end(answer.body);
+  response.writeHead(reply.status).end(reply.body);
 });
 const CONSOLE_PORT = new URL(server.origin).port;
 afterAll(() => server.close());
 
-async function ask(given: Partial<typeof answer> = {}, port = CONSOLE_PORT) {
-  answer = { status: 200, body: JSON.stringify(PURGED), ...given };
+async function ask(given: Partial<typeof reply> = {}, port = CONSOLE_PORT) {
+  reply = { status: 200, body: JSON.stringify(PURGED), ...given };
   const dataDir = await createTemporaryDirectory();
   const config = parseConfig({ CONSOLE_PORT: port, DATA_DIR: dataDir });
   return { dataDir, purged: askRunningService(config, { channel: '@name' }) };
@@ -37,7 +37,7 @@ describe('the running service of this DATA_DIR', () => {
     });
   });
 
-  it.each([500, 503])('has failed if it answers %d', async (status) => {
+  it.each([500, 503])('has failed if it replies %d', async (status) => {
     const { purged } = await ask({ status, body: JSON.stringify({ detail: 'the disk is full' }) });
     await expect(purged).rejects.toThrow(/could not remove everything: the disk is full/);
     const { purged: without } = await ask({ status, body: 'no JSON' });
@@ -45,7 +45,7 @@ describe('the running service of this DATA_DIR', () => {
     await expect(without).rejects.toBeInstanceOf(CommandFailure);
   });
 
-  it.each([404, 409, 499])('is a service with another DATA_DIR if it answers %d', async (status) => {
+  it.each([404, 409, 499])('is a service with another DATA_DIR if it replies %d', async (status) => {
     expect(await (await ask({ status })).purged).toBeUndefined();
   });
 

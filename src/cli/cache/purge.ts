@@ -3,8 +3,8 @@ import { realpath } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import type { Environment } from '../../config/environment.ts';
 import { type Config, parseConfig } from '../../config/settings.ts';
+import { imagesDirectory } from '../../image-store/file-names.ts';
 import { describeFailure } from '../../lib/logger.ts';
-import { picturesDirectory } from '../../picture-store/file-names.ts';
 import type { Purge, PurgedChannel } from '../../services/purge.ts';
 import { chooseStore } from '../../store/registry.ts';
 import {
@@ -19,15 +19,15 @@ import {
 
 export const purgeCommand = defineCommand({
   usage: 'cache purge ID|@handle',
-  summary: 'Removes one channel: record, names, searches that found it, originals and pictures.',
+  summary: 'Removes one channel: record, names, searches that found it, originals and images.',
   help: `The next request loads it from the sources again. The URL of a channel page and a user name work, too. A
 name is looked up in the stored data; an ID always finds everything. Stored "no such channel" results of
 the name are removed as well, and so are searches without results.
 
-If a service runs on this DATA_DIR and its private listener answers (CONSOLE_HOST, CONSOLE_PORT), the
+If a service runs on this DATA_DIR and its private listener responds (CONSOLE_HOST, CONSOLE_PORT), the
 service removes the values, also from its memory. Otherwise only the stores are purged; a service that
 runs nevertheless keeps its memory for up to an hour. With REDIS_URL the channel is also removed from
-Redis, and from memory and pictures of all other instances within 2 s; an instance that is not running
+Redis, and from memory and images of all other instances within 2 s; an instance that is not running
 does it at its next start. The catalog does not change.
 Exit code: 0 nothing is left, 1 nothing is stored under that name or not all could be removed, 2 invalid
 arguments.`,
@@ -60,7 +60,7 @@ export async function forgetChannel(config: Config, channelId: string): Promise<
 
 /** Opening the stores would create them. */
 function hasStores(config: Config): boolean {
-  const files = [...chooseStore(config).files, picturesDirectory(config.dataDir)];
+  const files = [...chooseStore(config).files, imagesDirectory(config.dataDir)];
   return config.redisUrl !== undefined || files.some(existsSync);
 }
 
@@ -86,14 +86,14 @@ function describeRest(config: Config): string {
   return `No running service of this DATA_DIR was notified (${where}). A running one still has the data in memory.\n`;
 }
 
-function describe({ channelId, entries, pictures, pictureBytes }: PurgedChannel): string {
+function describe({ channelId, entries, images, imageBytes }: PurgedChannel): string {
   const { channel = 0, name = 0, search = 0, original = 0, published = 0, refinement = 0 } = entries;
   const counts: [number, string, string?][] = [
     [channel, 'record'],
     [name, 'name'],
     [search, 'search', 'searches'],
     [original + published + refinement, 'detail'],
-    [pictures, `picture (${formatBytes(pictureBytes)})`, `pictures (${formatBytes(pictureBytes)})`],
+    [images, `image (${formatBytes(imageBytes)})`, `images (${formatBytes(imageBytes)})`],
   ];
   const removed = counts.filter(([count]) => count > 0);
   const parts = removed.map(([count, one, several]) => formatCount(count, one, several)).join(', ');
@@ -103,7 +103,7 @@ function describe({ channelId, entries, pictures, pictureBytes }: PurgedChannel)
 
 export const clearCommand = defineCommand({
   usage: 'cache clear [--yes]',
-  summary: 'Empties the cache: records, searches, originals and pictures. The catalog stays.',
+  summary: 'Empties the cache: records, searches, originals and images. The catalog stays.',
   help: `Asks for confirmation on a terminal; elsewhere --yes is required. A running service of this DATA_DIR
 is notified: it empties its memory and loads everything from its sources again. With REDIS_URL the values
 that all instances share are removed as well, but not the rate limits, and every other instance empties

@@ -7,7 +7,7 @@ import { AppError } from '../../domain/errors.ts';
 import { channelIdRef } from '../../domain/identifier.ts';
 import { printable } from '../../domain/printable.ts';
 import { describeFailure } from '../../lib/logger.ts';
-import { requireWholePictures } from '../../sources/catalog/import.ts';
+import { requireWholeImages } from '../../sources/catalog/import.ts';
 import { withReader } from '../../sources/catalog/reader.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
@@ -17,12 +17,12 @@ import { createDecoder } from './decoder.ts';
 
 export const addCommand = defineCommand({
   usage: 'catalog add ID|@handle',
-  summary: 'Copies one channel with its pictures from the other sources into the catalog.',
-  help: `Loads the channel from the live sources in SOURCES, past every cache. Its record and pictures then stay the
+  summary: 'Copies one channel with its images from the other sources into the catalog.',
+  help: `Loads the channel from the live sources in SOURCES, past every cache. Its record and images then stay the
 same, even if the channel disappears there, until you add, import or remove it again. The URL of a
 channel page and a legacy user name work, too. A channel that the catalog has already is replaced.
 
-Exit code: 0 the channel was added, 1 it was not, or fields or pictures are missing, 2 invalid arguments,
+Exit code: 0 the channel was added, 1 it was not, or fields or images are missing, 2 invalid arguments,
 130 stopped by SIGINT, 143 stopped by SIGTERM.`,
   argumentName: 'ID|@handle',
   async run({ argument }, { version, env, stdout, stderr, stopSignal }) {
@@ -42,7 +42,7 @@ Exit code: 0 the channel was added, 1 it was not, or fields or pictures are miss
     try {
       const { record, isReplaced } = await store(config.dataDir, fetched, signal);
       stdout.write(
-        `${isReplaced ? 'Replaced' : 'Added'} ${record.channelId} (${printable(record.title)})${picturesOf(record)}.\n`,
+        `${isReplaced ? 'Replaced' : 'Added'} ${record.channelId} (${printable(record.title)})${imagesOf(record)}.\n`,
       );
     } catch (error) {
       if (!(error instanceof RecordRefusedError)) throw error;
@@ -62,13 +62,13 @@ async function store(dataDir: string, fetched: FetchedChannel, signal: AbortSign
   const decoder = createDecoder(signal);
   const folder = mkdtempSync(join(tmpdir(), 'pennant-add-'));
   try {
-    for (const [kind, bytes] of Object.entries(fetched.pictures)) {
+    for (const [kind, bytes] of Object.entries(fetched.images)) {
       if (bytes !== undefined) writeFileSync(join(folder, kind), bytes);
     }
     return await withWriter(paths, async (writer) => {
       const ref = channelIdRef(fetched.channel.channelId);
       const record = recordOf(fetched, await withReader(paths.database, (reader) => reader.findRecord(ref)));
-      await requireWholePictures(record, { fromDir: folder, isWhole: decoder.isWhole });
+      await requireWholeImages(record, { fromDir: folder, isWhole: decoder.isWhole });
       const [outcome] = writer.putBatch([record], folder);
       if (outcome instanceof RecordRefusedError) throw outcome;
       return { record, isReplaced: outcome === 'replaced' };
@@ -84,14 +84,14 @@ async function store(dataDir: string, fetched: FetchedChannel, signal: AbortSign
  *
  * @throws RecordRefusedError
  */
-function recordOf({ ref, channel, pictures }: FetchedChannel, former: CatalogRecord | undefined): CatalogRecord {
+function recordOf({ ref, channel, images }: FetchedChannel, former: CatalogRecord | undefined): CatalogRecord {
   const { banner: _banner, avatar: _avatar, ...fields } = channel;
   const username = ref.kind === 'username' ? ref.value : (former?.username ?? null);
-  const files = { bannerFile: pictures.banner && 'banner', avatarFile: pictures.avatar && 'avatar' };
+  const files = { bannerFile: images.banner && 'banner', avatarFile: images.avatar && 'avatar' };
   return parseRecord(JSON.stringify({ ...fields, username, ...files }));
 }
 
-function picturesOf({ bannerFile, avatarFile }: CatalogRecord): string {
+function imagesOf({ bannerFile, avatarFile }: CatalogRecord): string {
   const names = [...(bannerFile === null ? [] : ['banner']), ...(avatarFile === null ? [] : ['avatar'])];
   return names.length === 0 ? '' : ` with ${names.join(' and ')}`;
 }

@@ -3,7 +3,7 @@ import { readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { catalogLine, importLines, pngOf, writeImages } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { runInProcess } from '../../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
@@ -13,7 +13,7 @@ import { catalogCommands } from '../catalog.ts';
 let dataDir: string;
 beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
-  const images = await writePictures(dataDir, { 'one.png': pngOf('one'), 'two.png': pngOf('two') });
+  const images = await writeImages(dataDir, { 'one.png': pngOf('one'), 'two.png': pngOf('two') });
   const lines = [catalogLine(1, { avatarFile: 'one.png' }), catalogLine(2, { avatarFile: 'two.png' })];
   expect((await importLines(dataDir, lines, images)).refusals).toEqual([]);
 });
@@ -23,7 +23,7 @@ async function run(...args: string[]) {
   return { exitCode, lines: stdout.split('\n').filter((line) => line !== ''), errors: stderr };
 }
 
-async function storedPictures(): Promise<string[]> {
+async function storedImages(): Promise<string[]> {
   return (await readdir(catalogPaths(dataDir).images)).sort();
 }
 
@@ -36,24 +36,24 @@ describe('catalog export --images', () => {
     const folder = join(dataDir, 'exported', 'images');
     const { exitCode, lines, errors } = await run('export', '--images', folder);
     expect([exitCode, lines.length]).toEqual([1, 2]);
-    expect(errors).toBe(`${numberedChannelId(1)}: "../secret" is not a valid picture name\n`);
+    expect(errors).toBe(`${numberedChannelId(1)}: "../secret" is not a valid image name\n`);
     expect(await readdir(folder)).toHaveLength(1);
     expect(existsSync(join(dataDir, 'exported', 'secret'))).toBe(false);
   });
 
   it('follows no link out of the catalog’s folder', async () => {
-    const [name = ''] = await storedPictures();
-    const picture = join(catalogPaths(dataDir).images, name);
-    await rm(picture);
-    await symlink('/etc/hostname', picture);
+    const [name = ''] = await storedImages();
+    const image = join(catalogPaths(dataDir).images, name);
+    await rm(image);
+    await symlink('/etc/hostname', image);
     const folder = join(dataDir, 'exported');
     const { exitCode, errors } = await run('export', '--images', folder);
     expect(exitCode).toBe(1);
-    expect(errors).toContain(`the picture ${picture} is missing`);
+    expect(errors).toContain(`the image ${image} is missing`);
     expect(await readdir(folder)).toHaveLength(1);
   });
 
-  it('lists pictures in the folder that are no longer in the catalog, and keeps them', async () => {
+  it('lists images in the folder that are no longer in the catalog, and keeps them', async () => {
     const folder = join(dataDir, 'exported');
     expect(await run('export', '--images', folder)).toMatchObject({ exitCode: 0, errors: '' });
     await writeFile(join(folder, 'my own.txt'), 'mine');
@@ -62,7 +62,7 @@ describe('catalog export --images', () => {
 
     const { exitCode, lines, errors } = await run('export', '--images', folder);
     expect([exitCode, lines.length]).toEqual([0, 1]);
-    const left = await storedPictures();
+    const left = await storedImages();
     const [removed = ''] = before.filter((name) => name.endsWith('.png') && !left.includes(name));
     expect(errors).toBe(`${join(folder, removed)} is not in the catalog\n`);
     expect(await readdir(folder)).toEqual(before);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { catalogLine, writePictures } from '../../../test/helpers/catalog.ts';
+import { catalogLine, writeImages } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { runInProcess } from '../../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
@@ -42,8 +42,8 @@ describe('catalog import', () => {
     expect(await titles()).toEqual(['Channel 1', 'Channel 2']);
   });
 
-  it('mentions --images when the catalog does not have a picture', async () => {
-    const images = await writePictures(directory, { 'one.png': PNG });
+  it('mentions --images when the catalog does not have an image', async () => {
+    const images = await writeImages(directory, { 'one.png': PNG });
     const stdin = catalogLine(1, { avatarFile: 'one.png' });
     const refused = await runCatalog(dataDir, ['import', '-'], { stdin });
     const folder = catalogPaths(dataDir).images;
@@ -51,20 +51,20 @@ describe('catalog import', () => {
       exitCode: 1,
       stdout: 'Channels added: 0, replaced: 0. Lines refused: 1.\n',
       stderr:
-        `line 1: avatarFile: there is no picture ${join(folder, 'one.png')}\n` +
-        `Pictures were searched for in ${folder}. Name another folder with --images DIR.\n`,
+        `line 1: avatarFile: there is no image ${join(folder, 'one.png')}\n` +
+        `Images were searched for in ${folder}. Name another folder with --images DIR.\n`,
     });
     expect((await runCatalog(dataDir, ['import', '-', '--images', images], { stdin })).exitCode).toBe(0);
     const missing = await runCatalog(dataDir, ['import', '-', '--images', images], {
       stdin: catalogLine(2, { avatarFile: 'two.png' }),
     });
-    expect(missing.stderr).toBe(`line 1: avatarFile: there is no picture ${join(images, 'two.png')}\n`);
+    expect(missing.stderr).toBe(`line 1: avatarFile: there is no image ${join(images, 'two.png')}\n`);
   });
 });
 
 describe('catalog import --dry-run', () => {
   it('reports what an import would do, and changes nothing', async () => {
-    const images = await writePictures(directory, { 'one.png': PNG, 'no picture.txt': Buffer.from('text') });
+    const images = await writeImages(directory, { 'one.png': PNG, 'no image.txt': Buffer.from('text') });
     const first = [catalogLine(1, { customUrl: '@one' })].join('\n');
     expect((await runCatalog(dataDir, ['import', '-'], { stdin: first })).exitCode).toBe(0);
     const { database, images: stored } = catalogPaths(dataDir);
@@ -72,7 +72,7 @@ describe('catalog import --dry-run', () => {
     const stdin = [
       catalogLine(1, { title: 'Replaced' }),
       catalogLine(2, { avatarFile: 'one.png' }),
-      catalogLine(3, { avatarFile: 'no picture.txt' }),
+      catalogLine(3, { avatarFile: 'no image.txt' }),
       catalogLine(4, { customUrl: '@two' }),
       catalogLine(5, { customUrl: '@Two' }),
     ].join('\n');
@@ -82,7 +82,7 @@ describe('catalog import --dry-run', () => {
       exitCode: 1,
       stdout: 'Channels that would be added: 2, replaced: 1. Lines refused: 2. Nothing was changed.\n',
       stderr:
-        'line 3: avatarFile: no picture.txt is not a JPEG, PNG, WebP, AVIF or GIF picture\n' +
+        'line 3: avatarFile: no image.txt is not a JPEG, PNG, WebP, AVIF or GIF image\n' +
         `line 5: customUrl: @Two belongs to the channel ${numberedChannelId(4)}\n`,
     });
     expect(await readFile(database)).toEqual(before);

@@ -15,13 +15,13 @@ export const importCommand = defineCommand({
   help: `Each line of the file is one channel, as JSON in the form of the API, with these differences:
   channelId, title    required; every other field may be null or missing (unknown)
   username            the legacy user name
-  bannerFile          names of pictures in DIR (JPEG, PNG, WebP, AVIF or GIF, up to 16 MiB each);
-  avatarFile          without --images, names of pictures that the catalog already has
+  bannerFile          names of images in DIR (JPEG, PNG, WebP, AVIF or GIF, up to 16 MiB each);
+  avatarFile          without --images, names of images that the catalog already has
   bannerUrl, avatarUrl, bannerUrls    ignored
 
   -                   reads standard input instead of a file
-  --images DIR        the folder of the pictures
-  --dry-run           checks every line and picture, and changes nothing
+  --images DIR        the folder of the images
+  --dry-run           checks every line and image, and changes nothing
 
 An invalid line is reported with its number, field and reason; all other lines are imported. SIGINT and
 SIGTERM stop the import after the current record. Imported records stay; run the same command again to
@@ -41,7 +41,7 @@ stopped by SIGTERM.`,
     const signal = stopSignal();
     const withCatalog = isDryRun ? withDryRun : withWriter;
     const progress = createProgressBar(stderr, fileBytes);
-    // Without --images the names are those of pictures that the catalog already has.
+    // Without --images the names are those of images that the catalog already has.
     const decoder = images === undefined ? undefined : createDecoder(signal);
     const importing = withCatalog(paths, async (writer) => {
       const input = argument === '-' ? stdin() : await openInput(argument);
@@ -57,8 +57,8 @@ stopped by SIGTERM.`,
       progress.clear();
       return decoder?.close();
     });
-    if (images === undefined && summary.withoutPicture > 0) {
-      stderr.write(`Pictures were searched for in ${paths.images}. Name another folder with --images DIR.\n`);
+    if (images === undefined && summary.withoutImage > 0) {
+      stderr.write(`Images were searched for in ${paths.images}. Name another folder with --images DIR.\n`);
     }
     if (signal.aborted) {
       const next = `The lines from ${summary.lastLine + 1} on were not imported.`;

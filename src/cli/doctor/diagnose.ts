@@ -38,7 +38,7 @@ interface DiagnoseOptions extends UpstreamOptions {
 /** For all calls together. Each call has its own, shorter deadline. */
 const TOTAL_MS = 60_000;
 
-/** Loads a channel and its pictures in the same way as the service, without any cache. */
+/** Loads a channel and its images in the same way as the service, without any cache. */
 export async function diagnose({ asked, refs, sourceName, ...settings }: DiagnoseOptions) {
   const { source, calls, findCurrentVersion } = openUpstream(sourceName, settings);
   const signal = AbortSignal.timeout(TOTAL_MS);
@@ -67,7 +67,7 @@ export async function diagnose({ asked, refs, sourceName, ...settings }: Diagnos
         fields.push(await inspectFeed(source, loaded.channel.channelId, calls, signal));
         fields.push(await inspectSearch(source, loaded, signal));
       }
-      fields.push(...(await inspectPictures(loaded, calls, { ...settings, signal })));
+      fields.push(...(await inspectImages(loaded, calls, { ...settings, signal })));
     }
     return {
       asked,
@@ -134,19 +134,19 @@ async function inspectSearch(
   return { ...finding, state, value: null, note: describeFailure(hits) };
 }
 
-async function inspectPictures(
+async function inspectImages(
   { channel }: LoadedChannel,
   calls: RecordedCall[],
   { config, userAgent, signal }: UpstreamOptions & { readonly signal: AbortSignal },
 ): Promise<FieldFinding[]> {
   const http = createImageClient(config, userAgent, systemClock);
 
-  async function inspectPicture(kind: 'banner' | 'avatar'): Promise<FieldFinding[]> {
+  async function inspectImage(kind: 'banner' | 'avatar'): Promise<FieldFinding[]> {
     const ref = channel[kind];
     if (ref?.kind !== 'remote') return [];
     const tried: RecordedCall[] = [];
     const downloader = createDownloader({
-      http: recordCalls(http, tried, () => `${kind} picture`),
+      http: recordCalls(http, tried, () => `${kind} image`),
       imageOrigin: config.youtubeImageOrigin,
     });
     const finding = { field: `${kind} (original)`, path: ref.key };
@@ -159,7 +159,7 @@ async function inspectPictures(
   }
 
   try {
-    return (await Promise.all([inspectPicture('banner'), inspectPicture('avatar')])).flat();
+    return (await Promise.all([inspectImage('banner'), inspectImage('avatar')])).flat();
   } finally {
     await http.close();
   }

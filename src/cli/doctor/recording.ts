@@ -46,15 +46,15 @@ export async function requireNewDirectory(directory: string): Promise<void> {
  */
 export async function saveRecording(directory: string, diagnosis: Diagnosis, moreNames: readonly string[]) {
   const names = new Set([...KNOWN_NAMES, ...moreNames]);
-  const answers = answersOf(diagnosis, names);
-  if (answers.length === 0) return { files: [], leftOut: [] };
+  const responses = responsesOf(diagnosis, names);
+  if (responses.length === 0) return { files: [], leftOut: [] };
   const day = new Date(systemClock.now()).toISOString().slice(0, 10);
   const index = {
     about: `Recorded with "pennant doctor" on ${day}. Members with unknown names are left out; possible tokens, addresses and keys are replaced.`,
-    files: answers.map(({ content: _, ...entry }) => ({ ...entry, recordedAt: day })),
+    files: responses.map(({ content: _, ...entry }) => ({ ...entry, recordedAt: day })),
   };
   await mkdir(directory, { recursive: true });
-  const files = [...answers, { file: 'index.json', content: `${JSON.stringify(index, null, 2)}\n` }];
+  const files = [...responses, { file: 'index.json', content: `${JSON.stringify(index, null, 2)}\n` }];
   // Never overwrites a file that was created in the meantime.
   for (const { file, content } of files) await writeFile(join(directory, file), content, { flag: 'wx' });
   return { files: files.map(({ file }) => file), leftOut: findLeftOut(diagnosis.calls, moreNames, names) };
@@ -71,7 +71,7 @@ function findLeftOut(calls: readonly RecordedCall[], moreNames: readonly string[
 }
 
 /** The responses in the form of `test/fixtures/youtube`: each is a file, and its entry in `index.json`. */
-function answersOf(diagnosis: Diagnosis, names: ReadonlySet<string>) {
+function responsesOf(diagnosis: Diagnosis, names: ReadonlySet<string>) {
   const { asked, calls, channelId, failure } = diagnosis;
   const requestedId = channelId ?? asked;
   const error = { error: failure?.code === 'channel_not_found' ? 'not_found' : 'could_not_tell' };
@@ -81,16 +81,18 @@ function answersOf(diagnosis: Diagnosis, names: ReadonlySet<string>) {
   return [
     ...found('resolve').map((each, index) => {
       const file = index === 0 ? 'resolve.json' : `resolve-${index + 1}.json`;
-      return answerOf(file, each, channelId === null ? error : { channelId });
+      return responseOf(file, each, channelId === null ? error : { channelId });
     }),
-    ...lastOf('page').map((each) => answerOf('page.json', each, pageValues(each.body, requestedId) ?? error)),
-    ...lastOf('about tab').map((each) => answerOf('about-tab.json', each, pageValues(each.body, requestedId) ?? error)),
+    ...lastOf('page').map((each) => responseOf('page.json', each, pageValues(each.body, requestedId) ?? error)),
+    ...lastOf('about tab').map((each) =>
+      responseOf('about-tab.json', each, pageValues(each.body, requestedId) ?? error),
+    ),
     ...lastOf('about').map(({ call, body }) => {
       // Any token of this form leads to the panel; the one that was sent has a random part.
       const parameters = { continuation: buildAboutToken(requestedId, ANY_PANEL) };
       // The values in the panel alone, for a page in English.
       const expected = { channelId: requestedId, ...readAboutFields(readPanel(body).fields, undefined) };
-      return answerOf('about.json', { call: { ...call, parameters }, body }, expected);
+      return responseOf('about.json', { call: { ...call, parameters }, body }, expected);
     }),
     ...calls.filter(({ name, status }) => name === 'feed' && status === 200).flatMap(feedOf),
   ];
@@ -104,7 +106,7 @@ function readCall(call: RecordedCall, names: ReadonlySet<string>) {
 
 const ANY_PANEL = '00000000-0000-4000-8000-000000000001';
 
-function answerOf(file: string, { call, body }: ReturnType<typeof readCall>[number], expected: object) {
+function responseOf(file: string, { call, body }: ReturnType<typeof readCall>[number], expected: object) {
   const { method, parameters, status } = call;
   const url = `${YOUTUBE_WEB}${new URL(call.url).pathname}`;
   return {
@@ -190,14 +192,14 @@ function redactText(text: string): string {
   return isWeb ? redactUrl(url) : withoutSecrets(text);
 }
 
-/** Hosts of channel pictures, whose names look like tokens. */
-const PICTURE_HOST = /^(?:yt3\.ggpht\.com|(?:yt3|lh3)\.googleusercontent\.com)$/;
+/** Hosts of channel images, whose names look like tokens. */
+const IMAGE_HOST = /^(?:yt3\.ggpht\.com|(?:yt3|lh3)\.googleusercontent\.com)$/;
 
 /** Removes the query. Keeps only the target of a redirector URL. */
 function redactUrl(url: URL): string {
   const { origin, hostname, pathname, searchParams } = url;
   const isYoutube = /(?:^|\.)youtube\.com$/.test(hostname);
-  if (PICTURE_HOST.test(hostname) || (isYoutube && CHANNEL_PATH.test(pathname))) return `${origin}${pathname}`;
+  if (IMAGE_HOST.test(hostname) || (isYoutube && CHANNEL_PATH.test(pathname))) return `${origin}${pathname}`;
   const target = isYoutube && pathname === '/redirect' ? URL.parse(searchParams.get('q') ?? '') : null;
   const query = target === null ? '' : `?q=${encodeURIComponent(redactUrl(target))}`;
   return `${withoutSecrets(`${origin}${pathname}`)}${query}`;

@@ -4,8 +4,8 @@ import { access, mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Config } from '../../config/settings.ts';
+import { imagesDirectory } from '../../image-store/file-names.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
-import { picturesDirectory } from '../../picture-store/file-names.ts';
 import { countChannels } from '../../sources/catalog/reader.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { chooseStore } from '../../store/registry.ts';
@@ -50,7 +50,7 @@ export async function checkStart(config: Config, envFile: string, warnings: read
   ];
 }
 
-/** Two services can share a directory, but each counts the pictures of the other against the quota with a delay. */
+/** Two services can share a directory, but each counts the images of the other against the quota with a delay. */
 function checkRunning(running: RunningService | undefined, listeners: readonly ListenerSettings[]): Finding[] {
   if (running === undefined) return [];
   const isSame = listeners.some(({ setting, port }) => running.ports[setting] === port);
@@ -99,7 +99,7 @@ async function checkPort(listener: ListenerSettings, running: RunningService | u
 }
 
 /**
- * Checks whether this user can use the data directory and the pictures in it. Writes a file, which detects missing rights,
+ * Checks whether this user can use the data directory and the images in it. Writes a file, which detects missing rights,
  * a read-only disk and a full disk.
  */
 async function checkDataDir(dataDir: string): Promise<Finding> {
@@ -110,10 +110,10 @@ async function checkDataDir(dataDir: string): Promise<Finding> {
     return { level: 'error', text: `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}` };
   }
   if (existing !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be created` };
-  const pictures = picturesDirectory(dataDir);
+  const images = imagesDirectory(dataDir);
   // A folder that cannot be read is reported as one that cannot be written.
-  const names = await readdir(pictures).catch((): string[] => []);
-  const problem = await findAccessProblem([pictures, ...names.map((name) => join(pictures, name))], 'written');
+  const names = await readdir(images).catch((): string[] => []);
+  const problem = await findAccessProblem([images, ...names.map((name) => join(images, name))], 'written');
   if (problem === undefined) return { level: 'ok', text: `DATA_DIR ${dataDir} is writable` };
   return { level: 'error', text: `DATA_DIR ${dataDir} is not usable: ${problem}` };
 }

@@ -78,9 +78,9 @@ find('#purge', HTMLFormElement).addEventListener('submit', async (event) => {
     headers: { 'content-type': 'application/json', 'x-pennant-console': 'purge' },
     body: JSON.stringify({ channel: input.value }),
   });
-  const answer = await response.json();
-  const done = answer.channelId === null ? 'Removed what was stored for that name.' : `Purged ${answer.channelId}.`;
-  result.textContent = response.ok ? done : answer.detail;
+  const reply = await response.json();
+  const done = reply.channelId === null ? 'Removed what was stored for that name.' : `Purged ${reply.channelId}.`;
+  result.textContent = response.ok ? done : reply.detail;
 });
 
 void poll();

@@ -6,7 +6,7 @@ import { barRow, legend } from './parts.js';
 /** @typedef {import('../state.ts').ConsoleState} ConsoleState */
 
 const OUTCOMES = /** @type {const} */ ([
-  { name: 'answered', label: 'Successful' },
+  { name: 'responded', label: 'Successful' },
   { name: 'unchanged', label: 'Not modified (304)' },
   { name: 'mistaken', label: 'Client error (4xx)' },
   { name: 'refused', label: 'Rate limited (429)' },
@@ -15,7 +15,7 @@ const OUTCOMES = /** @type {const} */ ([
 const QUANTILES = /** @type {const} */ (['p50', 'p95', 'p99']);
 const LOOKUPS = /** @type {const} */ ([
   { name: 'records', label: 'Records' },
-  { name: 'pictures', label: 'Pictures' },
+  { name: 'images', label: 'Images' },
   { name: 'searches', label: 'Searches' },
 ]);
 /** The service samples its counters every five seconds and keeps 15 minutes. */
@@ -98,7 +98,7 @@ function showLookups({ recent }) {
 export function showEncoder({ steps, recent, encoder }) {
   const { queued, running, processes, refused, restarts } = encoder;
   const waiting = steps.map((step) => step.queued);
-  const { chart, highest } = stackedBars(`Pictures waiting for an encoder, now ${queued}`, [
+  const { chart, highest } = stackedBars(`Images waiting for an encoder, now ${queued}`, [
     { name: 'queue', values: padded(waiting, 0) },
   ]);
   const labels = [formatCount(String(highest)), '0'];

@@ -3,17 +3,17 @@ import {
   BADGE_QUERY,
   BATCH_QUERY,
   CHANNEL_QUERY,
+  IMAGE_QUERY,
   type Parameters,
-  PICTURE_QUERY,
   SEARCH_QUERY,
 } from '../request/target.ts';
 import { EXTENSION_LIST } from '../routes/banners.ts';
 import {
   CHANNEL_ERRORS,
   DOCUMENT_FIELDS,
+  IMAGE_ERRORS,
   LOOKED_UP_FIELDS,
   lookedUp,
-  PICTURE_ERRORS,
   type Responses,
   responsesOf,
   SOURCE_ERRORS,
@@ -23,7 +23,7 @@ import { schemaOf } from './schemas.ts';
 
 export const TAGS = {
   channels: 'Metadata of channels as JSON, and the search for them.',
-  pictures: 'Banners and avatars as images.',
+  images: 'Banners and avatars as images.',
   service: 'What this instance offers.',
 } as const;
 
@@ -43,7 +43,7 @@ export interface OperationSchema {
 }
 
 const BYTES = { schema: { type: 'string', format: 'binary' } };
-const PICTURES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES]));
+const IMAGES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES]));
 
 const IDENTIFIER = 'A channel ID, an @handle, or a bare name: tried as a handle, then as a user name.';
 const ID_EXTENSION = `An extension (${EXTENSION_LIST}) may follow a channel ID; it selects the format.`;
@@ -70,23 +70,23 @@ function record(id: string, summary: string, identifier: string, query?: Paramet
   };
 }
 
-const PICTURE = success('picture', PICTURES, [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary', 'Content-Disposition']);
-/** At `/@handle`, for a client that accepts JSON and no picture. */
-const PICTURE_OR_RECORD = success(
-  'picture, or the record',
-  { ...PICTURES, 'application/json': { schema: schemaOf('ChannelRecord') } },
+const IMAGE = success('image', IMAGES, [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary', 'Content-Disposition']);
+/** At `/@handle`, for a client that accepts JSON and no image. */
+const IMAGE_OR_RECORD = success(
+  'image, or the record',
+  { ...IMAGES, 'application/json': { schema: schemaOf('ChannelRecord') } },
   [...LOOKED_UP_FIELDS, 'Vary'],
   ['Last-Modified', 'Content-Disposition'],
 );
 
-const PICTURE_DESCRIPTION =
-  'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the picture is ' +
+const IMAGE_DESCRIPTION =
+  'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the image is ' +
   'the largest rectangle of that ratio inside the crop. A crop that exceeds the pixels of its format is scaled down. ' +
   'If the path and a parameter give the same value, they must agree.';
 
-function picture(id: string, summary: string, path: Readonly<Record<string, string>>): OperationSchema {
-  const responses = responsesOf(PICTURE, PICTURE_ERRORS);
-  return { id, tag: 'pictures', summary, description: PICTURE_DESCRIPTION, path, query: PICTURE_QUERY, responses };
+function image(id: string, summary: string, path: Readonly<Record<string, string>>): OperationSchema {
+  const responses = responsesOf(IMAGE, IMAGE_ERRORS);
+  return { id, tag: 'images', summary, description: IMAGE_DESCRIPTION, path, query: IMAGE_QUERY, responses };
 }
 
 /** Every path of the public listener. */
@@ -150,19 +150,19 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     query: BADGE_QUERY,
     responses: responsesOf(lookedUp('badge', 'Badge'), CHANNEL_ERRORS),
   },
-  '/api/banner/{identifier}': picture('Banner', 'A channel’s banner or avatar', { identifier: BANNER_IDENTIFIER }),
-  '/api/banner/{identifier}/{variant}': picture('BannerVariant', 'A crop of a channel’s banner, or its avatar', {
+  '/api/banner/{identifier}': image('Banner', 'A channel’s banner or avatar', { identifier: BANNER_IDENTIFIER }),
+  '/api/banner/{identifier}/{variant}': image('BannerVariant', 'A crop of a channel’s banner, or its avatar', {
     identifier: IDENTIFIER,
     variant: VARIANT,
   }),
   '/{identifier}': {
-    ...picture('ShortBanner', 'A channel’s banner, short form', { identifier: SHORT_IDENTIFIER }),
+    ...image('ShortBanner', 'A channel’s banner, short form', { identifier: SHORT_IDENTIFIER }),
     description:
-      `${PICTURE_DESCRIPTION} For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
+      `${IMAGE_DESCRIPTION} For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
       '`application/json` and no image type gets the record.',
-    responses: responsesOf(PICTURE_OR_RECORD, PICTURE_ERRORS),
+    responses: responsesOf(IMAGE_OR_RECORD, IMAGE_ERRORS),
   },
-  '/{identifier}/{variant}': picture('ShortBannerVariant', 'A crop or the avatar, short form', {
+  '/{identifier}/{variant}': image('ShortBannerVariant', 'A crop or the avatar, short form', {
     identifier: IDENTIFIER,
     variant: VARIANT,
   }),

@@ -43,7 +43,7 @@ const COMMON_FIELDS = {
 export const HEADER_FIELDS = {
   ...COMMON_FIELDS,
   'Cache-Control': always(
-    'How long a cache may keep the response: the rest of a record’s hour or of a search’s ten minutes, a day for pictures, a minute for old values whose replacement cannot be loaded, `no-store` for most errors.',
+    'How long a cache may keep the response: the rest of a record’s hour or of a search’s ten minutes, a day for images, a minute for old values whose replacement cannot be loaded, `no-store` for most errors.',
     'public, max-age=3600',
   ),
   'Cache-Status': sometimes(
@@ -54,9 +54,9 @@ export const HEADER_FIELDS = {
     'A strong validator. If it is sent as `If-None-Match` and nothing has changed, the response is a 304.',
     '"5d41402abc4b2a76"',
   ),
-  'Last-Modified': always('When the picture’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
+  'Last-Modified': always('When the image’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
   'Content-Disposition': always(
-    'The name under which a browser saves the picture.',
+    'The name under which a browser saves the image.',
     'inline; filename="UCPennantSample00000001A-tv.avif"',
   ),
   Vary: sometimes('On responses whose format follows `Accept`: a cache must store one response per format.', 'Accept'),
@@ -131,10 +131,10 @@ export const CHANNEL_ERRORS: readonly ErrorCode[] = [
   'channel_blocked',
 ];
 
-export const PICTURE_ERRORS: readonly ErrorCode[] = [...CHANNEL_ERRORS, 'image_not_found', 'overloaded'];
+export const IMAGE_ERRORS: readonly ErrorCode[] = [...CHANNEL_ERRORS, 'image_not_found', 'overloaded'];
 
 /** The errors of any path, before the first lookup: all others. */
-const REQUEST_ERRORS = ERROR_CODES.filter((code) => !PICTURE_ERRORS.includes(code));
+const REQUEST_ERRORS = ERROR_CODES.filter((code) => !IMAGE_ERRORS.includes(code));
 
 /** An endpoint's responses: its own, the errors of any path, and these errors. */
 export function responsesOf(own: Responses, errors: readonly ErrorCode[] = []): Responses {

@@ -25,7 +25,7 @@ function count(description: string) {
   return nullable(text(`${description}; a decimal integer.`, { pattern: '^\\d+$' }));
 }
 
-function pictureUrl(description: string) {
+function imageUrl(description: string) {
   return nullable(text(`${description}; null: the channel has none.`, { format: 'uri' }));
 }
 
@@ -53,15 +53,15 @@ export const COMPONENT_SCHEMAS = {
     subscriberCount: count('Subscribers'),
     viewCount: count('Views of all videos'),
     videoCount: count('Public videos'),
-    bannerUrl: pictureUrl('The default banner on this service'),
-    avatarUrl: pictureUrl('The avatar on this service'),
-    bannerUrls: object('URLs of all pictures on this service.', {
-      default: pictureUrl('The default banner'),
-      tv: pictureUrl('The whole banner'),
-      desktop: pictureUrl('The part that desktops show'),
-      tablet: pictureUrl('The part that tablets show'),
-      mobile: pictureUrl('The part that phones show'),
-      avatar: pictureUrl('The avatar'),
+    bannerUrl: imageUrl('The default banner on this service'),
+    avatarUrl: imageUrl('The avatar on this service'),
+    bannerUrls: object('URLs of all images on this service.', {
+      default: imageUrl('The default banner'),
+      tv: imageUrl('The whole banner'),
+      desktop: imageUrl('The part that desktops show'),
+      tablet: imageUrl('The part that tablets show'),
+      mobile: imageUrl('The part that phones show'),
+      avatar: imageUrl('The avatar'),
     }),
     links: list(
       'The channel’s links; empty if there are none or they are unknown.',
@@ -107,8 +107,8 @@ export const COMPONENT_SCHEMAS = {
     customUrl: HANDLE,
     subscriberCount: count('Subscribers'),
     videoCount: count('Public videos'),
-    bannerUrl: pictureUrl('URL of the default banner, also if the source does not say whether there is one'),
-    avatarUrl: pictureUrl('URL of the avatar, also if the source does not say whether there is one'),
+    bannerUrl: imageUrl('URL of the default banner, also if the source does not say whether there is one'),
+    avatarUrl: imageUrl('URL of the avatar, also if the source does not say whether there is one'),
   }),
   Problem: object('An error (RFC 9457).', {
     type: text('The code as a URL. `/problems` lists all codes.', { format: 'uri-reference' }),

@@ -160,7 +160,7 @@ function findNearestEndpoint(path: string, query: string): string | undefined {
   return ref && requestOf(endpoint, ref) + (variant === undefined ? '' : `/${variant}`);
 }
 
-/** Seen at www.youtube.com, 2026-11. For any other second part there is a list of the pictures. */
+/** Seen at www.youtube.com, 2026-11. For any other second part there is a list of the images. */
 const TABS =
   /^(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
 
@@ -223,7 +223,7 @@ function requestOf(endpoint: string | undefined, { kind, value }: ChannelRef): s
   return `/api/${endpoint === 'badge' ? 'badge' : 'banner'}/${kind === 'handle' ? '@' : ''}${name}`;
 }
 
-/** `type` has another meaning for records than for pictures. */
+/** `type` has another meaning for records than for images. */
 function findRequestOfType({ endpoint, pathParameters, target }: RequestContext): string | undefined {
   const { identifier = '' } = pathParameters;
   const { type } = parseQuery(target.query);
@@ -231,8 +231,8 @@ function findRequestOfType({ endpoint, pathParameters, target }: RequestContext)
     const ref = endpoint?.url.includes('channel') ? undefined : findIdentifier(identifier, type);
     return ref && requestOf('banner', ref);
   }
-  const isPicture = type === 'phone' || (typeof type === 'string' && isVariant(type));
-  if (!isPicture || endpoint?.url !== '/api/channel/:identifier') return undefined;
+  const isImage = type === 'phone' || (typeof type === 'string' && isVariant(type));
+  if (!isImage || endpoint?.url !== '/api/channel/:identifier') return undefined;
   return refsOfBareIdentifier(identifier).length > 0
     ? `/api/banner/${escaped(identifier)}?type=${type === 'phone' ? 'mobile' : type}`
     : undefined;
@@ -259,6 +259,6 @@ function hintForMissing({ pathParameters, endpoint, target }: RequestContext): s
   const { type } = parseQuery(target.query);
   const isReadAsName =
     name !== identifier || type === 'handle' || type === 'username' || endpoint?.url === '/user/:identifier';
-  const isPicture = /banner|badge|^\/:/.test(endpoint?.url ?? '');
-  return isReadAsName ? didYouMean(isPicture ? `/${name}` : `/channel/${name}`) : '';
+  const isImage = /banner|badge|^\/:/.test(endpoint?.url ?? '');
+  return isReadAsName ? didYouMean(isImage ? `/${name}` : `/channel/${name}`) : '';
 }

@@ -1,10 +1,10 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { Format } from '../../domain/formats.ts';
 import type { Variant } from '../../domain/variants.ts';
-import { PICTURE_QUERY, readQuery, SEARCH_QUERY } from './target.ts';
+import { IMAGE_QUERY, readQuery, SEARCH_QUERY } from './target.ts';
 
 test('parameters are read as the types of their schema', () => {
-  const { type, format, width, height } = readQuery(PICTURE_QUERY, { type: 'tv', format: 'jpg', width: '320' });
+  const { type, format, width, height } = readQuery(IMAGE_QUERY, { type: 'tv', format: 'jpg', width: '320' });
   expect({ type, format, width, height }).toEqual({ type: 'tv', format: 'jpg', width: 320, height: undefined });
   expectTypeOf(type).toEqualTypeOf<Variant | 'phone' | undefined>();
   expectTypeOf(format).toEqualTypeOf<Format | 'jpg' | undefined>();

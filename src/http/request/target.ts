@@ -141,7 +141,7 @@ export const CHANNEL_QUERY = {
   type: oneOf(['id', 'username', 'handle'], 'How the identifier is read.', 'id'),
 };
 
-export const PICTURE_QUERY = {
+export const IMAGE_QUERY = {
   type: oneOf(
     [...VARIANTS, 'phone'],
     'A crop of the banner, or the avatar. `phone` is the same as `mobile`.',

@@ -96,16 +96,16 @@ describe('the micro-cache', () => {
     expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
-  it('answers 304 for the ETag that the client has', () => {
+  it('responses 304 for the ETag that the client has', () => {
     const cache = create();
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
-    const answered = ['x', 'y'].map((letter) => {
+    const responded = ['x', 'y'].map((letter) => {
       const etag = `"${'1'.padStart(22, letter)}"`;
       const context = contextFor('/a', { 'if-none-match': etag });
       const found = cache.find(context) as HttpResponse;
       return [etag, applyConditions(context, found)] as const;
     });
-    for (const [etag, response] of answered) expect(response).toMatchObject({ status: 304, headers: { etag } });
+    for (const [etag, response] of responded) expect(response).toMatchObject({ status: 304, headers: { etag } });
   });
 
   it('drops everything when a channel is purged or imported', () => {

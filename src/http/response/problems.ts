@@ -74,8 +74,8 @@ export const PROBLEMS = {
   },
   upstream_invalid: {
     status: 502,
-    title: 'Unusable upstream answer',
-    description: 'The source of the channel or its picture sent an unusable response.',
+    title: 'Unusable upstream response',
+    description: 'The source of the channel or its image sent an unusable response.',
     retryAfterSeconds: 60,
   },
   upstream_unavailable: {
@@ -87,7 +87,7 @@ export const PROBLEMS = {
   overloaded: {
     status: 503,
     title: 'Overloaded',
-    description: 'Too many pictures are waiting for an encoder.',
+    description: 'Too many images are waiting for an encoder.',
     retryAfterSeconds: 2,
   },
   upstream_timeout: {
@@ -105,7 +105,7 @@ export const PROBLEMS = {
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** A header section over the limit is answered with the code of a URL over the limit and a status of its own. */
+/** A header section over the limit gets the code of a URL over the limit and a status of its own. */
 export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The header section is too large.');
 export const HEADERS_TOO_LARGE_STATUS = 431;
 

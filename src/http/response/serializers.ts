@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Channel, pictureVersion, type SearchHit } from '../../domain/channel.ts';
+import { type Channel, imageVersion, type SearchHit } from '../../domain/channel.ts';
 import type { CacheOutcome } from '../../domain/errors.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Holders } from '../../lib/holders.ts';
@@ -10,33 +10,33 @@ import { cacheStatusOf, entityTag, keptForMs, publicFor } from './response.ts';
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
 
-export interface PictureUrlStyle {
+export interface ImageUrlStyle {
   /** `api`: form A (`/api/banner/{id}?type=tv`). `short`: form B (`/{id}/tv`). */
   readonly urlForm: 'api' | 'short';
-  /** True: `v=` and the picture's version. A cache then never has an old picture under the URL of a new record. */
-  readonly hasPictureVersions: boolean;
+  /** True: `v=` and the image's version. A cache then never has an old image under the URL of a new record. */
+  readonly hasImageVersions: boolean;
 }
 
-/** @param version of the picture, if it is known */
-function pictureUrl(
+/** @param version of the image, if it is known */
+function imageUrl(
   base: string,
   channelId: string,
   variant: Variant,
   version: string | undefined,
-  { urlForm, hasPictureVersions }: PictureUrlStyle,
+  { urlForm, hasImageVersions }: ImageUrlStyle,
 ): string {
   const isSegment = urlForm === 'short' && SHORT_SEGMENTS.has(variant);
   const path = `${base}${urlForm === 'api' ? '/api/banner' : ''}/${channelId}${isSegment ? `/${variant}` : ''}`;
   const type = variant === 'default' || isSegment ? [] : [`type=${variant}`];
-  const query = [...type, ...(hasPictureVersions && version !== undefined ? [`v=${version}`] : [])];
+  const query = [...type, ...(hasImageVersions && version !== undefined ? [`v=${version}`] : [])];
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
 /** The channel record in responses: always all 13 fields, in this order. */
-function recordOf(channel: Channel, base: string, style: PictureUrlStyle): object {
+function recordOf(channel: Channel, base: string, style: ImageUrlStyle): object {
   const urlEntries = VARIANTS.map((variant) => {
-    const picture = variant === 'avatar' ? channel.avatar : channel.banner;
-    return [variant, picture && pictureUrl(base, channel.channelId, variant, pictureVersion(picture), style)] as const;
+    const image = variant === 'avatar' ? channel.avatar : channel.banner;
+    return [variant, image && imageUrl(base, channel.channelId, variant, imageVersion(image), style)] as const;
   });
   const urls = Object.fromEntries(urlEntries) as Record<Variant, string | null>;
   return {
@@ -57,10 +57,10 @@ function recordOf(channel: Channel, base: string, style: PictureUrlStyle): objec
   };
 }
 
-/** A search result. A picture's URL is null only when it is known that there is none. */
-export function searchResultOf(hit: SearchHit, base: string, style: PictureUrlStyle): object {
+/** A search result. An image's URL is null only when it is known that there is none. */
+export function searchResultOf(hit: SearchHit, base: string, style: ImageUrlStyle): object {
   const { channelId, title, description, customUrl, subscriberCount, videoCount } = hit;
-  const urlOf = (variant: Variant, version?: string) => pictureUrl(base, channelId, variant, version, style);
+  const urlOf = (variant: Variant, version?: string) => imageUrl(base, channelId, variant, version, style);
   return {
     channelId,
     title,
@@ -100,7 +100,7 @@ export function jsonResponse(
 /** Returns the JSON of a channel's record, created once per record and base URL while there is room. */
 export type RecordBodyOf = ReturnType<typeof createRecordBodies>;
 
-export interface RecordBodiesOptions extends PictureUrlStyle {
+export interface RecordBodiesOptions extends ImageUrlStyle {
   readonly maxBytes?: number;
   readonly holders: Pick<Holders, 'add'>;
 }

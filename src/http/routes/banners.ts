@@ -8,7 +8,7 @@ import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Holders } from '../../lib/holders.ts';
 import { withinMs } from '../../lib/work.ts';
-import type { BannerService, Picture, PictureRequest } from '../../services/pictures.ts';
+import type { BannerService, Image, ImageRequest } from '../../services/images.ts';
 import {
   assertConnected,
   disconnectSignal,
@@ -19,7 +19,7 @@ import {
   routeNotFound,
 } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
-import { PICTURE_QUERY, parseQuery, readQuery } from '../request/target.ts';
+import { IMAGE_QUERY, parseQuery, readQuery } from '../request/target.ts';
 import { applyConditions, cacheStatusOf, publicFor, STALE_MAX_AGE_MS } from '../response/response.ts';
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
@@ -34,16 +34,16 @@ interface BannerRouteOptions extends ChannelRouteOptions {
 const SHORT_URL = '/:identifier';
 
 /** Banner crops and the avatar, in both URL forms. */
-export function bannerRoutes(options: BannerRouteOptions): Endpoint<PicturePath>[] {
+export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[] {
   const { clock, banners, isNegotiating, holders } = options;
   holders.add('Accept fields', () => ({ entries: parsed.size, maxEntries: MAX_REMEMBERED }));
 
   /** `undefined` for a client that knows the channel page at `/@handle` as JSON. */
-  function readRequest(path: PicturePath, context: RequestContext): PictureRequest | undefined {
+  function readRequest(path: ImagePath, context: RequestContext): ImageRequest | undefined {
     const query = parseQuery(context.target.query);
     const { accept } = context.request.headers;
     context.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
-    const { type: typeName, format: formatName, width, height, quality } = readQuery(PICTURE_QUERY, query);
+    const { type: typeName, format: formatName, width, height, quality } = readQuery(IMAGE_QUERY, query);
     const type = typeName === 'phone' ? 'mobile' : typeName;
     const ownFormat = formatName === undefined ? undefined : findFormat(formatName);
     const format = path.format ?? ownFormat;
@@ -61,24 +61,24 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<PicturePath>
     };
   }
 
-  async function respond(path: PicturePath, context: RequestContext): Promise<HttpResponse> {
+  async function respond(path: ImagePath, context: RequestContext): Promise<HttpResponse> {
     const request = readRequest(path, context);
     if (request === undefined) return recordResponse(options, path.refs, context.base);
     const startedAtMs = clock.monotonic();
-    const picture = await banners.getPicture(request);
+    const image = await banners.getImage(request);
     assertConnected(context);
-    const described = describe(picture);
+    const described = describe(image);
     const conditional = applyConditions(context, described);
     // A 304 needs no encoding.
     if (conditional.status === 304) return conditional;
-    const leftMs = TIME_LIMITS_MS.picture - (clock.monotonic() - startedAtMs);
-    const rendering = picture.render({ client: context.client.key, disconnectSignal: () => disconnectSignal(context) });
+    const leftMs = TIME_LIMITS_MS.image - (clock.monotonic() - startedAtMs);
+    const rendering = image.render({ client: context.client.key, disconnectSignal: () => disconnectSignal(context) });
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));
-    if (made === undefined) throw new AppError('overloaded', 'The picture is not encoded yet. Try again.');
+    if (made === undefined) throw new AppError('overloaded', 'The image is not encoded yet. Try again.');
     const { bytes: body, isStored, isCollapsed } = made;
     // A stale original is the fact that matters, even if this image was encoded now.
-    if (isStored || picture.outcome.kind === 'stale') return { ...described, body };
-    const outcome = { ...picture.outcome, kind: 'miss', isStored: true, isCollapsed } as const;
+    if (isStored || image.outcome.kind === 'stale') return { ...described, body };
+    const outcome = { ...image.outcome, kind: 'miss', isStored: true, isCollapsed } as const;
     const headers = { ...described.headers, 'cache-status': cacheStatusOf(outcome) };
     return { ...described, headers, body, cache: outcome.kind };
   }
@@ -95,8 +95,8 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<PicturePath>
 const DAY_MS = 86_400_000;
 
 /** The response without its body. */
-function describe(picture: Picture): HttpResponse {
-  const { etag, earlierEtags, lastModifiedMs, outcome, isCurrent, freshMs, format, channelId, variant } = picture;
+function describe(image: Image): HttpResponse {
+  const { etag, earlierEtags, lastModifiedMs, outcome, isCurrent, freshMs, format, channelId, variant } = image;
   return {
     status: 200,
     headers: {
@@ -171,8 +171,8 @@ function qualityOf(parameters: readonly string[]): number {
   return given === undefined ? 1 : Number(QVALUE.exec(given)?.[1] ?? 0);
 }
 
-/** The path of a picture. Query parameters may add to it. */
-export interface PicturePath {
+/** The path of an image. Query parameters may add to it. */
+export interface ImagePath {
   readonly refs: readonly ChannelRef[];
   readonly variant: Variant | undefined;
   readonly format: Format | undefined;
@@ -183,7 +183,7 @@ export interface PicturePath {
  *
  * @throws AppError `route_not_found` for an unknown variant, `invalid_parameter` for an invalid identifier
  */
-export function parseBannerPath({ identifier = '', variant: segment }: PathParameters): PicturePath {
+export function parseBannerPath({ identifier = '', variant: segment }: PathParameters): ImagePath {
   const { variant, format } = parseVariantSegment(segment);
   const named = splitChannelIdExtension(identifier);
   if (named !== undefined && variant === undefined) {
@@ -204,7 +204,7 @@ export function parseBannerPath({ identifier = '', variant: segment }: PathParam
  *
  * @throws AppError `route_not_found`
  */
-function parseShortPath({ identifier = '', variant: segment }: PathParameters): PicturePath {
+function parseShortPath({ identifier = '', variant: segment }: PathParameters): ImagePath {
   const isAlone = segment === undefined;
   const named = isAlone ? splitChannelIdExtension(identifier) : undefined;
   if (named?.format !== undefined) return { refs: named.refs, variant: undefined, format: named.format };
@@ -220,20 +220,20 @@ export const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).exte
 /** Paths below `/api/` are endpoints of the service, never channel names. */
 const RESERVED_SEGMENT = 'api';
 
-function parseVariantSegment(segment: string | undefined): Pick<PicturePath, 'variant' | 'format'> {
+function parseVariantSegment(segment: string | undefined): Pick<ImagePath, 'variant' | 'format'> {
   if (segment === undefined) return { variant: undefined, format: undefined };
   const [, name = '', extension] = /^([^.]*)(?:\.(.*))?$/s.exec(segment) ?? [];
   const format = findFormat(extension ?? '');
   if (isVariant(name) && (extension === undefined || format !== undefined)) return { variant: name, format };
   throw new AppError(
     'route_not_found',
-    `There is no picture ${quoted(segment)}: the last part of the path is one of ${VARIANTS.join(', ')}, optionally with an extension (${EXTENSION_LIST}).`,
+    `There is no image ${quoted(segment)}: the last part of the path is one of ${VARIANTS.join(', ')}, optionally with an extension (${EXTENSION_LIST}).`,
   );
 }
 
 const CHANNEL_ID_WITH_EXTENSION = /^(UC[A-Za-z0-9_-]{22})\.(.*)$/;
 
-function splitChannelIdExtension(identifier: string): Pick<PicturePath, 'refs' | 'format'> | undefined {
+function splitChannelIdExtension(identifier: string): Pick<ImagePath, 'refs' | 'format'> | undefined {
   const [, id, extension = ''] = CHANNEL_ID_WITH_EXTENSION.exec(identifier) ?? [];
   return id === undefined ? undefined : { refs: [channelIdRef(id)], format: findFormat(extension) };
 }

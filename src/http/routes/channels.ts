@@ -12,7 +12,7 @@ import type { SearchService } from '../../services/search.ts';
 import type { Endpoint, HttpResponse } from '../request/context.ts';
 import { CASE_NOTE, identifierNote } from '../request/hints.ts';
 import { CHANNEL_QUERY, parseQuery, type RequestTarget, readQuery, SEARCH_QUERY } from '../request/target.ts';
-import { jsonResponse, type PictureUrlStyle, type RecordBodyOf, searchResultOf } from '../response/serializers.ts';
+import { type ImageUrlStyle, jsonResponse, type RecordBodyOf, searchResultOf } from '../response/serializers.ts';
 
 export interface ChannelRouteOptions {
   readonly channels: ChannelService;
@@ -49,7 +49,7 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
 
 const DEFAULT_SEARCH_LIMIT = 20;
 
-export function searchRoute(options: PictureUrlStyle & { readonly searches: SearchService }): Endpoint {
+export function searchRoute(options: ImageUrlStyle & { readonly searches: SearchService }): Endpoint {
   return {
     url: '/api/search',
     async respond(_path, { target, base }) {

@@ -48,8 +48,8 @@ function readOpenApi({ contact, version }: DocumentRouteOptions): object {
 type OpenApi = { readonly info: object };
 let openApi: OpenApi | undefined;
 
-const PICTURE = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
-const PICTURE_PARAMETERS = `?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`;
+const IMAGE = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
+const IMAGE_PARAMETERS = `?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`;
 const BADGE = 'A count of the channel for a shields.io badge.';
 
 interface IndexEntry {
@@ -72,13 +72,13 @@ const ENDPOINTS: readonly IndexEntry[] = [
       `/api/channels?ids=${channelId}${handle === null ? '' : `,${encodeURI(handle)}`}`,
   },
   {
-    path: `/api/banner/{identifier}${PICTURE_PARAMETERS}`,
-    description: PICTURE,
+    path: `/api/banner/{identifier}${IMAGE_PARAMETERS}`,
+    description: IMAGE,
     exampleFor: (channel) => withVariant(channel, (variant) => `/api/banner/${channel.channelId}?type=${variant}`),
   },
   {
     path: '/{identifier}/{variant}[.{format}]',
-    description: PICTURE,
+    description: IMAGE,
     exampleFor: (channel) => withVariant(channel, (variant) => `/${channel.channelId}/${variant}.webp`),
   },
   {

@@ -129,7 +129,7 @@ function cannotBeLoaded(stderr: string): string {
 
 /**
  * Freed memory returns to the system within about a second, also while a process is idle. With its defaults jemalloc
- * returns blocks larger than 8 MiB at once and prefers new pages to a part of a large block, so that the next picture costs
+ * returns blocks larger than 8 MiB at once and prefers new pages to a part of a large block, so that the next image costs
  * thousands of page faults (docs/images.md). Huge pages would avoid more of them, but requests would wait for the kernel to
  * clear them.
  */
@@ -149,7 +149,7 @@ function childEnvironment(): NodeJS.ProcessEnv {
     UV_THREADPOOL_SIZE: '2',
     // Without the cache, stripping types doubles the CPU time of the start, and its code keeps 25 MiB for good.
     ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
-    // glibc keeps what many threads' arenas have freed: it grew from 304 to 624 MiB over 240 pictures, jemalloc did not.
+    // glibc keeps what many threads' arenas have freed: it grew from 304 to 624 MiB over 240 images, jemalloc did not.
     ...(jemalloc === undefined ? { MALLOC_ARENA_MAX: '2' } : { LD_PRELOAD: jemalloc, MALLOC_CONF: JEMALLOC_OPTIONS }),
   };
 }

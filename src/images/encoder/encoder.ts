@@ -4,7 +4,7 @@ import { readResourceLimits } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
 import { type EndReason, TaskInterrupted } from './child.ts';
-import type { EncodeJob, EncoderTask, JobOptions, OriginalBytes, PictureInfo, TaskReply } from './job.ts';
+import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
 import { createEncoderPool, type EncoderPool, type EncoderPoolOptions, poolSizeFor, type RunningTask } from './pool.ts';
 import { createFairQueue, type FairQueue } from './queue.ts';
 
@@ -43,7 +43,7 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
 export type Encoder = ReturnType<typeof createEncoder>;
 
 /**
- * Decodes and encodes pictures in separate processes, which start with the first work or with `warmUp`. The caller closes
+ * Decodes and encodes images in separate processes, which start with the first work or with `warmUp`. The caller closes
  * the encoder.
  *
  * Rejects with `AppError` `overloaded` if the queue is full or does not move, a job exceeds its deadline, a process crashes
@@ -101,7 +101,7 @@ export function createEncoder(options: EncoderOptions = {}) {
 
   function refusal(): AppError {
     refused += 1;
-    return overloaded('Too many pictures are being encoded at the moment.');
+    return overloaded('Too many images are being encoded at the moment.');
   }
 
   function startWaiting(): void {
@@ -146,18 +146,18 @@ export function createEncoder(options: EncoderOptions = {}) {
     } else {
       // No retry after a deadline: it would take as long again.
       const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
-      entry.result.reject(overloaded('The picture could not be encoded at the moment.', { cause: error, scope }));
+      entry.result.reject(overloaded('The image could not be encoded at the moment.', { cause: error, scope }));
     }
   }
 
   return {
-    async inspect(original: OriginalBytes, jobOptions: JobOptions): Promise<PictureInfo> {
-      return resultOf(await submit({ kind: 'inspect', original }, jobOptions)) as PictureInfo;
+    async inspect(original: OriginalBytes, jobOptions: JobOptions): Promise<ImageInfo> {
+      return resultOf(await submit({ kind: 'inspect', original }, jobOptions)) as ImageInfo;
     },
     async encode(job: EncodeJob, jobOptions: JobOptions): Promise<Buffer> {
       return resultOf(await submit({ kind: 'encode', job }, jobOptions)) as Buffer;
     },
-    /** A smaller encoding of the job's picture that looks no worse than `fast`; `undefined` if there is none. */
+    /** A smaller encoding of the job's image that looks no worse than `fast`; `undefined` if there is none. */
     async reencode(job: EncodeJob, fast: Buffer, jobOptions: JobOptions): Promise<Buffer | undefined> {
       return resultOf(await submit({ kind: 'refine', job, fast }, jobOptions)) as Buffer | undefined;
     },
@@ -176,11 +176,11 @@ export function createEncoder(options: EncoderOptions = {}) {
   };
 }
 
-function resultOf(reply: TaskReply): PictureInfo | Buffer | undefined {
+function resultOf(reply: TaskReply): ImageInfo | Buffer | undefined {
   if (reply.ok) return reply.result;
   const cause = new Error(reply.detail);
   if (reply.failure === 'undecodable') {
-    throw new AppError('upstream_invalid', 'The original picture cannot be decoded.', { cause });
+    throw new AppError('upstream_invalid', 'The original image cannot be decoded.', { cause });
   }
   throw reply.failure === 'missing' ? Object.assign(cause, { code: 'ENOENT' }) : cause;
 }

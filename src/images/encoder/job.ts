@@ -18,8 +18,8 @@ export function encoderOptions(format: Format, effort: Effort, quality: number |
 /** The bytes of an original, or the path of its file, which need not be copied between processes. */
 export type OriginalBytes = { readonly path: string } | { readonly bytes: Buffer };
 
-/** The properties of a picture. The orientation is applied to width and height. */
-export interface PictureInfo extends Size {
+/** The properties of an image. The orientation is applied to width and height. */
+export interface ImageInfo extends Size {
   readonly format: SourceFormat;
   readonly hasAlpha: boolean;
   /** True if it can be sent unchanged: sRGB, 8 bit, upright, one frame, no metadata, nothing else in the file. */
@@ -71,7 +71,7 @@ export type TaskReply = {
   /** The process's resident memory after the task. */
   readonly rssBytes: number;
 } & (
-  | { readonly ok: true; readonly result: PictureInfo | Buffer | undefined }
+  | { readonly ok: true; readonly result: ImageInfo | Buffer | undefined }
   /** `detail` is for the log, never for a client. */
   | { readonly ok: false; readonly failure: TaskFailure; readonly detail: string }
 );

@@ -1,6 +1,6 @@
 /**
  * An encoder process: runs one task at a time for its parent, and ends when the parent is gone. Only this file imports the
- * picture library, so that its decoders have no access to the server's memory.
+ * image library, so that its decoders have no access to the server's memory.
  */
 
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -9,14 +9,14 @@ import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
-import { isBarePicture } from '../bare-picture.ts';
+import { isBareImage } from '../bare-image.ts';
 import {
   type EncodeJob,
   type EncoderTask,
   encoderOptions,
+  type ImageInfo,
   MAX_ORIGINAL_PIXELS,
   type OriginalBytes,
-  type PictureInfo,
   type TaskFailure,
   type TaskReply,
 } from './job.ts';
@@ -34,8 +34,8 @@ const ALLOWED_LOADERS = [
 ];
 
 /**
- * Below the server's, so that pictures delay other requests by milliseconds only (docs/performance.md). With 19, the lowest
- * priority, other busy processes leave an encoder less than a hundredth of a core, and every new picture times out.
+ * Below the server's, so that images delay other requests by milliseconds only (docs/performance.md). With 19, the lowest
+ * priority, other busy processes leave an encoder less than a hundredth of a core, and every new image times out.
  */
 const NICENESS = 5;
 const TASKS_PER_FULL_COLLECTION = 20;
@@ -46,7 +46,7 @@ function prepareLibrary(): void {
   // Every other loader (SVG, PDF, TIFF …) is attack surface. It stays blocked even if the signature check is bypassed.
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({ operation: ALLOWED_LOADERS });
-  // The processes of the pool run in parallel. A cache of operations would keep pictures that are not used again.
+  // The processes of the pool run in parallel. A cache of operations would keep images that are not used again.
   sharp.concurrency(1);
   sharp.cache(false);
 }
@@ -59,7 +59,7 @@ function ignoreStopSignals(): void {
   if (!process.connected) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Gives requests precedence over pictures. New threads inherit the priority; existing threads must be changed. */
+/** Gives requests precedence over images. New threads inherit the priority; existing threads must be changed. */
 function lowerPriority(): void {
   let threads: number[];
   try {
@@ -88,7 +88,7 @@ async function perform(task: EncoderTask): Promise<TaskReply> {
   }
 }
 
-function resultOf(task: EncoderTask): Promise<PictureInfo | Buffer | undefined> {
+function resultOf(task: EncoderTask): Promise<ImageInfo | Buffer | undefined> {
   switch (task.kind) {
     case 'inspect':
       return inspect(task.original);
@@ -110,14 +110,14 @@ function describe(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`;
 }
 
-async function inspect(original: OriginalBytes): Promise<PictureInfo> {
+async function inspect(original: OriginalBytes): Promise<ImageInfo> {
   const { format, bytes } = await read(original);
   const metadata = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
   const { width, height, hasAlpha, autoOrient } = metadata;
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
   const lastRow = { left: 0, top: height - 1, width, height: 1 };
   await decoding(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());
-  const isReady = isWebReady(metadata) && (await isBarePicture(format, bytes));
+  const isReady = isWebReady(metadata) && (await isBareImage(format, bytes));
   return { format, width: autoOrient.width, height: autoOrient.height, hasAlpha, isWebReady: isReady };
 }
 
@@ -142,7 +142,7 @@ async function reencode(job: EncodeJob, fast: Buffer): Promise<Buffer | undefine
   return (await likeness(optimized)) >= (await likeness(fast)) ? optimized : undefined;
 }
 
-/** The picture of the job before it is encoded. */
+/** The image of the job before it is encoded. */
 async function show({ original, crop, output, format }: EncodeJob): Promise<Sharp> {
   const { bytes } = await read(original);
   let shown = sharp(bytes, INPUT_OPTIONS).autoOrient().extract(crop);
@@ -150,8 +150,8 @@ async function show({ original, crop, output, format }: EncodeJob): Promise<Shar
   return formatRow(format).hasTransparency ? shown : shown.flatten({ background: 'white' });
 }
 
-async function luma(picture: Sharp): Promise<Plane> {
-  const flat = picture.flatten({ background: 'white' }).greyscale().raw();
+async function luma(image: Sharp): Promise<Plane> {
+  const flat = image.flatten({ background: 'white' }).greyscale().raw();
   const { data, info } = await decoding(flat.toBuffer({ resolveWithObject: true }));
   return { width: info.width, height: info.height, values: Float32Array.from(data) };
 }

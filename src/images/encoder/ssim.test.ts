@@ -11,9 +11,9 @@ function plane(valueAt: (x: number, y: number) => number): Plane {
 const chequered = (low: number, high: number) => plane((x, y) => ((x + y) % 2 === 0 ? low : high));
 
 describe('the structural similarity', () => {
-  it('of a picture with itself is 1', () => {
-    const picture = plane((x, y) => (x * 37 + y * 11) % 256);
-    expect(structuralSimilarity(picture, picture)).toBeCloseTo(1, 5);
+  it('of an image with itself is 1', () => {
+    const image = plane((x, y) => (x * 37 + y * 11) % 256);
+    expect(structuralSimilarity(image, image)).toBeCloseTo(1, 5);
   });
 
   it('of two uniform greys is the luminance term of the definition', () => {
@@ -27,13 +27,13 @@ describe('the structural similarity', () => {
     ).toBeCloseTo(expected, 4);
   });
 
-  it('of a picture with its negative is close to -1', () => {
+  it('of an image with its negative is close to -1', () => {
     expect(structuralSimilarity(chequered(28, 228), chequered(228, 28))).toBeLessThan(-0.98);
   });
 
   it('falls with noise', () => {
-    const picture = plane((x) => x * 8);
+    const image = plane((x) => x * 8);
     const noisy = (amount: number) => plane((x, y) => x * 8 + ((x * 7 + y * 13) % 3) * amount);
-    expect(structuralSimilarity(picture, noisy(20))).toBeLessThan(structuralSimilarity(picture, noisy(5)));
+    expect(structuralSimilarity(image, noisy(20))).toBeLessThan(structuralSimilarity(image, noisy(5)));
   });
 });

@@ -1,9 +1,9 @@
 /**
- * Structural similarity of two greyscale pictures; 1 if they are equal. The mean over all positions of an 11×11 Gaussian
+ * Structural similarity of two greyscale images; 1 if they are equal. The mean over all positions of an 11×11 Gaussian
  * window of σ = 1.5, as in Wang, Bovik, Sheikh, Simoncelli: "Image quality assessment" (IEEE TIP 13-4, 2004).
  */
 export function structuralSimilarity(a: Plane, b: Plane): number {
-  if (a.width !== b.width || a.height !== b.height) throw new RangeError('Pictures of different sizes');
+  if (a.width !== b.width || a.height !== b.height) throw new RangeError('Images of different sizes');
   const meanA = blur(a);
   const meanB = blur(b);
   const squareA = blur(product(a, a));
@@ -31,7 +31,7 @@ export interface Plane {
 
 const C1 = (0.01 * 255) ** 2;
 const C2 = (0.03 * 255) ** 2;
-/** Pixels in each direction. A smaller picture cannot be measured. */
+/** Pixels in each direction. A smaller image cannot be measured. */
 export const SSIM_WINDOW = 11;
 const WINDOW = gaussianWindow(SSIM_WINDOW, 1.5);
 
@@ -45,7 +45,7 @@ function product(a: Plane, b: Plane): Plane {
   return { ...a, values: a.values.map((value, at) => value * (b.values[at] ?? 0)) };
 }
 
-/** The window stays inside the picture, so the result is ten pixels smaller in each direction. */
+/** The window stays inside the image, so the result is ten pixels smaller in each direction. */
 function blur(plane: Plane): Plane {
   return blurRows(blurRows(plane));
 }
@@ -53,7 +53,7 @@ function blur(plane: Plane): Plane {
 /** Blurs along the rows, and exchanges rows and columns. */
 function blurRows({ width, height, values }: Plane): Plane {
   const blurredWidth = width - WINDOW.length + 1;
-  if (blurredWidth < 1) throw new RangeError('A picture smaller than the window');
+  if (blurredWidth < 1) throw new RangeError('An image smaller than the window');
   const result = new Float32Array(blurredWidth * height);
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < blurredWidth; x += 1) {

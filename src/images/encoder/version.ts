@@ -8,7 +8,7 @@ const CODE_DIRECTORIES = ['..', '../../domain'].map((name) => join(import.meta.d
 
 /**
  * The version of the code that encoders run, from the files on the disk: `src/images`, `src/domain` and the package.json of the
- * picture library. It changes when the files of a running server are replaced.
+ * image library. It changes when the files of a running server are replaced.
  */
 export function readEncoderVersion(): string {
   const hash = createHash('sha256');

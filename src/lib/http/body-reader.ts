@@ -21,7 +21,7 @@ const IDLE_THREAD_MS = 30_000;
 /** @param module exports `readers`; the thread imports it */
 export function createBodyReader<R extends Readers>(readers: R, module: URL) {
   const thread = createWorkerThread<Readers>({
-    name: 'long answers',
+    name: 'long responses',
     module: siblingModule(import.meta.url, 'body-reader-worker'),
     workerData: module.href,
     maxCalls: 1,

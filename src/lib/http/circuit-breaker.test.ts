@@ -129,11 +129,11 @@ describe('an open circuit breaker', () => {
   it('admits one call after ten seconds and rejects others meanwhile', async () => {
     await openBreaker();
     clock.advance(10_000);
-    const answer = Promise.withResolvers<string>();
-    const probe = breaker.execute('probe', () => answer.promise, never);
+    const response = Promise.withResolvers<string>();
+    const probe = breaker.execute('probe', () => response.promise, never);
     expect(breaker.state()).toBe('half-open');
     expect(await fail()).toBeInstanceOf(LocalLimitError);
-    answer.resolve('found');
+    response.resolve('found');
     expect(await probe).toBe('found');
     expect(breaker.state()).toBe('closed');
   });

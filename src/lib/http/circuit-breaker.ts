@@ -89,7 +89,7 @@ export function createCircuitBreaker({ clock }: { readonly clock: Clock }) {
 
   return {
     /**
-     * @param key identifies the request; two calls with the same key would get the same answer
+     * @param key identifies the request; two calls with the same key would get the same response
      * @throws LocalLimitError if the breaker is open; the remembered failure of the key; otherwise the error of `work`
      */
     async execute<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
 import { failureOf } from '../../../test/helpers/failure.ts';
 import {
-  answerBytes,
-  answerJson,
-  answerStatus,
   EVERY_FAULT,
   FAULTS,
   type FakeUpstream,
   findRefusingOrigin,
   redirectTo,
+  respondWithBytes,
+  respondWithJson,
+  respondWithStatus,
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
@@ -25,7 +25,7 @@ let client: HttpClient;
 let clock: ManualClock;
 
 beforeAll(async () => {
-  elsewhere = await startFakeUpstream(answerJson({ from: 'elsewhere' }));
+  elsewhere = await startFakeUpstream(respondWithJson({ from: 'elsewhere' }));
 });
 afterAll(() => elsewhere.close());
 
@@ -54,9 +54,9 @@ function get(path: string, options: Partial<HttpRequest> = {}) {
   });
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   it('is a value of any status, with its headers and bytes', async () => {
-    upstream.answer(answerJson({ error: 'gone' }, 410));
+    upstream.response(respondWithJson({ error: 'gone' }, 410));
     const response = await get('/x?y=1');
     expect(response.status).toBe(410);
     expect(response.headers['content-type']).toBe('application/json');
@@ -64,7 +64,7 @@ describe('an answer', () => {
   });
 
   it('is requested with the user agent, and with the body of a POST', async () => {
-    upstream.answer(async (request, response) => {
+    upstream.response(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
       response.end(`${request.method} ${request.headers['user-agent']} ${Buffer.concat(chunks)}`);
@@ -79,12 +79,12 @@ describe('an answer', () => {
     ['deflate', deflateSync],
     ['GZIP', gzipSync],
   ])('is decompressed from %s', async (encoding, compress) => {
-    upstream.answer(answerBytes(compress('plain text'), { 'content-encoding': encoding }));
+    upstream.response(respondWithBytes(compress('plain text'), { 'content-encoding': encoding }));
     expect((await get('/')).body.toString()).toBe('plain text');
   });
 
   it('may have exactly the maximum length', async () => {
-    upstream.answer(answerBytes(Buffer.alloc(100)));
+    upstream.response(respondWithBytes(Buffer.alloc(100)));
     expect((await get('/', { maxBytes: 100 })).body).toHaveLength(100);
     expect((await failureOf(get('/', { maxBytes: 99 }))).code).toBe('upstream_invalid');
   });
@@ -92,20 +92,20 @@ describe('an answer', () => {
 
 describe('a failing upstream', () => {
   /** Unusable but complete, so their connections may be used for the next request. */
-  const WHOLE_ANSWERS = ['gzipBomb', 'cutGzip', 'falseGzip', 'unknownEncoding'];
+  const WHOLE_RESPONSES = ['gzipBomb', 'cutGzip', 'falseGzip', 'unknownEncoding'];
   it.each(EVERY_FAULT)('that does %s is %s, and its socket is closed', async (fault, code) => {
-    upstream.answer(FAULTS[fault]);
+    upstream.response(FAULTS[fault]);
     const failure = failureOf(get('/', { timeoutMs: 150 }));
     if (code === 'upstream_timeout') {
       await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), WAIT);
       await clock.passTimer(150);
     }
     expect((await failure).code).toBe(code);
-    if (!WHOLE_ANSWERS.includes(fault)) await vi.waitFor(() => expect(upstream.openSockets()).toBe(0), WAIT);
+    if (!WHOLE_RESPONSES.includes(fault)) await vi.waitFor(() => expect(upstream.openSockets()).toBe(0), WAIT);
   });
 
   it('that names an encoding like a member of every object is upstream_invalid, and its socket is closed', async () => {
-    upstream.answer((_request, response) => {
+    upstream.response((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'constructor' }).write('{');
     });
     expect((await failureOf(get('/'))).code).toBe('upstream_invalid');
@@ -124,19 +124,19 @@ describe('a failing upstream', () => {
   });
 
   it('has no internal details in its error', async () => {
-    upstream.answer(FAULTS.resetBeforeAnswer);
+    upstream.response(FAULTS.resetBeforeResponse);
     expect((await failureOf(get('/secret-path'))).message).not.toMatch(/127\.0\.0\.1|secret-path|ECONN/);
   });
 });
 
 describe('an aborted request', () => {
   it('ends at once and closes its socket', async () => {
-    upstream.answer(FAULTS.hangBeforeHeaders);
+    upstream.response(FAULTS.hangBeforeHeaders);
     const controller = new AbortController();
-    const answer = failureOf(get('/', { signal: controller.signal }));
+    const response = failureOf(get('/', { signal: controller.signal }));
     await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), WAIT);
     controller.abort();
-    expect((await answer).code).toBe('upstream_timeout');
+    expect((await response).code).toBe('upstream_timeout');
     await vi.waitFor(() => expect(upstream.openSockets()).toBe(0), WAIT);
   });
 
@@ -190,14 +190,14 @@ describe('addresses', () => {
 describe('redirects', () => {
   it('are returned unless following is requested', async () => {
     client = createClient(false);
-    upstream.answer(redirectTo('/next'));
+    upstream.response(redirectTo('/next'));
     expect((await get('/')).status).toBe(302);
     expect(upstream.requests).toEqual(['/']);
   });
 
   it('are followed to allowed origins', async () => {
-    upstream.answer((request, response) => {
-      const listener = request.url === '/next' ? answerJson({ here: true }) : redirectTo('/next');
+    upstream.response((request, response) => {
+      const listener = request.url === '/next' ? respondWithJson({ here: true }) : redirectTo('/next');
       listener(request, response);
     });
     expect((await get('/')).status).toBe(200);
@@ -205,19 +205,19 @@ describe('redirects', () => {
   });
 
   it('end after three', async () => {
-    upstream.answer(redirectTo('/again'));
+    upstream.response(redirectTo('/again'));
     expect((await failureOf(get('/'))).code).toBe('upstream_invalid');
     expect(upstream.requests).toHaveLength(4);
   });
 
   it('to other origins, such as consent and "sorry" pages, are not followed', async () => {
-    upstream.answer(redirectTo(elsewhere.origin));
+    upstream.response(redirectTo(elsewhere.origin));
     expect((await failureOf(get('/'))).code).toBe('upstream_unavailable');
     expect(elsewhere.requests).toHaveLength(0);
   });
 
   it('without a location are invalid', async () => {
-    upstream.answer(answerStatus(302));
+    upstream.response(respondWithStatus(302));
     expect((await failureOf(get('/'))).code).toBe('upstream_invalid');
   });
 });

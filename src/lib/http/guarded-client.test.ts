@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
-  answerJson,
-  answerStatus,
   createUpstreamClient,
   FAULTS,
   type FakeUpstream,
+  respondWithJson,
+  respondWithStatus,
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
 import { errorCodeOf } from '../../domain/errors.ts';
@@ -41,8 +41,8 @@ describe('a guarded HTTP client', () => {
   });
 
   it.each([500, 502, 503])('retries once after a %i', async (status) => {
-    upstream.answer((request, response) => {
-      const listener = upstream.requests.length === 1 ? answerStatus(status) : answerJson({});
+    upstream.response((request, response) => {
+      const listener = upstream.requests.length === 1 ? respondWithStatus(status) : respondWithJson({});
       listener(request, response);
     });
     expect((await get()).status).toBe(200);
@@ -50,40 +50,40 @@ describe('a guarded HTTP client', () => {
   });
 
   it('returns the second 5xx', async () => {
-    upstream.answer(answerStatus(503));
+    upstream.response(respondWithStatus(503));
     expect((await get()).status).toBe(503);
     expect(upstream.requests).toHaveLength(2);
   });
 
   it('retries once after a broken connection', async () => {
-    upstream.answer((request, response) => {
-      const listener = upstream.requests.length === 1 ? FAULTS.resetBeforeAnswer : answerJson({});
+    upstream.response((request, response) => {
+      const listener = upstream.requests.length === 1 ? FAULTS.resetBeforeResponse : respondWithJson({});
       listener(request, response);
     });
     expect((await get()).status).toBe(200);
   });
 
   it.each([400, 403, 404, 429])('does not retry after a %i', async (status) => {
-    upstream.answer(answerStatus(status));
+    upstream.response(respondWithStatus(status));
     expect((await get()).status).toBe(status);
     expect(upstream.requests).toHaveLength(1);
   });
 
   it('does not retry after a timeout', async () => {
-    upstream.answer(FAULTS.hangBeforeHeaders);
+    upstream.response(FAULTS.hangBeforeHeaders);
     expect(await get(100).catch(errorCodeOf)).toBe('upstream_timeout');
     expect(upstream.requests).toHaveLength(1);
   });
 
   it('does not retry after an incomplete response', async () => {
-    upstream.answer(FAULTS.resetMidBody);
+    upstream.response(FAULTS.resetMidBody);
     expect(await get().catch(errorCodeOf)).toBe('upstream_invalid');
     expect(upstream.requests).toHaveLength(1);
   });
 
   it('does not retry if the call was aborted', async () => {
     const caller = new AbortController();
-    upstream.answer((_request, response) => {
+    upstream.response((_request, response) => {
       response.writeHead(500).end(() => caller.abort());
     });
     await get(5_000, caller.signal).catch(errorCodeOf);
@@ -92,7 +92,7 @@ describe('a guarded HTTP client', () => {
 
   it('counts each attempt against the budget, and sends none if it is used up', async () => {
     http = createGuarded(1);
-    upstream.answer(answerStatus(500));
+    upstream.response(respondWithStatus(500));
     expect(await get().catch(errorCodeOf)).toBe('upstream_unavailable');
     expect(upstream.requests).toHaveLength(1);
   });

@@ -151,14 +151,14 @@ const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refresh
 /** Names and units by prometheus.io/docs/practices/naming (seen 2026-11). */
 export function createMetrics() {
   const counted = {
-    requests: createCounter('pennant_http_requests_total', 'Answers of the public listener.', ['route', 'status']),
-    lookups: createCounter('pennant_cache_lookups_total', 'Looked-up values in answers, by how they came about.', [
+    requests: createCounter('pennant_http_requests_total', 'Replies of the public listener.', ['route', 'status']),
+    lookups: createCounter('pennant_cache_lookups_total', 'Looked-up values in responses, by how they came about.', [
       'route',
       'outcome',
     ]),
     requestSeconds: createHistogram(
       'pennant_http_request_duration_seconds',
-      'From the request to its answer’s hand-over to the socket.',
+      'From the request to its response’s hand-over to the socket.',
       ['route'],
     ),
     imageHostCalls: createCounter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', [
@@ -175,7 +175,7 @@ export function createMetrics() {
     ]),
     sourceFields: createCounter(
       'pennant_source_fields_total',
-      'Fields read from upstream answers, by the path that carried them ("none": no path did).',
+      'Fields read from upstream responses, by the path that carried them ("none": no path did).',
       ['source', 'field', 'path'],
     ),
     encoderEnds: createCounter('pennant_encoder_processes_ended_total', 'Encoder processes that ended, by reason.', [

@@ -25,7 +25,7 @@ export async function createRedisClient(address: RedisAddress, connectTimeoutMs:
     // Without it, the client subscribes to notices that only Redis Enterprise can send.
     maintNotifications: 'disabled',
     // The client limits only the time until a command is sent, with a timer of five seconds for each. `connection.ts` limits
-    // the time until its answer.
+    // the time until its response.
     commandOptions: { timeout: 0 },
   });
 }

@@ -17,7 +17,7 @@ export type RedisConnection = Awaited<ReturnType<typeof createRedisConnection>>;
 
 export interface RedisTimings {
   /**
-   * Of one command. An answer to a client takes seven in a row at most, and may take 300 ms longer because of Redis.
+   * Of one command. A response to a client takes seven in a row at most, and may take 300 ms longer because of Redis.
    */
   readonly commandTimeoutMs: number;
   readonly connectTimeoutMs: number;
@@ -80,8 +80,8 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
       if (client === usable) giveUp(error);
     });
     try {
-      await answerWithin(clock, client.connect(), timings.connectTimeoutMs);
-      await answerWithin(clock, client.set(PROBE_KEY, '', { PX: PROBE_KEPT_MS }), timings.commandTimeoutMs);
+      await replyWithin(clock, client.connect(), timings.connectTimeoutMs);
+      await replyWithin(clock, client.set(PROBE_KEY, '', { PX: PROBE_KEPT_MS }), timings.commandTimeoutMs);
     } catch (error) {
       client.destroy();
       if (!isClosed) rest(error as Error);
@@ -129,9 +129,9 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
     commands += 1;
     const sentAtMs = clock.monotonic();
     try {
-      const answer = await answerWithin(clock, command(client), timings.commandTimeoutMs);
+      const response = await replyWithin(clock, command(client), timings.commandTimeoutMs);
       timeoutsInARow = 0;
-      return answer;
+      return response;
     } catch (error) {
       // Redis 6.2 prefixes the errors of a script with its own text.
       if (error instanceof Error && /\bWRONGTYPE\b/.test(error.message)) {
@@ -183,13 +183,13 @@ export class RedisTimeout extends Error {
 const STEP_MS = 10;
 
 /**
- * The answer, when it comes in time. Delays of this process are not counted as time of Redis, or a burst of requests would
+ * The response, when it comes in time. Delays of this process are not counted as time of Redis, or a burst of requests would
  * look like an outage: the time-out starts when the client has sent the command, in the next turn of the event loop; a
  * pause counts as one step; and replies that have arrived by the end are read first.
  *
  * @throws RedisTimeout
  */
-export function answerWithin<T>(clock: Clock, answer: Promise<T>, ms: number): Promise<T> {
+export function replyWithin<T>(clock: Clock, response: Promise<T>, ms: number): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let stepsLeft = Math.ceil(ms / STEP_MS);
   let cancel: () => void = () => clearImmediate(sending);
@@ -203,10 +203,10 @@ export function answerWithin<T>(clock: Clock, answer: Promise<T>, ms: number): P
     stepsLeft -= 1;
     if (stepsLeft > 0) startStep();
     // The event loop reads its sockets between timers and immediates.
-    else setImmediate(() => reject(new RedisTimeout(`no answer within ${ms} ms`)));
+    else setImmediate(() => reject(new RedisTimeout(`no response within ${ms} ms`)));
   }
 
-  answer.then(resolve, reject).finally(() => cancel());
+  response.then(resolve, reject).finally(() => cancel());
   return promise;
 }
 

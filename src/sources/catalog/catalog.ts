@@ -6,7 +6,7 @@ import { createWorkerThread, siblingModule, ThreadUnavailable } from '../../lib/
 import type { ChannelSource, LoadedChannel } from '../source.ts';
 import type { NewCatalog } from './import.ts';
 import { channelOf } from './record.ts';
-import type { CatalogAnswer, CatalogFunctions } from './worker.ts';
+import type { CatalogFunctions, CatalogResponse } from './worker.ts';
 
 export interface CatalogSourceOptions extends NewCatalog {
   readonly clock?: Clock;
@@ -51,7 +51,7 @@ export function createCatalogSource({
   const opening = orError(run(thread.call('open', undefined)));
 
   /** The signal is not passed to the thread, because a query takes only a millisecond. */
-  async function callThread<T>(signal: AbortSignal, call: () => Promise<CatalogAnswer<T>>): Promise<T> {
+  async function callThread<T>(signal: AbortSignal, call: () => Promise<CatalogResponse<T>>): Promise<T> {
     signal.throwIfAborted();
     if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
     if (thread.stats().entries === MAX_WAITING) {
@@ -62,18 +62,18 @@ export function createCatalogSource({
     return run(call());
   }
 
-  async function run<T>(call: Promise<CatalogAnswer<T>>): Promise<T> {
-    const answer = await call.catch((error: unknown) => {
+  async function run<T>(call: Promise<CatalogResponse<T>>): Promise<T> {
+    const response = await call.catch((error: unknown) => {
       throw error instanceof ThreadUnavailable ? unavailable(error.message) : error;
     });
-    if ('unusable' in answer) {
-      if (failure?.problem !== answer.unusable) onStateChange(answer.unusable);
-      failure = { problem: answer.unusable, atMs: clock.monotonic() };
-      throw unavailable(answer.unusable);
+    if ('unusable' in response) {
+      if (failure?.problem !== response.unusable) onStateChange(response.unusable);
+      failure = { problem: response.unusable, atMs: clock.monotonic() };
+      throw unavailable(response.unusable);
     }
     if (failure !== undefined) onStateChange(null);
     failure = undefined;
-    return answer.value;
+    return response.value;
   }
 
   async function load(ref: ChannelRef, signal: AbortSignal): Promise<LoadedChannel> {

@@ -3,14 +3,14 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
+import { catalogLine, importLines, pngOf, writeImages } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { channelIdRef, findHandle } from '../../domain/identifier.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
 import { parseRecord } from './record.ts';
 import { catalogPaths } from './schema.ts';
-import { IS_PICTURE_REFERENCED, openCatalogWriter } from './writer.ts';
+import { IS_IMAGE_REFERENCED, openCatalogWriter } from './writer.ts';
 
 function ask<T>(dataDir: string, question: (reader: CatalogReader) => T): T {
   const catalog = openForReading(catalogPaths(dataDir).database);
@@ -26,7 +26,7 @@ const recordOf = (dataDir: string, number: number) =>
   ask(dataDir, (reader) => reader.findRecord(channelIdRef(numberedChannelId(number))));
 const titlesFound = (dataDir: string, query: string) =>
   ask(dataDir, (reader) => reader.search(query, 20).map((hit) => hit.title));
-const picturesIn = (dataDir: string) => readdirSync(catalogPaths(dataDir).images);
+const imagesIn = (dataDir: string) => readdirSync(catalogPaths(dataDir).images);
 
 describe('an import', () => {
   it('imports every valid line, and reports each invalid one with number, field and reason', async () => {
@@ -42,7 +42,7 @@ describe('an import', () => {
     expect(report.refusals).toEqual([
       'line 2: subscriberCount: must be a decimal integer as a string, got 12.5',
       expect.stringMatching(/^line 3: not JSON: /),
-      expect.stringMatching(/^line 4: bannerFile: there is no picture /),
+      expect.stringMatching(/^line 4: bannerFile: there is no image /),
     ]);
     expect(recordOf(dataDir, 4)?.username).toBe('four');
     expect(recordOf(dataDir, 3)).toBeUndefined();
@@ -92,7 +92,7 @@ describe('an import', () => {
 
   it('can be run again and changes nothing', async () => {
     const dataDir = await createTemporaryDirectory();
-    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a') });
+    const imagesFrom = await writeImages(dataDir, { 'a.png': pngOf('a') });
     const lines = [catalogLine(1, { bannerFile: 'a.png' }), catalogLine(2)];
     await importLines(dataDir, lines, imagesFrom);
     const before = ask(dataDir, (reader) => [...reader.records()]);
@@ -115,9 +115,9 @@ describe('an import', () => {
     expect(report).toMatchObject({ added: 1, replaced: 1 });
   });
 
-  it('leaves a channel unchanged when its new record or one of its new pictures is refused', async () => {
+  it('leaves a channel unchanged when its new record or one of its new images is refused', async () => {
     const dataDir = await createTemporaryDirectory();
-    const imagesFrom = await writePictures(dataDir, {
+    const imagesFrom = await writeImages(dataDir, {
       'old.png': pngOf('old'),
       'new.png': pngOf('new'),
       'bad.png': Buffer.from('<svg></svg>....'),
@@ -129,23 +129,23 @@ describe('an import', () => {
       [catalogLine(1, { title: 'New', bannerFile: 'new.png', avatarFile: 'bad.png' })],
       imagesFrom,
     );
-    expect(report.refusals).toEqual(['line 1: avatarFile: bad.png is not a JPEG, PNG, WebP, AVIF or GIF picture']);
+    expect(report.refusals).toEqual(['line 1: avatarFile: bad.png is not a JPEG, PNG, WebP, AVIF or GIF image']);
     expect(recordOf(dataDir, 1)).toEqual(before);
-    expect(picturesIn(dataDir)).toEqual([before?.bannerFile]);
+    expect(imagesIn(dataDir)).toEqual([before?.bannerFile]);
   });
 
-  it('refuses a picture over 16 MiB', async () => {
+  it('refuses an image over 16 MiB', async () => {
     const dataDir = await createTemporaryDirectory();
-    const imagesFrom = await writePictures(dataDir, {
+    const imagesFrom = await writeImages(dataDir, {
       'big.png': Buffer.concat([pngOf(''), Buffer.alloc(16 * 1024 * 1024)]),
     });
     const report = await importLines(dataDir, [catalogLine(1, { avatarFile: 'big.png' })], imagesFrom);
     expect(report.refusals).toEqual([expect.stringMatching(/^line 1: avatarFile: .*at most 16777216 are allowed$/)]);
   });
 
-  it('copies each picture once, under a name made from its bytes', async () => {
+  it('copies each image once, under a name made from its bytes', async () => {
     const dataDir = await createTemporaryDirectory();
-    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('same'), 'b.png': pngOf('same') });
+    const imagesFrom = await writeImages(dataDir, { 'a.png': pngOf('same'), 'b.png': pngOf('same') });
     await importLines(dataDir, [catalogLine(1, { bannerFile: 'a.png', avatarFile: 'b.png' })], imagesFrom);
     const record = recordOf(dataDir, 1);
     expect(record?.bannerFile).toMatch(/^[0-9a-f]{32}\.png$/);
@@ -153,9 +153,9 @@ describe('an import', () => {
     expect(await readFile(join(catalogPaths(dataDir).images, String(record?.bannerFile)))).toEqual(pngOf('same'));
   });
 
-  it('removes pictures that no channel has any longer, and no other files', async () => {
+  it('removes images that no channel has any longer, and no other files', async () => {
     const dataDir = await createTemporaryDirectory();
-    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a'), 'b.png': pngOf('b') });
+    const imagesFrom = await writeImages(dataDir, { 'a.png': pngOf('a'), 'b.png': pngOf('b') });
     await importLines(
       dataDir,
       [catalogLine(1, { bannerFile: 'a.png' }), catalogLine(2, { bannerFile: 'a.png', avatarFile: 'b.png' })],
@@ -164,20 +164,20 @@ describe('an import', () => {
     await writeFile(join(catalogPaths(dataDir).images, 'README'), 'of the operator');
     await writeFile(join(catalogPaths(dataDir).images, `${'0'.repeat(32)}.png.01234567.tmp`), 'of a killed import');
     await importLines(dataDir, [catalogLine(2)]);
-    expect(picturesIn(dataDir)).toEqual(['README', recordOf(dataDir, 1)?.bannerFile].sort());
+    expect(imagesIn(dataDir)).toEqual(['README', recordOf(dataDir, 1)?.bannerFile].sort());
     const writer = openCatalogWriter(catalogPaths(dataDir));
     expect(writer.remove(numberedChannelId(1))).toBe(true);
     expect(writer.remove(numberedChannelId(1))).toBe(false);
     writer.removeLeftovers();
     writer.close();
-    expect(picturesIn(dataDir)).toEqual(['README']);
+    expect(imagesIn(dataDir)).toEqual(['README']);
     expect(titlesFound(dataDir, 'channel')).toEqual(['Channel 2']);
   });
 
   it('keeps nothing of a batch that failed', async () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
-    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a') });
+    const imagesFrom = await writeImages(dataDir, { 'a.png': pngOf('a') });
     const writer = openCatalogWriter(paths);
     await writeFile(paths.images, 'not a folder');
     const records = [catalogLine(1), catalogLine(2, { bannerFile: 'a.png' })].map(parseRecord);
@@ -190,7 +190,7 @@ describe('an import', () => {
     db.close();
   });
 
-  it('finds unused pictures without reading all channels, also in a catalog of a former version', async () => {
+  it('finds unused images without reading all channels, also in a catalog of a former version', async () => {
     const dataDir = await createTemporaryDirectory();
     await importLines(dataDir, [catalogLine(1)]);
     const former = new DatabaseSync(catalogPaths(dataDir).database);
@@ -198,7 +198,7 @@ describe('an import', () => {
     former.close();
     await importLines(dataDir, [catalogLine(2)]);
     const db = new DatabaseSync(catalogPaths(dataDir).database);
-    const steps = db.prepare(`EXPLAIN QUERY PLAN ${IS_PICTURE_REFERENCED}`).all({ name: 'picture' });
+    const steps = db.prepare(`EXPLAIN QUERY PLAN ${IS_IMAGE_REFERENCED}`).all({ name: 'image' });
     db.close();
     expect(steps.filter(({ detail }) => /^SCAN/.test(String(detail)))).toEqual([]);
     expect(steps.filter(({ detail }) => /USING .*INDEX/.test(String(detail)))).toHaveLength(2);
@@ -219,9 +219,9 @@ describe('an import', () => {
     expect(await readFile(database, 'utf8')).toBe('a diary\n'.repeat(200));
   });
 
-  it('that is aborted ends after a few pictures, and keeps their records', async () => {
+  it('that is aborted ends after a few images, and keeps their records', async () => {
     const dataDir = await createTemporaryDirectory();
-    const imagesFrom = await writePictures(dataDir, { 'a.png': pngOf('a') });
+    const imagesFrom = await writeImages(dataDir, { 'a.png': pngOf('a') });
     const lines = Array.from({ length: 100 }, (_, number) => catalogLine(number, { bannerFile: 'a.png' }));
     const stop = new AbortController();
     const report = await importLines(dataDir, lines, imagesFrom, {

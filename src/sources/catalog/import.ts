@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
-import { MissingPictureError, requireWholePicture } from './pictures.ts';
+import { MissingImageError, requireWholeImage } from './images.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from './record.ts';
 import { CatalogUnusableError, catalogPaths, createDraftFolder } from './schema.ts';
 import { type CatalogWriter, withWriter } from './writer.ts';
@@ -13,15 +13,15 @@ import { type CatalogWriter, withWriter } from './writer.ts';
 const LINES_PER_BATCH = 5_000;
 /** The lines of a batch are kept in memory until they are written. */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
-/** Writing a batch blocks the process, and copies each picture. */
-const MAX_BATCH_PICTURES = 16;
+/** Writing a batch blocks the process, and copies each image. */
+const MAX_BATCH_IMAGES = 16;
 
 export interface ImportSummary {
   readonly added: number;
   readonly replaced: number;
   readonly refused: number;
-  /** How many of the refused lines name a picture that is not in the folder. */
-  readonly withoutPicture: number;
+  /** How many of the refused lines name an image that is not in the folder. */
+  readonly withoutImage: number;
   /** The number of the last line that was read, from 1. */
   readonly lastLine: number;
 }
@@ -29,7 +29,7 @@ export interface ImportSummary {
 export interface ImportOptions {
   /** The folder of the files in `bannerFile` and `avatarFile`. */
   readonly imagesFrom: string;
-  /** Whether the picture at a path can be decoded to its end. By default only its first bytes are read. */
+  /** Whether the image at a path can be decoded to its end. By default only its first bytes are read. */
   readonly isWhole?: ((path: string) => Promise<boolean>) | undefined;
   /** Called for every rejected line, in the order of the file. */
   readonly onRefused?: (lineNumber: number, reason: string) => void;
@@ -49,17 +49,17 @@ export async function importChannels(
   input: Readable,
   { imagesFrom, isWhole, onRefused = () => {}, onProgress = () => {}, signal }: ImportOptions,
 ): Promise<ImportSummary> {
-  const counts = { added: 0, replaced: 0, refused: 0, withoutPicture: 0, lastLine: 0 };
+  const counts = { added: 0, replaced: 0, refused: 0, withoutImage: 0, lastLine: 0 };
   let batch: { readonly lineNumber: number; readonly record: CatalogRecord | RecordRefusedError }[] = [];
-  let pictures = 0;
+  let images = 0;
 
   async function take({ number, content }: NdjsonLine): Promise<void> {
     try {
       if ('problem' in content) throw new RecordRefusedError('', content.problem);
       const record = parseRecord(content.text);
-      if (isWhole !== undefined) await requireWholePictures(record, { fromDir: imagesFrom, isWhole });
+      if (isWhole !== undefined) await requireWholeImages(record, { fromDir: imagesFrom, isWhole });
       batch.push({ lineNumber: number, record });
-      pictures += Number(record.bannerFile !== null) + Number(record.avatarFile !== null);
+      images += Number(record.bannerFile !== null) + Number(record.avatarFile !== null);
     } catch (error) {
       if (!(error instanceof RecordRefusedError)) throw error;
       batch.push({ lineNumber: number, record: error });
@@ -71,14 +71,14 @@ export async function importChannels(
     for (const [index, outcome] of writer.putBatch(records, imagesFrom).entries()) {
       if (outcome instanceof RecordRefusedError) {
         counts.refused += 1;
-        if (outcome instanceof MissingPictureError) counts.withoutPicture += 1;
+        if (outcome instanceof MissingImageError) counts.withoutImage += 1;
         onRefused(batch[index]?.lineNumber ?? 0, outcome.message);
       } else {
         counts[outcome] += 1;
       }
     }
     batch = [];
-    pictures = 0;
+    images = 0;
     onProgress(bytesDone, { ...counts });
   }
 
@@ -89,11 +89,7 @@ export async function importChannels(
       await take(line);
       counts.lastLine = line.number;
       bytesRead = line.endOffset;
-      if (
-        batch.length >= LINES_PER_BATCH ||
-        pictures >= MAX_BATCH_PICTURES ||
-        bytesRead - bytesDone >= MAX_BATCH_BYTES
-      ) {
+      if (batch.length >= LINES_PER_BATCH || images >= MAX_BATCH_IMAGES || bytesRead - bytesDone >= MAX_BATCH_BYTES) {
         flush(bytesRead);
         bytesDone = bytesRead;
         // Signals are only delivered between turns of the event loop.
@@ -109,13 +105,13 @@ export async function importChannels(
   return counts;
 }
 
-/** @throws RecordRefusedError if a picture of the record is missing, damaged or incomplete */
-export async function requireWholePictures(
+/** @throws RecordRefusedError if an image of the record is missing, damaged or incomplete */
+export async function requireWholeImages(
   { bannerFile, avatarFile }: CatalogRecord,
-  check: Parameters<typeof requireWholePicture>[2],
+  check: Parameters<typeof requireWholeImage>[2],
 ): Promise<void> {
   for (const [field, fileName] of Object.entries({ bannerFile, avatarFile }))
-    if (fileName !== null) await requireWholePicture(field, fileName, check);
+    if (fileName !== null) await requireWholeImage(field, fileName, check);
 }
 
 /** Well above the longest record (record.ts bounds each field), and small in memory. */
@@ -186,7 +182,7 @@ export interface NewCatalog {
 }
 
 /**
- * Creates a new catalog. It is built in a draft folder, with its pictures, and gets its name when it is complete. If
+ * Creates a new catalog. It is built in a draft folder, with its images, and gets its name when it is complete. If
  * another process was faster, its catalog is kept and this one is removed.
  *
  * @throws CatalogUnusableError if a sample is rejected, and errors of the file system
@@ -201,7 +197,7 @@ export async function createCatalog({ dataDir, samplesDir }: NewCatalog): Promis
       writer.beginChangeLog();
     });
     if (existsSync(paths.database)) return;
-    // Pictures first: a catalog never refers to a missing picture.
+    // Images first: a catalog never refers to a missing image.
     if (existsSync(draft.images)) {
       makeDirectory(paths.images);
       for (const name of readdirSync(draft.images)) linkUnlessThere(join(draft.images, name), join(paths.images, name));

@@ -8,7 +8,7 @@ import { foldText } from './folded-text.ts';
 export interface CatalogRecord extends Omit<Channel, 'banner' | 'avatar'> {
   /** The legacy user name. */
   readonly username: string | null;
-  /** File names without a folder; `null`: the channel has no such picture. */
+  /** File names without a folder; `null`: the channel has no such image. */
   readonly bannerFile: string | null;
   readonly avatarFile: string | null;
 }
@@ -21,7 +21,7 @@ export function channelOf(record: CatalogRecord): Channel {
 
 function originalOf(fileName: string | null): OriginalRef | null {
   if (fileName === null) return null;
-  // The digest of the picture's bytes names its file (pictures.ts).
+  // The digest of the image's bytes names its file (images.ts).
   return { kind: 'catalog-file', key: `catalog:${fileName.slice(0, fileName.lastIndexOf('.'))}`, fileName };
 }
 

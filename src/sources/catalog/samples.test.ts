@@ -1,8 +1,8 @@
 import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { catalogLine, importLines, pngOf, writePictures } from '../../../test/helpers/catalog.ts';
-import { decodePicture } from '../../../test/helpers/picture.ts';
+import { catalogLine, importLines, pngOf, writeImages } from '../../../test/helpers/catalog.ts';
+import { decodeImage } from '../../../test/helpers/image.ts';
 import { createFifo, createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { createCatalog } from './import.ts';
@@ -17,12 +17,12 @@ async function readSamples() {
 }
 
 async function sizeOf(fileName: string | null | undefined) {
-  const { width, height } = await decodePicture(await readFile(join(IMAGES_DIR, String(fileName))));
+  const { width, height } = await decodeImage(await readFile(join(IMAGES_DIR, String(fileName))));
   return { width, height };
 }
 
 describe('the sample catalog', () => {
-  it('has at least six channels and no unused pictures', async () => {
+  it('has at least six channels and no unused images', async () => {
     const samples = await readSamples();
     expect(samples.length).toBeGreaterThanOrEqual(6);
     const used = samples
@@ -31,7 +31,7 @@ describe('the sample catalog', () => {
     expect((await readdir(IMAGES_DIR)).sort()).toEqual(used.sort());
   });
 
-  it('has pictures under 300 KB', async () => {
+  it('has images under 300 KB', async () => {
     for (const name of await readdir(IMAGES_DIR)) {
       expect((await stat(join(IMAGES_DIR, name))).size, name).toBeLessThan(300_000);
     }
@@ -75,13 +75,13 @@ async function createHeldSamples() {
 }
 
 describe('a catalog created from samples', () => {
-  it('is discarded with its pictures when an import was faster', async () => {
+  it('is discarded with its images when an import was faster', async () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
     const samples = await createHeldSamples();
     const created = createCatalog({ dataDir, samplesDir: samples.samplesDir });
-    const pictures = await writePictures(await createTemporaryDirectory(), { 'own.png': pngOf('own') });
-    expect((await importLines(dataDir, [catalogLine(1, { avatarFile: 'own.png' })], pictures)).added).toBe(1);
+    const images = await writeImages(await createTemporaryDirectory(), { 'own.png': pngOf('own') });
+    expect((await importLines(dataDir, [catalogLine(1, { avatarFile: 'own.png' })], images)).added).toBe(1);
     const imported = await readdir(paths.images);
     expect(imported).toHaveLength(1);
     await samples.write(await readFile(join(SHIPPED_SAMPLES_DIR, 'channels.ndjson'), 'utf8'));
@@ -90,7 +90,7 @@ describe('a catalog created from samples', () => {
     expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog.new-'))).toEqual([]);
   });
 
-  it('keeps its pictures when an import comes later', async () => {
+  it('keeps its images when an import comes later', async () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
     await createCatalog({ dataDir, samplesDir: SHIPPED_SAMPLES_DIR });

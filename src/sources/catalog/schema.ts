@@ -7,7 +7,7 @@ import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
 
 export type CatalogPaths = ReturnType<typeof catalogPaths>;
 
-/** `images`: the folder of the pictures, which are named by `OriginalRef.fileName`. */
+/** `images`: the folder of the images, which are named by `OriginalRef.fileName`. */
 export function catalogPaths(dataDir: string) {
   return { database: join(dataDir, 'catalog.db'), images: join(dataDir, 'catalog-images') };
 }

@@ -8,7 +8,7 @@ import { type CatalogReader, openForReading } from './reader.ts';
 import { CatalogUnusableError, catalogPaths, explainingFailure } from './schema.ts';
 
 /** Errors lose their class on the way between threads, so the expected one travels as a value. */
-export type CatalogAnswer<T> = { readonly value: T } | { readonly unusable: string };
+export type CatalogResponse<T> = { readonly value: T } | { readonly unusable: string };
 
 const { dataDir, samplesDir } = workerData as NewCatalog;
 const { database } = catalogPaths(dataDir);
@@ -19,11 +19,11 @@ let isCreationDue = true;
 
 const functions = {
   /** Opens the catalog. Creates it if there is none. */
-  open: () => answer(() => undefined),
-  find: (ref: ChannelRef) => answer((catalog) => catalog?.findRecord(ref)),
-  examples: (count: number) => answer((catalog) => catalog?.examples(count) ?? []),
+  open: () => response(() => undefined),
+  find: (ref: ChannelRef) => response((catalog) => catalog?.findRecord(ref)),
+  examples: (count: number) => response((catalog) => catalog?.examples(count) ?? []),
   search: ({ query, limit }: { readonly query: string; readonly limit: number }) =>
-    answer((catalog) => catalog?.search(query, limit) ?? []),
+    response((catalog) => catalog?.search(query, limit) ?? []),
 };
 
 export type CatalogFunctions = typeof functions;
@@ -31,7 +31,7 @@ export type CatalogFunctions = typeof functions;
 serveCalls(functions);
 
 /** @param work gets `undefined` while the catalog has no tables */
-async function answer<T>(work: (catalog: CatalogReader | undefined) => T): Promise<CatalogAnswer<T>> {
+async function response<T>(work: (catalog: CatalogReader | undefined) => T): Promise<CatalogResponse<T>> {
   try {
     if (isCreationDue && statSync(database, { throwIfNoEntry: false }) === undefined) {
       await createCatalog({ dataDir, samplesDir });

@@ -7,7 +7,7 @@ import { findHandle, findUsername, nameOf } from '../../domain/identifier.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
 import { emptyChangeLog, ensureChangeLog, type LoggedChange, logChanges } from './change-log.ts';
 import { indexedText } from './folded-text.ts';
-import { placePicture, removeUnreferencedPictures } from './pictures.ts';
+import { placeImage, removeUnreferencedImages } from './images.ts';
 import { inspectCatalog } from './reader.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
 import { type CatalogPaths, explainingFailure, PAGE_CACHE_KIB, readSchemaState, upgradeSchema } from './schema.ts';
@@ -18,10 +18,10 @@ export type Outcome = 'added' | 'replaced' | RecordRefusedError;
 export type CatalogWriter = ReturnType<typeof openCatalogWriter>;
 
 /**
- * Indexes for finding the pictures that no record names without reading every record. Versions that do not know them keep
+ * Indexes for finding the images that no record names without reading every record. Versions that do not know them keep
  * them up to date, so the schema version stays the same.
  */
-const PICTURE_INDEXES = `
+const IMAGE_INDEXES = `
   CREATE INDEX IF NOT EXISTS channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
   CREATE INDEX IF NOT EXISTS channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
 `;
@@ -29,9 +29,9 @@ const PICTURE_INDEXES = `
 /** Another import may hold the lock for one batch. */
 const BUSY_TIMEOUT_MS = 30_000;
 
-export const IS_PICTURE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name';
+export const IS_IMAGE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name';
 
-/** `images` is `null`: pictures are only checked. */
+/** `images` is `null`: images are only checked. */
 type WriterPaths = { readonly database: string; readonly images: string | null };
 
 /**
@@ -48,7 +48,7 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
     if (record instanceof RecordRefusedError) return record;
     const place = (field: 'bannerFile' | 'avatarFile') => {
       const name = record[field];
-      return name === null ? null : placePicture(field, name, imagesFrom, images);
+      return name === null ? null : placeImage(field, name, imagesFrom, images);
     };
     try {
       batch.refuseConflicts(record);
@@ -72,7 +72,7 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
 
   return {
     /**
-     * Adds records with their pictures, and replaces records with the same ID. The outcomes are in the order of the
+     * Adds records with their images, and replaces records with the same ID. The outcomes are in the order of the
      * records; that of a record that is refused already is its refusal. The whole batch becomes visible at once.
      */
     putBatch: (records: readonly (CatalogRecord | RecordRefusedError)[], imagesFrom: string): Outcome[] =>
@@ -81,12 +81,12 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
     remove: (channelId: string): boolean => inTransaction((batch) => batch.remove(channelId)),
     /** Empties the change log of a new catalog, because its records are no changes. */
     beginChangeLog: (): void => inTransaction(() => emptyChangeLog(db)),
-    /** Removes the pictures that no record names. */
+    /** Removes the images that no record names. */
     removeLeftovers(): void {
       if (images === null) return;
       inTransaction(() => {
-        const isReferenced = db.prepare(IS_PICTURE_REFERENCED);
-        removeUnreferencedPictures(images, (name) => isReferenced.get({ name }) !== undefined);
+        const isReferenced = db.prepare(IS_IMAGE_REFERENCED);
+        removeUnreferencedImages(images, (name) => isReferenced.get({ name }) !== undefined);
       });
     },
     close: (): void => db.close(),
@@ -94,7 +94,7 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
 }
 
 /**
- * Changes a catalog, which is created if there is none, then removes the pictures that no record names.
+ * Changes a catalog, which is created if there is none, then removes the images that no record names.
  *
  * @throws CatalogUnusableError
  */
@@ -110,7 +110,7 @@ export async function withWriter<T>(paths: WriterPaths, work: (writer: CatalogWr
 }
 
 /**
- * Like `withWriter`, but changes a temporary copy of the catalog and stores no pictures, so that the outcomes are those of
+ * Like `withWriter`, but changes a temporary copy of the catalog and stores no images, so that the outcomes are those of
  * a real import.
  *
  * @throws CatalogUnusableError if the catalog is damaged, newer or not a catalog
@@ -138,7 +138,7 @@ function openForWriting(path: string): DatabaseSync {
     runInTransaction(db, () => {
       upgradeSchema(db);
       ensureChangeLog(db);
-      db.exec(PICTURE_INDEXES);
+      db.exec(IMAGE_INDEXES);
     });
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
     return db;

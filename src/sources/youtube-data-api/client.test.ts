@@ -1,22 +1,22 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { describeSourceContract } from '../../../test/contracts/source.ts';
 import {
-  answerDataApiError,
   CHANNELS,
   createTestDataApiSource,
   dataApi,
   ID,
+  respondWithDataApiError,
   startDataApiSource,
 } from '../../../test/helpers/data-api.ts';
 import { failureOf } from '../../../test/helpers/failure.ts';
 import {
-  answerJson,
-  answerStatus,
   FAULTS,
   type FakeUpstream,
+  respondWithJson,
+  respondWithStatus,
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
-import { RECORDING_DIRECTORIES, readAnswers } from '../../../test/helpers/replay-answers.ts';
+import { RECORDING_DIRECTORIES, readResponses } from '../../../test/helpers/replay-responses.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/http/body-reader.ts';
@@ -34,8 +34,8 @@ describeSourceContract('youtube-data-api', async () => {
     unknown: { channelId: 'UCPennantSample00000009A', handle: 'nobody', username: 'nobody' },
     queryWithHits: 'sample',
     queryWithoutHits: 'nothing like this',
-    breakUpstream: () => upstream.answer(answerStatus(503)),
-    stallUpstream: () => upstream.answer(FAULTS.hangBeforeHeaders),
+    breakUpstream: () => upstream.response(respondWithStatus(503)),
+    stallUpstream: () => upstream.response(FAULTS.hangBeforeHeaders),
     tearDown: () => upstream.close(),
   };
 });
@@ -49,7 +49,7 @@ beforeEach(async () => {
 });
 
 describe('a record of the official API', () => {
-  it('has every field of the answer, and no links', async () => {
+  it('has every field of the response, and no links', async () => {
     const { channel } = await source.getChannel(ID, { signal });
     expect(channel).toEqual({
       channelId: ID,
@@ -98,7 +98,7 @@ describe('a search of the official API', () => {
   it('decodes the escapes that only searches have', async () => {
     const snippet = { title: 'Tom &amp; Jerry&#39;s &quot;&lt;3&quot;', description: 'a &amp;amp; b' };
     const items = [{ id: { channelId: ID }, snippet }];
-    upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items }));
+    upstream.response(respondWithJson({ kind: 'youtube#searchListResponse', items }));
     const [hit] = (await source.search('tom', 5, { signal })).hits;
     expect(hit).toMatchObject({ title: `Tom & Jerry's "<3"`, description: 'a &amp; b', avatar: 'unknown' });
   });
@@ -110,14 +110,14 @@ describe('a search of the official API', () => {
       [[video, null, { id: { playlistId: 'y' }, snippet: { channelId: ID, title: 'A list' } }], []],
       [[video, { id: { channelId: ID } }, channel], [OTHER_ID]],
     ]) {
-      upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items }));
+      upstream.response(respondWithJson({ kind: 'youtube#searchListResponse', items }));
       const { hits } = await source.search('q', 5, { signal });
       expect(hits.map(({ channelId }) => channelId)).toEqual(found);
     }
   });
 
   it('is an error, not an empty list, if none of its channels is readable', async () => {
-    upstream.answer(answerJson({ kind: 'youtube#searchListResponse', items: [{ id: { channelId: ID } }] }));
+    upstream.response(respondWithJson({ kind: 'youtube#searchListResponse', items: [{ id: { channelId: ID } }] }));
     expect((await failureOf(source.search('q', 5, { signal }))).code).toBe('upstream_invalid');
   });
 
@@ -130,15 +130,15 @@ describe('a search of the official API', () => {
   });
 
   it('is not sent again on the same day after the API has reported that its quota is used up', async () => {
-    upstream.answer(answerDataApiError(403, 'quotaExceeded'));
+    upstream.response(respondWithDataApiError(403, 'quotaExceeded'));
     await failureOf(source.search('q', 5, { signal }));
-    upstream.answer(dataApi);
+    upstream.response(dataApi);
     expect(await failureOf(source.search('sample', 1, { signal }))).toBeInstanceOf(QuotaSpentError);
     await expect(source.getChannel(ID, { signal })).resolves.toBeDefined();
   });
 
   it('that is rejected is never "no such channel"', async () => {
-    upstream.answer(answerDataApiError(400, 'badRequest'));
+    upstream.response(respondWithDataApiError(400, 'badRequest'));
     expect((await failureOf(source.search('q', 5, { signal }))).code).toBe('upstream_invalid');
   });
 });
@@ -146,25 +146,25 @@ describe('a search of the official API', () => {
 describe('a list of channels', () => {
   it('may contain items that are no channel', async () => {
     const items = [null, { kind: 'youtube#video', id: 'x', snippet: { title: 'A video' } }, CHANNELS[0]];
-    upstream.answer(answerJson({ kind: 'youtube#channelListResponse', items }));
+    upstream.response(respondWithJson({ kind: 'youtube#channelListResponse', items }));
     const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
     expect(loaded?.channel.title).toBe('Sample & Friends');
     expect((await source.getChannel(ID, { signal })).channel.title).toBe('Sample & Friends');
   });
 });
 
-describe('an answer that is too long for the event loop', () => {
+describe('a response that is too long for the event loop', () => {
   const padding = 'x'.repeat(MAX_BYTES_ON_EVENT_LOOP);
-  const list = (items: readonly unknown[]) => answerJson({ kind: 'youtube#channelListResponse', padding, items });
+  const list = (items: readonly unknown[]) => respondWithJson({ kind: 'youtube#channelListResponse', padding, items });
 
   it('gives the same record', async () => {
     const short = await source.getChannel(ID, { signal });
-    upstream.answer(list(CHANNELS));
+    upstream.response(list(CHANNELS));
     expect(await source.getChannel(ID, { signal })).toEqual(short);
   });
 
   it('is unusable if it is a list of anything', async () => {
-    upstream.answer(list(Array.from({ length: 300_000 }, () => ({}))));
+    upstream.response(list(Array.from({ length: 300_000 }, () => ({}))));
     await expect(source.getChannel(ID, { signal })).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 });
@@ -181,12 +181,12 @@ interface ExpectedSearch {
 }
 
 describe.each(RECORDING_DIRECTORIES.slice(0, 1))('the recordings', (directory) => {
-  const recordings = readAnswers(directory);
+  const recordings = readResponses(directory);
 
-  /** Answers with this recording from now on. @returns the expected result in its index */
+  /** Replies with this recording from now on. @returns the expected result in its index */
   function replay(file: string): unknown {
     const recording = recordings.find((each) => each.file === file);
-    upstream.answer(answerJson(JSON.parse(recording?.text ?? '')));
+    upstream.response(respondWithJson(JSON.parse(recording?.text ?? '')));
     return recording?.expected;
   }
 

@@ -50,15 +50,15 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       maxBytes: MAX_BYTES,
       signal,
     });
-    const answer = await reader.read(method, response.body, signal);
-    if (response.status !== 200 || answer === null) {
-      const refusal = findRefusal(response.status, answer?.error);
+    const reply = await reader.read(method, response.body, signal);
+    if (response.status !== 200 || reply === null) {
+      const refusal = findRefusal(response.status, reply?.error);
       if (refusal === 'quota_exceeded') quota.exhaust(allowance);
-      throw failureOf(response.status, answer?.error, refusal, method);
+      throw failureOf(response.status, reply?.error, refusal, method);
     }
-    const { list } = answer;
+    const { list } = reply;
     if (list === null)
-      throw invalidAnswer(method === 'search' ? 'not a list of search results' : 'not a list of channels');
+      throw invalidResponse(method === 'search' ? 'not a list of search results' : 'not a list of channels');
     return list as ListOf<M>;
   }
 
@@ -67,7 +67,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     // The API sends an empty or an absent list.
     if (list.items === 0) throw noSuchChannel();
     const channel = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
-    if (channel === undefined) throw invalidAnswer('another channel, or one without an ID or a title');
+    if (channel === undefined) throw invalidResponse('another channel, or one without an ID or a title');
     return { channel, isComplete: true, missing: [] };
   }
 
@@ -86,7 +86,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     async search(query, limit, load) {
       const maxResults = String(Math.min(limit, MAX_RESULTS));
       const list = await call('search', { part: 'snippet', type: 'channel', q: query, maxResults }, load);
-      if (list.items > 0 && list.found.length === 0) throw invalidAnswer('search results without an ID or a title');
+      if (list.items > 0 && list.found.length === 0) throw invalidResponse('search results without an ID or a title');
       return { hits: list.found.slice(0, limit) };
     },
 
@@ -95,7 +95,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       return channel.publishedAt;
     },
 
-    holders: { 'long answers of the official API': reader.stats },
+    holders: { 'long replies of the official API': reader.stats },
     status: () => ({ quotas: quota.stats() }),
     async close() {
       await Promise.all([http.close(), reader.close()]);
@@ -109,7 +109,7 @@ const MESSAGES = {
   rate_limited: 'The YouTube Data API gets too many requests at the moment.',
   key_refused: 'The YouTube Data API does not accept this service’s key.',
   channel_refused: 'The YouTube Data API does not show this channel.',
-  refused: 'The YouTube Data API does not answer this service at the moment.',
+  refused: 'The YouTube Data API refuses this service at the moment.',
 } as const;
 
 type Refusal = keyof typeof MESSAGES;
@@ -144,7 +144,7 @@ function findRefusal(status: number, error: ApiError | undefined): Refusal | und
   return isRefused ? 'refused' : undefined;
 }
 
-/** The error for an unusable answer: `channel_not_found` only if a lookup found no channel. */
+/** The error for an unusable reply: `channel_not_found` only if a lookup found no channel. */
 function failureOf(status: number, error: ApiError | undefined, refusal: Refusal | undefined, method: Method) {
   const cause = `status ${status}, ${error === undefined ? 'no JSON object' : `reasons [${error.reasons}]`}`;
   if (refusal !== undefined) {
@@ -153,13 +153,13 @@ function failureOf(status: number, error: ApiError | undefined, refusal: Refusal
   }
   // Since 2026-01 unknown IDs get 400, like calls with other mistakes, so a 400 says nothing about the channel.
   const isNotFound = status === 404 && error?.reasons.some((reason) => NO_SUCH_CHANNEL.has(reason));
-  return isNotFound && method === 'channels' ? noSuchChannel() : invalidAnswer(cause);
+  return isNotFound && method === 'channels' ? noSuchChannel() : invalidResponse(cause);
 }
 
 function noSuchChannel(): AppError {
   return new AppError('channel_not_found', 'There is no such channel.');
 }
 
-function invalidAnswer(cause: string): AppError {
-  return new AppError('upstream_invalid', 'The YouTube Data API sent an unusable answer.', { cause: new Error(cause) });
+function invalidResponse(cause: string): AppError {
+  return new AppError('upstream_invalid', 'The YouTube Data API sent an unusable reply.', { cause: new Error(cause) });
 }

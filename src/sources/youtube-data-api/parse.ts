@@ -4,20 +4,20 @@ import type { FieldFinding } from '../source.ts';
 import { firstAt, type JsonObject, parseJsonObject, valuesAt } from '../youtube/json.ts';
 import { CHANNEL_FIELDS } from '../youtube/layouts.ts';
 import { textWithin } from '../youtube/texts.ts';
-import { avatarOfHit, parseHandle, parsePicture } from '../youtube/urls.ts';
+import { avatarOfHit, parseHandle, parseImage } from '../youtube/urls.ts';
 
 /** Lists of the API have 50 items at most. */
 const MAX_ITEMS = 50;
 
 /*
- * A thread imports this module for long answers (`BodyReader`), so its readers must have no state. `null` means that the
- * answer is no JSON object, and a `list` of `null` that it is no list of this kind.
+ * A thread imports this module for long responses (`BodyReader`), so its readers must have no state. `null` means that the
+ * response is no JSON object, and a `list` of `null` that it is no list of this kind.
  */
 
-/** The channels of a channels.list answer. */
+/** The channels of a channels.list response. */
 export const channels = (body: Uint8Array) => readList(body, 'youtube#channelListResponse', () => true, parseChannel);
 
-/** The hits of a search.list answer, in its order. Items that are no channel are omitted. */
+/** The hits of a search.list response, in its order. Items that are no channel are omitted. */
 export const search = (body: Uint8Array) =>
   readList(body, 'youtube#searchListResponse', (item) => textAt(item, 'id.channelId') !== undefined, parseHit);
 
@@ -45,7 +45,7 @@ function readList<T extends { readonly channelId: string }>(
 const MAX_REASONS = 10;
 const MAX_REASON_CHARACTERS = 50;
 
-/** The reason in an answer without a list. */
+/** The reason in a response without a list. */
 function readApiError(body: JsonObject) {
   const reasons = valuesAt(body, 'error.errors.*.reason').filter((reason) => typeof reason === 'string');
   const texts = [...valuesAt(body, 'error.details.*.reason'), firstAt(body, 'error.message')];
@@ -89,8 +89,8 @@ function parseChannel(item: unknown): Channel | undefined {
     viewCount: match(text('viewCount'), DECIMAL),
     videoCount: match(text('videoCount'), DECIMAL),
     links: null,
-    banner: parsePicture(text('banner'), 'banner') ?? null,
-    avatar: parsePicture(text('avatar'), 'avatar') ?? null,
+    banner: parseImage(text('banner'), 'banner') ?? null,
+    avatar: parseImage(text('avatar'), 'avatar') ?? null,
   };
 }
 
@@ -144,7 +144,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 /** Optional fields of a channel. */
 const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'links', 'banner', 'avatar'];
 
-/** Compares a channels.list answer with the record that was read from it. */
+/** Compares a channels.list respond with the record that was read from it. */
 export function inspectChannelList(body: JsonObject, channel: Channel): FieldFinding[] {
   const item = valuesAt(body, 'items.*').find((each) => textAt(each, 'id') === channel.channelId);
   return CHANNEL_FIELDS.map((field) => inspectField(field, item, channel));
@@ -152,8 +152,8 @@ export function inspectChannelList(body: JsonObject, channel: Channel): FieldFin
 
 function inspectField(field: keyof Channel, item: unknown, channel: Channel): FieldFinding {
   const path = CHANNEL_PATHS[field].find((each) => firstAt(item, each) !== undefined) ?? null;
-  const picture = field === 'banner' || field === 'avatar' ? channel[field]?.key : undefined;
-  const value = picture ?? channel[field];
+  const image = field === 'banner' || field === 'avatar' ? channel[field]?.key : undefined;
+  const value = image ?? channel[field];
   if (value !== null) return { field, state: 'fine', value, path, note: null };
   const nothing = { field, value, path };
   if (field === 'links') return { ...nothing, state: 'absent', note: 'no part of this API has them' };

@@ -47,16 +47,16 @@ async function loadAboutOfPage(innertube: Innertube, hints: AboutHints, channelI
     return about === 'none' ? 'lost' : about;
   }
   if (aboutTab === undefined) return 'none';
-  const answer = await innertube.browseAboutTab(channelId, signal);
-  return answer.kind === 'value' && answer.value.aboutTab === 'here' ? answer.value.fields : 'none';
+  const response = await innertube.browseAboutTab(channelId, signal);
+  return response.kind === 'value' && response.value.aboutTab === 'here' ? response.value.fields : 'none';
 }
 
 async function loadByToken(innertube: Innertube, token: string, signal: AbortSignal): Promise<About> {
-  const answer = await innertube.browseContinuation(token, signal);
-  return answer.kind === 'value' && answer.value.hasPanel ? answer.value.fields : 'none';
+  const response = await innertube.browseContinuation(token, signal);
+  return response.kind === 'value' && response.value.hasPanel ? response.value.fields : 'none';
 }
 
-/** The result of the work; `lost` if upstream gave no usable answer, unless `signal` was aborted. */
+/** The result of the work; `lost` if upstream gave no usable response, unless `signal` was aborted. */
 export async function unlessLost<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'lost'> {
   try {
     return await work;

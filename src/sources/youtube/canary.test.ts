@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts';
-import { OWN_ANSWERS, type ReplayAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
+import { respondWithJson, respondWithStatus } from '../../../test/helpers/fake-upstream.ts';
+import { OWN_RESPONSES, type ReplayResponse, readResponses } from '../../../test/helpers/replay-responses.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createMemoryText, startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { type Lease, SOLO_LEASE } from '../source.ts';
@@ -11,23 +11,23 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The answers of the replay server. Tests replace texts in them. */
-const answers: ReplayAnswer[] = [];
+/** The responses of the replay server. Tests replace texts in them. */
+const responses: ReplayResponse[] = [];
 let replay: ReplayServer;
 let source: YoutubeSource;
 let clock: ReturnType<typeof createManualClock>;
 let kept: ReturnType<typeof createMemoryText>;
 
 beforeEach(async () => {
-  answers.splice(0, answers.length, ...readAnswers(OWN_ANSWERS));
-  ({ replay, source } = await startReplayedSource({ answers }));
+  responses.splice(0, responses.length, ...readResponses(OWN_RESPONSES));
+  ({ replay, source } = await startReplayedSource({ responses }));
   clock = createManualClock();
   kept = createMemoryText();
 });
 
 function rename(from: string, to: string): void {
-  for (const [index, answer] of answers.entries()) {
-    answers[index] = { ...answer, text: answer.text.replaceAll(from, to) };
+  for (const [index, response] of responses.entries()) {
+    responses[index] = { ...response, text: response.text.replaceAll(from, to) };
   }
 }
 
@@ -72,7 +72,7 @@ describe('the canary', () => {
   it('reports the fields of a lost About panel, and is loaded again soon', async () => {
     const canary = startCanary();
     await canary.runIfDue();
-    replay.misbehave('about', answerStatus(500));
+    replay.misbehave('about', respondWithStatus(500));
     await pass(canary, HOUR_MS);
     expect(canary.state().gone).toEqual(expect.arrayContaining(['viewCount', 'country', 'links']));
     replay.behave();
@@ -86,15 +86,15 @@ describe('the canary', () => {
     await pass(canary, HOUR_MS);
     expect(canary.state().known).not.toContain('banner');
     expect(canary.state().gone).toEqual([]);
-    replay.misbehave('about', answerStatus(500));
+    replay.misbehave('about', respondWithStatus(500));
     await pass(canary, HOUR_MS);
     expect(canary.state().gone).toContain('viewCount');
     expect(canary.state().known).not.toContain('banner');
   });
 
   it.each([
-    ['a block', answerStatus(429), 'refuses to answer this service at the moment. (status 429)'],
-    ['a removed channel', answerJson({ error: { status: 'NOT_FOUND' } }, 404), 'no such channel'],
+    ['a block', respondWithStatus(429), 'refuses to respond to this service at the moment. (status 429)'],
+    ['a removed channel', respondWithJson({ error: { status: 'NOT_FOUND' } }, 404), 'no such channel'],
   ])('reports why it could not be loaded: %s', async (_what, listener, reason) => {
     const canary = startCanary();
     await canary.runIfDue();
@@ -112,7 +112,7 @@ describe('the canary', () => {
     await canary.runIfDue();
     expect(replay.callsTo('search').map(({ body }) => body?.query)).toEqual(['@BellRockLight']);
     const items = [{ itemSectionRenderer: { contents: [{ crown: {} }] } }];
-    replay.misbehave('search', answerJson({ contents: { sectionListRenderer: { contents: items } } }));
+    replay.misbehave('search', respondWithJson({ contents: { sectionListRenderer: { contents: items } } }));
     await pass(canary, HOUR_MS);
     expect(canary.state().failure).toContain('search: The video site sent search results in an unknown form.');
     expect(canary.state()).toMatchObject({ known: expect.arrayContaining(['links']), gone: [] });

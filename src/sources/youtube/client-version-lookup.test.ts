@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
-  answerBytes,
-  answerStatus,
   createUpstreamClient,
   FAULTS,
   type FakeUpstream,
   redirectTo,
+  respondWithBytes,
+  respondWithStatus,
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
@@ -28,27 +28,27 @@ afterEach(async () => {
   await upstream.close();
 });
 
-type Listener = Parameters<FakeUpstream['answer']>[0];
+type Listener = Parameters<FakeUpstream['response']>[0];
 
-/** The answers of the two places. */
+/** The responses of the two places. */
 function lookUp(serviceWorker: Listener, page: Listener) {
-  upstream.answer((request, response) => (request.url === '/' ? page : serviceWorker)(request, response));
+  upstream.response((request, response) => (request.url === '/' ? page : serviceWorker)(request, response));
   return lookUpClientVersion({ http, origin: upstream.origin, clock: createManualClock(), timeoutMs: 60_000 });
 }
 
-const sent = (text: string) => answerBytes(Buffer.from(text));
+const sent = (text: string) => respondWithBytes(Buffer.from(text));
 
 describe('the current client version', () => {
   it('is read from the service worker’s data without loading a page', async () => {
-    expect(await lookUp(sent(serviceWorkerData(VERSION)), answerStatus(500))).toEqual({ version: VERSION });
+    expect(await lookUp(sent(serviceWorkerData(VERSION)), respondWithStatus(500))).toEqual({ version: VERSION });
     expect(upstream.requests).toEqual(['/sw.js_data']);
   });
 
   it.each<[string, Listener]>([
-    ['404', answerStatus(404)],
-    ['429', answerStatus(429)],
+    ['404', respondWithStatus(404)],
+    ['429', respondWithStatus(429)],
     ['a consent page', redirectTo('https://consent.youtube.com/m')],
-    ['a broken connection', FAULTS.resetBeforeAnswer],
+    ['a broken connection', FAULTS.resetBeforeResponse],
     ['HTML with another version', sent(homePage('2.20200101.00.00'))],
     ['data without a version', sent(')]}\'\n[["yt.sw.adr",null,[]]]')],
     ['a version in another form', sent(serviceWorkerData('2.20271104'))],
@@ -63,10 +63,10 @@ describe('the current client version', () => {
   memoryTest('does not keep the page alive that it stands in', async () => {
     const page = sent(`${homePage(VERSION)}${' '.repeat(3_000_000)}`);
     // The first lookup loads code.
-    await lookUp(answerStatus(404), page);
+    await lookUp(respondWithStatus(404), page);
     const heldBytes = await measureHeldBytes(async () => {
       const found = [];
-      for (let asked = 0; asked < 5; asked += 1) found.push(await lookUp(answerStatus(404), page));
+      for (let asked = 0; asked < 5; asked += 1) found.push(await lookUp(respondWithStatus(404), page));
       return found;
     });
     expect(heldBytes).toBeLessThan(3_000_000);
@@ -91,9 +91,9 @@ describe('the current client version', () => {
     ['a page without it', sent('<html></html>')],
     ['the mobile site', sent(homePage(VERSION).replace('"WEB"', '"MWEB"'))],
     ['a version in another form', sent(homePage('latest'))],
-    ['500', answerStatus(500)],
+    ['500', respondWithStatus(500)],
   ])('is unknown if both places fail, the second one with %s', async (_what, page) => {
-    const { version, problem } = await lookUp(answerStatus(404), page);
+    const { version, problem } = await lookUp(respondWithStatus(404), page);
     expect(version).toBeUndefined();
     expect(problem).toMatch(/^sw\.js_data: status 404; page: /);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, namedVersions, startInstance, startYoutube, V2, V3 } from '../../../test/helpers/client-versions.ts';
-import { answerStatus, FAULTS } from '../../../test/helpers/fake-upstream.ts';
+import { FAULTS, respondWithStatus } from '../../../test/helpers/fake-upstream.ts';
 import { BUILT_IN_CLIENT_VERSION } from './client-version.ts';
 
 const MINUTE_MS = 60_000;
@@ -51,7 +51,7 @@ describe('the client version', () => {
     const youtube = await startYoutube();
     const { load, clock, versions } = startInstance(youtube.replay);
     await versions.runIfDue();
-    youtube.replay.misbehave('version', answerStatus(404));
+    youtube.replay.misbehave('version', respondWithStatus(404));
     clock.advance(DAY_MS);
     await versions.runIfDue();
     expect(versions.state()).toMatchObject({
@@ -103,9 +103,9 @@ describe('the client version', () => {
     const youtube = await startYoutube();
     Object.assign(youtube, { named: V2, accepted: new Set<string>() });
     const { load, changes } = startInstance(youtube.replay);
-    youtube.replay.misbehave('browse', answerStatus(400), 1);
+    youtube.replay.misbehave('browse', respondWithStatus(400), 1);
     youtube.replay.misbehave('about', FAULTS.hangBeforeHeaders);
-    youtube.replay.misbehave('browse', answerStatus(429));
+    youtube.replay.misbehave('browse', respondWithStatus(429));
     expect(await load()).toBeUndefined();
     expect(changes).toEqual([]);
   });

@@ -258,7 +258,7 @@ export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: Lo
         const { status, body } = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, ...limits });
         if (status !== 200) throw new AppError('upstream_invalid', `status ${status}`);
         const version = read(body.toString('utf8'));
-        if (version === undefined) throw new AppError('upstream_invalid', 'no version in the answer');
+        if (version === undefined) throw new AppError('upstream_invalid', 'no version in the response');
         return compactCopy(version);
       }),
     );

@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { answerHtml, answerJson, answerStatus, FAULTS, redirectTo } from '../../../test/helpers/fake-upstream.ts';
-import { ownAnswer } from '../../../test/helpers/replay-answers.ts';
+import {
+  FAULTS,
+  redirectTo,
+  respondWithHtml,
+  respondWithJson,
+  respondWithStatus,
+} from '../../../test/helpers/fake-upstream.ts';
+import { ownResponse } from '../../../test/helpers/replay-responses.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
@@ -24,43 +30,43 @@ const resolveHandle = (name: string) => {
 };
 
 /** HTTP 400 with this status text, which says nothing about the channel. */
-function answerRefusal(status: string) {
-  return answerJson({ error: { code: 400, status } }, 400);
+function respondWithRefusal(status: string) {
+  return respondWithJson({ error: { code: 400, status } }, 400);
 }
 
 describe('a page that could not be loaded', () => {
   const failures = {
-    '429': [answerStatus(429, { 'retry-after': '120' }), 'upstream_unavailable'],
+    '429': [respondWithStatus(429, { 'retry-after': '120' }), 'upstream_unavailable'],
     'a "sorry" redirect': [redirectTo('https://www.google.com/sorry/index'), 'upstream_unavailable'],
     'a consent redirect': [redirectTo('https://consent.youtube.com/m?continue=x'), 'upstream_unavailable'],
-    'HTML with 200': [answerHtml(), 'upstream_unavailable'],
-    'HTML with 404': [answerHtml(404), 'upstream_unavailable'],
-    '403': [answerStatus(403), 'upstream_unavailable'],
-    '500': [answerJson({ error: { code: 500 } }, 500), 'upstream_unavailable'],
-    'a reset': [FAULTS.resetBeforeAnswer, 'upstream_unavailable'],
-    'half an answer': [FAULTS.closeMidBody, 'upstream_invalid'],
-    'an endless answer': [FAULTS.endlessBody, 'upstream_invalid'],
+    'HTML with 200': [respondWithHtml(), 'upstream_unavailable'],
+    'HTML with 404': [respondWithHtml(404), 'upstream_unavailable'],
+    '403': [respondWithStatus(403), 'upstream_unavailable'],
+    '500': [respondWithJson({ error: { code: 500 } }, 500), 'upstream_unavailable'],
+    'a reset': [FAULTS.resetBeforeResponse, 'upstream_unavailable'],
+    'half a response': [FAULTS.closeMidBody, 'upstream_invalid'],
+    'an endless response': [FAULTS.endlessBody, 'upstream_invalid'],
     'no HTTP': [FAULTS.garbage, 'upstream_invalid'],
-    '{}': [answerJson({}), 'upstream_invalid'],
-    '[]': [answerJson([]), 'upstream_invalid'],
-    null: [answerJson(null), 'upstream_invalid'],
+    '{}': [respondWithJson({}), 'upstream_invalid'],
+    '[]': [respondWithJson([]), 'upstream_invalid'],
+    null: [respondWithJson(null), 'upstream_invalid'],
     'a header without a title': [
-      answerJson({ header: { c4TabbedHeaderRenderer: { channelId: GAME } } }),
+      respondWithJson({ header: { c4TabbedHeaderRenderer: { channelId: GAME } } }),
       'upstream_invalid',
     ],
     'a title without an ID': [
-      answerJson({ metadata: { channelMetadataRenderer: { title: 'T' } } }),
+      respondWithJson({ metadata: { channelMetadataRenderer: { title: 'T' } } }),
       'upstream_invalid',
     ],
-    '400 INVALID_ARGUMENT': [answerRefusal('INVALID_ARGUMENT'), 'upstream_invalid'],
-    '400 FAILED_PRECONDITION': [answerRefusal('FAILED_PRECONDITION'), 'upstream_invalid'],
-    '400 NOT_FOUND': [answerRefusal('NOT_FOUND'), 'upstream_invalid'],
-    '400 without a status text': [answerJson({ error: { code: 400 } }, 400), 'upstream_invalid'],
+    '400 INVALID_ARGUMENT': [respondWithRefusal('INVALID_ARGUMENT'), 'upstream_invalid'],
+    '400 FAILED_PRECONDITION': [respondWithRefusal('FAILED_PRECONDITION'), 'upstream_invalid'],
+    '400 NOT_FOUND': [respondWithRefusal('NOT_FOUND'), 'upstream_invalid'],
+    '400 without a status text': [respondWithJson({ error: { code: 400 } }, 400), 'upstream_invalid'],
   } as const;
 
   it.each(Object.entries(failures))('is an error other than "not found": %s', async (_what, [listener, code]) => {
     replay.misbehave('browse', listener);
-    replay.misbehave('about', answerJson({}));
+    replay.misbehave('about', respondWithJson({}));
     await expect(load(GAME)).rejects.toMatchObject({ code });
   });
 
@@ -75,30 +81,30 @@ describe('a page that could not be loaded', () => {
     ['99999999999', 3_600_000],
     ['1e300', undefined],
   ])('has the Retry-After of upstream, up to an hour: %s', async (value, retryAfterMs) => {
-    replay.misbehave('all', answerStatus(429, { 'retry-after': value }));
+    replay.misbehave('all', respondWithStatus(429, { 'retry-after': value }));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ retryAfterMs });
   });
 
   it('is an error even if the panel is good', async () => {
-    replay.misbehave('browse', answerStatus(500));
+    replay.misbehave('browse', respondWithStatus(500));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 });
 
 describe('no such channel', () => {
   it('does not follow from a 404 with another reason', async () => {
-    replay.misbehave('all', answerJson({ error: { code: 404, status: 'UNIMPLEMENTED' } }, 404));
+    replay.misbehave('all', respondWithJson({ error: { code: 404, status: 'UNIMPLEMENTED' } }, 404));
     await expect(load(GAME)).rejects.toMatchObject({ code: 'upstream_invalid' });
     await expect(resolveHandle('BellRockLight')).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 
   it('follows from 404 NOT_FOUND', async () => {
-    replay.misbehave('browse', answerJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
+    replay.misbehave('browse', respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
   });
 
   it('does not follow from a refusal of the field mask', async () => {
-    replay.misbehave('browse', answerRefusal('INVALID_ARGUMENT'), 1);
+    replay.misbehave('browse', respondWithRefusal('INVALID_ARGUMENT'), 1);
     expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
   });
 
@@ -109,7 +115,7 @@ describe('no such channel', () => {
   ])('follows from the alert "%s"', async (text) => {
     replay.misbehave(
       'browse',
-      answerJson({ alerts: [{ alertRenderer: { type: 'ERROR', text: { runs: [{ text }] } } }] }),
+      respondWithJson({ alerts: [{ alertRenderer: { type: 'ERROR', text: { runs: [{ text }] } } }] }),
     );
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
   });
@@ -122,7 +128,7 @@ describe('no such channel', () => {
 
   it('does not follow from a notice on a healthy page', async () => {
     const notice = { alertRenderer: { type: 'INFO', text: { simpleText: 'Unavailable videos are removed.' } } };
-    replay.misbehave('browse', answerJson({ ...ownAnswer('browseId', LIGHTHOUSE), alerts: [notice] }));
+    replay.misbehave('browse', respondWithJson({ ...ownResponse('browseId', LIGHTHOUSE), alerts: [notice] }));
     expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
   });
 });

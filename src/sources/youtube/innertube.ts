@@ -2,9 +2,9 @@ import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
-import type * as readers from './answer-readers.ts';
 import { type ClientVersions, PAGE_HEADERS } from './client-version.ts';
 import { isMarkup } from './json.ts';
+import type * as readers from './response-readers.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
@@ -27,11 +27,11 @@ export interface InnertubeOptions {
 }
 
 /** Readers of JSON responses. */
-type AnswerName = Exclude<keyof typeof readers, 'feed'>;
-type ValueOf<Name extends AnswerName> = NonNullable<ReturnType<(typeof readers)[Name]>>;
+type ResponseName = Exclude<keyof typeof readers, 'feed'>;
+type ValueOf<Name extends ResponseName> = NonNullable<ReturnType<(typeof readers)[Name]>>;
 
 /** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
-export type ApiAnswer<Value> =
+export type ApiResponse<Value> =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'refusal'; readonly status: number; readonly reason: string };
 
@@ -54,13 +54,13 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
    * @throws AppError `upstream_unavailable` if upstream blocked the request (429, 403, a redirect, or HTML with any status:
    * consent, "sorry" and captcha pages) or failed (5xx); `upstream_invalid` for everything else that is not a JSON object.
    */
-  async function call<Name extends AnswerName>(
+  async function call<Name extends ResponseName>(
     name: Name,
     endpoint: string,
     parameters: object,
     signal: AbortSignal,
     mask = '',
-  ): Promise<ApiAnswer<ValueOf<Name>>> {
+  ): Promise<ApiResponse<ValueOf<Name>>> {
     const response = await clientVersions.send((clientVersion) =>
       http.request({
         method: 'POST',
@@ -131,25 +131,29 @@ function throwIfUnavailable(response: HttpResponse): void {
   if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
   if (status >= 500) {
     const cause = new Error(`status ${status}`);
-    throw new AppError('upstream_unavailable', 'The video site failed to answer.', { cause });
+    throw new AppError('upstream_unavailable', 'The video site failed to respond.', { cause });
   }
 }
 
 function blocked({ headers }: HttpResponse, what: string): AppError {
   const options = { cause: new Error(what), retryAfterMs: readRetryAfterMs(headers) };
-  return new AppError('upstream_unavailable', 'The video site refuses to answer this service at the moment.', options);
+  return new AppError(
+    'upstream_unavailable',
+    'The video site refuses to respond to this service at the moment.',
+    options,
+  );
 }
 
 function requireObject<Value>(value: Value | null): Value {
-  if (value === null) throw invalid('The video site sent an answer that is incomplete or not a JSON object.');
+  if (value === null) throw invalid('The video site sent a response that is incomplete or not a JSON object.');
   return value;
 }
 
 /** @throws AppError `channel_not_found` if the refusal says so, `upstream_invalid` for every other refusal */
-export function requireFound<Value>(answer: ApiAnswer<Value>, call: string, problem: string): Value {
-  if (answer.kind === 'value') return answer.value;
-  if (answer.status === 404 && answer.reason === 'NOT_FOUND') throw channelNotFound(`${call}: NOT_FOUND`);
-  throw invalid(problem, new Error(answer.reason));
+export function requireFound<Value>(response: ApiResponse<Value>, call: string, problem: string): Value {
+  if (response.kind === 'value') return response.value;
+  if (response.status === 404 && response.reason === 'NOT_FOUND') throw channelNotFound(`${call}: NOT_FOUND`);
+  throw invalid(problem, new Error(response.reason));
 }
 
 export function invalid(message: string, cause?: unknown): AppError {

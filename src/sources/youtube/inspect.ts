@@ -8,7 +8,7 @@ import { findBest, isRoundedVideoCount } from './record.ts';
 import { isDefaultAvatar } from './urls.ts';
 
 /** Complete responses about one channel. */
-export interface ChannelAnswers {
+export interface ChannelResponses {
   readonly page: JsonObject;
   /** Empty if there is none. */
   readonly about: JsonObject;
@@ -43,13 +43,13 @@ function findSpecialLayout(find: Find): string | undefined {
 const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'subscriberCount', 'banner', 'avatar'];
 
 /** Compares responses about one channel with the known layouts, field by field. `remarks` are about the whole responses. */
-export function inspectChannel(answers: ChannelAnswers) {
-  const page = readPage(answers.page);
-  const readings = [...page.fields, ...readPanel(answers.about).fields];
-  const find = createFinder({ ...answers });
-  const fields = layouts.CHANNEL_FIELDS.map((field) => inspectField(field, answers, find, readings));
+export function inspectChannel(responses: ChannelResponses) {
+  const page = readPage(responses.page);
+  const readings = [...page.fields, ...readPanel(responses.about).fields];
+  const find = createFinder({ ...responses });
+  const fields = layouts.CHANNEL_FIELDS.map((field) => inspectField(field, responses, find, readings));
   const special = findSpecialLayout(find);
-  const header = findUnknownHeader(answers.page.header);
+  const header = findUnknownHeader(responses.page.header);
   const remarks: string[] = [];
   if (special !== undefined) {
     remarks.push(`This is ${special}: most fields are not available for it. Inspect an ordinary channel.`);
@@ -63,7 +63,7 @@ export function inspectChannel(answers: ChannelAnswers) {
 
 function inspectField(
   field: keyof Channel,
-  answers: ChannelAnswers,
+  responses: ChannelResponses,
   find: Find,
   readings: readonly FieldReading[],
 ): FieldFinding {
@@ -72,10 +72,10 @@ function inspectField(
   const unread = find(newest).find((value) => !isKnownAbsence(field, value));
   const missingPart = findMissingPart(newest, find);
   const note =
-    unread === undefined ? describeMissing(newest, answers, missingPart) : `cannot be read: ${sampleOf(unread)}`;
+    unread === undefined ? describeMissing(newest, responses, missingPart) : `cannot be read: ${sampleOf(unread)}`;
   if (found !== undefined) {
     const { path } = found;
-    // A picture is reported by its key.
+    // An image is reported by its key.
     const value = isJsonObject(found.value) ? found.value.key : found.value;
     if (path === newest) return { field, state: 'fine', value, path, note: null };
     const isRounded = field === 'videoCount' && isRoundedVideoCount(value);
@@ -85,22 +85,22 @@ function inspectField(
   if (unread !== undefined) return { ...nothing, state: 'unreadable', path: newest, note };
   const isExpected = !OPTIONAL_FIELDS.includes(field) || missingPart !== undefined;
   if (isExpected) return { ...nothing, state: 'missing', note };
-  return { ...nothing, state: 'absent', note: describeUnknown(newest, answers) };
+  return { ...nothing, state: 'absent', note: describeUnknown(newest, responses) };
 }
 
-function describeMissing(newest: string, answers: ChannelAnswers, missingPart: string | undefined): string {
-  const what = missingPart === undefined ? `nothing at ${newest}` : `the ${missingPart} is not in the answer`;
-  return [what, describeUnknown(newest, answers)].filter((text) => text !== null).join('; ');
+function describeMissing(newest: string, responses: ChannelResponses, missingPart: string | undefined): string {
+  const what = missingPart === undefined ? `nothing at ${newest}` : `the ${missingPart} is not in the response`;
+  return [what, describeUnknown(newest, responses)].filter((text) => text !== null).join('; ');
 }
 
 const SHOWN_NAMES = 8;
 const LONGEST_SHOWN_NAME = 80;
 
 /** Unknown names at the end of the path. A renamed part is among them. */
-function describeUnknown(path: string, answers: ChannelAnswers): string | null {
+function describeUnknown(path: string, responses: ChannelResponses): string | null {
   const steps = path.split('.');
   for (let length = steps.length - 1; length > 0; length -= 1) {
-    const objects = valuesAt(answers, steps.slice(0, length).join('.')).filter(isJsonObject);
+    const objects = valuesAt(responses, steps.slice(0, length).join('.')).filter(isJsonObject);
     if (objects.length === 0) continue;
     const names = new Set(
       objects.flatMap(Object.keys).filter((name) => !layouts.KNOWN_NAMES.has(name) && !layouts.UNREAD_NAMES.has(name)),
@@ -117,7 +117,7 @@ function findMissingPart(path: string, find: Find): string | undefined {
   return part === undefined || find(part[1]).length > 0 ? undefined : part[0];
 }
 
-/** Values that mean "none": the default picture, and page addresses without a handle. */
+/** Values that mean "none": the default image, and page addresses without a handle. */
 function isKnownAbsence(field: keyof Channel, found: unknown): boolean {
   if (typeof found !== 'string') return false;
   return field === 'avatar' ? isDefaultAvatar(found) : field === 'customUrl' && !found.includes('@');

@@ -20,13 +20,13 @@ const ELSEWHERE =
  * is a kind is found anywhere in this part, but on a page not in items that show something else. The steps after it are
  * followed as they are. What was found is kept, because each part is read for many paths.
  */
-export function createFinder(answers: { readonly [response: string]: unknown }): Find {
+export function createFinder(responses: { readonly [response: string]: unknown }): Find {
   const parts = new Map<string, Map<string, object[]>>();
   return (path) => {
     const { part, kind, rest } = splitPath(path);
     // Everything in an About response is about its channel.
     const isOfOthers = part.startsWith('page.') ? (name: string) => ELSEWHERE.test(name) : () => false;
-    const objects = parts.get(part) ?? objectsByKind(firstAt(answers, part), isOfOthers);
+    const objects = parts.get(part) ?? objectsByKind(firstAt(responses, part), isOfOthers);
     parts.set(part, objects);
     const owners = objects.get(kind) ?? [];
     return rest === '' ? owners : owners.flatMap((owner) => valuesAt(owner, rest));

@@ -14,7 +14,7 @@ export const CAROUSEL_DETAILS = 'page.header.carouselHeaderRenderer.contents.*.t
 const SELECTED_SECTIONS =
   'page.contents.twoColumnBrowseResultsRenderer.tabs.*.tabRenderer.content.sectionListRenderer.contents.*';
 export const AGE_GATE = `${SELECTED_SECTIONS}.channelAgeGateRenderer`;
-/** Its title, description and picture are changed copies. Only its URL and numbers are read. */
+/** Its title, description and image are changed copies. Only its URL and numbers are read. */
 export const MICROFORMAT = 'page.microformat.microformatDataRenderer';
 const PROFILE = `${MICROFORMAT}.channelProfileMicroformatDetails.profilePage.mainEntity`;
 /** The panel that the About continuation returns, since 2023-11. */

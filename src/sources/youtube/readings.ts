@@ -15,7 +15,7 @@ import {
   textOf,
   textWithin,
 } from './texts.ts';
-import { parseChannelId, parseHandle, parsePicture } from './urls.ts';
+import { parseChannelId, parseHandle, parseImage } from './urls.ts';
 
 /** A value of a field in a response, and the path that carried it. */
 export interface FieldReading {
@@ -69,7 +69,7 @@ function readFields(find: Find): FieldReading[] {
   );
 }
 
-/** Pages have ten texts or pictures at one path at most. */
+/** Pages have ten texts or images at one path at most. */
 const MAX_CANDIDATES = 100;
 
 /** Different values at one path: not all of them can be of this channel, so that none is read. */
@@ -95,8 +95,8 @@ const FIELD_READERS: { readonly [Field in keyof Channel]: (value: unknown) => Ch
   viewCount: countReader('view'),
   videoCount: countReader('video'),
   links: parseLinks,
-  banner: (value) => parsePicture(textWithin(value, 'url'), 'banner'),
-  avatar: (value) => parsePicture(textWithin(value, 'url'), 'avatar'),
+  banner: (value) => parseImage(textWithin(value, 'url'), 'banner'),
+  avatar: (value) => parseImage(textWithin(value, 'url'), 'avatar'),
 };
 
 /** True if the raw value is read as English and would be wrong in another language. */

@@ -148,7 +148,7 @@ function makeHit({ channelId, title: shown, description, page, texts, thumbnail 
   const title = textWithin(textOf(shown), 'title');
   if (typeof channelId !== 'string' || !isChannelId(channelId) || !title?.trim()) return undefined;
   const handles = [textWithin(page, 'url') ?? '', ...texts].map(parseHandle);
-  const picture = textWithin(thumbnail, 'url');
+  const image = textWithin(thumbnail, 'url');
   return {
     channelId,
     title,
@@ -157,8 +157,8 @@ function makeHit({ channelId, title: shown, description, page, texts, thumbnail 
     subscriberCount: findCount(texts, 'subscriber') ?? null,
     videoCount: findCount(texts, 'video') ?? null,
     banner: 'unknown',
-    // The same picture has this host on the channel page (2026-07), so that its version is the same.
-    ...avatarOfHit(picture?.replace('//yt3.ggpht.com/', '//yt3.googleusercontent.com/')),
+    // The same image has this host on the channel page (2026-07), so that its version is the same.
+    ...avatarOfHit(image?.replace('//yt3.ggpht.com/', '//yt3.googleusercontent.com/')),
   };
 }
 

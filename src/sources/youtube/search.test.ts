@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { answerJson, answerStatus } from '../../../test/helpers/fake-upstream.ts';
+import { respondWithJson, respondWithStatus } from '../../../test/helpers/fake-upstream.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
-import { pictureVersion } from '../../domain/channel.ts';
-import { parsePicture } from './urls.ts';
+import { imageVersion } from '../../domain/channel.ts';
+import { parseImage } from './urls.ts';
 
 const HIT = { channelId: 'UCreplayLighthouse000001', title: { simpleText: 'Bell Rock Light' } };
 const OTHER_HIT = { channelId: 'UCreplayQuiet00000000007', title: { simpleText: 'Quiet' } };
@@ -46,19 +46,19 @@ describe('a search', () => {
   });
 
   it.each([
-    ['a picture', '//yt3.ggpht.com/ytc/abc=s88-c-k-c0x00ffffff-no-rj', 'present'],
-    ['the default picture', '//yt3.ggpht.com/a/default-user=s88', 'absent'],
+    ['an image', '//yt3.ggpht.com/ytc/abc=s88-c-k-c0x00ffffff-no-rj', 'present'],
+    ['the default image', '//yt3.ggpht.com/a/default-user=s88', 'absent'],
     ['no URL', undefined, 'unknown'],
-  ])('with %s as avatar has the picture version of the record', async (_what, url, avatar) => {
+  ])('with %s as avatar has the image version of the record', async (_what, url, avatar) => {
     const renderer = { ...HIT, thumbnail: { thumbnails: [{ url }] } };
-    replay.misbehave('search', answerJson(firstPage(section({ channelRenderer: renderer }))));
+    replay.misbehave('search', respondWithJson(firstPage(section({ channelRenderer: renderer }))));
     const [hit] = (await search()).hits;
-    const inRecord = pictureVersion(parsePicture('https://yt3.googleusercontent.com/ytc/abc', 'avatar') ?? null);
+    const inRecord = imageVersion(parseImage('https://yt3.googleusercontent.com/ytc/abc', 'avatar') ?? null);
     expect([hit?.avatar, hit?.avatarVersion]).toEqual([avatar, avatar === 'present' ? inRecord : undefined]);
   });
 
   it('ends after three pages, even if upstream has more', async () => {
-    replay.misbehave('search', answerJson(firstPage(section({ channelRenderer: HIT }), continuation('more'))));
+    replay.misbehave('search', respondWithJson(firstPage(section({ channelRenderer: HIT }), continuation('more'))));
     const second = await search((await search()).next);
     expect(second.next).toBeDefined();
     expect((await search(second.next)).next).toBeUndefined();
@@ -74,12 +74,12 @@ describe('a search', () => {
     ['in a view model with a bare command', { continuationItemViewModel: token('the-token') }],
     ['in a view model, twice nested', { continuationItemViewModel: { continuationCommand: token('the-token') } }],
   ])('continues with a token %s', async (_where, item) => {
-    for (const answer of [
+    for (const response of [
       firstPage(section({ channelRenderer: HIT }), item),
       firstPage(section({ channelRenderer: HIT }, item)),
       laterPage(section({ channelRenderer: HIT }), item),
     ]) {
-      replay.misbehave('search', answerJson(answer), 1);
+      replay.misbehave('search', respondWithJson(response), 1);
       const { next } = await search();
       replay.forgetCalls();
       await search(next);
@@ -89,19 +89,19 @@ describe('a search', () => {
 
   it('ends with a later page that has no list', async () => {
     const { next } = await search();
-    replay.misbehave('search', answerJson({ estimatedResults: '22', header: {}, topbar: {} }));
+    replay.misbehave('search', respondWithJson({ estimatedResults: '22', header: {}, topbar: {} }));
     expect(await search(next)).toEqual({ hits: [] });
   });
 
   it('fails if none of the items on a later page can be read', async () => {
     const { next } = await search();
-    replay.misbehave('search', answerJson(laterPage(section({ crown: {} }))));
+    replay.misbehave('search', respondWithJson(laterPage(section({ crown: {} }))));
     await expect(search(next)).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 
   it('fails if a page fails', async () => {
     const { next } = await search();
-    replay.misbehave('search', answerStatus(500));
+    replay.misbehave('search', respondWithStatus(500));
     await expect(search(next)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
@@ -110,7 +110,7 @@ describe('a search', () => {
     const page = firstPage(
       section({ channelRenderer: unreadable }, { channelRenderer: OTHER_HIT }, { videoRenderer: {} }),
     );
-    replay.misbehave('search', answerJson(page));
+    replay.misbehave('search', respondWithJson(page));
     expect(titlesOf(await search())).toEqual(['Quiet']);
   });
 });
@@ -128,7 +128,7 @@ describe('a search whose results are lockups', () => {
       { channelRenderer: HIT },
       lockup(HIT.channelId, 'Bell Rock Light, again'),
     ];
-    replay.misbehave('search', answerJson(firstPage(section(...contents))));
+    replay.misbehave('search', respondWithJson(firstPage(section(...contents))));
     expect(titlesOf(await search())).toEqual(['Quiet', 'Bell Rock Light']);
   });
 
@@ -143,7 +143,7 @@ describe('a search whose results are lockups', () => {
     ['on a later page', (items) => laterPage({ richSection: { content: items } })],
   ])('finds them %s, and as channel renderers too', async (_where, wrap) => {
     for (const item of [lockup(HIT.channelId, 'Bell Rock Light'), { channelRenderer: HIT }]) {
-      replay.misbehave('search', answerJson(wrap([item])), 1);
+      replay.misbehave('search', respondWithJson(wrap([item])), 1);
       expect(titlesOf(await search())).toEqual(['Bell Rock Light']);
     }
   });
@@ -158,8 +158,8 @@ describe('a search whose results are lockups', () => {
   ])('reads %s', async (_what, contentImage) => {
     const { lockupViewModel } = lockup(HIT.channelId, 'Bell Rock Light');
     const item = { lockupViewModel: { ...lockupViewModel, contentImage } };
-    replay.misbehave('search', answerJson(firstPage(section(item))));
-    const inRecord = pictureVersion(parsePicture('https://yt3.googleusercontent.com/abc', 'avatar') ?? null);
+    replay.misbehave('search', respondWithJson(firstPage(section(item))));
+    const inRecord = imageVersion(parseImage('https://yt3.googleusercontent.com/abc', 'avatar') ?? null);
     expect((await search()).hits[0]).toMatchObject({ avatar: 'present', avatarVersion: inRecord });
   });
 });
@@ -194,8 +194,8 @@ describe('a first page of a search', () => {
     ['with results of other kinds only', firstPage(section({ videoRenderer: {} }))],
     ['with other results, suggestions and advertisements only', firstPage(section(...OTHERS), continuation(''))],
     ['with a message beside unknown items', firstPage(section(message('No results found'), { crown: {} }))],
-  ])('%s is an empty list', async (_what, answer) => {
-    replay.misbehave('search', answerJson(answer));
+  ])('%s is an empty list', async (_what, response) => {
+    replay.misbehave('search', respondWithJson(response));
     expect(await search()).toEqual({ hits: [] });
   });
 
@@ -213,8 +213,8 @@ describe('a first page of a search', () => {
     ['with lockups without an ID', firstPage(section(lockup('', 'Bell Rock Light')))],
     ['with lockups of an unknown type that have a channel ID', firstPage(section(lockup(HIT.channelId, '', 'NEW')))],
     ['with channels in an unknown form', firstPage(section({ channelRenderer: { id: HIT.channelId } }))],
-  ])('%s is an error, not an empty list', async (_what, answer) => {
-    replay.misbehave('search', answerJson(answer));
+  ])('%s is an error, not an empty list', async (_what, response) => {
+    replay.misbehave('search', respondWithJson(response));
     await expect(search()).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 });

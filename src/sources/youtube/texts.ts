@@ -70,7 +70,7 @@ function shifted(number: string, zeros: number | undefined): string | undefined 
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** "Sep", "Sept" or "September", with a full stop in older answers. */
+/** "Sep", "Sept" or "September", with a full stop in older responses. */
 const MONTH = /^([a-z]{3})[a-z]{0,6}\.?$/;
 const DAY = /^\d{1,2}$/;
 const YEAR = /^\d{4}$/;

@@ -1,4 +1,4 @@
-import { type OriginalRef, pictureVersion, type SearchHit } from '../../domain/channel.ts';
+import { imageVersion, type OriginalRef, type SearchHit } from '../../domain/channel.ts';
 import { findHandle, isChannelId } from '../../domain/identifier.ts';
 import type { ImageKind } from '../../domain/variants.ts';
 
@@ -40,32 +40,32 @@ function handleSegment(text: string): string | undefined {
   }
 }
 
-/** The default picture of channels and error pages (seen 2026-07). */
+/** The default image of channels and error pages (seen 2026-07). */
 const DEFAULT_AVATAR_PATH = '/a/default-user';
 
 /**
- * Options for the whole picture: `s0` is the uploaded original; the second one is used by upstream's own pages. Without
+ * Options for the whole image: `s0` is the uploaded original; the second one is used by upstream's own pages. Without
  * options the image service sends a smaller copy.
  */
-const WHOLE_PICTURE: Readonly<Record<ImageKind, readonly string[]>> = {
+const WHOLE_IMAGE: Readonly<Record<ImageKind, readonly string[]>> = {
   banner: ['s0', 'w2560-fcrop64=1,00000000ffffffff-k-c0xffffffff-no-nd-rj'],
   avatar: ['s0', 's900-c-k-c0x00ffffff-no-rj'],
 };
 
 /**
- * The original of a picture, by one of its URLs. Its key is the https URL up to the first `=`, after which only size and
+ * The original of an image, by one of its URLs. Its key is the https URL up to the first `=`, after which only size and
  * crop options follow. `undefined` for the default avatar and everything that is not an https URL.
  */
-export function parsePicture(url: unknown, kind: ImageKind): OriginalRef | undefined {
+export function parseImage(url: unknown, kind: ImageKind): OriginalRef | undefined {
   if (typeof url !== 'string') return undefined;
   const [key = ''] = withScheme(url).split(/[=?#]/);
   const parsed = URL.parse(key);
   if (parsed?.protocol !== 'https:' || parsed.pathname.length < 2 || isDefaultAvatar(key)) return undefined;
-  return { kind: 'remote', key, urls: WHOLE_PICTURE[kind].map((options) => `${key}=${options}`) };
+  return { kind: 'remote', key, urls: WHOLE_IMAGE[kind].map((options) => `${key}=${options}`) };
 }
 
-export function isDefaultAvatar(pictureUrl: string): boolean {
-  return URL.parse(withScheme(pictureUrl))?.pathname.startsWith(DEFAULT_AVATAR_PATH) === true;
+export function isDefaultAvatar(imageUrl: string): boolean {
+  return URL.parse(withScheme(imageUrl))?.pathname.startsWith(DEFAULT_AVATAR_PATH) === true;
 }
 
 function withScheme(url: string): string {
@@ -76,5 +76,5 @@ function withScheme(url: string): string {
 export function avatarOfHit(thumbnail: string | undefined): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
   if (thumbnail === undefined) return { avatar: 'unknown' };
   if (isDefaultAvatar(thumbnail)) return { avatar: 'absent' };
-  return { avatar: 'present', avatarVersion: pictureVersion(parsePicture(thumbnail, 'avatar') ?? null) };
+  return { avatar: 'present', avatarVersion: imageVersion(parseImage(thumbnail, 'avatar') ?? null) };
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { answerHtml, answerJson, answerStatus, FAULTS } from '../../../test/helpers/fake-upstream.ts';
-import { jsonAnswer, OWN_ANSWERS, ownAnswer, readAnswers } from '../../../test/helpers/replay-answers.ts';
+import { FAULTS, respondWithHtml, respondWithJson, respondWithStatus } from '../../../test/helpers/fake-upstream.ts';
+import { jsonResponse, OWN_RESPONSES, ownResponse, readResponses } from '../../../test/helpers/replay-responses.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import {
   createTestYoutubeSource,
@@ -18,9 +18,9 @@ const MOVED = 'UCreplayMovedAway0000009';
 const HEADER_TOKEN = 'UCreplayHeaderToken00012';
 
 const FOGHORN_PANEL = { aboutChannelViewModel: { viewCountText: '99 views' } };
-const ANSWERS = [
-  ...readAnswers(OWN_ANSWERS),
-  jsonAnswer('browse', { continuation: 'token-from-the-header' }, panelReply(FOGHORN_PANEL)),
+const RESPONSES = [
+  ...readResponses(OWN_RESPONSES),
+  jsonResponse('browse', { continuation: 'token-from-the-header' }, panelReply(FOGHORN_PANEL)),
 ];
 
 function panelReply(metadata: object) {
@@ -33,7 +33,7 @@ let source: YoutubeSource;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {
-  ({ replay, source } = await startReplayedSource({ answers: ANSWERS }));
+  ({ replay, source } = await startReplayedSource({ responses: RESPONSES }));
 });
 
 const load = (channelId: string) => source.getChannel(channelId, { signal });
@@ -55,11 +55,11 @@ describe('requests', () => {
   it('for the panel do not wait for the page', async () => {
     replay.misbehave('browse', FAULTS.hangBeforeHeaders);
     const controller = new AbortController();
-    const answer = source.getChannel(LIGHTHOUSE, { signal: controller.signal });
-    answer.catch(() => undefined);
+    const response = source.getChannel(LIGHTHOUSE, { signal: controller.signal });
+    response.catch(() => undefined);
     await expect.poll(() => replay.callsTo('about')).toHaveLength(1);
     controller.abort();
-    await expect(answer).rejects.toThrow();
+    await expect(response).rejects.toThrow();
   });
 
   it('have a field mask only if it is set', async () => {
@@ -94,18 +94,22 @@ describe('a record', () => {
     const navigate = (browseId: string) => ({
       onResponseReceivedActions: [{ navigateAction: { endpoint: { browseEndpoint: { browseId } } } }],
     });
-    replay.misbehave('browse', answerJson(navigate(GAME)), 1);
-    replay.misbehave('browse', answerJson(navigate(MOVED)), 1);
-    replay.misbehave('browse', answerJson(navigate(GAME)), 1);
-    replay.misbehave('browse', answerJson(navigate(MOVED)), 1);
+    replay.misbehave('browse', respondWithJson(navigate(GAME)), 1);
+    replay.misbehave('browse', respondWithJson(navigate(MOVED)), 1);
+    replay.misbehave('browse', respondWithJson(navigate(GAME)), 1);
+    replay.misbehave('browse', respondWithJson(navigate(MOVED)), 1);
     await expect(load(MOVED)).rejects.toMatchObject({ code: 'upstream_invalid' });
     expect(replay.callsTo('browse')).toHaveLength(4);
   });
 
-  it('has nothing from an answer without the requested About tab', async () => {
+  it('has nothing from a response without the requested About tab', async () => {
     const described = { metadata: { channelMetadataRenderer: { description: 'Of the home page.' } } };
-    replay.misbehave('browse', answerJson({ header: { c4TabbedHeaderRenderer: { channelId: GAME, title: 'T' } } }), 1);
-    replay.misbehave('browse', answerJson(described), 1);
+    replay.misbehave(
+      'browse',
+      respondWithJson({ header: { c4TabbedHeaderRenderer: { channelId: GAME, title: 'T' } } }),
+      1,
+    );
+    replay.misbehave('browse', respondWithJson(described), 1);
     const { channel, isComplete } = await load(GAME);
     expect(replay.callsTo('browse').map(({ body }) => body?.params)).toEqual([undefined, 'EgVhYm91dA%3D%3D']);
     expect(channel).toMatchObject({ channelId: GAME, title: 'T', description: null });
@@ -113,7 +117,7 @@ describe('a record', () => {
   });
 
   it('never combines a page with the panel of another channel', async () => {
-    replay.misbehave('browse', answerJson(ownAnswer('browseId', 'UCreplayQuiet00000000007')));
+    replay.misbehave('browse', respondWithJson(ownResponse('browseId', 'UCreplayQuiet00000000007')));
     const { channel } = await load(LIGHTHOUSE);
     expect(channel).toMatchObject({ channelId: 'UCreplayQuiet00000000007', viewCount: '1', links: [] });
   });
@@ -160,11 +164,11 @@ describe('a record', () => {
 
 describe('a lost panel', () => {
   const lostPanels = {
-    'an error': answerStatus(503),
-    HTML: answerHtml(),
-    'a connection reset': FAULTS.resetBeforeAnswer,
-    'half an answer': FAULTS.closeMidBody,
-    'a block': answerStatus(429),
+    'an error': respondWithStatus(503),
+    HTML: respondWithHtml(),
+    'a connection reset': FAULTS.resetBeforeResponse,
+    'half a response': FAULTS.closeMidBody,
+    'a block': respondWithStatus(429),
   };
 
   it.each(Object.entries(lostPanels))('by %s gives a record that names the missing fields', async (_what, listener) => {
@@ -192,14 +196,14 @@ describe('a lost panel', () => {
   });
 
   it('of the built token is requested with the token in the page', async () => {
-    replay.misbehave('about', answerStatus(404), 1);
+    replay.misbehave('about', respondWithStatus(404), 1);
     expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
     replay.misbehave('about', FAULTS.closeMidBody, 1);
     expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
   });
 
   it('is requested alone with the token in the record, and is lost again if that fails', async () => {
-    replay.misbehave('about', answerStatus(503));
+    replay.misbehave('about', respondWithStatus(503));
     const { rest = '' } = await load(HEADER_TOKEN);
     await expect(source.getRest(HEADER_TOKEN, rest, { signal })).rejects.toMatchObject({
       code: 'upstream_unavailable',
@@ -211,7 +215,7 @@ describe('a lost panel', () => {
   });
 
   it('is replaced by the header’s number of videos, which counts as missing only if it is rounded', async () => {
-    replay.misbehave('about', answerStatus(503));
+    replay.misbehave('about', respondWithStatus(503));
     expect((await load(LIGHTHOUSE)).channel.videoCount).toBe('7600');
     const exact = await load(HEADER_TOKEN);
     expect(exact.channel.videoCount).toBe('12');
@@ -219,7 +223,7 @@ describe('a lost panel', () => {
   });
 
   it('is one that the page has and that no token gives', async () => {
-    replay.misbehave('about', answerJson({}));
+    replay.misbehave('about', respondWithJson({}));
     expect((await load(LIGHTHOUSE)).isComplete).toBe(false);
   });
 });
@@ -227,12 +231,12 @@ describe('a lost panel', () => {
 describe('the feed', () => {
   it('gives nothing for a 404, for HTML, or for another channel', async () => {
     expect(await source.findPublishedAt(GAME, { signal })).toBeNull();
-    replay.misbehave('feed', answerHtml());
+    replay.misbehave('feed', respondWithHtml());
     expect(await source.findPublishedAt(LIGHTHOUSE, { signal })).toBeNull();
   });
 
   it('is indeterminate when upstream fails', async () => {
-    replay.misbehave('feed', answerStatus(500));
+    replay.misbehave('feed', respondWithStatus(500));
     await expect(source.findPublishedAt(LIGHTHOUSE, { signal })).rejects.toMatchObject({
       code: 'upstream_unavailable',
     });

@@ -9,12 +9,12 @@ import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
 import { type About, type AboutHints, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
-import * as answerReaders from './answer-readers.ts';
 import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
 import { channelNotFound, createInnertube, type Innertube, invalid, requireFound, YOUTUBE_WEB } from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readAboutFields, readPageField, showsChannel } from './record.ts';
+import * as responseReaders from './response-readers.ts';
 import { findYoutubeUrl, parseChannelId } from './urls.ts';
 
 export interface YoutubeSourceOptions {
@@ -43,7 +43,7 @@ const MAX_REDIRECTS = 3;
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersions, useFieldMask, aboutToken, clock, onField } = options;
-  const reader = createBodyReader(answerReaders, siblingModule(import.meta.url, 'answer-readers'));
+  const reader = createBodyReader(responseReaders, siblingModule(import.meta.url, 'response-readers'));
   const innertube = createInnertube({ http, origin, clientVersions, reader });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
@@ -68,12 +68,12 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
 
   async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
     if (useFieldMask) {
-      const answer = await innertube.browseChannel(channelId, { useFieldMask, signal });
-      if (answer.kind === 'value' && answer.value.hasKnownPart) return answer.value;
+      const response = await innertube.browseChannel(channelId, { useFieldMask, signal });
+      if (response.kind === 'value' && response.value.hasKnownPart) return response.value;
     }
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
-    const answer = await innertube.browseChannel(channelId, { useFieldMask: false, signal });
-    return requireFound(answer, 'browse', 'The video site did not understand the request for this channel.');
+    const response = await innertube.browseChannel(channelId, { useFieldMask: false, signal });
+    return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
   }
 
   /** Starts to load the panel before the page is known, unless the setting demands the token of the page. */
@@ -107,7 +107,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     name: 'youtube',
     isLive: true,
     origin,
-    holders: { 'long answers of YouTube': reader.stats },
+    holders: { 'long responses of YouTube': reader.stats },
     resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
     getRest: (channelId, rest, { signal }) => loadRest(channelId, rest, signal),
@@ -136,7 +136,7 @@ const GONE = /does not exist|\bterminated\b|\bremoved\b/i;
 function assertShowsChannel(page: PageReading): void {
   if (showsChannel(page)) return;
   const { alert } = page;
-  if (alert === undefined) throw invalid('The video site sent an answer without a channel.');
+  if (alert === undefined) throw invalid('The video site sent a response without a channel.');
   if (GONE.test(alert)) throw channelNotFound(alert);
   const options = { cause: new Error(alert), scope: 'key' } as const;
   throw new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
@@ -162,8 +162,8 @@ const MAX_HOPS = 3;
 async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: AbortSignal): Promise<string> {
   let url = pageUrl(ref);
   for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
-    const answer = await innertube.resolveUrl(url, signal);
-    const { browseId, target } = requireFound(answer, 'resolve_url', NOT_UNDERSTOOD);
+    const response = await innertube.resolveUrl(url, signal);
+    const { browseId, target } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
     if (browseId !== undefined) {
       if (isChannelId(browseId)) return browseId;
       throw channelNotFound(`${url} is the page ${browseId}`);
@@ -183,7 +183,7 @@ function pageUrl({ kind, value }: ChannelRef): string {
 const NOT_UNDERSTOOD = 'The video site did not understand the request for this name.';
 
 function requireNextUrl(target: string | undefined): string {
-  if (target === undefined) throw invalid('The video site sent an answer without a channel or a URL.');
+  if (target === undefined) throw invalid('The video site sent a response without a channel or a URL.');
   const url = findYoutubeUrl(target);
   if (url === undefined) throw invalid('The video site redirects this name to another site.');
   return `${YOUTUBE_WEB}${url.pathname}${url.search}`;
@@ -195,14 +195,14 @@ const MAX_PAGES = 3;
 /** Takes one call. */
 async function searchChannels(innertube: Innertube, query: string, { from, signal }: SearchOptions) {
   const [page, token] = from === undefined ? [1] : parsePlace(from);
-  const answer = await innertube.search(query, token, signal);
-  if (answer.kind === 'refusal') {
-    throw invalid('The video site did not understand the search.', new Error(answer.reason));
+  const response = await innertube.search(query, token, signal);
+  if (response.kind === 'refusal') {
+    throw invalid('The video site did not understand the search.', new Error(response.reason));
   }
-  const { hits, continuation, hasList, saysNothingFound, isUnreadable } = answer.value;
+  const { hits, continuation, hasList, saysNothingFound, isUnreadable } = response.value;
   // Since 2026-04 the last page may have no list, and for some sessions earlier pages too.
   if (!hasList && page === 1 && !saysNothingFound) {
-    throw invalid('The video site sent a search answer without a list.');
+    throw invalid('The video site sent a search response without a list.');
   }
   if (isUnreadable) throw invalid('The video site sent search results in an unknown form.');
   const isLast = continuation === undefined || page === MAX_PAGES;

@@ -1,0 +1,273 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
+import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { asWork } from '../lib/work.ts';
+import { type Changes, changeOfChannels, createChanges, EVERYTHING } from '../store/changes.ts';
+import { createDiskFileStore, type FileStore } from './disk-files.ts';
+import { createImageCache, type ImageCache } from './images.ts';
+import type { SharedImages } from './shared-images.ts';
+
+interface Instance {
+  readonly images: ImageCache;
+  readonly changes: Changes;
+  /** The calls to the shared images. */
+  readonly calls: string[];
+}
+
+/** One instance with its own disk and the shared images. */
+async function createInstance(
+  sharedBytes: Map<string, Buffer>,
+  // Almost no memory, so that images are read from the disk or from other instances.
+  { maxMemoryBytes = 1 }: { maxMemoryBytes?: number } = {},
+): Promise<Instance> {
+  const calls: string[] = [];
+  const shared: SharedImages = {
+    async get(key) {
+      calls.push(`get ${key}`);
+      return sharedBytes.get(key);
+    },
+    async set(key, bytes) {
+      calls.push(`set ${key}`);
+      sharedBytes.set(key, bytes);
+    },
+    async erase() {},
+  };
+  const files = createDiskFileStore({
+    directory: await createTemporaryDirectory(),
+    maxBytes: 1_000_000,
+    clock: createManualClock(),
+    onEvent: () => undefined,
+  });
+  const changes = createChanges();
+  const images = createImageCache({ files, changes, shared, maxMemoryBytes, runtime: createTestRuntime() });
+  onTestFinished(() => images.close());
+  return { images, changes, calls };
+}
+
+const bytes = Buffer.from('image');
+
+test('an image of another instance is fetched once and then stored here', async () => {
+  const sharedBytes = new Map([['key', bytes]]);
+  const { images, calls } = await createInstance(sharedBytes);
+  expect(await images.get('key', 'plain')).toEqual(bytes);
+  await expect.poll(() => images.stats().disk.entries).toBe(1);
+  sharedBytes.clear();
+  expect(await images.get('key', 'plain')).toEqual(bytes);
+  expect(calls).toEqual(['get key']);
+});
+
+test('an image that this instance encodes is shared, unless it has a custom size', async () => {
+  const sharedBytes = new Map<string, Buffer>();
+  const { images, calls } = await createInstance(sharedBytes);
+  images.put('plain', bytes, 'plain');
+  images.put('custom', bytes, 'custom');
+  await expect.poll(() => images.stats().disk.entries).toBe(2);
+  expect(await images.get('another custom', 'custom')).toBeUndefined();
+  expect(calls).toEqual(['set plain']);
+});
+
+test('images of custom sizes use at most a quarter of the memory', async () => {
+  const maxMemoryBytes = 100_000;
+  const { images } = await createInstance(new Map(), { maxMemoryBytes });
+  const put = (fileClass: 'plain' | 'custom', count: number) => {
+    for (let number = 0; number < count; number += 1) {
+      images.put(`image2/UC/${fileClass} ${number}`, Buffer.alloc(1_000), fileClass);
+    }
+  };
+  put('plain', 20);
+  const { bytes: plainBytes = 0 } = images.stats().memory;
+  put('custom', 200);
+  const { bytes: allBytes = 0 } = images.stats().memory;
+  expect(allBytes - plainBytes).toBeGreaterThan(0.2 * maxMemoryBytes);
+  expect(allBytes - plainBytes).toBeLessThanOrEqual(0.25 * maxMemoryBytes);
+  put('plain', 200);
+  expect(images.stats().memory.bytes).toBeGreaterThan(0.9 * maxMemoryBytes);
+  expect(images.stats().memory.bytes).toBeLessThanOrEqual(maxMemoryBytes);
+});
+
+test('a load that ends after the store was closed writes no file', async () => {
+  const { images, calls } = await createInstance(new Map(), { maxMemoryBytes: 1_000_000 });
+  images.put('before', bytes, 'plain');
+  await images.close();
+  images.put('after', bytes, 'plain');
+  expect(images.stats().writes.entries).toBe(0);
+  expect(images.stats().disk.entries).toBe(1);
+  expect(calls).toEqual(['set before']);
+});
+
+test('an image that is stored during its lookup is found', async () => {
+  const lookUp = Promise.withResolvers<undefined>();
+  const shared: SharedImages = { get: () => lookUp.promise, set: async () => {}, erase: async () => {} };
+  const files = createDiskFileStore({
+    directory: await createTemporaryDirectory(),
+    maxBytes: 1_000_000,
+    clock: createManualClock(),
+    onEvent: () => undefined,
+  });
+  const images = createImageCache({
+    files,
+    changes: createChanges(),
+    shared,
+    maxMemoryBytes: 1_000_000,
+    runtime: createTestRuntime(),
+  });
+  onTestFinished(() => images.close());
+  const found = images.get('key', 'plain');
+  images.put('key', bytes, 'plain');
+  lookUp.resolve(undefined);
+  expect(await found).toEqual(bytes);
+});
+
+const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
+const keysOf = (channelId: string) => [`original/${channelId}/0123`, `image2/${channelId}/0123/0,0,1,1/1x1/7.avif`];
+
+test('a channel’s images are erased from memory and disk, also while they are written', async () => {
+  const { images, changes } = await createInstance(new Map(), { maxMemoryBytes: 1_000_000 });
+  for (const key of [...keysOf(GONE), ...keysOf(KEPT)]) images.put(key, bytes, 'custom');
+  await expect.poll(() => images.stats().disk.entries).toBe(4);
+  const [key = ''] = keysOf(GONE);
+  images.put(`${key}4567`, bytes, 'custom');
+  const change = changeOfChannels(new Set([GONE]));
+  changes.announce(change);
+  expect(await images.erase(change)).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  for (const gone of [...keysOf(GONE), `${key}4567`]) expect(await images.get(gone, 'custom')).toBeUndefined();
+  for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toEqual(bytes);
+  changes.announce(EVERYTHING);
+  expect(await images.erase(EVERYTHING)).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toBeUndefined();
+  await changes.sweep();
+  const { disk, memory, writes } = images.stats();
+  for (const emptied of [disk, memory, writes]) expect(emptied).toMatchObject({ entries: 0, bytes: 0 });
+});
+
+test('an image from work that began before a change is not stored, and one from later work is', async () => {
+  const sharedBytes = new Map<string, Buffer>();
+  const { images, changes } = await createInstance(sharedBytes, { maxMemoryBytes: 1_000_000 });
+  const [key = ''] = keysOf(GONE);
+  await asWork(async () => {
+    changes.announce(changeOfChannels(new Set([GONE])));
+    images.put(key, bytes, 'plain');
+  });
+  expect([await images.get(key, 'plain'), sharedBytes.size]).toEqual([undefined, 0]);
+  images.put(key, bytes, 'plain');
+  expect(await images.get(key, 'plain')).toEqual(bytes);
+  await expect.poll(() => images.stats().disk.entries).toBe(1);
+});
+
+/** A file store whose next read and next erasure wait for the test. */
+function createSlowFiles(): FileStore & {
+  readonly read: PromiseWithResolvers<Buffer>;
+  readonly erased: PromiseWithResolvers<void>;
+} {
+  const read = Promise.withResolvers<Buffer>();
+  const erased = Promise.withResolvers<void>();
+  return {
+    read,
+    erased,
+    get: () => read.promise,
+    findPath: async () => '/path',
+    set: async () => undefined,
+    async erase() {
+      await erased.promise;
+      return { files: 0, bytes: 0 };
+    },
+    stats: () => ({ entries: 0, maxEntries: 0, bytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
+    close: async () => undefined,
+  };
+}
+
+test('an image that was being read when a change removed it does not come back', async () => {
+  const files = createSlowFiles();
+  const changes = createChanges();
+  const images = createImageCache({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
+  const [key = ''] = keysOf(GONE);
+  const reading = images.get(key, 'plain');
+  changes.announce(changeOfChannels(new Set([GONE])));
+  files.read.resolve(bytes);
+  expect(await reading).toBeUndefined();
+  await changes.sweep();
+  expect(images.stats().memory.bytes).toBe(0);
+});
+
+test('files are not used while they are being erased', async () => {
+  const files = createSlowFiles();
+  files.read.resolve(bytes);
+  const changes = createChanges();
+  const images = createImageCache({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
+  const change = changeOfChannels(new Set([GONE]));
+  changes.announce(change);
+  const erasing = images.erase(change);
+  const [key = ''] = keysOf(GONE);
+  const [other = ''] = keysOf(KEPT);
+  expect(await images.get(key, 'plain')).toBeUndefined();
+  expect(await images.findForReading(key)).toBeUndefined();
+  expect(await images.get(other, 'plain')).toEqual(bytes);
+  files.erased.resolve();
+  await erasing;
+  expect(await images.get(key, 'plain')).toEqual(bytes);
+});
+
+/** A file store whose disk hangs until the test releases it. */
+function createHangingFiles() {
+  const disk = Promise.withResolvers<void>();
+  const written: string[] = [];
+  const files: FileStore = {
+    get: async () => undefined,
+    findPath: async () => undefined,
+    async set(key) {
+      await disk.promise;
+      written.push(key);
+    },
+    erase: async () => ({ files: 0, bytes: 0 }),
+    stats: () => ({ entries: 0, maxEntries: 0, bytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
+    async close() {},
+  };
+  return { files, written, goOn: () => disk.resolve() };
+}
+
+test('a disk that hangs does not fill the memory: surplus images are not written', async () => {
+  const { files, written, goOn } = createHangingFiles();
+  const images = createImageCache({
+    files,
+    changes: createChanges(),
+    maxMemoryBytes: 0,
+    maxWriteBytes: 10_000,
+    runtime: createTestRuntime(),
+  });
+  for (let number = 0; number < 100; number += 1) images.put(`key ${number}`, Buffer.alloc(1_000), 'plain');
+  const { writes, memory } = images.stats();
+  expect(memory).toEqual({ entries: 0, bytes: 0, maxBytes: 0 });
+  expect(writes.bytes).toBeGreaterThan(8_000);
+  expect(writes.bytes).toBeLessThanOrEqual(10_000);
+
+  goOn();
+  await images.close();
+  expect(written).toHaveLength(writes.entries ?? 0);
+  expect(images.stats().writes).toMatchObject({ entries: 0, bytes: 0 });
+});
+
+memoryTest('images in memory count at least what they take there, with their keys', async () => {
+  const { files, goOn } = createHangingFiles();
+  goOn();
+  const images = createImageCache({
+    files,
+    changes: createChanges(),
+    maxMemoryBytes: 100_000_000,
+    runtime: createTestRuntime(),
+  });
+  // Like a reply from Redis: a small part of a large buffer.
+  const packet = Buffer.alloc(60_000);
+  const heldBytes = await measureHeldBytes(async () => {
+    for (let number = 0; number < 10_000; number += 1) {
+      const part = Buffer.from(packet).subarray(100, 200);
+      images.put(`image2/UC${String(number).padStart(22, '0')}/0123456789abcdef/default.avif`, part, 'plain');
+    }
+    await images.close();
+  });
+  const { entries, bytes = 0 } = images.stats().memory;
+  expect(entries).toBe(10_000);
+  expect(heldBytes).toBeLessThan(bytes);
+});

@@ -1,0 +1,281 @@
+import type { Channel } from '../domain/channel.ts';
+import { AppError, type CacheOutcome, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
+import { type Format, formatRow } from '../domain/formats.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
+import { cropOf, type ImageKind, resolveOutput, type Size, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
+import type { FileClass } from '../image-store/file-names.ts';
+import type { ImageCache } from '../image-store/images.ts';
+import type { Encoder } from '../images/encoder/encoder.ts';
+import type { Effort, EncodeJob, JobOptions } from '../images/encoder/job.ts';
+import { createFailedKeys } from '../lib/failed-keys.ts';
+import { hasErrorCode } from '../lib/file-system.ts';
+import { createMemoryCache } from '../lib/memory-cache.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import { traced } from '../lib/tracing.ts';
+import { createSharedWork, createWaitingClients } from '../lib/work.ts';
+import { type Change, type Changes, concernsImage } from '../store/changes.ts';
+import {
+  encodedOriginalKey,
+  fingerprint,
+  type ImageIdentity,
+  imageKey,
+  optimizedImageKey,
+  originalBytesKey,
+} from '../store/keys.ts';
+import type { Original } from './cache-policy.ts';
+import type { ChannelService } from './channels.ts';
+import type { Originals } from './originals.ts';
+import type { ReEncodeOutcome, ReEncoding } from './re-encoding.ts';
+
+export interface ImageRequest {
+  /** References to the channel, in the order to try them. */
+  readonly refs: readonly ChannelRef[];
+  readonly variant: Variant;
+  /** The requested format, or the accepted formats, best first. Empty: JPEG, or PNG for transparency. */
+  readonly formats: readonly Format[];
+  readonly width: number | undefined;
+  readonly height: number | undefined;
+  readonly quality: number | undefined;
+}
+
+/** A resolved image. Requests for the same image have the same `identity`. */
+interface ImageSpec {
+  readonly channel: Channel;
+  readonly kind: ImageKind;
+  /** The requested variant. Other variants may give the same image. */
+  readonly variant: Variant;
+  readonly original: Original;
+  readonly identity: ImageIdentity;
+  readonly fileClass: FileClass;
+}
+
+type Rendition = Pick<Image, 'etag' | 'earlierEtags' | 'render'>;
+
+/** An image that may not be encoded yet: enough for a 304. */
+export interface Image {
+  readonly channelId: string;
+  readonly variant: Variant;
+  readonly format: Format;
+  readonly lastModifiedMs: number;
+  /** The cache outcome of the original. */
+  readonly outcome: CacheOutcome;
+  /** False if the record names a newer image, which could not be loaded yet. */
+  readonly isCurrent: boolean;
+  /** Remaining freshness of both the record and the original, in milliseconds. */
+  readonly freshMs: number;
+  /** Strong, with quotes. Known before encoding. */
+  readonly etag: string;
+  /** ETags of earlier encodings of the same image. */
+  readonly earlierEtags: readonly string[];
+  /**
+   * Returns the stored bytes, or encodes them now.
+   *
+   * @param disconnectSignal returns a signal that aborts when the client disconnects; called only when it must wait
+   */
+  render(options: {
+    /** For fair scheduling. */
+    readonly client: string;
+    readonly disconnectSignal: () => AbortSignal;
+  }): Promise<{ bytes: Buffer; isStored: boolean; isCollapsed: boolean }>;
+}
+
+interface BannerServiceOptions {
+  readonly channels: Pick<ChannelService, 'findChannel'>;
+  readonly originals: Pick<Originals, 'get' | 'read' | 'readBytes'>;
+  readonly encoder: Pick<Encoder, 'encode' | 'reencode'>;
+  readonly images: ImageCache;
+  readonly reEncoding: ReEncoding;
+  readonly changes: Changes;
+  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
+}
+
+/** About 10,000 images. Hashing a key for each request would cost more than the lookup of its image. */
+const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
+/** Memory of the cache's own lists (measured; a test compares). */
+const ETAG_OVERHEAD_BYTES = 300;
+
+export type BannerService = ReturnType<typeof createBannerService>;
+
+/** Returns original images, stored images, or encodes them, each once for all concurrent requests. */
+export function createBannerService(options: BannerServiceOptions) {
+  const { channels, originals, encoder, images, reEncoding, changes } = options;
+  const { clock, holders } = options.runtime;
+  const encoding = createSharedWork<Buffer>();
+  const waiting = createWaitingClients();
+  const failedEncodes = createFailedKeys({ clock });
+  const etags = createMemoryCache<string, Change>({
+    changes,
+    maxBytes: MAX_ETAGS_BYTES,
+    sizeOf: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
+    concerns: concernsImage,
+  });
+  holders.add('failed encodes', failedEncodes.stats);
+  holders.add('ETags of images', etags.stats);
+  holders.add('images being made', encoding.stats);
+
+  function etagOf(key: string): string {
+    const known = etags.get(key);
+    if (known !== undefined) return known;
+    const etag = `"${fingerprint(key)}"`;
+    etags.set(key, etag);
+    return etag;
+  }
+
+  async function jobFor({ channel, kind, original, identity }: ImageSpec, effort: Effort): Promise<EncodeJob> {
+    const { crop, output, format, quality } = identity;
+    return { original: await originals.read(channel, kind, original), crop, output, format, quality, effort };
+  }
+
+  async function encode(spec: ImageSpec, effort: Effort, options: JobOptions): Promise<Buffer> {
+    const job = await jobFor(spec, effort);
+    try {
+      return await encoder.encode(job, options);
+    } catch (error) {
+      // The file was evicted or damaged. `readBytes` notices that and downloads the original again.
+      const isUnusable = hasErrorCode(error, 'ENOENT') || errorCodeOf(error) === 'upstream_invalid';
+      if (!('path' in job.original) || !isUnusable) throw error;
+      const bytes = await originals.readBytes(spec.channel, spec.kind, spec.original);
+      return encoder.encode({ ...job, original: { bytes } }, options);
+    }
+  }
+
+  async function reEncode(spec: ImageSpec, key: string): Promise<ReEncodeOutcome> {
+    const fast = await images.get(key, spec.fileClass);
+    if (fast === undefined) return 'interrupted';
+    return traced({ name: 'refine image', attributes: describeImage(spec) }, async () => {
+      let job: EncodeJob | undefined;
+      try {
+        job = await jobFor(spec, 'optimized');
+        const background = { signal: new AbortController().signal, client: '', priority: 'background' } as const;
+        const optimized = await encoder.reencode(job, fast, background);
+        if (optimized === undefined) return 'rejected';
+        images.put(optimizedImageKey(key), optimized, spec.fileClass);
+        return 'kept';
+      } catch (error) {
+        // The original could not be read or downloaded.
+        if (job === undefined && error instanceof AppError) return 'unavailable';
+        if (wasInterrupted(error) || hasErrorCode(error, 'ENOENT')) return 'interrupted';
+        throw error;
+      }
+    });
+  }
+
+  /** The encoding to send now. An evicted optimized image is not encoded again while a client waits. */
+  async function availableEffort(key: string, fileClass: FileClass): Promise<Effort> {
+    if ((await reEncoding.encodingOf(key)) === 'fast') return 'fast';
+    if ((await images.get(optimizedImageKey(key), fileClass)) !== undefined) return 'optimized';
+    reEncoding.noteLost(key);
+    return 'fast';
+  }
+
+  /** The original itself. */
+  function passThrough({ channel, kind, original }: ImageSpec, key: string): Rendition {
+    return {
+      etag: etagOf(key),
+      earlierEtags: [],
+      async render() {
+        const stored = await images.get(originalBytesKey(channel.channelId, original.digest), 'plain');
+        const bytes = stored ?? (await originals.readBytes(channel, kind, original));
+        return { bytes, isStored: stored !== undefined, isCollapsed: false };
+      },
+    };
+  }
+
+  async function renditionOf(spec: ImageSpec): Promise<Rendition> {
+    const plainKey = imageKey(spec.identity);
+    const isWhole = isWholeOriginal(spec);
+    if (isWhole && spec.original.isWebReady) return passThrough(spec, plainKey);
+    const key = isWhole ? encodedOriginalKey(plainKey) : plainKey;
+    const effort = await availableEffort(key, spec.fileClass);
+    const storedKey = effort === 'optimized' ? optimizedImageKey(key) : key;
+
+    async function make(signal: AbortSignal, client: string): Promise<Buffer> {
+      const isShared = () => waiting.hasOther(storedKey, client);
+      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, isShared }));
+      images.put(storedKey, bytes, spec.fileClass);
+      return bytes;
+    }
+
+    return {
+      etag: etagOf(storedKey),
+      earlierEtags: effort === 'optimized' ? [etagOf(key)] : [],
+      async render({ client, disconnectSignal }) {
+        if (effort === 'fast') reEncoding.noteFastResponse(key, () => reEncode(spec, key));
+        const stored = await images.get(storedKey, spec.fileClass);
+        if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
+        const isCollapsed = encoding.isRunning(storedKey);
+        const attributes = { ...describeImage(spec), 'pennant.cache.collapsed': isCollapsed };
+        const bytes = await traced({ name: 'render image', attributes }, () =>
+          waiting.during(storedKey, client, () =>
+            encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
+          ),
+        );
+        return { bytes, isStored: false, isCollapsed };
+      },
+    };
+  }
+
+  return {
+    /**
+     * @throws AppError `channel_not_found`, `image_not_found`, `channel_blocked`, `upstream_…`; `render` throws
+     * `overloaded` and `upstream_invalid`
+     */
+    async getImage({ refs, variant, formats, width, height, quality }: ImageRequest): Promise<Image> {
+      const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
+      const { kind } = VARIANT_PRESETS[variant];
+      if (channel[kind] === null) {
+        const other = kind === 'banner' ? 'avatar' : 'banner';
+        const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
+        throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
+      }
+      const { value: original, outcome, isCurrent } = await originals.get(channel, kind);
+      const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
+      const variantCrop = cropOf(variant, original);
+      const maxSide = formatRow(format).maxSidePx;
+      const whole = resolveOutput(variantCrop, {}, maxSide).output;
+      const { crop, output } = resolveOutput(variantCrop, { width, height }, maxSide);
+      const customQuality = customQualityOf(format, quality);
+      const isPlain = customQuality === undefined && isSameSize(output, whole);
+      const { channelId } = channel;
+      const identity = { channelId, digest: original.digest, crop, output, format, quality: customQuality };
+      const fileClass = isPlain ? 'plain' : 'custom';
+      const rendition = await renditionOf({ channel, kind, variant, original, identity, fileClass });
+      const lastModifiedMs = original.firstStoredAtMs;
+      const freshMs = Math.min(recordOutcome.ttlMs, outcome.ttlMs);
+      return { ...rendition, channelId, variant, format, lastModifiedMs, outcome, isCurrent, freshMs };
+    },
+  };
+}
+
+function describeImage({ kind, variant, identity: { format, output, quality } }: ImageSpec) {
+  return {
+    'pennant.image.kind': kind,
+    'pennant.image.variant': variant,
+    'pennant.image.format': format,
+    'pennant.image.width': output.width,
+    'pennant.image.height': output.height,
+    'pennant.image.quality': quality,
+  };
+}
+
+/** The encoder was full, or interrupted the job for a waiting client. The image itself is valid. */
+function wasInterrupted(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'overloaded' && !isKeyFailure(error);
+}
+
+/** True when the image shows all of the original, in its own size and format. */
+function isWholeOriginal({ original, identity }: ImageSpec): boolean {
+  const { crop, output, format, quality } = identity;
+  const isWhole = isSameSize(crop, original) && isSameSize(output, original);
+  return isWhole && format === original.format && quality === undefined;
+}
+
+function isSameSize(one: Size, other: Size): boolean {
+  return one.width === other.width && one.height === other.height;
+}
+
+/** Returns `undefined` for the format's default quality, so that the image is the same as without a quality. */
+function customQualityOf(format: Format, quality: number | undefined): number | undefined {
+  const usual = formatRow(format).quality;
+  return usual === undefined || quality === usual ? undefined : quality;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
+import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
+import type { Channel } from '../domain/channel.ts';
+import type { CacheOutcome } from '../domain/errors.ts';
+import { channelIdRef } from '../domain/identifier.ts';
+import type { ImageCache } from '../image-store/images.ts';
+import { createChanges } from '../store/changes.ts';
+import { imageKey } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
+import type { Original } from './cache-policy.ts';
+import { createBannerService } from './images.ts';
+import { createReEncoding } from './re-encoding.ts';
+
+const EMPTY_STORE: Store = {
+  get: async () => undefined,
+  set: async () => {},
+  close: async () => {},
+};
+const OUTCOME: CacheOutcome = { kind: 'hit', ttlMs: 1, isCollapsed: false, isStored: false };
+const unused = () => Promise.reject(new Error('not expected'));
+
+const channelIdOf = (number: number) => `UC${String(number).padStart(22, '0')}`;
+
+function originalOf(number: number): Original {
+  const digest = String(number).padStart(32, '0');
+  const side = (number % 4_000) + 1;
+  const size = { width: side, height: side };
+  return { refKey: '', digest, firstStoredAtMs: 0, ...size, format: 'jpeg', hasAlpha: false, isWebReady: false };
+}
+
+function createSubjects() {
+  const runtime = createTestRuntime();
+  const reEncoding = createReEncoding({
+    store: EMPTY_STORE,
+    changes: createChanges(),
+    runtime,
+  });
+  const banners = createBannerService({
+    channels: {
+      findChannel: async ([ref]) => {
+        const avatar = { kind: 'remote', key: '', urls: [] } as const;
+        return { channel: { channelId: ref?.value, avatar } as unknown as Channel, outcome: OUTCOME };
+      },
+    },
+    originals: {
+      get: async ({ channelId }) => ({
+        value: originalOf(Number(channelId.slice(2))),
+        outcome: OUTCOME,
+        isCurrent: true,
+      }),
+      read: unused,
+      readBytes: unused,
+    },
+    encoder: { encode: unused, reencode: unused },
+    images: { get: async () => undefined } as unknown as ImageCache,
+    reEncoding,
+    changes: createChanges(),
+    runtime,
+  });
+  return { reEncoding, banners, runtime };
+}
+
+describe('the memory for re-encoding and ETags', () => {
+  memoryTest('counts at least the memory that it takes', async () => {
+    const { banners, runtime } = createSubjects();
+    const heldBytes = await measureHeldBytes(async () => {
+      for (let number = 0; number < 9_000; number += 1) {
+        const refs = [channelIdRef(channelIdOf(number))];
+        const noSize = { width: undefined, height: undefined };
+        await banners.getImage({ refs, variant: 'avatar', formats: ['avif'], ...noSize, quality: number % 100 });
+      }
+    });
+    const etags = heldBy(runtime, 'ETags of images');
+    const toEncodeAgain = heldBy(runtime, 'images to encode again');
+    expect([etags.entries, toEncodeAgain.entries]).toEqual([9_000, 9_000]);
+    expect(heldBytes).toBeLessThan((etags.bytes ?? 0) + (toEncodeAgain.bytes ?? 0));
+  });
+
+  it('is bounded', async () => {
+    const { reEncoding, runtime } = createSubjects();
+    for (let number = 0; number < 30_000; number += 1) {
+      const { digest, width, height } = originalOf(number);
+      const crop = { left: 0, top: 0, width, height };
+      const identity = { channelId: channelIdOf(number), digest, crop, output: crop, quality: number % 100 };
+      await reEncoding.encodingOf(imageKey({ ...identity, format: 'avif' }));
+    }
+    const { entries = 0, bytes = 0, maxBytes = 0 } = heldBy(runtime, 'images to encode again');
+    expect(bytes).toBeLessThanOrEqual(maxBytes);
+    expect(entries).toBeGreaterThan(8_000);
+    expect(entries).toBeLessThan(30_000);
+  });
+});

@@ -1,0 +1,161 @@
+import type { RequestListener } from 'node:http';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
+import type { HttpSender, SentResponse } from '../helpers/http-request.ts';
+import { decodeImage } from '../helpers/image.ts';
+import { jsonResponse, type ReplayResponse } from '../helpers/replay-responses.ts';
+import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import { encodersOf, type FaultContext, type Subject, stopService } from './context.ts';
+import { IMAGE_CASES, type ImageCase } from './image-cases.ts';
+import { SHAPES, type Shape } from './image-shapes.ts';
+import { findFaultsOf } from './mixed-load.ts';
+import { HOT_URLS, startProbe } from './probe.ts';
+import { loadAverage, type Outcome } from './report.ts';
+import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
+
+/** No request takes longer. */
+const LONGEST_MS = 12_000;
+
+/** Hostile images, and a codec that hangs. */
+export const images: Subject = {
+  name: 'images',
+  isMostlyWaiting: true,
+  async run(context) {
+    // These only wait.
+    const hanging = [
+      context.measure('images', 'a codec that hangs on an encode', () => hangTheCodec(context, true)),
+      context.measure('images', 'a codec that hangs on an original', () => hangTheCodec(context, false)),
+    ];
+    await serveStrangeImages(context);
+    await serveStrangeShapes(context);
+    await Promise.all(hanging);
+  },
+};
+
+async function serveStrangeImages(context: FaultContext): Promise<void> {
+  const originals = IMAGE_CASES.map(async ({ contentType = 'image/png', make }) =>
+    respondWithStatus(200, { 'content-type': contentType }, await make()),
+  );
+  await serve(context, await Promise.all(originals), async (client) => {
+    for (const [index, one] of IMAGE_CASES.entries()) {
+      await context.measure('images', one.name, () => askForFormats(client, index, one));
+    }
+  });
+}
+
+/** The variants of banners that are not 16:9. */
+async function serveStrangeShapes(context: FaultContext): Promise<void> {
+  const originals = SHAPES.map(async ({ make }) =>
+    respondWithStatus(200, { 'content-type': 'image/png' }, await make()),
+  );
+  await serve(context, await Promise.all(originals), async (client) => {
+    for (const [index, shape] of SHAPES.entries()) {
+      await context.measure('images', `a banner of ${shape.name}`, () => askForVariants(client, index, shape));
+    }
+  });
+}
+
+/** A service whose upstream has these banners, each of another channel. */
+async function serve(
+  context: FaultContext,
+  banners: readonly RequestListener[],
+  use: (client: HttpSender) => Promise<void>,
+): Promise<void> {
+  const replay = await startReplayServer({
+    responses: banners.map((_, index) => channelPage(index)),
+    image(request, response) {
+      const banner = banners[Number(/^\/banner-(\d+)=/.exec(request.url ?? '')?.[1])] ?? respondWithStatus(404);
+      banner(request, response);
+    },
+  });
+  const service = await context.start({ env: youtubeSettings(replay.origin) });
+  const { client } = service;
+  await use(client);
+  await stopService(service);
+  await replay.close();
+}
+
+async function askForFormats(client: HttpSender, index: number, one: ImageCase): Promise<Outcome> {
+  const found: string[] = [];
+  const faults: string[] = [];
+  const exceeded: string[] = [];
+  for (const format of ['png', 'jpeg', 'avif']) {
+    const startedAtMs = performance.now();
+    const response = await client.send({ url: `/${channelIdOf(index)}/tv.${format}?width=640` });
+    const tookMs = performance.now() - startedAtMs;
+    const what = await describe(response);
+    found.push(what);
+    if (what !== expectationOf(one, format)) faults.push(`${format}: ${what} instead of ${expectationOf(one, format)}`);
+    if (tookMs > LONGEST_MS) exceeded.push(`${format} took ${tookMs.toFixed(0)} ms (${loadAverage()})`);
+    if (response.bytes.includes('<script>')) faults.push(`${format}: carries what was hidden in the original`);
+  }
+  return { measured: [...new Set(found)].join(', '), faults, exceeded };
+}
+
+async function askForVariants(client: HttpSender, index: number, { expected }: Shape): Promise<Outcome> {
+  const found: string[] = [];
+  for (const variant of Object.keys(expected)) {
+    const response = await client.send({ url: `/${channelIdOf(index)}/${variant}.webp` });
+    found.push(`${variant} ${(await describe(response)).replace('webp ', '')}`);
+  }
+  const wanted = Object.entries(expected).map(([variant, size]) => `${variant} ${size}`);
+  const faults = wanted.filter((what) => !found.includes(what)).map((what) => `not ${what}`);
+  return { measured: found.join(', '), faults };
+}
+
+function expectationOf({ expected }: ImageCase, format: string): string {
+  if (expected === 502) return '502 upstream_invalid';
+  // Upstream sends HTML to clients that it blocks.
+  return expected === 503 ? '503 upstream_unavailable' : `${format} ${expected}`;
+}
+
+async function describe({ status, bytes }: SentResponse): Promise<string> {
+  if (status !== 200) return `${status} ${(JSON.parse(bytes.toString('utf8')) as { code: string }).code}`;
+  const { format, width, height } = await decodeImage(bytes);
+  return `${format} ${width}×${height}`;
+}
+
+function channelIdOf(index: number): string {
+  return `UCstrangeimage${String(index).padStart(8, '0')}`;
+}
+
+function channelPage(index: number): ReplayResponse {
+  const channelId = channelIdOf(index);
+  const thumbnails = [{ url: `https://yt3.googleusercontent.com/banner-${index}=w1060`, width: 1060, height: 175 }];
+  return jsonResponse(
+    'browse',
+    { browseId: channelId },
+    {
+      metadata: { channelMetadataRenderer: { externalId: channelId, title: `Channel ${index}` } },
+      header: { c4TabbedHeaderRenderer: { banner: { thumbnails } } },
+    },
+  );
+}
+
+const HUNG = '/UCPennantSample00000001A/tv.webp?width=777';
+/** An image of another original, because the failure of the first is remembered for some seconds. */
+const NEXT = '/UCPennantSample00000003A/tv.webp?width=778';
+
+/** @param isOriginalKnown whether the encode hangs instead of the inspection before it */
+async function hangTheCodec(context: FaultContext, isOriginalKnown: boolean): Promise<Outcome> {
+  const service = await context.start({ env: { ENCODERS: '1' } });
+  const { client } = service;
+  const known = isOriginalKnown ? ['/UCPennantSample00000001A/tv.webp?width=776'] : [];
+  const faults = await findFaultsOf(client, [...HOT_URLS, ...known]);
+  const probe = startProbe(service);
+  const encoders = await encodersOf(service);
+  for (const pid of encoders) process.kill(pid, 'SIGSTOP');
+  const startedAtMs = performance.now();
+  const hung = await client.send({ url: HUNG });
+  const tookMs = performance.now() - startedAtMs;
+  const next = await client.send({ url: NEXT });
+  const others = await probe.stop();
+  faults.push(...findEmptySamples({ encoders: encoders.length }), ...others.faults);
+  if (!isRefusal(hung)) faults.push(`returned ${await describe(hung)}`);
+  faults.push(...(await findResponseFaults([{ url: NEXT, response: next }])));
+  const took = `${(tookMs / 1000).toFixed(1)} s`;
+  return {
+    measured: `told ${await describe(hung)} after ${took}, the codec replaced, the next image made; others not touched`,
+    faults,
+    exceeded: tookMs > LONGEST_MS ? [`responded after ${took} (${loadAverage()})`] : [],
+  };
+}

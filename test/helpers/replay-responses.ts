@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One recorded or handwritten respond with its request. */
+export interface ReplayResponse {
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly body?: Readonly<Record<string, unknown>>;
+  };
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface IndexedResponse extends ReplayResponse {
+  readonly file: string;
+  readonly expected: unknown;
+}
+
+/** The responses of a directory whose `index.json` lists its files with their requests and expected values. */
+export function readResponses(directory: string): IndexedResponse[] {
+  const index = JSON.parse(readFileSync(join(directory, 'index.json'), 'utf8')) as {
+    files: Omit<IndexedResponse, 'text'>[];
+  };
+  return index.files.map((entry) => ({ ...entry, text: readFileSync(join(directory, entry.file), 'utf8') }));
+}
+
+const FIXTURES = join(import.meta.dirname, '../fixtures');
+export const OWN_RESPONSES = join(FIXTURES, 'youtube');
+
+/**
+ * Responses that were recorded from YouTube may be in folders beside the project. A fresh clone has none, and the tests
+ * that need them are skipped. Each directory's index has the expected results.
+ */
+export const RECORDING_DIRECTORIES: readonly string[] = ['youtube-recordings', 'youtube-recordings-2']
+  .map((name) => join(FIXTURES, '../../../shared', name))
+  .filter((directory) => existsSync(directory));
+if (RECORDING_DIRECTORIES.length < 2) console.log('SKIPPED: not all YouTube recordings are beside this project.');
+
+/** The JSON of the project's own response to a request with this value. */
+export function ownResponse(parameter: 'browseId' | 'query', value: string): object {
+  const response = readResponses(OWN_RESPONSES).find(({ request }) => request.body?.[parameter] === value);
+  if (response === undefined) throw new Error(`no response to ${parameter} ${value}`);
+  return JSON.parse(response.text) as object;
+}
+
+/** A JSON response made in a test. */
+export function jsonResponse(path: string, body: Record<string, unknown>, response: unknown): ReplayResponse {
+  const url = `https://www.youtube.com/youtubei/v1/${path}`;
+  return { request: { method: 'POST', url, body }, status: 200, text: JSON.stringify(response) };
+}
+
+/** A page path without differences in letter case and escapes, because handles are case-insensitive. */
+export function comparablePage(url: string): string {
+  return decodeURIComponent(new URL(url).pathname).normalize('NFC').toLowerCase();
+}
+
+/** The channel of an About token, which contains the ID as plain bytes. */
+export function channelIdOfToken(token: string): string | undefined {
+  const bytes = Buffer.from(decodeURIComponent(token), 'base64url').toString('latin1');
+  return /UC[A-Za-z0-9_-]{22}/.exec(bytes)?.[0];
+}
+
+/** The channel of a response with an About panel. */
+export function panelChannelId(text: string): string | undefined {
+  return /"about\w{0,20}ViewModel"/.test(text) ? /"channelId":\s*"(UC[^"]{22})"/.exec(text)?.[1] : undefined;
+}

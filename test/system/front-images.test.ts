@@ -1,0 +1,220 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { blockWith } from '../helpers/documents.ts';
+import { respondWithJson } from '../helpers/fake-upstream.ts';
+import { findNginx, useFakeInstances, useFront, WITH_BASE_URL } from '../helpers/front.ts';
+import { sendRaw } from '../helpers/raw-http.ts';
+
+/* deploy/nginx.conf in a real nginx in front of three small servers: which images it caches, for whom and how long. */
+
+const ID = 'UCPennantSample00000001A';
+const IMAGE = Buffer.from('an image, as far as nginx can tell');
+const CACHE_DIRECTORY = '/var/cache/nginx/images';
+
+const instances = useFakeInstances(responseImage);
+const front = useFront(instances);
+const frontWithBaseUrl = useFront(instances, WITH_BASE_URL);
+
+const REQUEST_FIELDS = {
+  'ratelimit-policy': '"default";q=10;w=30',
+  ratelimit: '"default";r=9;t=30',
+  'x-ratelimit-limit': '10',
+  'x-ratelimit-remaining': '9',
+  'x-ratelimit-reset': '30',
+  'x-request-id': '5f0c9a43-5a41-4f1c-9a43-1c1d9ad7a0d2',
+};
+
+function responseImage(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(200, {
+    ...REQUEST_FIELDS,
+    'content-type': 'image/avif',
+    'cache-control': 'public, max-age=86400',
+    'cache-status': 'pennant; fwd=uri-miss; stored',
+    etag: '"abc"',
+    vary: 'Accept',
+  });
+  response.end(IMAGE);
+}
+
+let images = 0;
+/** A URL that has not been requested yet. */
+function freshImage(): string {
+  images += 1;
+  return `/${ID}/tv?width=${images}`;
+}
+
+function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(front.base + path, { headers });
+}
+
+/** The command of docs/operating.md, for another directory. */
+async function removeCopies(cacheDirectory: string): Promise<void> {
+  const command = blockWith('docs/operating.md', CACHE_DIRECTORY);
+  await promisify(execFile)('bash', ['-euc', command.replaceAll(CACHE_DIRECTORY, cacheDirectory)]);
+}
+
+/** Where a file of nginx's cache says until when it is valid, in seconds since 1970: nginx 1.22, ngx_http_cache.h. */
+const VALID_UNTIL_AT = 8;
+
+/** Makes every copy expire, because nginx's clock cannot be moved. */
+async function expireCopies(cacheDirectory: string): Promise<void> {
+  for (const entry of await readdir(cacheDirectory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const copy = await readFile(path);
+    if (Number(copy.readBigInt64LE(VALID_UNTIL_AT)) * 1_000 < Date.now()) throw new Error(`${path} has another form`);
+    copy.writeBigInt64LE(1n, VALID_UNTIL_AT);
+    await writeFile(path, copy);
+  }
+}
+
+describe.skipIf(!findNginx())('an image', () => {
+  test('is requested once, and the copy contains nothing from the first client’s request', async () => {
+    const path = freshImage();
+    const first = await ask(path);
+    for (const [name, value] of Object.entries(REQUEST_FIELDS)) expect(first.headers.get(name)).toBe(value);
+    expect(first.headers.get('cache-status')).toBe('pennant; fwd=uri-miss; stored, nginx; fwd=uri-miss');
+    const copy = await ask(path);
+    expect(Buffer.from(await copy.arrayBuffer())).toEqual(IMAGE);
+    for (const name of [...Object.keys(REQUEST_FIELDS), 'set-cookie']) expect(copy.headers.get(name)).toBeNull();
+    expect(copy.headers.get('cache-control')).toBe('public, max-age=86400');
+    expect(copy.headers.get('cache-status')).toBe('pennant; fwd=uri-miss; stored, nginx; hit');
+    const unchanged = await ask(path, { 'if-none-match': '"abc"' });
+    expect(unchanged.status).toBe(304);
+    for (const name of Object.keys(REQUEST_FIELDS)) expect(unchanged.headers.get(name)).toBeNull();
+    expect(instances.received).toHaveLength(1);
+  });
+
+  test('requested by many clients at once reaches an instance for each of them, and is stored once', async () => {
+    const { promise: allArrived, resolve } = Promise.withResolvers<void>();
+    instances.handler = async (request, response) => {
+      if (instances.received.length === 100) resolve();
+      await allArrived;
+      responseImage(request, response);
+    };
+    const path = freshImage();
+    const responses = await Promise.all(Array.from({ length: 100 }, () => ask(path)));
+    expect(responses.every(({ status }) => status === 200)).toBe(true);
+    const copy = await ask(path);
+    expect(copy.headers.get('cache-status')).toMatch(/nginx; hit$/);
+    expect(instances.received).toHaveLength(100);
+  });
+
+  test.each([
+    ['its ID', (id: string) => `/${id}/tv?copy=1`],
+    ['a handle', () => '/@saltmarrow/tv.avif'],
+  ])(
+    'that was requested by %s is removed by the command in docs/operating.md, and no other is',
+    async (_by, urlFor) => {
+      const others = freshImage();
+      const blocked = 'UCPennantSample00000003A';
+      const path = urlFor(blocked);
+      await ask(others);
+      instances.handler = (_request, response) => {
+        response.setHeader('content-disposition', `inline; filename="${blocked}-tv.avif"`);
+        responseImage(_request, response);
+      };
+      await ask(path);
+      expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+      await removeCopies(front.cacheDirectory);
+      instances.handler = respondWithJson({}, 451, { 'cache-control': 'no-store' });
+      expect((await ask(path)).status).toBe(451);
+      expect((await ask(others)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+    },
+  );
+
+  test('that is older than its record says is not cached, so that the next request may get the new one', async () => {
+    const path = freshImage();
+    instances.handler = (request, response) => {
+      response.writeHead(200, {
+        'content-type': 'image/avif',
+        'cache-control': 'public, max-age=60',
+        etag: '"former"',
+      });
+      response.end(request.url);
+    };
+    expect((await ask(path)).headers.get('cache-control')).toBe('public, max-age=60');
+    instances.handler = responseImage;
+    expect((await ask(path)).headers.get('etag')).toBe('"abc"');
+    expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+  });
+
+  test('is served from the cache while no instance works', async () => {
+    const path = freshImage();
+    await ask(path);
+    expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
+    await expireCopies(front.cacheDirectory);
+    instances.handler = respondWithJson({}, 503, { 'cache-control': 'no-store' });
+    expect((await ask(path)).status).toBe(200);
+    const stale = await ask(path);
+    expect(stale.headers.get('cache-status')).toMatch(/nginx; hit; detail=(?:stale|updating)$/);
+    expect(stale.headers.get('ratelimit')).toBeNull();
+    expect(stale.headers.get('cache-control')).toBe('public, max-age=60');
+  });
+
+  test.each([
+    ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'image/avif'],
+    ['image/webp,image/avif,image/*;q=0.8', 'image/avif'],
+    ['text/html, image/webp', 'image/webp'],
+    ['*/*', '*/*'],
+    ['image/*', '*/*'],
+    ['image/png,image/*;q=0.8', '*/*'],
+  ])('for Accept: %s is one of three cached forms', async (accept, reduced) => {
+    const path = freshImage();
+    await ask(path, { accept });
+    expect(instances.received.at(-1)?.request.headers.accept).toBe(reduced);
+    await ask(path, { accept: `${accept}, text/x-anything` });
+    expect(instances.received).toHaveLength(1);
+  });
+
+  test('differs between the three forms', async () => {
+    const path = freshImage();
+    for (const accept of ['image/avif', 'image/webp', '*/*', 'image/avif', 'image/webp', '*/*']) {
+      await ask(path, { accept });
+    }
+    expect(instances.received.map(({ request }) => request.headers.accept)).toEqual([
+      'image/avif',
+      'image/webp',
+      '*/*',
+    ]);
+  });
+
+  test.each(['image/avif;q=0.1, image/webp', 'image/avif;q=0', 'image/jpeg'])(
+    'for Accept: %s is chosen by the instance, and never cached',
+    async (accept) => {
+      const path = freshImage();
+      await ask(path, { accept: '*/*' });
+      await ask(path, { accept });
+      await ask(path, { accept });
+      expect(instances.received.map(({ request }) => request.headers.accept)).toEqual(['*/*', accept, accept]);
+      await ask(path, { accept: '*/*' });
+      expect(instances.received).toHaveLength(3);
+    },
+  );
+
+  test.each([`/${ID}/desktop.avif`, `/${ID}.jpg`, `/api/banner/${ID}?type=mobile&format=png`])(
+    'whose URL names the format is cached once for all clients: %s',
+    async (path) => {
+      for (const accept of ['image/avif', 'image/webp', '*/*']) await ask(path, { accept });
+      expect(instances.received).toHaveLength(1);
+    },
+  );
+
+  test('is cached for each host, or once for all hosts when the instances have a BASE_URL', async () => {
+    const hosts = ['a.example', 'b.example'];
+    const askByEachName = async (port: number, path: string) => {
+      for (const host of hosts)
+        await sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    };
+    const path = freshImage();
+    await askByEachName(front.port, path);
+    expect(instances.received).toHaveLength(2);
+    instances.received.length = 0;
+    await askByEachName(frontWithBaseUrl.port, path);
+    expect(instances.received).toHaveLength(1);
+  });
+});

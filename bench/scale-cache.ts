@@ -15,7 +15,7 @@ const OPENINGS = 5;
 const GROUP = 64;
 const DAY_MS = 86_400_000;
 const RECORDS_PER_TRANSACTION = 10_000;
-/** The average length of a stored record (docs/scaling.md). */
+/** The average length of a stored record. */
 const DESCRIPTION = 'x'.repeat(900);
 const UNLIMITED_BYTES = 1e12;
 

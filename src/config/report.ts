@@ -78,7 +78,7 @@ export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): str
     textIn(env, 'OTEL_SDK_DISABLED').toLowerCase() === 'true' || textIn(env, 'OTEL_TRACES_EXPORTER') === 'none';
   if (endpoint === undefined || isSdkLoaded || isOff) return [];
   return [
-    `${endpoint} is set, but no OpenTelemetry SDK is loaded: no traces are sent. Add NODE_OPTIONS=--import=/path/to/otel.mjs (docs/tracing.md)`,
+    `${endpoint} is set, but no OpenTelemetry SDK is loaded: no traces are sent. Add NODE_OPTIONS=--import=/path/to/otel.mjs (docs/operating.md)`,
   ];
 }
 

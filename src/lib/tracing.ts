@@ -18,7 +18,7 @@ export type { Span } from '@opentelemetry/api';
 
 /*
  * Spans with OpenTelemetry's API only. They are recorded when the operator loads an SDK before the service
- * (docs/tracing.md); without one every call here does nothing.
+ * (docs/operating.md); without one every call here does nothing.
  */
 
 export interface SpanStart {

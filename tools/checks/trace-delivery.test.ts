@@ -9,7 +9,7 @@ import { type ServiceProcess, startService } from '../../test/helpers/process.ts
 import { startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
-/** The otel.mjs of docs/tracing.md. */
+/** The otel.mjs of docs/operating.md. */
 const SDK_FILE = join(import.meta.dirname, '../otel.mjs');
 const SAMPLE_ID = 'UCPennantSample00000001A';
 const MODULES_REPORTER = join(import.meta.dirname, 'report-loaded-modules.ts');
@@ -98,7 +98,7 @@ async function loadedModules(env: Record<string, string>): Promise<string[]> {
 }
 
 test('the documents have the two lines that load the SDK', async () => {
-  const page = await readFile(join(import.meta.dirname, '../../docs/tracing.md'), 'utf8');
+  const page = await readFile(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
   expect(page).toContain(`\`\`\`js\n${await readFile(SDK_FILE, 'utf8')}\`\`\``);
 });
 

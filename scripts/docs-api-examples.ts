@@ -16,29 +16,6 @@ export interface Example {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One for each path, by its form in the OpenAPI document. */
-export const PATH_EXAMPLES: Readonly<Record<string, Example>> = {
-  '/': { url: '/' },
-  '/problems': { url: '/problems', isHead: true },
-  '/openapi.json': { url: '/openapi.json', isHead: true },
-  '/favicon.ico': { url: '/favicon.ico', isHead: true },
-  '/api/channel/{identifier}': { url: '/api/channel/pennantsample?type=handle' },
-  '/api/channels': { url: '/api/channels?ids=UCPennantSample00000002A,@saltmarrowkitchen' },
-  '/channel/{identifier}': { url: '/channel/UCPennantSample00000002A' },
-  '/user/{identifier}': { url: '/user/pennantsample', isHead: true },
-  '/c/{identifier}': { url: '/c/pennantsample', isHead: true },
-  '/api/search': { url: '/api/search?q=saltmarrow&limit=1' },
-  '/api/badge/{identifier}': { url: '/api/badge/@pennantsample?metric=views' },
-  '/api/banner/{identifier}': { url: '/api/banner/UCPennantSample00000001A?type=tv&format=avif', isHead: true },
-  '/api/banner/{identifier}/{variant}': {
-    url: '/api/banner/pennantsample/desktop',
-    isHead: true,
-    headers: { Accept: 'image/avif,image/webp,*/*' },
-  },
-  '/{identifier}': { url: '/UCPennantSample00000001A.jpg?width=640&quality=70', isHead: true },
-  '/{identifier}/{variant}': { url: '/@pennantsample/avatar.webp?width=96', isHead: true },
-};
-
 /** Matches any copy of the client. */
 export const UNCHANGED_EXAMPLE: Example = {
   url: '/@pennantsample/mobile.webp',
@@ -46,12 +23,7 @@ export const UNCHANGED_EXAMPLE: Example = {
   headers: { 'If-None-Match': '*' },
 };
 
-/** Typical errors. */
-export const ERROR_EXAMPLES: readonly Example[] = [
-  { url: '/api/channel/pennantsample' },
-  { url: '/api/search?q=pennant&limit=51' },
-  { url: '/UCPennantSample00000002A/tv' },
-];
+export const ERROR_EXAMPLE: Example = { url: '/api/channel/pennantsample' };
 
 const ORIGIN = 'http://localhost:8080';
 /** The output must not depend on the current time. */

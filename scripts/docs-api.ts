@@ -1,6 +1,6 @@
 import { ERROR_CODES } from '../src/domain/errors.ts';
 import { PROBLEMS, type Problem } from '../src/http/response/problems.ts';
-import { ERROR_EXAMPLES, PATH_EXAMPLES, startExampleService, UNCHANGED_EXAMPLE } from './docs-api-examples.ts';
+import { ERROR_EXAMPLE, type Example, startExampleService, UNCHANGED_EXAMPLE } from './docs-api-examples.ts';
 import { code, table } from './docs-markdown.ts';
 
 /*
@@ -64,14 +64,13 @@ export async function apiDocument(version: string): Promise<string> {
   const service = await startExampleService(version);
   try {
     const openApi = (await service.openApi()) as OpenApi;
-    const endpoints = [];
-    for (const [path, { get }] of Object.entries(openApi.paths)) {
-      const example = PATH_EXAMPLES[path];
-      if (example === undefined) throw new Error(`scripts/docs-api-examples.ts has no example for ${path}`);
-      endpoints.push(endpointText(path, get, openApi, await service.show(example)));
+    assertAllPathsHaveSections(openApi);
+    const sections = [];
+    for (const section of SECTIONS) {
+      const examples = [];
+      for (const example of section.examples) examples.push(await service.show(example));
+      sections.push(sectionText(section, openApi, examples));
     }
-    const errors = [];
-    for (const example of ERROR_EXAMPLES) errors.push(await service.show(example));
     return `${[
       HEAD,
       openApi.info.description,
@@ -79,17 +78,16 @@ export async function apiDocument(version: string): Promise<string> {
       IDENTIFIERS,
       RATE_LIMIT,
       FRESHNESS,
-      `## Paths\n\n${table(['path', 'response'], pathRows(openApi))}`,
-      ...endpoints,
+      ...sections,
       UNCHANGED,
       await service.show(UNCHANGED_EXAMPLE),
       '## Schemas',
       ...Object.entries(openApi.components.schemas).map(([name, schema]) => schemaText(name, schema)),
       `## Errors\n\n${ERRORS}`,
-      table(['code', 'status', 'when', '`Cache-Control`', '`Retry-After`'], errorRows(openApi)),
-      ...errors,
-      `## Header fields\n\n${table(['field', 'meaning', 'example'], headerRows(openApi))}`,
-      OPERATOR,
+      table(['code', 'status', 'when', 'where'], errorRows(openApi)),
+      `Errors have \`Cache-Control: no-store\`, except ${storableErrors()}. ${namesWhere(hasRetryAfter)} have \`Retry-After\`.`,
+      await service.show(ERROR_EXAMPLE),
+      `## Header fields\n\n${headerLines(openApi)}`,
     ].join('\n\n')}\n`;
   } finally {
     await service.close();
@@ -100,56 +98,18 @@ const HEAD = `<!-- Written by \`npm run docs\` from the service's own OpenAPI do
 
 # HTTP API`;
 
-const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` of every instance has the same description for programs. The examples are
-responses of an instance that was started with \`npm start\` and has the sample catalog. Records, search results
-and errors are one line, which is broken into lines here. Header sections omit the fields that every response has.
+const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` has the same description for programs. The examples are responses of an instance
+with the sample catalog; JSON is broken into lines here, and header sections omit the fields that every response has.
 
-Every path accepts GET, HEAD (GET without the body) and OPTIONS (204, for browsers). Every other method is a 405. There are no
-redirects. Unknown parameters are ignored. A listed parameter that is empty, given twice or not allowed is a 400.
+Every path accepts GET, HEAD and OPTIONS. There are no redirects. Unknown parameters are ignored, and so are request bodies, \`Upgrade\`
+and \`Range\`. A listed parameter that is empty, given twice or not allowed is a 400. A URL may have 8,192 bytes, the header section
+24 KiB. No request takes longer than 12 s. A response must be read within 60 s plus 1 s for each 16 KiB.
 
-A request body, \`Upgrade\` and \`Range\` are ignored. A URL may have 8,192 bytes (414 above that), the header section 24 KiB
-(431). A request target may be an absolute URL; its host then replaces \`Host\`. No request takes longer than 12 s. A
-response must be read within 60 s plus 1 s for each 16 KiB, or its connection is closed.
+An operator can change the rate limit, the form of image URLs in records (\`URL_FORM\`, \`PICTURE_VERSIONS\`) and whether the format
+follows \`Accept\` (\`NEGOTIATE\`).
 
 If several things are wrong with a request, the first of this list is reported: the rate limit (429), malformed HTTP (400), the
 method (405), the path (404), a parameter (400), the channel (404), the image (404).`;
-
-const RATE_LIMIT = `## Rate limit
-
-By default a client may make 10 requests in any span of 30 seconds, on all paths together. A client is an IPv4 address or an IPv6
-/64 network. Errors, HEAD, OPTIONS and 304 count; refused requests do not. Every response has the remaining number in \`RateLimit\`. A 429
-has \`Retry-After\` (1 to 30 seconds); a request after exactly that time is admitted.
-
-A connection is closed after the response to a refused request if its client has already sent the next one, or is still sending
-the body.`;
-
-const OPERATOR = `## Settings of the operator
-
-${table(
-  ['setting', 'effect on responses'],
-  [
-    [
-      '`BASE_URL`',
-      'URLs start with this origin. Without it they start with `Host`, which must be a name or address of at most 260 characters with an optional port (otherwise 400)',
-    ],
-    ['`URL_FORM=short`', 'records have image URLs in the short form. Both forms are always served'],
-    [
-      '`PICTURE_VERSIONS=on`',
-      'image URLs in records end in `v=` and eight hex digits that change with the image. On requests, `v` is ignored',
-    ],
-    [
-      '`NEGOTIATE=off`',
-      'an image without a format is JPEG, or PNG with transparency. `/@handle` never returns the record. No response has `Vary`',
-    ],
-    [
-      '`RATE_LIMIT`, `RATE_LIMIT_OVERRIDES`',
-      'another limit, for all clients or for some. Clients without a limit get no rate-limit fields',
-    ],
-    ['`BLOCKED_CHANNELS`', '451 for these channels on every path. Searches omit them'],
-    ['`CONTACT`', 'the index and 429 responses have it'],
-    ['`SITE_URL`', 'the index links the playground and this page'],
-  ],
-)}`;
 
 const IDENTIFIERS = `## Identifiers
 
@@ -159,129 +119,155 @@ ${table(
     ['channel ID', '`UC` and 22 of `A-Z` `a-z` `0-9` `_` `-`', 'significant'],
     [
       'handle',
-      '1 to 30 letters, combining marks and digits of any script, `_` `-` `.` `·`, with at least one letter or digit. Read in Unicode’s form NFC',
+      '1 to 30 letters, combining marks and digits of any script, `_` `-` `.` `·`, with at least one letter or digit',
       'ignored',
     ],
     ['user name', '1 to 60 of `A-Z` `a-z` `0-9` `_` `-` `.`', 'ignored'],
   ],
 )}
 
-An \`@\` (or \`%40\`) before a name makes it a handle, even if it looks like a channel ID. A bare name without a \`type\`
-(\`/api/banner/name\`, \`/api/badge/name\`, \`/c/name\`, \`/name/tv\`) is tried as a handle. It is tried as a user name
-only if there is definitely no such handle. \`/{identifier}\` alone accepts channel IDs and \`@handles\` only.
+An \`@\` before a name makes it a handle. A bare name is tried as a handle, and as a user name only if there is definitely no such
+handle. Empty path segments and a slash at the end are ignored. An encoded slash, a backslash, a NUL, a dot segment or a broken escape
+in a path is a 400.`;
 
-Empty path segments and a slash at the end are ignored: \`//api/channel/UC…/\` is \`/api/channel/UC…\`. A path with an encoded
-slash, a backslash, a NUL, a dot segment or a broken escape is a 400.`;
+const RATE_LIMIT = `## Rate limit
+
+By default a client may make 10 requests in any span of 30 seconds, on all paths together. A client is an IPv4 address or an IPv6
+/64 network. Errors, HEAD, OPTIONS and 304 count; refused requests do not. After exactly the seconds in \`Retry-After\`, a request is
+admitted. A connection is closed after a refused request if its client has already sent more.`;
 
 const FRESHNESS = `## How old a response may be
 
 ${table(
-  ['value', 'fresh for', '`max-age`', 'if the sources fail'],
+  ['value', 'fresh for', 'if the sources fail'],
   [
-    [
-      'record, and the channel of a name',
-      '1 hour',
-      'the rest of the hour; 60 s while some fields are missing',
-      'the last record, up to 7 days, with `max-age=60`',
-    ],
-    ['image', '24 hours', '24 hours', 'the last image, up to 7 days'],
-    [
-      'search results',
-      '10 minutes',
-      'the rest of the ten minutes; 10 s if a source failed and others found something',
-      'the last results, up to 1 day, with `max-age=60`',
-    ],
-    ['“no such channel”', '60 s', 'the rest of the minute', ''],
+    ['record, and the channel of a name', '1 hour; 60 s while some fields are missing', 'the last one, up to 7 days'],
+    ['image', '24 hours', 'the last one, up to 7 days'],
+    ['search results', '10 minutes; 10 s if a source failed and others found something', 'the last ones, up to 1 day'],
+    ['“no such channel”', '60 s', ''],
   ],
 )}
 
-A request for an expired record, image or search waits at most 3 s for a new one. Then it gets the old one, and the load continues. A
-failed load is never stored as "no such channel". \`Cache-Status\` says where a response came from.`;
+\`max-age\` is what is left of that time; it is always a day for images, and 60 s for old records and search results. An old image has
+\`max-age=60\` if its record already names another one. A request for an expired value waits at most 3 s for a new one. Then it gets the
+old one, and the load continues.`;
 
 const UNCHANGED = `## Conditional requests
 
-Every 200 response has an \`ETag\`. Send it as \`If-None-Match\`, which may be a list, contain weak validators or be \`*\`. The response is a
-304 without a body if nothing has changed; the image is not encoded for that. Images also support \`If-Modified-Since\`, which is
-ignored beside \`If-None-Match\`.
+Every 200 response has an \`ETag\`. If it is sent as \`If-None-Match\` and nothing has changed, the response is a 304 without a body.
+Images also support \`If-Modified-Since\`. An image that is requested often is encoded again, smaller, and then has another \`ETag\`.`;
 
-An image that is requested often is encoded again, smaller, and then has another \`ETag\`. A request with the former \`ETag\` still gets
-a 304, which has the former \`ETag\`, so that clients need not replace their copy.`;
+const ERRORS = `Errors are \`application/problem+json\` with the schema [Problem](#problem). New codes may be added. A failure that concerns one channel
+or image is repeated for 15 s without another attempt. If several sources fail, \`upstream_unavailable\` is reported before
+\`upstream_timeout\`, and that before \`upstream_invalid\`.`;
 
-const ERRORS = `An error is \`application/problem+json\` with the schema [Problem](#problem). New codes may be added; existing ones stay.
-\`Retry-After\` is the number of seconds to wait before the next attempt. Codes marked with "every path" are possible for every
-request; the description of each path lists the others. A failure that concerns one channel or image is repeated for 15 s
-without another attempt. If several sources fail, \`upstream_unavailable\` is reported before \`upstream_timeout\`, and that before
-\`upstream_invalid\`.`;
-
-function pathRows({ paths }: OpenApi): string[][] {
-  return Object.entries(paths).map(([path, { get }]) => [`[\`${path}\`](#get-${anchor(path)})`, get.summary]);
+/** Paths that are described together, because they have the same parameters, responses and errors. */
+interface Section {
+  readonly title: string;
+  readonly paths: readonly string[];
+  readonly examples: readonly Example[];
 }
 
-/** The anchor of a heading, in GitHub's form. */
-function anchor(path: string): string {
-  return path.toLowerCase().replaceAll(/[^\w-]/g, '');
+const SECTIONS: readonly Section[] = [
+  {
+    title: 'Records',
+    paths: ['/api/channel/{identifier}', '/channel/{identifier}', '/user/{identifier}', '/c/{identifier}'],
+    examples: [{ url: '/api/channel/lanternhours?type=handle' }],
+  },
+  { title: 'Many records', paths: ['/api/channels'], examples: [] },
+  {
+    title: 'Images',
+    paths: [
+      '/api/banner/{identifier}',
+      '/api/banner/{identifier}/{variant}',
+      '/{identifier}',
+      '/{identifier}/{variant}',
+    ],
+    examples: [
+      {
+        url: '/@pennantsample/tv?width=640',
+        isHead: true,
+        headers: { Accept: 'image/avif,image/webp,*/*' },
+      },
+    ],
+  },
+  { title: 'Search', paths: ['/api/search'], examples: [{ url: '/api/search?q=saltmarrow&limit=1' }] },
+  {
+    title: 'Badges',
+    paths: ['/api/badge/{identifier}'],
+    examples: [{ url: '/api/badge/@pennantsample?metric=views' }],
+  },
+  { title: 'The service', paths: ['/', '/problems', '/openapi.json', '/favicon.ico'], examples: [] },
+];
+
+function assertAllPathsHaveSections({ paths }: OpenApi): void {
+  const described = SECTIONS.flatMap((section) => section.paths);
+  const missing = Object.keys(paths).filter((path) => !described.includes(path));
+  if (missing.length > 0) throw new Error(`scripts/docs-api.ts has no section for ${missing.join(', ')}`);
 }
 
-function endpointText(path: string, operation: Operation, openApi: OpenApi, example: string): string {
-  const { summary, description, parameters = [], responses } = operation;
-  const ofPath = parameters.filter((parameter) => parameter.in === 'path');
-  const ofQuery = parameters.filter((parameter) => parameter.in === 'query');
-  const parts = [`## GET ${path}`, `${summary}. ${description}`];
-  if (parameters.length > 0) {
-    const rows = [...ofPath, ...ofQuery].map(parameterRow);
-    parts.push(table(['parameter', 'in', 'allowed', 'default', 'meaning'], rows));
+function sectionText({ title, paths }: Section, openApi: OpenApi, examples: readonly string[]): string {
+  const operations = paths.map((path) => ({ path, ...(openApi.paths[path]?.get as Operation) }));
+  const shared = operations.map(sentencesOf).reduce((all, own) => all.filter((sentence) => own.includes(sentence)));
+  const parameters = operations.flatMap((operation) => operation.parameters ?? []);
+  const byName = new Map(parameters.filter(isDescribedOnce).map((parameter) => [parameter.name, parameter]));
+  const parts = [`## ${title}`, pathTable(operations, shared), shared.join(' ')];
+  if (byName.size > 0) {
+    parts.push(table(['parameter', 'allowed', 'default', 'meaning'], [...byName.values()].map(parameterRow)));
   }
-  const replies = Object.entries(responses).map(([status, { $ref }]) => {
-    const response = openApi.components.responses[lastPart($ref)] as Response;
-    return { status, codes: lastPart($ref).split('.').slice(1), response };
+  parts.push(bodiesText(operations, openApi), ...examples);
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function sentencesOf({ description }: Operation): string[] {
+  return description.split(/(?<=[.]) /);
+}
+
+/** The identifier is described beside each path. */
+function isDescribedOnce({ name }: Parameter): boolean {
+  return name !== 'identifier';
+}
+
+/** @param shared sentences that describe all of these paths */
+function pathTable(operations: readonly (Operation & { readonly path: string })[], shared: readonly string[]): string {
+  const identifierOf = ({ parameters = [] }: Operation) =>
+    parameters.find(({ name }) => name === 'identifier')?.description;
+  const hasIdentifier = operations.some((operation) => identifierOf(operation) !== undefined);
+  const rows = operations.map((operation) => {
+    const own = sentencesOf(operation).filter((sentence) => !shared.includes(sentence));
+    const row = [code(operation.path), [`${operation.summary}.`, ...own].join(' ')];
+    return hasIdentifier ? [...row, identifierOf(operation) ?? ''] : row;
   });
-  const successes = replies.filter(({ status }) => Number(status) < 400);
-  const failures = replies.filter(({ status }) => Number(status) >= 400);
-  parts.push(
-    table(
-      ['status', 'body', 'meaning', 'header fields'],
-      successes.map(({ status, response }) => responseRow(status, response, openApi)),
+  return table(['path', 'response', ...(hasIdentifier ? ['`{identifier}`'] : [])], rows);
+}
+
+function bodiesText(operations: readonly Operation[], { components }: OpenApi): string {
+  const successes = operations.map(({ responses }) => components.responses[lastPart(responses[200]?.$ref ?? '')]);
+  const bodies = successes.flatMap((response) =>
+    Object.entries(response?.content ?? {}).map(([mediaType, { schema }]) =>
+      schema.$ref === undefined ? code(mediaType) : `${code(mediaType)} with the schema ${typeOf(schema)}`,
     ),
-    errorsText(failures, openApi),
-    example,
   );
-  return parts.join('\n\n');
+  return `Body: ${unique(bodies).join(', ')}.`;
 }
 
-interface Failure {
-  readonly status: string;
-  readonly codes: readonly string[];
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)];
 }
 
-/** The errors of a path, except those of every path. */
-function errorsText(failures: readonly Failure[], openApi: OpenApi): string {
-  const everywhere = codesOfEveryPath(openApi);
-  const own = failures.flatMap(({ status, codes }) => {
-    const listed = codes.filter((name) => !everywhere.has(name)).map(code);
-    return listed.length === 0 ? [] : [`${status} ${listed.join(' ')}`];
-  });
-  return `[Errors](#errors): ${['those of every path', ...own].join(', ')}.`;
-}
-
-function codesOfEveryPath({ paths }: OpenApi): Set<string> {
-  const all = Object.values(paths).map(({ get }) =>
-    Object.values(get.responses).flatMap(({ $ref }) => lastPart($ref).split('.').slice(1)),
+/** The sections whose paths can have an error. */
+function placesOf(errorCode: string, { paths }: OpenApi): string {
+  const hasCode = ({ responses }: Operation) =>
+    Object.values(responses).some(({ $ref }) => lastPart($ref).split('.').slice(1).includes(errorCode));
+  const titles = SECTIONS.filter((section) =>
+    section.paths.some((path) => hasCode((paths[path] as { get: Operation }).get)),
   );
-  return new Set(all.reduce((shared, one) => shared.filter((name) => one.includes(name))));
+  return titles.length === SECTIONS.length ? 'every path' : titles.map(({ title }) => title.toLowerCase()).join(', ');
 }
 
 function parameterRow({ name, in: place, required, description, schema }: Parameter): string[] {
   const omitted = required ? 'required' : schema.default === undefined ? '' : code(String(schema.default));
-  return [code(name), place, typeOf(schema), omitted, description];
-}
-
-function responseRow(status: string, response: Response, openApi: OpenApi): string[] {
-  const bodies = Object.entries(response.content ?? {}).map(([mediaType, { schema }]) =>
-    schema.$ref === undefined ? code(mediaType) : `${code(mediaType)}: ${typeOf(schema)}`,
-  );
-  const everywhere = fieldsOfEveryResponse(openApi);
-  const fields = Object.keys(response.headers).filter((name) => !everywhere.has(name));
-  return [status, bodies.join(', ') || 'none', response.description, fields.map(code).join(', ')];
+  return [code(place === 'path' ? `{${name}}` : name), typeOf(schema), omitted, description];
 }
 
 function fieldsOfEveryResponse({ components }: OpenApi): Set<string> {
@@ -290,41 +276,54 @@ function fieldsOfEveryResponse({ components }: OpenApi): Set<string> {
 }
 
 function errorRows(openApi: OpenApi): string[][] {
-  const everywhere = codesOfEveryPath(openApi);
   return ERROR_CODES.map((name) => {
-    const { status, description, cacheControl = 'no-store', retryAfterSeconds }: Problem = PROBLEMS[name];
-    const age = cacheControl === 'what is left' ? '`public, max-age=` the rest of its minute' : code(cacheControl);
-    return [
-      everywhere.has(name) ? `${code(name)} (every path)` : code(name),
-      String(status),
-      description,
-      age,
-      retryAfterSeconds === undefined ? '' : 'yes',
-    ];
+    const { status, description } = PROBLEMS[name];
+    return [code(name), String(status), description, placesOf(name, openApi)];
   });
 }
 
-function headerRows(openApi: OpenApi): string[][] {
+function storableErrors(): string {
+  const names = ERROR_CODES.filter((name) => 'cacheControl' in PROBLEMS[name]);
+  return names
+    .map((name) => {
+      const { cacheControl }: Problem = PROBLEMS[name];
+      return `${code(name)} (${cacheControl === 'what is left' ? 'what is left of its minute' : code(cacheControl ?? '')})`;
+    })
+    .join(' and ');
+}
+
+function namesWhere(matches: (problem: Problem) => boolean): string {
+  const names = ERROR_CODES.filter((name) => matches(PROBLEMS[name])).map(code);
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+function hasRetryAfter({ retryAfterSeconds }: Problem): boolean {
+  return retryAfterSeconds !== undefined;
+}
+
+function headerLines(openApi: OpenApi): string {
   const everywhere = fieldsOfEveryResponse(openApi);
-  return Object.entries(openApi.components.headers).map(([name, { description, schema }]) => [
-    everywhere.has(name) ? `${code(name)} (every response)` : code(name),
-    description,
-    code(schema.examples[0] ?? ''),
-  ]);
+  const lines = Object.entries(openApi.components.headers).map(([name, { description }]) => ({
+    isShared: everywhere.has(name),
+    text: `- ${code(name)}: ${description}`,
+  }));
+  const [shared, others] = [true, false].map((isShared) => lines.filter((line) => line.isShared === isShared));
+  const textOf = (list = lines) => list.map(({ text }) => text).join('\n');
+  return `Every response has:\n\n${textOf(shared)}\n\nSome responses have:\n\n${textOf(others)}`;
 }
 
 function schemaText(name: string, schema: Schema): string {
-  const fields = table(['field', 'type', 'meaning'], fieldRows(schema, ''));
-  return `### ${name}\n\n${schema.description ?? ''}\n\n${fields}`;
+  return `### ${name}\n\n${schema.description ?? ''}\n\n${fieldLines(schema, '').join('\n')}`;
 }
 
-function fieldRows(schema: Schema, prefix: string): string[][] {
+function fieldLines(schema: Schema, prefix: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const known = field.anyOf?.find(({ type }) => type !== 'null') ?? field;
     const inner = known.properties === undefined ? known.items : known;
     const path = `${prefix}${name}`;
-    const row = [code(path), typeOf(field), field.description ?? known.description ?? ''];
-    return [row, ...fieldRows(inner ?? {}, `${path}${known.type === 'array' ? '[]' : ''}.`)];
+    const meaning = field.description ?? known.description;
+    const line = `- ${code(path)} (${typeOf(field)})${meaning === undefined ? '' : `: ${meaning}`}`;
+    return [line, ...fieldLines(inner ?? {}, `${path}${known.type === 'array' ? '[]' : ''}.`)];
   });
 }
 
@@ -346,13 +345,14 @@ function typeOf(schema: Schema): string {
   } = schema;
   if ($ref !== undefined) return `[${lastPart($ref)}](#${lastPart($ref).toLowerCase()})`;
   if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
+  if (names !== undefined && names.length === ERROR_CODES.length) return '[error code](#errors)';
   if (names !== undefined) return names.map(code).join(' ');
   if (maxItems !== undefined) return `${minItems} to ${maxItems} values, separated by commas`;
   if (items !== undefined) return `array of ${typeOf(items)}`;
   if (minimum !== undefined)
     return `${type}, ${maximum === undefined ? `at least ${minimum}` : `${minimum} to ${maximum}`}`;
   if (minLength !== undefined) return `${type}, ${minLength} to ${maxLength} characters`;
-  if (pattern !== undefined) return `${type} like ${code(pattern)}`;
+  if (pattern !== undefined) return `${type}, ${code(pattern)}`;
   return format === undefined ? type : `${type}, ${format}`;
 }
 

@@ -45,11 +45,11 @@ export interface OperationSchema {
 const BYTES = { schema: { type: 'string', format: 'binary' } };
 const IMAGES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES]));
 
-const IDENTIFIER = 'A channel ID, an @handle, or a bare name: tried as a handle, then as a user name.';
-const ID_EXTENSION = `An extension (${EXTENSION_LIST}) may follow a channel ID; it selects the format.`;
+const IDENTIFIER = 'A channel ID, an @handle, or a name: a handle, else a user name.';
+const ID_EXTENSION = `A channel ID may have an extension (${EXTENSION_LIST}) for the format.`;
 const BANNER_IDENTIFIER = `${IDENTIFIER} ${ID_EXTENSION}`;
 const SHORT_IDENTIFIER = `A channel ID or an @handle. ${ID_EXTENSION}`;
-const VARIANT = `The crop. An extension (${EXTENSION_LIST}) may follow; it selects the format.`;
+const VARIANT = `The crop. It may have an extension (${EXTENSION_LIST}) for the format.`;
 
 function documentAs(id: string, summary: string, description: string): OperationSchema {
   const own = success('document', { 'application/json': { schema: { type: 'object' } } }, DOCUMENT_FIELDS);
@@ -62,8 +62,7 @@ function record(id: string, summary: string, identifier: string, query?: Paramet
     id,
     tag: 'channels',
     summary,
-    description:
-      'Cached for an hour. For an ID that upstream redirects, the response is the record of the target channel.',
+    description: 'An ID that upstream redirects returns the record of the target channel.',
     path: { identifier },
     query,
     responses: responsesOf(lookedUp('record', 'ChannelRecord'), CHANNEL_ERRORS),
@@ -81,8 +80,8 @@ const IMAGE_OR_RECORD = success(
 
 const IMAGE_DESCRIPTION =
   'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the image is ' +
-  'the largest rectangle of that ratio inside the crop. A crop that exceeds the pixels of its format is scaled down. ' +
-  'If the path and a parameter give the same value, they must agree.';
+  'the largest rectangle of that ratio inside the crop, scaled down to fit. Path and parameters must not contradict ' +
+  'each other.';
 
 function image(id: string, summary: string, path: Readonly<Record<string, string>>): OperationSchema {
   const responses = responsesOf(IMAGE, IMAGE_ERRORS);
@@ -91,17 +90,9 @@ function image(id: string, summary: string, path: Readonly<Record<string, string
 
 /** Every path of the public listener. */
 export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
-  '/': documentAs(
-    'Index',
-    'Index of the service',
-    'Lists the endpoints with examples, the limits and how to reach the operator.',
-  ),
-  '/problems': documentAs('Problems', 'List of error codes', 'Lists every error code with its status and meaning.'),
-  '/openapi.json': documentAs(
-    'OpenApi',
-    'OpenAPI 3.1 document',
-    'Describes every path, parameter and response for programs.',
-  ),
+  '/': documentAs('Index', 'Index of the service', 'Endpoints with examples, limits and the operator’s contact.'),
+  '/problems': documentAs('Problems', 'List of error codes', 'Every error code with its status and meaning.'),
+  '/openapi.json': documentAs('OpenApi', 'OpenAPI 3.1 document', 'Every path, parameter and response for programs.'),
   '/favicon.ico': {
     id: 'Icon',
     tag: 'service',
@@ -122,8 +113,8 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     description:
       'Counts as one request of the limit. Fresh records are returned at once. Of the other channels, at most ten are ' +
       'loaded, and none while two other batches of the client load channels. The rest have a stale record, or the error ' +
-      '`upstream_unavailable`; a later request returns more of them. `max-age` is the shortest of all results; if a result ' +
-      'is a 5xx, the response is `no-store`.',
+      '`upstream_unavailable`: request them again. `max-age` is the shortest of all results. With a 5xx among them, the ' +
+      'response is `no-store`.',
     query: BATCH_QUERY,
     responses: responsesOf(lookedUp('batch', 'ChannelBatch'), ['invalid_parameter', 'upstream_timeout']),
   },
@@ -134,8 +125,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     id: 'SearchResults',
     tag: 'channels',
     summary: 'Search for channels',
-    description:
-      'If `q` is a channel ID, an `@handle` or the URL of a channel page, that channel is the first result. Cached for ten minutes.',
+    description: 'If `q` is a channel ID, an `@handle` or the URL of a channel page, that channel is the first result.',
     query: SEARCH_QUERY,
     responses: responsesOf(lookedUp('result', 'SearchResults'), SOURCE_ERRORS),
   },
@@ -144,8 +134,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     tag: 'channels',
     summary: 'A count for a shields.io badge',
     description:
-      'For `https://img.shields.io/endpoint?url=…`. Counts have three digits and are rounded down: 1,284,000 is 1.28M. ' +
-      'Cached like the record.',
+      'For `https://img.shields.io/endpoint?url=…`. Counts have three digits and are rounded down: 1,284,000 is 1.28M.',
     path: { identifier: IDENTIFIER },
     query: BADGE_QUERY,
     responses: responsesOf(lookedUp('badge', 'Badge'), CHANNEL_ERRORS),

@@ -42,18 +42,12 @@ const COMMON_FIELDS = {
 /** Every field that the service sets. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
 export const HEADER_FIELDS = {
   ...COMMON_FIELDS,
-  'Cache-Control': always(
-    'How long a cache may keep the response: the rest of a record’s hour or of a search’s ten minutes, a day for images, a minute for old values whose replacement cannot be loaded, `no-store` for most errors.',
-    'public, max-age=3600',
-  ),
+  'Cache-Control': always('How long a cache may keep the response.', 'public, max-age=3600'),
   'Cache-Status': sometimes(
-    'Whether the response came from the cache (RFC 9211): `hit`, or `fwd` with the reason for asking a source. Missing if nothing was looked up.',
+    'Whether the response came from the cache (RFC 9211): `hit`, or `fwd` with the reason for asking a source.',
     'pennant; hit; ttl=3412',
   ),
-  ETag: always(
-    'A strong validator. If it is sent as `If-None-Match` and nothing has changed, the response is a 304.',
-    '"5d41402abc4b2a76"',
-  ),
+  ETag: always('A strong validator for `If-None-Match`.', '"5d41402abc4b2a76"'),
   'Last-Modified': always('When the image’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
   'Content-Disposition': always(
     'The name under which a browser saves the image.',

@@ -22,11 +22,11 @@ function text(description: string, more: { readonly pattern?: string; readonly f
 }
 
 function count(description: string) {
-  return nullable(text(`${description}; a decimal integer.`, { pattern: '^\\d+$' }));
+  return nullable(text(`${description}.`, { pattern: '^\\d+$' }));
 }
 
 function imageUrl(description: string) {
-  return nullable(text(`${description}; null: the channel has none.`, { format: 'uri' }));
+  return nullable(text(`${description}.`, { format: 'uri' }));
 }
 
 /** A reference to one of `COMPONENT_SCHEMAS`. */
@@ -35,42 +35,45 @@ export function schemaOf(name: string) {
 }
 
 const CHANNEL_ID = text('The channel ID.', { pattern: '^UC[A-Za-z0-9_-]{22}$' });
-const HANDLE = nullable(text('The handle with its leading @, in the letter case that its owner chose.'));
+const HANDLE = nullable(text('The handle with its @, in the owner’s letter case.'));
 const REQUESTED_IDENTIFIER = text('The identifier as it is in the request.');
 const CODE = { type: 'string', enum: ERROR_CODES, description: 'The error code.' };
 
 /** The named schemas that responses refer to. */
 export const COMPONENT_SCHEMAS = {
-  ChannelRecord: object('A channel. Every field is always there; null means unknown or hidden.', {
-    channelId: CHANNEL_ID,
-    title: text('The channel’s name.'),
-    description: nullable(text('The channel’s own description; may be empty.')),
-    customUrl: HANDLE,
-    publishedAt: nullable(
-      text('When the channel was created, in UTC. T00:00:00Z if only the day is known.', { format: 'date-time' }),
-    ),
-    country: nullable(text('ISO 3166-1 alpha-2.', { pattern: '^[A-Z]{2}$' })),
-    subscriberCount: count('Subscribers'),
-    viewCount: count('Views of all videos'),
-    videoCount: count('Public videos'),
-    bannerUrl: imageUrl('The default banner on this service'),
-    avatarUrl: imageUrl('The avatar on this service'),
-    bannerUrls: object('URLs of all images on this service.', {
-      default: imageUrl('The default banner'),
-      tv: imageUrl('The whole banner'),
-      desktop: imageUrl('The part that desktops show'),
-      tablet: imageUrl('The part that tablets show'),
-      mobile: imageUrl('The part that phones show'),
-      avatar: imageUrl('The avatar'),
-    }),
-    links: list(
-      'The channel’s links; empty if there are none or they are unknown.',
-      object('A link.', {
-        title: text('The name of the linked site.'),
-        url: text('http or https, without the source’s redirector.', { format: 'uri' }),
+  ChannelRecord: object(
+    'A channel. Every field is always there. null means unknown or hidden; for a URL, that the channel has no such image. Counts are decimal integers.',
+    {
+      channelId: CHANNEL_ID,
+      title: text('The channel’s name.'),
+      description: nullable(text('The channel’s own description; may be empty.')),
+      customUrl: HANDLE,
+      publishedAt: nullable(
+        text('When the channel was created, in UTC. T00:00:00Z if only the day is known.', { format: 'date-time' }),
+      ),
+      country: nullable(text('ISO 3166-1 alpha-2.', { pattern: '^[A-Z]{2}$' })),
+      subscriberCount: count('Subscribers'),
+      viewCount: count('Views of all videos'),
+      videoCount: count('Public videos'),
+      bannerUrl: imageUrl('The default banner'),
+      avatarUrl: imageUrl('The avatar'),
+      bannerUrls: object('URLs of all images on this service.', {
+        default: imageUrl('The default banner'),
+        tv: imageUrl('The whole banner'),
+        desktop: imageUrl('The part that desktops show'),
+        tablet: imageUrl('The part that tablets show'),
+        mobile: imageUrl('The part that phones show'),
+        avatar: imageUrl('The avatar'),
       }),
-    ),
-  }),
+      links: list(
+        'The channel’s links; empty if there are none or they are unknown.',
+        object('A link.', {
+          title: text('The name of the linked site.'),
+          url: text('http or https, without the source’s redirector.', { format: 'uri' }),
+        }),
+      ),
+    },
+  ),
   ChannelBatch: object('The requested channels.', {
     results: list('One for each identifier, in the order of the request.', {
       anyOf: [schemaOf('BatchRecord'), schemaOf('BatchError')],
@@ -83,7 +86,7 @@ export const COMPONENT_SCHEMAS = {
   BatchError: object('A channel of a batch for which there is no record.', {
     identifier: REQUESTED_IDENTIFIER,
     error: object('The error.', {
-      status: { type: 'integer', description: 'The status that a request for this channel alone would have.' },
+      status: { type: 'integer', description: 'As of a request for this channel alone.' },
       code: CODE,
       detail: text('What is wrong and how to correct it.'),
     }),
@@ -100,16 +103,19 @@ export const COMPONENT_SCHEMAS = {
     query: text('`q` without surrounding blanks.'),
     results: list('Best first; empty if nothing matches.', schemaOf('SearchResult')),
   }),
-  SearchResult: object('A channel in search results; null means unknown or hidden.', {
-    channelId: CHANNEL_ID,
-    title: text('The channel’s name.'),
-    description: nullable(text('The channel’s own description; the source may shorten it.')),
-    customUrl: HANDLE,
-    subscriberCount: count('Subscribers'),
-    videoCount: count('Public videos'),
-    bannerUrl: imageUrl('URL of the default banner, also if the source does not say whether there is one'),
-    avatarUrl: imageUrl('URL of the avatar, also if the source does not say whether there is one'),
-  }),
+  SearchResult: object(
+    'A channel in search results. null means unknown or hidden; for a URL, that the channel is known to have no such image.',
+    {
+      channelId: CHANNEL_ID,
+      title: text('The channel’s name.'),
+      description: nullable(text('The channel’s own description; the source may shorten it.')),
+      customUrl: HANDLE,
+      subscriberCount: count('Subscribers'),
+      videoCount: count('Public videos'),
+      bannerUrl: imageUrl('The default banner'),
+      avatarUrl: imageUrl('The avatar'),
+    },
+  ),
   Problem: object('An error (RFC 9457).', {
     type: text('The code as a URL. `/problems` lists all codes.', { format: 'uri-reference' }),
     title: text('The meaning of the code.'),

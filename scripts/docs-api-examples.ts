@@ -16,13 +16,6 @@ export interface Example {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Matches any copy of the client. */
-export const UNCHANGED_EXAMPLE: Example = {
-  url: '/@pennantsample/mobile.webp',
-  isHead: true,
-  headers: { 'If-None-Match': '*' },
-};
-
 export const ERROR_EXAMPLE: Example = { url: '/api/channel/pennantsample' };
 
 const ORIGIN = 'http://localhost:8080';

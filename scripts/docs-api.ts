@@ -1,6 +1,6 @@
 import { ERROR_CODES } from '../src/domain/errors.ts';
 import { PROBLEMS, type Problem } from '../src/http/response/problems.ts';
-import { ERROR_EXAMPLE, type Example, startExampleService, UNCHANGED_EXAMPLE } from './docs-api-examples.ts';
+import { ERROR_EXAMPLE, type Example, startExampleService } from './docs-api-examples.ts';
 import { code, table } from './docs-markdown.ts';
 
 /*
@@ -80,7 +80,6 @@ export async function apiDocument(version: string): Promise<string> {
       FRESHNESS,
       ...sections,
       UNCHANGED,
-      await service.show(UNCHANGED_EXAMPLE),
       '## Schemas',
       ...Object.entries(openApi.components.schemas).map(([name, schema]) => schemaText(name, schema)),
       `## Errors\n\n${ERRORS}`,
@@ -211,10 +210,8 @@ function sectionText({ title, paths }: Section, openApi: OpenApi, examples: read
   const shared = operations.map(sentencesOf).reduce((all, own) => all.filter((sentence) => own.includes(sentence)));
   const parameters = operations.flatMap((operation) => operation.parameters ?? []);
   const byName = new Map(parameters.filter(isDescribedOnce).map((parameter) => [parameter.name, parameter]));
-  const parts = [`## ${title}`, pathTable(operations, shared), shared.join(' ')];
-  if (byName.size > 0) {
-    parts.push(table(['parameter', 'allowed', 'default', 'meaning'], [...byName.values()].map(parameterRow)));
-  }
+  const parts = [`## ${title}`, pathLines(operations, shared), shared.join(' ')];
+  parts.push([...byName.values()].map(parameterLine).join('\n'));
   parts.push(bodiesText(operations, openApi), ...examples);
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -229,16 +226,14 @@ function isDescribedOnce({ name }: Parameter): boolean {
 }
 
 /** @param shared sentences that describe all of these paths */
-function pathTable(operations: readonly (Operation & { readonly path: string })[], shared: readonly string[]): string {
-  const identifierOf = ({ parameters = [] }: Operation) =>
-    parameters.find(({ name }) => name === 'identifier')?.description;
-  const hasIdentifier = operations.some((operation) => identifierOf(operation) !== undefined);
-  const rows = operations.map((operation) => {
+function pathLines(operations: readonly (Operation & { readonly path: string })[], shared: readonly string[]): string {
+  const lines = operations.map((operation) => {
     const own = sentencesOf(operation).filter((sentence) => !shared.includes(sentence));
-    const row = [code(operation.path), [`${operation.summary}.`, ...own].join(' ')];
-    return hasIdentifier ? [...row, identifierOf(operation) ?? ''] : row;
+    const identifier = operation.parameters?.find(({ name }) => name === 'identifier')?.description;
+    const texts = [`${operation.summary}.`, ...own, ...(identifier === undefined ? [] : [`Identifier: ${identifier}`])];
+    return `- ${code(operation.path)}: ${texts.join(' ')}`;
   });
-  return table(['path', 'response', ...(hasIdentifier ? ['`{identifier}`'] : [])], rows);
+  return lines.join('\n');
 }
 
 function bodiesText(operations: readonly Operation[], { components }: OpenApi): string {
@@ -265,9 +260,13 @@ function placesOf(errorCode: string, { paths }: OpenApi): string {
   return titles.length === SECTIONS.length ? 'every path' : titles.map(({ title }) => title.toLowerCase()).join(', ');
 }
 
-function parameterRow({ name, in: place, required, description, schema }: Parameter): string[] {
-  const omitted = required ? 'required' : schema.default === undefined ? '' : code(String(schema.default));
-  return [code(place === 'path' ? `{${name}}` : name), typeOf(schema), omitted, description];
+function parameterLine({ name, in: place, required, description, schema }: Parameter): string {
+  const omitted = required
+    ? ', required'
+    : schema.default === undefined
+      ? ''
+      : `, default ${code(String(schema.default))}`;
+  return `- ${code(place === 'path' ? `{${name}}` : name)} (${typeOf(schema)}${omitted}): ${description}`;
 }
 
 function fieldsOfEveryResponse({ components }: OpenApi): Set<string> {

@@ -45,7 +45,7 @@ export interface OperationSchema {
 const BYTES = { schema: { type: 'string', format: 'binary' } };
 const IMAGES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES]));
 
-const IDENTIFIER = 'A channel ID, an @handle, or a name: a handle, else a user name.';
+const IDENTIFIER = 'A channel ID, an @handle, or a name (a handle, else a user name).';
 const ID_EXTENSION = `A channel ID may have an extension (${EXTENSION_LIST}) for the format.`;
 const BANNER_IDENTIFIER = `${IDENTIFIER} ${ID_EXTENSION}`;
 const SHORT_IDENTIFIER = `A channel ID or an @handle. ${ID_EXTENSION}`;

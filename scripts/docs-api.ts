@@ -147,9 +147,8 @@ ${table(
   ],
 )}
 
-\`max-age\` is what is left of that time; it is always a day for images, and 60 s for old records and search results. An old image has
-\`max-age=60\` if its record already names another one. A request for an expired value waits at most 3 s for a new one. Then it gets the
-old one, and the load continues.`;
+\`max-age\` is what is left of that time. Images have a day; old records and search results, and an image whose record already names
+another one, have 60 s. A request for an expired value waits at most 3 s for a new one. Then it gets the old one, and the load continues.`;
 
 const UNCHANGED = `## Conditional requests
 
@@ -211,7 +210,7 @@ function sectionText({ title, paths }: Section, openApi: OpenApi, examples: read
   const parameters = operations.flatMap((operation) => operation.parameters ?? []);
   const byName = new Map(parameters.filter(isDescribedOnce).map((parameter) => [parameter.name, parameter]));
   const parts = [`## ${title}`, pathLines(operations, shared), shared.join(' ')];
-  parts.push([...byName.values()].map(parameterLine).join('\n'));
+  if (byName.size > 0) parts.push('Parameters:', [...byName.values()].map(parameterLine).join('\n'));
   parts.push(bodiesText(operations, openApi), ...examples);
   return parts.filter((part) => part !== '').join('\n\n');
 }

@@ -29,6 +29,10 @@ export const PATH_EXAMPLES: Readonly<Record<string, Example>> = {
   '/c/{identifier}': { url: '/c/pennantsample', isHead: true },
   '/api/search': { url: '/api/search?q=saltmarrow&limit=1' },
   '/api/badge/{identifier}': { url: '/api/badge/@pennantsample?metric=views' },
+  '/api/badge/{identifier}.svg': {
+    url: '/api/badge/@pennantsample.svg?style=flat-square&label=on%20YouTube',
+    isHead: true,
+  },
   '/api/banner/{identifier}': { url: '/api/banner/UCPennantSample00000001A?type=tv&format=avif', isHead: true },
   '/api/banner/{identifier}/{variant}': {
     url: '/api/banner/pennantsample/desktop',

@@ -176,7 +176,7 @@ const MAX_SEARCH_CODE_POINTS = 100;
 /** Blanks around it are dropped. A name or number with blanks is not allowed. */
 const SEARCH_TEXT: Parameter<string> = {
   description: 'The search text, without surrounding blanks.',
-  example: 'harbour',
+  example: 'pennant',
   schema: { type: 'string', minLength: 1, maxLength: MAX_SEARCH_CODE_POINTS },
   expected: `a text of 1 to ${MAX_SEARCH_CODE_POINTS} characters`,
   isRequired: true,

@@ -192,8 +192,11 @@ const SECTIONS: readonly Section[] = [
   { title: 'Search', paths: ['/api/search'], examples: [{ url: '/api/search?q=saltmarrow&limit=1' }] },
   {
     title: 'Badges',
-    paths: ['/api/badge/{identifier}'],
-    examples: [{ url: '/api/badge/@pennantsample?metric=views' }],
+    paths: ['/api/badge/{identifier}', '/api/badge/{identifier}.svg'],
+    examples: [
+      { url: '/api/badge/@pennantsample?metric=views' },
+      { url: '/api/badge/@pennantsample.svg?style=flat-square&label=on%20YouTube', isHead: true },
+    ],
   },
   { title: 'The service', paths: ['/', '/problems', '/openapi.json', '/favicon.ico'], examples: [] },
 ];
@@ -208,9 +211,15 @@ function sectionText({ title, paths }: Section, openApi: OpenApi, examples: read
   const operations = paths.map((path) => ({ path, ...(openApi.paths[path]?.get as Operation) }));
   const shared = operations.map(sentencesOf).reduce((all, own) => all.filter((sentence) => own.includes(sentence)));
   const parameters = operations.flatMap((operation) => operation.parameters ?? []);
-  const byName = new Map(parameters.filter(isDescribedOnce).map((parameter) => [parameter.name, parameter]));
+  // The first path comes first: it has the defaults.
+  const byName = new Map(
+    parameters
+      .filter(isDescribedOnce)
+      .toReversed()
+      .map((parameter) => [parameter.name, parameter]),
+  );
   const parts = [`## ${title}`, pathLines(operations, shared), shared.join(' ')];
-  if (byName.size > 0) parts.push('Parameters:', [...byName.values()].map(parameterLine).join('\n'));
+  if (byName.size > 0) parts.push('Parameters:', [...byName.values()].toReversed().map(parameterLine).join('\n'));
   parts.push(bodiesText(operations, openApi), ...examples);
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -250,16 +259,19 @@ function unique(values: readonly string[]): string[] {
 }
 
 /** The sections whose paths can have an error. */
-function placesOf(errorCode: string, { paths }: OpenApi): string {
+function placesOf(errorCode: string, { paths, components }: OpenApi): string {
   const hasCode = ({ responses }: Operation) =>
-    Object.values(responses).some(({ $ref }) => lastPart($ref).split('.').slice(1).includes(errorCode));
+    Object.values(responses).some(({ $ref }) =>
+      components.responses[lastPart($ref)]?.description.includes(code(errorCode)),
+    );
   const titles = SECTIONS.filter((section) =>
     section.paths.some((path) => hasCode((paths[path] as { get: Operation }).get)),
   );
   return titles.length === SECTIONS.length ? 'every path' : titles.map(({ title }) => title.toLowerCase()).join(', ');
 }
 
-function parameterLine({ name, in: place, required, description, schema }: Parameter): string {
+/** The description says what the pattern of a parameter means. */
+function parameterLine({ name, in: place, required, description, schema: { pattern, ...schema } }: Parameter): string {
   const omitted = required
     ? ', required'
     : schema.default === undefined

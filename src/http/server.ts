@@ -11,13 +11,13 @@ import { createClientErrors } from './response/client-errors.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
 import { applyConditions, createSend } from './response/response.ts';
 import { createRecordBodies, type RecordBodiesOptions } from './response/serializers.ts';
-import { badgeRoute } from './routes/badges.ts';
+import { badgeRoutes } from './routes/badges.ts';
 import { bannerRoutes } from './routes/banners.ts';
 import { channelBatchRoute } from './routes/channel-batches.ts';
 import { channelRoutes, searchRoute } from './routes/channels.ts';
 import { documentRoutes } from './routes/documents.ts';
 
-const ROUTES = [documentRoutes, channelRoutes, channelBatchRoute, searchRoute, badgeRoute, bannerRoutes];
+const ROUTES = [documentRoutes, channelRoutes, channelBatchRoute, searchRoute, badgeRoutes, bannerRoutes];
 
 type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
 export type HttpServerOptions = Omit<ContextOptions, 'lifetime' | 'sliceOf'> &

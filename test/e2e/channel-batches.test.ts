@@ -215,6 +215,13 @@ describe('a batch of channels', () => {
     held.release();
   });
 
+  test('joins several lists', async () => {
+    await using app = await start();
+    const response = await app.service.get(`/api/channels?ids=${ids(2)}&ids=${ids(1, 2)}`);
+    const { results } = response.json<{ results: { identifier: string }[] }>();
+    expect(results.map(({ identifier }) => identifier)).toEqual(ids(2, 1, 2));
+  });
+
   test('counts as one request of the limit', async () => {
     await using app = await start({ RATE_LIMIT_OVERRIDES: '' });
     const response = await app.batch(ids(1, 2, 3));
@@ -233,7 +240,8 @@ describe('a batch that is refused', () => {
   test.each([
     ['no parameter', '', '"ids" is missing'],
     ['an empty list', '?ids=', '"ids" is empty'],
-    ['two lists', `?ids=${ids(1)}&ids=${ids(2)}`, 'more than once'],
+    ['an empty one of two', `?ids=${ids(1)}&ids=`, 'Value 2 of "ids" is empty'],
+    ['51 in two lists', `?ids=${ids(...range(1, 25))}&ids=${ids(...range(26, 51))}`, '1 to 50 values'],
     ['an empty value', `?ids=${ids(1)},,${ids(2)}`, 'Value 2 of "ids" is empty'],
     ['a bare name', `?ids=${ids(1)},pennant`, '"pennant" in "ids" is neither'],
     ['a blank', `?ids=${ids(1)},%20@pennant`, '" @pennant" in "ids" is neither'],

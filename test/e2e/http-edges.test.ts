@@ -203,6 +203,7 @@ describe('the documents', () => {
       [
         '/',
         '/api/badge/{identifier}',
+        '/api/badge/{identifier}.svg',
         '/api/banner/{identifier}',
         '/api/banner/{identifier}/{variant}',
         '/api/channel/{identifier}',

@@ -76,7 +76,8 @@ export async function assertDeclared(
   if (declared === undefined || method === 'HEAD') {
     assert.equal(bytes.length, 0, `status ${status} to ${method} came with a body`);
   } else if (contentType.startsWith('image/')) {
-    assert.equal(`image/${(await decodeImage(bytes)).format}`, contentType);
+    const { format } = await decodeImage(bytes);
+    assert.equal(format === 'svg' ? 'image/svg+xml' : `image/${format}`, contentType);
   } else {
     const text = bytes.toString('utf8');
     assert(validatorOf(declared.schema, document).Check(JSON.parse(text)), `the JSON does not fit its schema: ${text}`);

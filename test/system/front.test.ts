@@ -37,10 +37,14 @@ describeWithNginx('the instance', () => {
     ['a user name', ['/user/Saltmarrow_1', '/api/channel/SALTMARROW_1?type=username'], ['/saltmarrow_1/tablet']],
     [
       'the channel of a badge',
-      [`/api/badge/${ID}`, `/api/badge/${ID}?metric=views`],
+      [`/api/badge/${ID}`, `/api/badge/${ID}.svg?metric=views`],
       [`/channel/${ID}`, `/${ID}/tv.avif`],
     ],
-    ['the handle of a badge', ['/api/badge/@Saltmarrow', '/api/badge/saltmarrow?metric=videos'], ['/@saltmarrow/tv']],
+    [
+      'the handle of a badge',
+      ['/api/badge/@Saltmarrow.svg', '/api/badge/saltmarrow?metric=videos'],
+      ['/@saltmarrow/tv'],
+    ],
     [
       'a list of channels',
       [`/api/channels?ids=${ID},@a`, `/api/channels?x=1&ids=${ID},@a`],
@@ -157,7 +161,7 @@ describeWithNginx('a response other than an image', () => {
     ['an endless URL', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 414, 'request_too_large'],
     ['an endless field', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'request_too_large'],
     ['a body', `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n`, 413, 'request_too_large'],
-    ['an inner path', 'GET /nginx-responses-malformed-request HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'route_not_found'],
+    ['an inner path', 'GET /nginx-response-malformed-request HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'route_not_found'],
   ])('is JSON when nginx itself refuses the request: %s', async (_what, bytes, status, code) => {
     const response = await sendRaw(front.port, bytes);
     expect([response.status, response.headers['content-type'], response.headers['cache-control']]).toEqual([

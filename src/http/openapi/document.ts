@@ -1,5 +1,4 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
-import { VARIANTS } from '../../domain/variants.ts';
 import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
 import { HEADER_FIELDS, preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
@@ -56,23 +55,25 @@ export function openApiDocument(version: string): object {
 }
 
 function parametersOf(path: OperationSchema['path'] = {}, query: OperationSchema['query'] = {}): object {
-  const ofQuery = Object.entries(query).map(([name, { schema, description, isRequired }]) => {
+  const ofQuery = Object.entries(query).map(([name, { schema, description, example, isRequired }]) => {
     // A list has its values in one parameter: ids=A,B.
     const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
-    return { schema, in: 'query', name, required: isRequired, description, ...style };
+    return { schema, in: 'query', name, required: isRequired, description, example, ...style };
   });
-  const ofPath = Object.entries(path).map(([name, description]) => {
-    const schema = { type: 'string', ...(name === 'variant' && { enum: VARIANTS }) };
-    return { schema, in: 'path', name, required: true, description };
+  const ofPath = Object.entries(path).map(([name, { description, example, pattern }]) => {
+    const schema = { type: 'string', ...(pattern !== undefined && { pattern }) };
+    return { schema, in: 'path', name, required: true, description, example };
   });
   const parameters = [...ofQuery, ...ofPath];
   return parameters.length === 0 ? {} : { parameters };
 }
 
-/** Status and codes, or the kind of the response, because a status can mean different things at different paths. */
+/**
+ * An identifier, because generators make types and files of it: the codes or the kind of the response, and the status,
+ * because a status can mean different things at different paths.
+ */
 function nameOf(status: string, { description }: ResponseSchema): string {
   const codes = ERROR_CODES.filter((code) => description.includes(`\`${code}\``));
-  return codes.length > 0
-    ? [status, ...codes].join('.')
-    : `${status}.${description.toLowerCase().match(/\w+/g)?.join('-')}`;
+  const words = codes.length > 0 ? codes.flatMap((code) => code.split('_')) : (description.match(/\w+/g) ?? []);
+  return words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('') + status;
 }

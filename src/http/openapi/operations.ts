@@ -1,11 +1,14 @@
 import { FORMATS, formatRow } from '../../domain/formats.ts';
+import { VARIANTS } from '../../domain/variants.ts';
 import {
+  BADGE_IMAGE_QUERY,
   BADGE_QUERY,
   BATCH_QUERY,
   CHANNEL_QUERY,
   IMAGE_QUERY,
   type Parameters,
   SEARCH_QUERY,
+  VARIANT_QUERY,
 } from '../request/target.ts';
 import { EXTENSION_LIST } from '../routes/banners.ts';
 import {
@@ -27,6 +30,16 @@ export const TAGS = {
   service: 'What this instance offers.',
 } as const;
 
+interface PathParameter {
+  readonly description: string;
+  /** A value that works with the sample catalog. */
+  readonly example: string;
+  /** A regular expression. */
+  readonly pattern?: string;
+}
+
+type PathSchema = Readonly<Record<string, PathParameter>>;
+
 /** GET and HEAD of one path in the OpenAPI document. */
 export interface OperationSchema {
   /** What the path returns, as part of a name. Generated clients call the operations `get…`, `head…` and `options…`. */
@@ -36,8 +49,7 @@ export interface OperationSchema {
   readonly summary: string;
   /** Whole sentences. */
   readonly description: string;
-  /** The meaning of each parameter in the path. */
-  readonly path?: Readonly<Record<string, string>>;
+  readonly path?: PathSchema;
   readonly query?: Parameters | undefined;
   readonly responses: Responses;
 }
@@ -45,19 +57,29 @@ export interface OperationSchema {
 const BYTES = { schema: { type: 'string', format: 'binary' } };
 const IMAGES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES]));
 
-const IDENTIFIER = 'A channel ID, an @handle, or a name (a handle, else a user name).';
+const SAMPLE_ID = 'UCPennantSample00000001A';
+const SAMPLE_HANDLE = '@pennantsample';
+
+const IDENTIFIER: PathParameter = {
+  description: 'A channel ID, an @handle, or a name (a handle, else a user name).',
+  example: SAMPLE_HANDLE,
+};
 const ID_EXTENSION = `A channel ID may have an extension (${EXTENSION_LIST}) for the format.`;
-const BANNER_IDENTIFIER = `${IDENTIFIER} ${ID_EXTENSION}`;
-const SHORT_IDENTIFIER = `A channel ID or an @handle. ${ID_EXTENSION}`;
-const VARIANT = `The crop. It may have an extension (${EXTENSION_LIST}) for the format.`;
+const BANNER_IDENTIFIER = { ...IDENTIFIER, description: `${IDENTIFIER.description} ${ID_EXTENSION}` };
+const SHORT_IDENTIFIER = { ...IDENTIFIER, description: `A channel ID or an @handle. ${ID_EXTENSION}` };
+const EXTENSIONS = EXTENSION_LIST.replaceAll(/[.,]/g, '').replaceAll(' ', '|');
+const VARIANT: PathParameter = {
+  description: `The crop: ${VARIANTS.join(', ')}. It may have an extension (${EXTENSION_LIST}) for the format.`,
+  example: 'tv.avif',
+  pattern: `^(?:${VARIANTS.join('|')})(?:\\.(?:${EXTENSIONS}|jpeg))?$`,
+};
 
 function documentAs(id: string, summary: string, description: string): OperationSchema {
   const own = success('document', { 'application/json': { schema: { type: 'object' } } }, DOCUMENT_FIELDS);
   return { id, tag: 'service', summary, description, responses: responsesOf(own) };
 }
 
-/** @param identifier what the identifier in the path may be */
-function record(id: string, summary: string, identifier: string, query?: Parameters): OperationSchema {
+function record(id: string, summary: string, identifier: PathParameter, query?: Parameters): OperationSchema {
   return {
     id,
     tag: 'channels',
@@ -83,9 +105,10 @@ const IMAGE_DESCRIPTION =
   'the largest rectangle of that ratio inside the crop, scaled down to fit. Path and parameters must not contradict ' +
   'each other.';
 
-function image(id: string, summary: string, path: Readonly<Record<string, string>>): OperationSchema {
+function image(id: string, summary: string, path: PathSchema): OperationSchema {
   const responses = responsesOf(IMAGE, IMAGE_ERRORS);
-  return { id, tag: 'images', summary, description: IMAGE_DESCRIPTION, path, query: IMAGE_QUERY, responses };
+  const query = path.variant === undefined ? IMAGE_QUERY : VARIANT_QUERY;
+  return { id, tag: 'images', summary, description: IMAGE_DESCRIPTION, path, query, responses };
 }
 
 /** Every path of the public listener. */
@@ -103,7 +126,7 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
   '/api/channel/{identifier}': record(
     'Channel',
     'A channel’s metadata',
-    'A channel ID, a user name or a handle, according to `type`.',
+    { description: 'A channel ID, a user name or a handle, according to `type`.', example: SAMPLE_ID },
     CHANNEL_QUERY,
   ),
   '/api/channels': {
@@ -118,9 +141,18 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     query: BATCH_QUERY,
     responses: responsesOf(lookedUp('batch', 'ChannelBatch'), ['invalid_parameter', 'upstream_timeout']),
   },
-  '/channel/{identifier}': record('ChannelById', 'A channel’s metadata by ID', 'A channel ID.'),
-  '/user/{identifier}': record('ChannelByUsername', 'A channel’s metadata by user name', 'A legacy user name.'),
-  '/c/{identifier}': record('ChannelByName', 'A channel’s metadata by name', 'A handle or a legacy user name.'),
+  '/channel/{identifier}': record('ChannelById', 'A channel’s metadata by ID', {
+    description: 'A channel ID.',
+    example: SAMPLE_ID,
+  }),
+  '/user/{identifier}': record('ChannelByUsername', 'A channel’s metadata by user name', {
+    description: 'A legacy user name.',
+    example: 'PennantSample',
+  }),
+  '/c/{identifier}': record('ChannelByName', 'A channel’s metadata by name', {
+    description: 'A handle or a legacy user name.',
+    example: 'pennantsample',
+  }),
   '/api/search': {
     id: 'SearchResults',
     tag: 'channels',
@@ -138,6 +170,22 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     path: { identifier: IDENTIFIER },
     query: BADGE_QUERY,
     responses: responsesOf(lookedUp('badge', 'Badge'), CHANNEL_ERRORS),
+  },
+  '/api/badge/{identifier}.svg': {
+    id: 'BadgeImage',
+    tag: 'images',
+    summary: 'A count as the image of a badge',
+    description:
+      'The badge of shields.io as an SVG, for READMEs and pages. Cached like the record, for at least five minutes.',
+    path: { identifier: IDENTIFIER },
+    query: { ...BADGE_QUERY, ...BADGE_IMAGE_QUERY },
+    responses: responsesOf(
+      success('badge image', { 'image/svg+xml': { schema: { type: 'string' } } }, [
+        ...LOOKED_UP_FIELDS,
+        'Content-Security-Policy',
+      ]),
+      CHANNEL_ERRORS,
+    ),
   },
   '/api/banner/{identifier}': image('Banner', 'A channel’s banner or avatar', { identifier: BANNER_IDENTIFIER }),
   '/api/banner/{identifier}/{variant}': image('BannerVariant', 'A crop of a channel’s banner, or its avatar', {

@@ -53,6 +53,10 @@ export const HEADER_FIELDS = {
     'The name under which a browser saves the image.',
     'inline; filename="UCPennantSample00000001A-tv.avif"',
   ),
+  'Content-Security-Policy': always(
+    'A badge that is opened as a page may neither run scripts nor load anything.',
+    "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  ),
   Vary: sometimes('On responses whose format follows `Accept`: a cache must store one response per format.', 'Accept'),
   'Retry-After': always('Seconds until the next attempt.', '12'),
   Allow: always('The methods that the service supports.', 'GET, HEAD, OPTIONS'),

@@ -50,7 +50,6 @@ let openApi: OpenApi | undefined;
 
 const IMAGE = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
 const IMAGE_PARAMETERS = `?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`;
-const BADGE = 'A count of the channel for a shields.io badge.';
 
 interface IndexEntry {
   readonly path: string;
@@ -88,8 +87,13 @@ const ENDPOINTS: readonly IndexEntry[] = [
   },
   {
     path: '/api/badge/{identifier}?metric=subscribers|views|videos',
-    description: BADGE,
+    description: 'A count of the channel as JSON for a shields.io badge.',
     exampleFor: ({ channelId }) => `/api/badge/${channelId}`,
+  },
+  {
+    path: '/api/badge/{identifier}.svg?metric=&style=&label=&color=',
+    description: 'The same count as the image of a badge.',
+    exampleFor: ({ channelId }) => `/api/badge/${channelId}.svg`,
   },
   {
     path: '/channel/{id}, /c/{name}, /user/{name}',

@@ -204,8 +204,7 @@ Every 200 response has an \`ETag\`. Send it as \`If-None-Match\`, which may be a
 304 without a body if nothing has changed; the image is not encoded for that. Images also support \`If-Modified-Since\`, which is
 ignored beside \`If-None-Match\`.
 
-An image that is requested often is encoded again, smaller, and then has another \`ETag\`. A request with the former \`ETag\` still gets
-a 304, which has the former \`ETag\`, so that clients need not replace their copy.`;
+An image that is requested again is encoded again, smaller. It then has another \`ETag\`, and the earlier one no longer matches.`;
 
 const ERRORS = `An error is \`application/problem+json\` with the schema [Problem](#problem). New codes may be added; existing ones stay.
 \`Retry-After\` is the number of seconds to wait before the next attempt. Codes marked with "every path" are possible for every

@@ -1,5 +1,4 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {

@@ -65,7 +65,7 @@ export function bench(print: Print): Promise<Row[]> {
 const SETTLE_MS = 180_000;
 /** Longer than the time of the micro-cache, whose responses do not count for the re-encoding. */
 const BETWEEN_REQUESTS_MS = 1_100;
-const RE_ENCODES = 'pennant_encoder_task_duration_seconds_count{task="refine"}';
+const RE_ENCODES = 'pennant_encoder_task_duration_seconds_count{task="re-encode"}';
 
 /** Requests the image until the background has encoded it again. From then on its bytes stay the same. */
 async function settle(service: ServiceProcess): Promise<void> {

@@ -1,6 +1,6 @@
 import sharp, { type OutputInfo } from 'sharp';
 import type { Rectangle } from '../src/domain/variants.ts';
-import { type Plane, structuralSimilarity } from '../src/images/encoder/ssim.ts';
+import { type Plane, structuralSimilarity } from './ssim.ts';
 
 /** Uncompressed pixels and their properties. */
 export interface Pixels {

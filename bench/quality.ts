@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { FORMATS, type Format } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { type Effort, encoderOptions } from '../src/images/encoder/job.ts';
-import type { BenchImage } from './images.ts';
+import { type BenchImage, encodeBare } from './images.ts';
 import { cutPixels, likenessOf } from './likeness.ts';
 import type { Print, Row } from './report.ts';
 
@@ -32,21 +32,48 @@ export async function benchQuality(
   const rows: Row[] = [];
   for (const [group, images] of Object.entries(groups)) {
     if (images.length === 0) print(`  skipped: there are no ${group}`);
-    else for (const setting of SETTINGS) rows.push(await rowOf(group, images, setting));
+    else {
+      for (const setting of SETTINGS) rows.push(await rowOf(group, images, setting));
+      rows.push(await wholeRow(group, images));
+    }
   }
   return rows;
+}
+
+/** What the encoding of a whole original costs and loses, in the original's own size and format. */
+async function wholeRow(group: string, images: readonly BenchImage[]): Promise<Row> {
+  const crop = cropOf('tv', REFERENCE_BANNER);
+  const encodings: Encoding[] = [];
+  for (const { bytes } of images) {
+    const startedMs = performance.now();
+    const encoded = await encodeBare(bytes, crop, 'jpeg');
+    const ms = performance.now() - startedMs;
+    encodings.push({ ssim: await likenessOf(encoded, await cutPixels(bytes, crop)), bytes: encoded.length, ms });
+  }
+  const originalKib = images.reduce((sum, { bytes }) => sum + bytes.length, 0) / images.length / 1024;
+  return {
+    part: 'encode',
+    what: `a whole JPEG original as tv.jpeg, ${group}`,
+    measured: `from ${originalKib.toFixed(0)} KiB: ${describe(encodings)}`,
+    figures: { encodings },
+  };
+}
+
+/** The means, and the lowest likeness. */
+function describe(encodings: readonly Encoding[]): string {
+  const mean = (name: keyof Encoding) => encodings.reduce((sum, each) => sum + each[name], 0) / encodings.length;
+  const worst = Math.min(...encodings.map(({ ssim }) => ssim));
+  return `SSIM ${mean('ssim').toFixed(4)} (worst ${worst.toFixed(4)}), ${(mean('bytes') / 1024).toFixed(0)} KiB, ${mean('ms').toFixed(0)} ms`;
 }
 
 async function rowOf(group: string, images: readonly BenchImage[], setting: Setting): Promise<Row> {
   const encodings: Encoding[] = [];
   for (const image of images) encodings.push(await encode(image, setting));
-  const mean = (name: keyof Encoding) => encodings.reduce((sum, each) => sum + each[name], 0) / encodings.length;
-  const worst = Math.min(...encodings.map(({ ssim }) => ssim));
   const { variant, format, effort } = setting;
   return {
     part: 'encode',
     what: `quality of ${variant}.${format}, ${effort}, ${group}`,
-    measured: `SSIM ${mean('ssim').toFixed(4)} (worst ${worst.toFixed(4)}), ${(mean('bytes') / 1024).toFixed(0)} KiB, ${mean('ms').toFixed(0)} ms`,
+    measured: describe(encodings),
     figures: { encodings },
   };
 }

@@ -153,7 +153,7 @@ another one, have 60 s. A request for an expired value waits at most 3 s for a n
 const UNCHANGED = `## Conditional requests
 
 Every 200 response has an \`ETag\`. If it is sent as \`If-None-Match\` and nothing has changed, the response is a 304 without a body.
-Images also support \`If-Modified-Since\`. An image that is requested often is encoded again, smaller, and then has another \`ETag\`.`;
+Images also support \`If-Modified-Since\`. An image that is requested again is encoded again, smaller. It then has another \`ETag\`, and the earlier one no longer matches.`;
 
 const ERRORS = `Errors are \`application/problem+json\` with the schema [Problem](#problem). New codes may be added. A failure that concerns one channel
 or image is repeated for 15 s without another attempt. If several sources fail, \`upstream_unavailable\` is reported before

@@ -13,7 +13,7 @@ import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createExamples } from '../services/examples.ts';
-import { createBannerService } from '../services/images.ts';
+import { createImageService } from '../services/images.ts';
 import { createOriginals } from '../services/originals.ts';
 import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
@@ -67,8 +67,8 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const channelBatches = createChannelBatches({ channels, ...runtime });
   const searches = createSearchService({ sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({ ...upstreams, encoder, images, cache: caches.originals, channels, runtime });
-  const reEncoding = createReEncoding({ store, changes, runtime });
-  const banners = createBannerService({ channels, originals, encoder, images, reEncoding, changes, runtime });
+  const reEncoding = createReEncoding({ changes, runtime });
+  const banners = createImageService({ channels, originals, encoder, images, reEncoding, changes, runtime });
 
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });

@@ -30,7 +30,6 @@ async function followTwoChanges(erase: () => Promise<{ files: number; bytes: num
     },
     store: { erase: async () => [] },
     images: { erase },
-    sharedImages: undefined,
     caches: {},
   } as unknown as Stores;
   const saved: AppliedPositions[] = [];

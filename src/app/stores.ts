@@ -3,23 +3,16 @@ import type { Config } from '../config/settings.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { createDiskFileStore } from '../image-store/disk-files.ts';
 import { imagesDirectory } from '../image-store/file-names.ts';
-import { createImageCache } from '../image-store/images.ts';
-import { createSharedImages } from '../image-store/shared-images.ts';
+import { createImageStore } from '../image-store/images.ts';
 import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
-import {
-  CACHE_POLICY,
-  type ChannelEntry,
-  IMAGE_MEMORY_SHARE,
-  type Original,
-  SHARED_IMAGE_MAX_BYTES,
-} from '../services/cache-policy.ts';
+import { CACHE_POLICY, type ChannelEntry, IMAGE_MEMORY_SHARE, type Original } from '../services/cache-policy.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { createChanges } from '../store/changes.ts';
 import type { CachePolicy } from '../store/entry.ts';
 import { createFailSoftStore } from '../store/fail-soft.ts';
-import { findEntryKind, STORED_KEY_KINDS } from '../store/keys.ts';
+import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
 import { CHANGES_KEY, createSharedChanges } from '../store/shared-changes.ts';
@@ -66,9 +59,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     changes,
     readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
   });
-  const maxImageBytes = SHARED_IMAGE_MAX_BYTES;
-  const sharedImages = shared && createSharedImages({ ...shared, changes, maxImageBytes, onRefused });
-  const images = createImageCache({
+  const images = createImageStore({
     changes,
     files: createDiskFileStore({
       directory: imagesDirectory(config.dataDir),
@@ -80,16 +71,15 @@ export async function createStores(config: Config, runtime: Runtime, options: St
         else failureLog.report({ level: 'warn', key: `images ${event.kind}`, message: 'images', fields: event });
       },
     }),
-    ...(sharedImages && { shared: sharedImages }),
     maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
     runtime,
   });
 
-  for (const kind of [...STORED_KEY_KINDS, 'change', 'limit']) metrics.refusedValues.inc({ kind }, 0);
+  for (const kind of [...ENTRY_KINDS, 'change', 'limit']) metrics.refusedValues.inc({ kind }, 0);
 
-  /** Damaged or foreign values. */
+  /** Damaged or foreign values. Only the key of the changes is not the key of an entry. */
   function onRefused(key: string): void {
-    metrics.refusedValues.inc({ kind: key === CHANGES_KEY ? 'change' : (findEntryKind(key) ?? 'image') });
+    metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'change' });
   }
 
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
@@ -120,11 +110,10 @@ export async function createStores(config: Config, runtime: Runtime, options: St
   if (redis !== undefined) addRedisMetrics(redis, runtime);
 
   return {
-    /** With `REDIS_URL` only, as `sharedChanges` and `sharedImages` are. */
+    /** With `REDIS_URL` only, as `sharedChanges` is. */
     redis,
     changes,
     sharedChanges,
-    sharedImages,
     store,
     images,
     caches,

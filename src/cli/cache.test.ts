@@ -7,7 +7,7 @@ import { createTemporaryDirectory } from '../../test/helpers/temporary-directory
 import { createDiskFileStore } from '../image-store/disk-files.ts';
 import { imagesDirectory } from '../image-store/file-names.ts';
 import { systemClock } from '../lib/clock.ts';
-import { channelKey, originalKey, refinementKey } from '../store/keys.ts';
+import { channelKey, originalKey } from '../store/keys.ts';
 import { createSqliteStore, databasePath } from '../store/sqlite.ts';
 import { cacheCommands } from './cache.ts';
 
@@ -70,9 +70,9 @@ test('the statistics have the entries of each kind and the time of its oldest en
     [channelKey(second), '{"value":{}}'],
     [channelKey(first), '{"value":{}}'],
     [channelKey('UCabsent_______________A'), '{"absent":"no such channel"}'],
-    [refinementKey(`image2/${first}/0123/0,0,1,1/1x1/default.avif`), 'kept'],
+    [originalKey(second, 'banner'), '{}'],
     [originalKey(first, 'banner'), '{}'],
-    [refinementKey(`image2/${first}/4567/0,0,1,1/1x1/default.avif`), 'kept'],
+    [originalKey(first, 'avatar'), '{}'],
   ] as const;
   for (const [hour, [key, value]] of keys.entries()) {
     await store.set(key, { value, storedAtMs: firstMs + hour * HOUR_MS }, 1_000 * HOUR_MS);
@@ -90,7 +90,7 @@ test('the statistics have the entries of each kind and the time of its oldest en
 
 test('a purge reports what the service has removed of each kind', async () => {
   const channelId = 'UCgone_________________A';
-  const entries = { channel: 1, name: 2, search: 1, original: 1, published: 1, refinement: 2 };
+  const entries = { channel: 1, name: 2, search: 1, original: 1, published: 1 };
   const purged = { channelId, entries, images: 3, imageBytes: 3 * 2 ** 20 };
   const service = await startFakeUpstream((_request, response) => response.end(JSON.stringify(purged)));
   const { exitCode, stdout } = await runInProcess(cacheCommands, ['purge', channelId], {
@@ -99,7 +99,7 @@ test('a purge reports what the service has removed of each kind', async () => {
   await service.close();
   expect([exitCode, stdout]).toEqual([
     0,
-    `Purged ${channelId}: 1 record, 2 names, 1 search, 4 details, 3 images (3.0 MiB).\n`,
+    `Purged ${channelId}: 1 record, 2 names, 1 search, 2 details, 3 images (3.0 MiB).\n`,
   ]);
 });
 

@@ -171,7 +171,7 @@ export const SETTINGS = {
   redisUrl: form.secretSetting(
     'REDIS_URL',
     parseRedisUrl,
-    'URL of a Redis or Valkey in which instances share the rate limit, records, searches and small images: `redis://`, `rediss://` (TLS) or `unix://` (socket). Unset: each instance has its own (docs/operating.md).',
+    'URL of a Redis or Valkey in which instances share the rate limit, records and searches: `redis://`, `rediss://` (TLS) or `unix://` (socket). Unset: each instance has its own (docs/operating.md).',
   ),
   memoryCacheBytes: form.setting(
     'MEMORY_CACHE_BYTES',

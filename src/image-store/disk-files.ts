@@ -141,8 +141,8 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
       await evictSurplus();
       await shards.change(shardOf(file.digest), async (files) => {
         await writeWhole(pathOf(file), temporaryDirectory, content, clock.now());
-        for (const former of files.filter(({ digest }) => digest === file.digest)) {
-          if (!isSame(former, file)) await removeIfAllowed(pathOf(former));
+        for (const earlier of files.filter(({ digest }) => digest === file.digest)) {
+          if (!isSame(earlier, file)) await removeIfAllowed(pathOf(earlier));
         }
         return [...files.filter(({ digest }) => digest !== file.digest), file];
       });

@@ -7,34 +7,15 @@ import { createTemporaryDirectory } from '../../test/helpers/temporary-directory
 import { asWork } from '../lib/work.ts';
 import { type Changes, changeOfChannels, createChanges, EVERYTHING } from '../store/changes.ts';
 import { createDiskFileStore, type FileStore } from './disk-files.ts';
-import { createImageCache, type ImageCache } from './images.ts';
-import type { SharedImages } from './shared-images.ts';
+import { createImageStore, type ImageStore } from './images.ts';
 
 interface Instance {
-  readonly images: ImageCache;
+  readonly images: ImageStore;
   readonly changes: Changes;
-  /** The calls to the shared images. */
-  readonly calls: string[];
 }
 
-/** One instance with its own disk and the shared images. */
-async function createInstance(
-  sharedBytes: Map<string, Buffer>,
-  // Almost no memory, so that images are read from the disk or from other instances.
-  { maxMemoryBytes = 1 }: { maxMemoryBytes?: number } = {},
-): Promise<Instance> {
-  const calls: string[] = [];
-  const shared: SharedImages = {
-    async get(key) {
-      calls.push(`get ${key}`);
-      return sharedBytes.get(key);
-    },
-    async set(key, bytes) {
-      calls.push(`set ${key}`);
-      sharedBytes.set(key, bytes);
-    },
-    async erase() {},
-  };
+/** A store with its own disk. */
+async function createInstance(maxMemoryBytes: number): Promise<Instance> {
   const files = createDiskFileStore({
     directory: await createTemporaryDirectory(),
     maxBytes: 1_000_000,
@@ -42,36 +23,16 @@ async function createInstance(
     onEvent: () => undefined,
   });
   const changes = createChanges();
-  const images = createImageCache({ files, changes, shared, maxMemoryBytes, runtime: createTestRuntime() });
+  const images = createImageStore({ files, changes, maxMemoryBytes, runtime: createTestRuntime() });
   onTestFinished(() => images.close());
-  return { images, changes, calls };
+  return { images, changes };
 }
 
 const bytes = Buffer.from('image');
 
-test('an image of another instance is fetched once and then stored here', async () => {
-  const sharedBytes = new Map([['key', bytes]]);
-  const { images, calls } = await createInstance(sharedBytes);
-  expect(await images.get('key', 'plain')).toEqual(bytes);
-  await expect.poll(() => images.stats().disk.entries).toBe(1);
-  sharedBytes.clear();
-  expect(await images.get('key', 'plain')).toEqual(bytes);
-  expect(calls).toEqual(['get key']);
-});
-
-test('an image that this instance encodes is shared, unless it has a custom size', async () => {
-  const sharedBytes = new Map<string, Buffer>();
-  const { images, calls } = await createInstance(sharedBytes);
-  images.put('plain', bytes, 'plain');
-  images.put('custom', bytes, 'custom');
-  await expect.poll(() => images.stats().disk.entries).toBe(2);
-  expect(await images.get('another custom', 'custom')).toBeUndefined();
-  expect(calls).toEqual(['set plain']);
-});
-
 test('images of custom sizes use at most a quarter of the memory', async () => {
   const maxMemoryBytes = 100_000;
-  const { images } = await createInstance(new Map(), { maxMemoryBytes });
+  const { images } = await createInstance(maxMemoryBytes);
   const put = (fileClass: 'plain' | 'custom', count: number) => {
     for (let number = 0; number < count; number += 1) {
       images.put(`image2/UC/${fileClass} ${number}`, Buffer.alloc(1_000), fileClass);
@@ -89,43 +50,19 @@ test('images of custom sizes use at most a quarter of the memory', async () => {
 });
 
 test('a load that ends after the store was closed writes no file', async () => {
-  const { images, calls } = await createInstance(new Map(), { maxMemoryBytes: 1_000_000 });
+  const { images } = await createInstance(1_000_000);
   images.put('before', bytes, 'plain');
   await images.close();
   images.put('after', bytes, 'plain');
   expect(images.stats().writes.entries).toBe(0);
   expect(images.stats().disk.entries).toBe(1);
-  expect(calls).toEqual(['set before']);
-});
-
-test('an image that is stored during its lookup is found', async () => {
-  const lookUp = Promise.withResolvers<undefined>();
-  const shared: SharedImages = { get: () => lookUp.promise, set: async () => {}, erase: async () => {} };
-  const files = createDiskFileStore({
-    directory: await createTemporaryDirectory(),
-    maxBytes: 1_000_000,
-    clock: createManualClock(),
-    onEvent: () => undefined,
-  });
-  const images = createImageCache({
-    files,
-    changes: createChanges(),
-    shared,
-    maxMemoryBytes: 1_000_000,
-    runtime: createTestRuntime(),
-  });
-  onTestFinished(() => images.close());
-  const found = images.get('key', 'plain');
-  images.put('key', bytes, 'plain');
-  lookUp.resolve(undefined);
-  expect(await found).toEqual(bytes);
 });
 
 const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
 const keysOf = (channelId: string) => [`original/${channelId}/0123`, `image2/${channelId}/0123/0,0,1,1/1x1/7.avif`];
 
 test('a channel’s images are erased from memory and disk, also while they are written', async () => {
-  const { images, changes } = await createInstance(new Map(), { maxMemoryBytes: 1_000_000 });
+  const { images, changes } = await createInstance(1_000_000);
   for (const key of [...keysOf(GONE), ...keysOf(KEPT)]) images.put(key, bytes, 'custom');
   await expect.poll(() => images.stats().disk.entries).toBe(4);
   const [key = ''] = keysOf(GONE);
@@ -144,14 +81,13 @@ test('a channel’s images are erased from memory and disk, also while they are 
 });
 
 test('an image from work that began before a change is not stored, and one from later work is', async () => {
-  const sharedBytes = new Map<string, Buffer>();
-  const { images, changes } = await createInstance(sharedBytes, { maxMemoryBytes: 1_000_000 });
+  const { images, changes } = await createInstance(1_000_000);
   const [key = ''] = keysOf(GONE);
   await asWork(async () => {
     changes.announce(changeOfChannels(new Set([GONE])));
     images.put(key, bytes, 'plain');
   });
-  expect([await images.get(key, 'plain'), sharedBytes.size]).toEqual([undefined, 0]);
+  expect(await images.get(key, 'plain')).toBeUndefined();
   images.put(key, bytes, 'plain');
   expect(await images.get(key, 'plain')).toEqual(bytes);
   await expect.poll(() => images.stats().disk.entries).toBe(1);
@@ -179,10 +115,25 @@ function createSlowFiles(): FileStore & {
   };
 }
 
+test('an image that is stored during its lookup is found', async () => {
+  const files = { ...createSlowFiles(), get: () => lookUp.promise };
+  const lookUp = Promise.withResolvers<undefined>();
+  const images = createImageStore({
+    files,
+    changes: createChanges(),
+    maxMemoryBytes: 1_000_000,
+    runtime: createTestRuntime(),
+  });
+  const found = images.get('key', 'plain');
+  images.put('key', bytes, 'plain');
+  lookUp.resolve(undefined);
+  expect(await found).toEqual(bytes);
+});
+
 test('an image that was being read when a change removed it does not come back', async () => {
   const files = createSlowFiles();
   const changes = createChanges();
-  const images = createImageCache({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
+  const images = createImageStore({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
   const [key = ''] = keysOf(GONE);
   const reading = images.get(key, 'plain');
   changes.announce(changeOfChannels(new Set([GONE])));
@@ -196,7 +147,7 @@ test('files are not used while they are being erased', async () => {
   const files = createSlowFiles();
   files.read.resolve(bytes);
   const changes = createChanges();
-  const images = createImageCache({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
+  const images = createImageStore({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
   const change = changeOfChannels(new Set([GONE]));
   changes.announce(change);
   const erasing = images.erase(change);
@@ -217,9 +168,9 @@ function createHangingFiles() {
   const files: FileStore = {
     get: async () => undefined,
     findPath: async () => undefined,
-    async set(key) {
+    async set(key, content) {
       await disk.promise;
-      written.push(key);
+      written.push(`${key}: ${content.toString('latin1')}`);
     },
     erase: async () => ({ files: 0, bytes: 0 }),
     stats: () => ({ entries: 0, maxEntries: 0, bytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
@@ -230,7 +181,7 @@ function createHangingFiles() {
 
 test('a disk that hangs does not fill the memory: surplus images are not written', async () => {
   const { files, written, goOn } = createHangingFiles();
-  const images = createImageCache({
+  const images = createImageStore({
     files,
     changes: createChanges(),
     maxMemoryBytes: 0,
@@ -249,16 +200,32 @@ test('a disk that hangs does not fill the memory: surplus images are not written
   expect(images.stats().writes).toMatchObject({ entries: 0, bytes: 0 });
 });
 
+test('an image that is stored after a change is written, also while an earlier write of its key still runs', async () => {
+  const { files, written, goOn } = createHangingFiles();
+  const changes = createChanges();
+  const images = createImageStore({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
+  const [key = ''] = keysOf(GONE);
+  images.put(key, bytes, 'plain');
+  await new Promise((resolve) => setImmediate(resolve));
+  changes.announce(changeOfChannels(new Set([GONE])));
+  images.put(key, Buffer.from('new image'), 'plain');
+  images.put(key, Buffer.from('new image'), 'plain');
+  goOn();
+  await images.close();
+  expect(written).toEqual([`${key}: image`, `${key}: new image`]);
+  expect(images.stats().writes).toMatchObject({ entries: 0, bytes: 0 });
+});
+
 memoryTest('images in memory count at least what they take there, with their keys', async () => {
   const { files, goOn } = createHangingFiles();
   goOn();
-  const images = createImageCache({
+  const images = createImageStore({
     files,
     changes: createChanges(),
     maxMemoryBytes: 100_000_000,
     runtime: createTestRuntime(),
   });
-  // Like a reply from Redis: a small part of a large buffer.
+  // Like a message from an encoder process: a small part of a large buffer.
   const packet = Buffer.alloc(60_000);
   const heldBytes = await measureHeldBytes(async () => {
     for (let number = 0; number < 10_000; number += 1) {

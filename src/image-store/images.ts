@@ -1,16 +1,15 @@
+import { setImmediate } from 'node:timers/promises';
+import type { HolderStats } from '../lib/holders.ts';
 import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, changeBeforeWork, latestChange } from '../lib/work.ts';
 import { type Change, type Changes, concernsImage } from '../store/changes.ts';
 import type { FileStore } from './disk-files.ts';
 import type { FileClass } from './file-names.ts';
-import type { SharedImages } from './shared-images.ts';
 
-export interface ImageCacheOptions {
+export interface ImageStoreOptions {
   readonly files: FileStore;
   readonly changes: Changes;
-  /** Read when an image is neither in memory nor on disk; contains only `plain` images. */
-  readonly shared?: SharedImages;
   readonly maxMemoryBytes: number;
   /** Limit of the images that wait to be written. Default: 64 MiB. */
   readonly maxWriteBytes?: number;
@@ -26,24 +25,46 @@ const ENTRY_OVERHEAD_BYTES = 650;
 /** Pending writes must not fill the memory while a disk hangs. The largest original has 16 MiB. */
 const DEFAULT_MAX_WRITE_BYTES = 64 * 1024 * 1024;
 
-interface Writing {
+interface PendingWrite {
   readonly bytes: Buffer;
+  readonly fileClass: FileClass;
   /** The number of the latest change when the work that made the bytes began. */
   readonly changeBefore: number;
-  readonly done: Promise<void>;
+  /** The end of an earlier write of the same key. */
+  readonly earlier: Promise<void> | undefined;
 }
 
-export type ImageCache = ReturnType<typeof createImageCache>;
+/** Originals and encoded images by key: in memory, in front of files on this instance's disk. */
+export interface ImageStore {
+  get(key: string, fileClass: FileClass): Promise<Buffer | undefined>;
+  /**
+   * Returns at once; the file is written in the background. If a write fails, or is skipped because the disk is too
+   * slow, the image is encoded again later. Does nothing if a change has removed the image since the current work began.
+   */
+  put(key: string, bytes: Buffer, fileClass: FileClass): void;
+  /** For another process: the image's file, or its bytes if they are few or there is no file. */
+  findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
+  /**
+   * Removes the images that the change concerns. Rejects when one cannot be removed.
+   *
+   * @returns the number of the removed files and their disk usage
+   */
+  erase(change: Change): Promise<{ readonly files: number; readonly bytes: number }>;
+  /** `disk` counts files and blocks. */
+  stats(): Readonly<Record<'disk' | 'memory' | 'writes', HolderStats>>;
+  /** Waits for pending writes. From then on no file is written. */
+  close(): Promise<void>;
+}
 
-/** A cache in memory over the files on disk and, with Redis, the images of other instances. */
-export function createImageCache(options: ImageCacheOptions) {
-  const { files, changes, shared, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
+/** An image store over these files. */
+export function createImageStore(options: ImageStoreOptions): ImageStore {
+  const { files, changes, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
   const { health, holders, metrics } = options.runtime;
   const memory: Record<FileClass, MemoryCache<Buffer>> = {
     plain: createMemory(1 - CUSTOM_SHARE),
     custom: createMemory(CUSTOM_SHARE),
   };
-  const writing = new Map<string, Writing>();
+  const writing = new Map<string, PendingWrite & { readonly done: Promise<void> }>();
   const erasing = new Set<Change>();
   let writingBytes = 0;
   let isClosed = false;
@@ -80,45 +101,44 @@ export function createImageCache(options: ImageCacheOptions) {
     return pending === undefined || isRemoved(key, pending.changeBefore) ? undefined : pending.bytes;
   }
 
-  async function write(key: string, bytes: Buffer, fileClass: FileClass, isShared: boolean): Promise<void> {
-    const changeBefore = changeBeforeWork();
+  async function write(key: string, { bytes, changeBefore, fileClass, earlier }: PendingWrite): Promise<void> {
     // The response is sent first.
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
+    await earlier;
     try {
-      if (fileClass === 'plain' && !isShared && !isRemoved(key, changeBefore)) await shared?.set(key, bytes);
       if (!isRemoved(key, changeBefore)) await files.set(key, bytes, fileClass);
       report();
     } catch (error) {
       report(error);
     } finally {
-      writing.delete(key);
       writingBytes -= sizeOf(bytes, key);
     }
   }
 
-  /** @param isShared true for an image that other instances already have */
-  function keep(key: string, image: Buffer, fileClass: FileClass, isShared = false): void {
+  function keep(key: string, image: Buffer, fileClass: FileClass): void {
     const bytes = compactBytes(image);
     if (!memory[fileClass].set(key, bytes)) return;
-    if (isClosed || writing.has(key) || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
+    const earlier = writing.get(key);
+    // The key determines the bytes, but a change may have removed those of the earlier write.
+    const isBeingWritten = earlier !== undefined && !isRemoved(key, earlier.changeBefore);
+    if (isClosed || isBeingWritten || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
     writingBytes += sizeOf(bytes, key);
-    writing.set(key, { bytes, changeBefore: changeBeforeWork(), done: write(key, bytes, fileClass, isShared) });
+    const pending = { bytes, changeBefore: changeBeforeWork(), fileClass, earlier: earlier?.done };
+    const done = write(key, pending).finally(() => {
+      if (writing.get(key)?.done === done) writing.delete(key);
+    });
+    writing.set(key, { ...pending, done });
   }
 
-  /** Reads the image from disk or from another instance, unless it is being erased. */
+  /** Reads the image from disk, unless it is being erased. */
   async function find(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
     if (isBeingErased(key)) return undefined;
     const latest = latestChange();
     const bytes = await read(() => files.get(key));
     if (isRemoved(key, latest)) return undefined;
-    if (bytes !== undefined) {
-      memory[fileClass].set(key, bytes);
-      return bytes;
-    }
-    const fetched = fileClass === 'plain' ? await shared?.get(key) : undefined;
-    if (fetched !== undefined) keep(key, fetched, fileClass, true);
+    if (bytes !== undefined) memory[fileClass].set(key, bytes);
     // The image may have been stored meanwhile.
-    return fetched ?? inMemory(key);
+    return bytes ?? inMemory(key);
   }
 
   function stats() {
@@ -144,16 +164,11 @@ export function createImageCache(options: ImageCacheOptions) {
   });
 
   return {
-    get: (key: string, fileClass: FileClass) => asWork(async () => inMemory(key) ?? (await find(key, fileClass))),
+    get: (key, fileClass) => asWork(async () => inMemory(key) ?? (await find(key, fileClass))),
 
-    /**
-     * Returns at once; the file is written in the background. If a write fails, or is skipped because the disk is too
-     * slow, the image is encoded again later.
-     */
-    put: (key: string, bytes: Buffer, fileClass: FileClass) => asWork(() => keep(key, bytes, fileClass)),
+    put: (key, bytes, fileClass) => asWork(() => keep(key, bytes, fileClass)),
 
-    /** For another process: the image's file, or its bytes if they are few or there is no file. */
-    async findForReading(key: string): Promise<{ path: string } | { bytes: Buffer } | undefined> {
+    async findForReading(key) {
       const pending = writing.get(key);
       if (pending !== undefined && pending.bytes.length <= MAX_COPIED_BYTES) return { bytes: pending.bytes };
       await pending?.done;
@@ -163,8 +178,7 @@ export function createImageCache(options: ImageCacheOptions) {
       return bytes && { bytes };
     },
 
-    /** Removes the images that the change concerns from this instance. Rejects when one cannot be removed. */
-    async erase(change: Change) {
+    async erase(change) {
       erasing.add(change);
       try {
         // A file that is being written would reappear after its removal.
@@ -177,8 +191,7 @@ export function createImageCache(options: ImageCacheOptions) {
 
     stats,
 
-    /** Waits for pending writes. From then on no file is written. */
-    async close(): Promise<void> {
+    async close() {
       isClosed = true;
       await Promise.all([...writing.values()].map(({ done }) => done));
       await files.close();

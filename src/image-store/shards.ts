@@ -158,9 +158,7 @@ export function createShards(directory: string, usage: DiskUsage, clock: Clock) 
       for (const shard of await shardsIn(directory)) {
         if (signal.aborted) return;
         const startedMs = clock.monotonic();
-        const files = await change(shard, withoutOutdated);
-        // A former version did not remove the empty directories of evicted files.
-        if (files.length === 0) await removeIfEmpty(join(directory, shard));
+        await change(shard, withoutOutdated);
         await pause(clock, Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (clock.monotonic() - startedMs)), signal);
       }
       isCounted = true;

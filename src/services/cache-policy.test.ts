@@ -24,7 +24,7 @@ const HIT: SearchHit = {
 };
 const ORIGINAL: Original = {
   ...{ refKey: 'key', digest: '0123456789abcdef0123456789abcdef', firstStoredAtMs: 1_700_000_000_000 },
-  ...{ width: 2_560, height: 1_440, format: 'gif', hasAlpha: false, isWebReady: true },
+  ...{ width: 2_560, height: 1_440, format: 'gif', hasAlpha: false },
 };
 const NOTHING_KNOWN = Object.fromEntries(Object.keys(CHANNEL).map((field) => [field, null]));
 

@@ -118,7 +118,6 @@ const ORIGINAL = fields<Original>({
   height: numberIn(1, MAX_ORIGINAL_PIXELS),
   format: oneOf([...FORMATS, 'gif']),
   hasAlpha: trueOrFalse,
-  isWebReady: trueOrFalse,
 });
 
 const MINUTE_MS = 60_000;
@@ -154,7 +153,8 @@ export const CACHE_POLICY = {
     channelIdsOf: ({ hits }: FoundChannels) => hits.map(({ channelId }) => channelId),
   },
   originals: {
-    ...{ freshMs: DAY_MS, staleMs: LAST_GOOD_MS, memoryShare: 0.05 },
+    // Another instance may have loaded a newer image that this one cannot load. Its metadata must not hide the image here.
+    ...{ freshMs: DAY_MS, staleMs: LAST_GOOD_MS, prefersOwn: true, memoryShare: 0.05 },
     isValue: ORIGINAL,
     channelIdsOf: () => [],
   },
@@ -162,9 +162,6 @@ export const CACHE_POLICY = {
 
 /** The share of images and originals in the memory for cached values. */
 export const IMAGE_MEMORY_SHARE = 0.6;
-
-/** The size limit of an image in Redis (measured: docs/redis.md). */
-export const SHARED_IMAGE_MAX_BYTES = 256 * 2 ** 10;
 
 function isWebUrl(value: unknown): value is string {
   return typeof value === 'string' && ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '');

@@ -1,18 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
-import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { FileClass } from '../image-store/file-names.ts';
-import type { ImageCache } from '../image-store/images.ts';
 import type { EndReason } from '../images/encoder/child.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
 import { createChanges } from '../store/changes.ts';
 import type { Original } from './cache-policy.ts';
-import { type BannerService, createBannerService, type Image, type ImageRequest } from './images.ts';
+import { createImageService, type Image, type ImageRequest, type ImageService } from './images.ts';
 import { createReEncoding } from './re-encoding.ts';
 
 const FAST = Buffer.from('the fast encoding');
@@ -26,19 +24,17 @@ const ORIGINAL: Original = {
   height: 800,
   format: 'jpeg',
   hasAlpha: false,
-  isWebReady: true,
 };
 const RECORD_OUTCOME: CacheOutcome = { kind: 'hit', ttlMs: 1, isCollapsed: false, isStored: false };
 const ORIGINAL_OUTCOME: CacheOutcome = { kind: 'miss', ttlMs: 2, isCollapsed: false, isStored: true };
 const WAITING = { client: 'client', disconnectSignal: () => new AbortController().signal };
 
 const clock = createManualClock();
-let store: ReturnType<typeof memoryStore>;
 let images: Map<string, Buffer>;
 /** The keys of all stored images. */
 let fileClasses: FileClass[];
 /** The results of the next re-encodes, in order. Without any, they succeed. */
-let outcomes: (() => Promise<Buffer | undefined>)[];
+let outcomes: (() => Promise<Buffer>)[];
 let readOriginal: () => Promise<OriginalBytes>;
 let readBytes: () => Promise<Buffer>;
 /** Creates the encoding that a client waits for. */
@@ -46,10 +42,9 @@ let encode: (job: EncodeJob) => Promise<Buffer>;
 let attempts: number;
 let errors: unknown[];
 let original: Original;
-let banners: BannerService;
+let banners: ImageService;
 
 beforeEach(() => {
-  store = memoryStore();
   images = new Map();
   fileClasses = [];
   outcomes = [];
@@ -62,13 +57,13 @@ beforeEach(() => {
   start();
 });
 
-/** Like a restart of the process, which keeps stored values. */
+/** Like a restart of the process, which keeps stored images. */
 function start(): void {
   const changes = createChanges();
   const runtime = createTestRuntime({ clock });
   runtime.failureLog.report = ({ fields }) => errors.push(fields) > 0;
   const ref = { kind: 'remote', key: 'ref', urls: [] } as const;
-  banners = createBannerService({
+  banners = createImageService({
     channels: {
       findChannel: async () => ({
         channel: { channelId: CHANNEL_ID, avatar: ref, banner: null } as unknown as Channel,
@@ -81,21 +76,21 @@ function start(): void {
       read: () => readOriginal(),
     },
     encoder: {
-      encode: (job) => encode(job),
-      async reencode() {
+      async encode(job, { priority }) {
+        if (priority !== 'background') return encode(job);
         attempts += 1;
         return (outcomes.shift() ?? (async () => SMALL))();
       },
     },
     images: {
-      get: async (key: string) => images.get(key),
-      put(key: string, bytes: Buffer, fileClass: FileClass) {
+      get: async (key) => images.get(key),
+      put(key, bytes, fileClass) {
         images.set(key, bytes);
         fileClasses.push(fileClass);
       },
-    } as unknown as ImageCache,
+    },
     changes,
-    reEncoding: createReEncoding({ changes, store, runtime }),
+    reEncoding: createReEncoding({ changes, runtime }),
     runtime,
   });
 }
@@ -118,17 +113,13 @@ async function unused(): Promise<never> {
   throw new Error('is not asked for');
 }
 
-async function askTimes(count: number): Promise<Buffer[]> {
-  const responses: Buffer[] = [];
-  for (let asked = 0; asked < count; asked += 1) responses.push(await ask());
-  return responses;
-}
+const MIN_AGE_MS = 20_000;
 
-/** Requests the image until the next response starts a re-encode, and gets that response. */
-async function askUntilDue(): Promise<void> {
-  await askTimes(3);
-  clock.advance(60_000);
-  await ask();
+/** Requests a new image until a response starts a re-encode, and gets that response. */
+async function askUntilDue(request: Partial<ImageRequest> = {}): Promise<void> {
+  await ask(request);
+  clock.advance(MIN_AGE_MS);
+  await ask(request);
 }
 
 const ended = (reason: EndReason) => async () => {
@@ -137,10 +128,41 @@ const ended = (reason: EndReason) => async () => {
   });
 };
 
-describe('an image that is requested often', () => {
-  it('is sent with the optimized encoding once that is stored', async () => {
+describe('an image that is requested again', () => {
+  it('is sent with the smaller encoding once that is stored, under an ETag of its own', async () => {
+    const { etag } = await getImage();
     await askUntilDue();
     expect(await ask()).toEqual(SMALL);
+    expect((await getImage()).etag).not.toBe(etag);
+  });
+
+  it('is re-encoded with the first response 20 s after the first one, and not before', async () => {
+    for (let asked = 0; asked < 5; asked += 1) await ask();
+    clock.advance(MIN_AGE_MS - 1);
+    await ask();
+    expect(attempts).toBe(0);
+    clock.advance(1);
+    await ask();
+    expect(attempts).toBe(1);
+  });
+
+  it('is re-encoded although the clients only confirm their copies', async () => {
+    await ask();
+    clock.advance(MIN_AGE_MS);
+    await getImage();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await ask()).toEqual(SMALL);
+  });
+
+  it.each([
+    ['larger', Buffer.alloc(100)],
+    ['of the same size', Buffer.alloc(FAST.length)],
+  ])('keeps its encoding if the other one is %s, and is not re-encoded again', async (_what, bytes) => {
+    outcomes = [async () => bytes];
+    await askUntilDue();
+    clock.advance(MIN_AGE_MS);
+    expect(await ask()).toEqual(FAST);
+    expect(attempts).toBe(1);
   });
 
   it.each(['deadline', 'crash'] as const)('is re-encoded only once if that ends with a %s', async (reason) => {
@@ -152,53 +174,60 @@ describe('an image that is requested often', () => {
     }
     expect(attempts).toBe(1);
     expect(errors).toHaveLength(1);
-
-    start();
-    await askUntilDue();
-    expect(attempts).toBe(1);
   });
 
-  it('is re-encoded with the next response after the encoder was needed for a waiting client', async () => {
+  it('is re-encoded 20 s later if a waiting client needed the encoder', async () => {
     outcomes = [ended('preempted'), async () => Promise.reject(new AppError('overloaded', 'The queue is full.'))];
     await askUntilDue();
-    await askTimes(2);
-    expect(attempts).toBe(3);
+    await ask();
+    expect(attempts).toBe(1);
+    for (let attempt = 2; attempt <= 3; attempt += 1) {
+      clock.advance(MIN_AGE_MS);
+      await ask();
+      expect(attempts).toBe(attempt);
+    }
     expect(await ask()).toEqual(SMALL);
     expect(errors).toEqual([]);
   });
 
-  it('is re-encoded later, but not at once, when its original cannot be loaded', async () => {
+  it('is re-encoded 20 s later if its original could not be loaded', async () => {
     await ask();
     let downloads = 0;
     readOriginal = async () => {
       downloads += 1;
       throw new AppError('upstream_unavailable', 'The image host refuses.');
     };
-    await askUntilDue();
-    await askTimes(20);
+    clock.advance(MIN_AGE_MS);
+    for (let asked = 0; asked < 20; asked += 1) await ask();
     expect([downloads, attempts]).toEqual([1, 0]);
 
     readOriginal = async () => ({ bytes: Buffer.from('original') });
-    clock.advance(599_999);
-    await ask();
-    expect(attempts).toBe(0);
-    clock.advance(1);
+    clock.advance(MIN_AGE_MS);
     await ask();
     expect(await ask()).toEqual(SMALL);
     expect(errors).toEqual([]);
+  });
+
+  it('is sent with the smaller encoding after a restart, too', async () => {
+    await askUntilDue();
+    start();
+    expect(await ask()).toEqual(SMALL);
+    expect(attempts).toBe(1);
   });
 });
 
 it('stores an image of a custom size as such, also when it is re-encoded', async () => {
   const own = { width: 799 };
-  for (let asked = 0; asked < 3; asked += 1) await ask(own);
-  clock.advance(60_000);
-  await ask(own);
+  await askUntilDue(own);
   expect(await ask(own)).toEqual(SMALL);
   expect(fileClasses).toEqual(['custom', 'custom']);
 });
 
-describe('an optimized encoding that was evicted', () => {
+describe('a smaller encoding that was evicted', () => {
+  function evict(): void {
+    for (const key of images.keys()) if (key.endsWith('.optimized')) images.delete(key);
+  }
+
   it('is created again with the same effort if its ETag was already sent', async () => {
     await askUntilDue();
     const { render } = await getImage();
@@ -212,34 +241,15 @@ describe('an optimized encoding that was evicted', () => {
     expect(efforts).toEqual(['optimized']);
   });
 
-  it.each(['evicted', 'purged'])('is created again when it was %s', async (how) => {
+  it('is created again if the image is requested again', async () => {
     await askUntilDue();
     expect(await ask()).toEqual(SMALL);
-    for (const key of images.keys()) if (how === 'purged' || key.endsWith('.refined')) images.delete(key);
-    if (how === 'purged') store.entries.clear();
+    evict();
     expect(await ask()).toEqual(FAST);
+    expect(attempts).toBe(1);
     await askUntilDue();
     expect(attempts).toBe(2);
     expect(await ask()).toEqual(SMALL);
-  });
-
-  it('is not created again for a rarely requested image', async () => {
-    await askUntilDue();
-    for (const key of images.keys()) if (key.endsWith('.refined')) images.delete(key);
-    expect(await askTimes(2)).toEqual([FAST, FAST]);
-    clock.advance(60_000);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(attempts).toBe(1);
-  });
-});
-
-describe('an image with the whole original in the same format', () => {
-  it('has a different ETag than the original itself', async () => {
-    const sent = await getImage({ formats: ['jpeg'] });
-    original = { ...ORIGINAL, isWebReady: false };
-    const encoded = await getImage({ formats: ['jpeg'] });
-    expect(encoded.etag).not.toBe(sent.etag);
-    expect(encoded.earlierEtags).not.toContain(sent.etag);
   });
 });
 

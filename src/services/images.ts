@@ -4,7 +4,7 @@ import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { cropOf, type ImageKind, resolveOutput, type Size, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 import type { FileClass } from '../image-store/file-names.ts';
-import type { ImageCache } from '../image-store/images.ts';
+import type { ImageStore } from '../image-store/images.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { Effort, EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
@@ -14,14 +14,7 @@ import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
 import { createSharedWork, createWaitingClients } from '../lib/work.ts';
 import { type Change, type Changes, concernsImage } from '../store/changes.ts';
-import {
-  encodedOriginalKey,
-  fingerprint,
-  type ImageIdentity,
-  imageKey,
-  optimizedImageKey,
-  originalBytesKey,
-} from '../store/keys.ts';
+import { fingerprint, type ImageIdentity, imageKey, optimizedImageKey } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
 import type { Originals } from './originals.ts';
@@ -49,7 +42,7 @@ interface ImageSpec {
   readonly fileClass: FileClass;
 }
 
-type Rendition = Pick<Image, 'etag' | 'earlierEtags' | 'render'>;
+type Rendition = Pick<Image, 'etag' | 'render'>;
 
 /** An image that may not be encoded yet: enough for a 304. */
 export interface Image {
@@ -65,8 +58,6 @@ export interface Image {
   readonly freshMs: number;
   /** Strong, with quotes. Known before encoding. */
   readonly etag: string;
-  /** ETags of earlier encodings of the same image. */
-  readonly earlierEtags: readonly string[];
   /**
    * Returns the stored bytes, or encodes them now.
    *
@@ -79,11 +70,22 @@ export interface Image {
   }): Promise<{ bytes: Buffer; isStored: boolean; isCollapsed: boolean }>;
 }
 
-interface BannerServiceOptions {
+/** Banner crops and avatars, in every format and size. */
+export interface ImageService {
+  /**
+   * Finds an image without encoding it.
+   *
+   * @throws AppError `channel_not_found`, `image_not_found`, `channel_blocked`, `upstream_…`; `render` throws
+   * `overloaded` and `upstream_invalid`
+   */
+  getImage(request: ImageRequest): Promise<Image>;
+}
+
+interface ImageServiceOptions {
   readonly channels: Pick<ChannelService, 'findChannel'>;
   readonly originals: Pick<Originals, 'get' | 'read' | 'readBytes'>;
-  readonly encoder: Pick<Encoder, 'encode' | 'reencode'>;
-  readonly images: ImageCache;
+  readonly encoder: Pick<Encoder, 'encode'>;
+  readonly images: Pick<ImageStore, 'get' | 'put'>;
   readonly reEncoding: ReEncoding;
   readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
@@ -94,10 +96,11 @@ const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
 /** Memory of the cache's own lists (measured; a test compares). */
 const ETAG_OVERHEAD_BYTES = 300;
 
-export type BannerService = ReturnType<typeof createBannerService>;
+/** The background is no client, and is never disconnected. */
+const BACKGROUND: JobOptions = { signal: new AbortController().signal, client: '', priority: 'background' };
 
-/** Returns original images, stored images, or encodes them, each once for all concurrent requests. */
-export function createBannerService(options: BannerServiceOptions) {
+/** Returns stored images, or encodes them, each once for all concurrent requests. */
+export function createImageService(options: ImageServiceOptions): ImageService {
   const { channels, originals, encoder, images, reEncoding, changes } = options;
   const { clock, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
@@ -142,52 +145,27 @@ export function createBannerService(options: BannerServiceOptions) {
   async function reEncode(spec: ImageSpec, key: string): Promise<ReEncodeOutcome> {
     const fast = await images.get(key, spec.fileClass);
     if (fast === undefined) return 'interrupted';
-    return traced({ name: 'refine image', attributes: describeImage(spec) }, async () => {
-      let job: EncodeJob | undefined;
+    return traced({ name: 're-encode image', attributes: describeImage(spec) }, async () => {
       try {
-        job = await jobFor(spec, 'optimized');
-        const background = { signal: new AbortController().signal, client: '', priority: 'background' } as const;
-        const optimized = await encoder.reencode(job, fast, background);
-        if (optimized === undefined) return 'rejected';
+        const optimized = await encode(spec, 'optimized', BACKGROUND);
+        if (optimized.length >= fast.length) return 'rejected';
         images.put(optimizedImageKey(key), optimized, spec.fileClass);
         return 'kept';
       } catch (error) {
-        // The original could not be read or downloaded.
-        if (job === undefined && error instanceof AppError) return 'unavailable';
-        if (wasInterrupted(error) || hasErrorCode(error, 'ENOENT')) return 'interrupted';
+        if (isTemporary(error)) return 'interrupted';
         throw error;
       }
     });
   }
 
-  /** The encoding to send now. An evicted optimized image is not encoded again while a client waits. */
-  async function availableEffort(key: string, fileClass: FileClass): Promise<Effort> {
-    if ((await reEncoding.encodingOf(key)) === 'fast') return 'fast';
-    if ((await images.get(optimizedImageKey(key), fileClass)) !== undefined) return 'optimized';
-    reEncoding.noteLost(key);
-    return 'fast';
-  }
-
-  /** The original itself. */
-  function passThrough({ channel, kind, original }: ImageSpec, key: string): Rendition {
-    return {
-      etag: etagOf(key),
-      earlierEtags: [],
-      async render() {
-        const stored = await images.get(originalBytesKey(channel.channelId, original.digest), 'plain');
-        const bytes = stored ?? (await originals.readBytes(channel, kind, original));
-        return { bytes, isStored: stored !== undefined, isCollapsed: false };
-      },
-    };
-  }
-
   async function renditionOf(spec: ImageSpec): Promise<Rendition> {
-    const plainKey = imageKey(spec.identity);
-    const isWhole = isWholeOriginal(spec);
-    if (isWhole && spec.original.isWebReady) return passThrough(spec, plainKey);
-    const key = isWhole ? encodedOriginalKey(plainKey) : plainKey;
-    const effort = await availableEffort(key, spec.fileClass);
-    const storedKey = effort === 'optimized' ? optimizedImageKey(key) : key;
+    const fastKey = imageKey(spec.identity);
+    const effort = await reEncoding.nextEffort({
+      key: fastKey,
+      isOptimizedStored: async () => (await images.get(optimizedImageKey(fastKey), spec.fileClass)) !== undefined,
+      reEncode: () => reEncode(spec, fastKey),
+    });
+    const storedKey = effort === 'optimized' ? optimizedImageKey(fastKey) : fastKey;
 
     async function make(signal: AbortSignal, client: string): Promise<Buffer> {
       const isShared = () => waiting.hasOther(storedKey, client);
@@ -198,9 +176,7 @@ export function createBannerService(options: BannerServiceOptions) {
 
     return {
       etag: etagOf(storedKey),
-      earlierEtags: effort === 'optimized' ? [etagOf(key)] : [],
       async render({ client, disconnectSignal }) {
-        if (effort === 'fast') reEncoding.noteFastResponse(key, () => reEncode(spec, key));
         const stored = await images.get(storedKey, spec.fileClass);
         if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(storedKey);
@@ -216,11 +192,7 @@ export function createBannerService(options: BannerServiceOptions) {
   }
 
   return {
-    /**
-     * @throws AppError `channel_not_found`, `image_not_found`, `channel_blocked`, `upstream_…`; `render` throws
-     * `overloaded` and `upstream_invalid`
-     */
-    async getImage({ refs, variant, formats, width, height, quality }: ImageRequest): Promise<Image> {
+    async getImage({ refs, variant, formats, width, height, quality }) {
       const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
       const { kind } = VARIANT_PRESETS[variant];
       if (channel[kind] === null) {
@@ -258,16 +230,9 @@ function describeImage({ kind, variant, identity: { format, output, quality } }:
   };
 }
 
-/** The encoder was full, or interrupted the job for a waiting client. The image itself is valid. */
-function wasInterrupted(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'overloaded' && !isKeyFailure(error);
-}
-
-/** True when the image shows all of the original, in its own size and format. */
-function isWholeOriginal({ original, identity }: ImageSpec): boolean {
-  const { crop, output, format, quality } = identity;
-  const isWhole = isSameSize(crop, original) && isSameSize(output, original);
-  return isWhole && format === original.format && quality === undefined;
+/** False for a crash or a deadline of the encoder, and for a bug: the next attempt would fail too. */
+function isTemporary(error: unknown): boolean {
+  return error instanceof AppError && !(error.code === 'overloaded' && isKeyFailure(error));
 }
 
 function isSameSize(one: Size, other: Size): boolean {

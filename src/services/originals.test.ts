@@ -6,7 +6,7 @@ import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { FileClass } from '../image-store/file-names.ts';
-import type { ImageCache } from '../image-store/images.ts';
+import type { ImageStore } from '../image-store/images.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
 import { changeOfChannels, createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
@@ -51,7 +51,7 @@ function start(): void {
     },
     encoder: {
       warmUp: () => undefined,
-      inspect: async () => ({ width: 900, height: 900, format: 'jpeg', hasAlpha: false, isWebReady: true }),
+      inspect: async () => ({ width: 900, height: 900, format: 'jpeg', hasAlpha: false }),
     },
     images: {
       get: async (key: string) => images.get(key),
@@ -63,7 +63,7 @@ function start(): void {
         if (hasRoom) images.set(key, bytes);
         fileClasses.add(fileClass);
       },
-    } as unknown as ImageCache,
+    } as unknown as ImageStore,
     cache: createReadThrough<Original>({
       store,
       isValue: CACHE_POLICY.originals.isValue,

@@ -3,7 +3,7 @@ import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
-import type { ImageCache } from '../image-store/images.ts';
+import type { ImageStore } from '../image-store/images.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
@@ -19,7 +19,7 @@ import type { ChannelService } from './channels.ts';
 interface OriginalsOptions {
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
-  readonly images: ImageCache;
+  readonly images: Pick<ImageStore, 'get' | 'put' | 'findForReading'>;
   readonly cache: ReadThrough<Original>;
   readonly channels: Pick<ChannelService, 'reload'>;
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
@@ -83,8 +83,8 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
     const isShared = () => waiting.hasOther(ref.key, client);
     const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client, isShared });
     const firstStoredAtMs = isSame ? Math.min(previous.firstStoredAtMs, clock.now()) : clock.now();
-    const { width, height, format, hasAlpha, isWebReady } = info;
-    return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha, isWebReady } };
+    const { width, height, format, hasAlpha } = info;
+    return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha } };
   }
 
   async function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<FoundOriginal> {

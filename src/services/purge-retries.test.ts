@@ -38,7 +38,6 @@ function setUp() {
         return ['channel1:first', 'name1:first', 'name1:second'];
       },
     },
-    sharedImages: undefined,
   };
   const report: typeof health.report = (_component, problem, error) => states.push([problem, error]);
   const purge = createPurge(stores, { clock, health: { ...health, report } });

@@ -76,7 +76,6 @@ beforeEach(async () => {
         },
       },
       sharedChanges: undefined,
-      sharedImages: undefined,
     },
     createTestRuntime(),
   );

@@ -1,6 +1,5 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
-import type { ImageCache } from '../image-store/images.ts';
-import type { SharedImages } from '../image-store/shared-images.ts';
+import type { ImageStore } from '../image-store/images.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
@@ -37,10 +36,9 @@ interface PurgedStores {
   readonly changes: Changes;
   readonly caches: { readonly records: ReadThrough<ChannelEntry>; readonly names: ReadThrough<string> };
   readonly store: Pick<ErasableStore, 'erase'>;
-  readonly images: Pick<ImageCache, 'erase'>;
+  readonly images: Pick<ImageStore, 'erase'>;
   /** With `REDIS_URL` only. */
   readonly sharedChanges: Pick<SharedChanges, 'publish'> | undefined;
-  readonly sharedImages: Pick<SharedImages, 'erase'> | undefined;
 }
 
 /** The message names the parts and is for the operator. */
@@ -75,7 +73,7 @@ export type Purge = ReturnType<typeof createPurge>;
  * the other parts have finished, and the failed part is retried until it succeeds.
  */
 export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtime, 'clock' | 'health'>) {
-  const { changes, caches, store, images, sharedChanges, sharedImages } = stores;
+  const { changes, caches, store, images, sharedChanges } = stores;
   const { records, names } = caches;
   /** What `remove` removes counts as absent from the call on, not only after its first `await`. */
   const parts: readonly RemovalPart[] = [
@@ -107,8 +105,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
       if (sharedChanges !== undefined && each.position === undefined) await sharedChanges.publish(each);
     }
     const { change, position } = own.reduce(mergeAnnounced);
-    const [keys] = await Promise.all([store.erase(change, position), sharedImages?.erase(change)]);
-    return { entries: countKinds(keys) };
+    return { entries: countKinds(await store.erase(change, position)) };
   }
 
   /** Rejects if the part fails; it is then retried. */

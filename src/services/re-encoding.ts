@@ -2,104 +2,82 @@ import type { Effort } from '../images/encoder/job.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type Change, type Changes, concernsImage } from '../store/changes.ts';
-import { refinementKey } from '../store/keys.ts';
-import type { Store } from '../store/store.ts';
 
 /**
- * `kept`: a smaller image of the same visual quality is stored. `rejected`: re-encoding gave no such image, or
- * failed and would fail again. `interrupted`: a waiting client needed the encoder; the next response tries again.
- * `unavailable`: the original could not be loaded; a response ten minutes later tries again.
+ * `kept`: a smaller encoding is stored. `rejected`: re-encoding gave none, or failed and would fail again. `interrupted`:
+ * a waiting client needed the encoder, or the original could not be loaded.
  */
-export type ReEncodeOutcome = 'kept' | 'rejected' | 'interrupted' | 'unavailable';
+export type ReEncodeOutcome = 'kept' | 'rejected' | 'interrupted';
 
 interface ReEncodingOptions {
-  readonly store: Store;
   readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'holders'>;
 }
 
-const MIN_RESPONSES = 3;
-const MIN_AGE_MS = 60_000;
-const RETRY_UNAVAILABLE_MS = 600_000;
+/** An image that was requested only once, or by one page several times at once, is not encoded again. */
+const MIN_AGE_MS = 20_000;
 /** About 10,000 images. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** The object of an entry and the cache's own lists (measured; the test compares). */
 const ENTRY_OVERHEAD_BYTES = 300;
-/** As long as an image may be served. */
-const KEPT_MS = 7 * 86_400_000;
 
 interface Progress {
-  responses: number;
+  state: 'waiting' | 'running' | ReEncodeOutcome;
   /** Monotonic. */
-  notBeforeMs: number;
-  state: 'fast' | 'running' | 'kept' | 'rejected';
+  readonly notBeforeMs: number;
 }
 
-export type ReEncoding = ReturnType<typeof createReEncoding>;
+export interface ReEncoding {
+  /**
+   * Returns the encoding for the next response: `optimized` once it is stored. Otherwise starts `reEncode`, in the
+   * background, if the first response was at least 20 s ago.
+   *
+   * @param image.isOptimizedStored called for an image whose progress is not known, and while `optimized` is returned
+   */
+  nextEffort(image: {
+    readonly key: string;
+    isOptimizedStored(): Promise<boolean>;
+    reEncode(): Promise<ReEncodeOutcome>;
+  }): Promise<Effort>;
+}
 
-/** Decides which images are requested often enough for a slow encode. */
-export function createReEncoding({ store, changes, runtime }: ReEncodingOptions) {
+/** Decides which images are encoded again. A restart forgets all progress, but not the stored encodings. */
+export function createReEncoding({ changes, runtime }: ReEncodingOptions): ReEncoding {
   const { clock, failureLog, holders } = runtime;
-  const progress = createMemoryCache<Progress, Change>({
+  const images = createMemoryCache<Progress, Change>({
     changes,
     maxBytes: MAX_BYTES,
-    sizeOf: (_, imageKey) => ENTRY_OVERHEAD_BYTES + imageKey.length,
+    sizeOf: (_, key) => ENTRY_OVERHEAD_BYTES + key.length,
     concerns: concernsImage,
   });
-  holders.add('images to encode again', progress.stats);
+  holders.add('images to encode again', images.stats);
 
-  function reportFailure(error: unknown): void {
-    const message = 'an image could not be encoded again';
-    failureLog.report({ level: 'warn', key: message, message, fields: { err: error } });
+  function begin(key: string): void {
+    images.set(key, { state: 'waiting', notBeforeMs: clock.monotonic() + MIN_AGE_MS });
   }
 
-  function begin(imageKey: string, state: Progress['state']): Progress {
-    const begun: Progress = { responses: 0, notBeforeMs: clock.monotonic() + MIN_AGE_MS, state };
-    progress.set(imageKey, begun);
-    return begun;
-  }
-
-  async function progressOf(imageKey: string): Promise<Progress> {
-    const known = progress.get(imageKey);
-    if (known !== undefined) return known;
-    const stored = await store.get(refinementKey(imageKey));
-    const state = stored?.value === 'kept' || stored?.value === 'rejected' ? stored.value : 'fast';
-    return progress.get(imageKey) ?? begin(imageKey, state);
-  }
-
-  async function run(imageKey: string, current: Progress, reEncode: () => Promise<ReEncodeOutcome>): Promise<void> {
-    current.state = 'running';
-    const outcome = await reEncode().catch((error: unknown) => {
-      reportFailure(error);
-      return 'rejected' as const;
-    });
-    if (outcome === 'kept' || outcome === 'rejected') {
-      current.state = outcome;
-      await store.set(refinementKey(imageKey), { value: outcome, storedAtMs: clock.now() }, KEPT_MS);
-      return;
+  async function run(key: string, progress: Progress, reEncode: () => Promise<ReEncodeOutcome>): Promise<void> {
+    progress.state = 'running';
+    try {
+      progress.state = await reEncode();
+    } catch (error) {
+      progress.state = 'rejected';
+      const message = 'an image could not be encoded again';
+      failureLog.report({ level: 'warn', key: message, message, fields: { err: error } });
     }
-    current.state = 'fast';
-    if (outcome === 'unavailable') current.notBeforeMs = clock.monotonic() + RETRY_UNAVAILABLE_MS;
+    if (progress.state === 'interrupted') begin(key);
   }
 
   return {
-    /** The encoding to send: `optimized` once a smaller one is stored. */
-    async encodingOf(imageKey: string): Promise<Effort> {
-      return (await progressOf(imageKey)).state === 'kept' ? 'optimized' : 'fast';
-    },
-
-    /** Counts a response with the fast encoding. Runs `reEncode` once, from the third response and one minute on. */
-    noteFastResponse(imageKey: string, reEncode: () => Promise<ReEncodeOutcome>): void {
-      const current = progress.get(imageKey);
-      if (current === undefined) return;
-      current.responses += 1;
-      const isDue = current.responses >= MIN_RESPONSES && clock.monotonic() >= current.notBeforeMs;
-      if (isDue && current.state === 'fast') run(imageKey, current, reEncode).catch(reportFailure);
-    },
-
-    /** The optimized encoding is no longer stored: its image starts again without responses. */
-    noteLost(imageKey: string): void {
-      if (progress.get(imageKey)?.state === 'kept') begin(imageKey, 'fast');
+    async nextEffort({ key, isOptimizedStored, reEncode }) {
+      const progress = images.get(key);
+      if (progress === undefined || progress.state === 'kept') {
+        if (await isOptimizedStored()) return 'optimized';
+        if (images.get(key) === progress) begin(key);
+      } else if (progress.state === 'waiting' && clock.monotonic() >= progress.notBeforeMs) {
+        void run(key, progress, reEncode);
+      }
+      return 'fast';
     },
   };
 }

@@ -4,19 +4,12 @@ import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import type { ImageCache } from '../image-store/images.ts';
 import { createChanges } from '../store/changes.ts';
 import { imageKey } from '../store/keys.ts';
-import type { Store } from '../store/store.ts';
 import type { Original } from './cache-policy.ts';
-import { createBannerService } from './images.ts';
+import { createImageService } from './images.ts';
 import { createReEncoding } from './re-encoding.ts';
 
-const EMPTY_STORE: Store = {
-  get: async () => undefined,
-  set: async () => {},
-  close: async () => {},
-};
 const OUTCOME: CacheOutcome = { kind: 'hit', ttlMs: 1, isCollapsed: false, isStored: false };
 const unused = () => Promise.reject(new Error('not expected'));
 
@@ -26,17 +19,13 @@ function originalOf(number: number): Original {
   const digest = String(number).padStart(32, '0');
   const side = (number % 4_000) + 1;
   const size = { width: side, height: side };
-  return { refKey: '', digest, firstStoredAtMs: 0, ...size, format: 'jpeg', hasAlpha: false, isWebReady: false };
+  return { refKey: '', digest, firstStoredAtMs: 0, ...size, format: 'jpeg', hasAlpha: false };
 }
 
 function createSubjects() {
   const runtime = createTestRuntime();
-  const reEncoding = createReEncoding({
-    store: EMPTY_STORE,
-    changes: createChanges(),
-    runtime,
-  });
-  const banners = createBannerService({
+  const reEncoding = createReEncoding({ changes: createChanges(), runtime });
+  const banners = createImageService({
     channels: {
       findChannel: async ([ref]) => {
         const avatar = { kind: 'remote', key: '', urls: [] } as const;
@@ -52,8 +41,8 @@ function createSubjects() {
       read: unused,
       readBytes: unused,
     },
-    encoder: { encode: unused, reencode: unused },
-    images: { get: async () => undefined } as unknown as ImageCache,
+    encoder: { encode: unused },
+    images: { get: async () => undefined, put: () => undefined },
     reEncoding,
     changes: createChanges(),
     runtime,
@@ -83,7 +72,8 @@ describe('the memory for re-encoding and ETags', () => {
       const { digest, width, height } = originalOf(number);
       const crop = { left: 0, top: 0, width, height };
       const identity = { channelId: channelIdOf(number), digest, crop, output: crop, quality: number % 100 };
-      await reEncoding.encodingOf(imageKey({ ...identity, format: 'avif' }));
+      const key = imageKey({ ...identity, format: 'avif' });
+      await reEncoding.nextEffort({ key, isOptimizedStored: async () => false, reEncode: unused });
     }
     const { entries = 0, bytes = 0, maxBytes = 0 } = heldBy(runtime, 'images to encode again');
     expect(bytes).toBeLessThanOrEqual(maxBytes);

@@ -18,6 +18,8 @@ export interface CachePolicy<V> {
   readonly staleMs: number;
   /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
   readonly retryFailedLoadMs?: number;
+  /** True: an outdated value in memory is loaded again here, although another instance may have stored a newer one. */
+  readonly prefersOwn?: boolean;
   /** The channels that a value names. It is removed with any of them. */
   readonly channelIdsOf: (value: V) => readonly string[];
   /** The key in the store. Default: the same. */

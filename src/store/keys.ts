@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type Format, findFormat } from '../domain/formats.ts';
+import type { Format } from '../domain/formats.ts';
 import { type ChannelRef, channelRefsOf, comparable, nameOf } from '../domain/identifier.ts';
 import type { ImageKind, Size } from '../domain/variants.ts';
 
@@ -14,19 +14,20 @@ const LAYOUT = {
   search: 2,
   original: 4,
   published: 1,
-  image: 2,
-  refinement: 1,
   kept: 1,
 } as const;
 
-export type EntryKind = Exclude<keyof typeof LAYOUT, 'image'>;
+/** The same for encoded images, which are files. It also goes up when their encoding changes: the ETag is made from the key. */
+const IMAGE_LAYOUT = 3;
 
-export const STORED_KEY_KINDS = Object.keys(LAYOUT) as (keyof typeof LAYOUT)[];
+export type EntryKind = keyof typeof LAYOUT;
+
+export const ENTRY_KINDS = Object.keys(LAYOUT) as EntryKind[];
 
 /** The kind of a store's key, of any layout version; `undefined` for a foreign key. */
 export function findEntryKind(key: string): EntryKind | undefined {
   const [, kind = ''] = /^([a-z]+)\d+:/.exec(key) ?? [];
-  return Object.hasOwn(LAYOUT, kind) && kind !== 'image' ? (kind as EntryKind) : undefined;
+  return Object.hasOwn(LAYOUT, kind) ? (kind as EntryKind) : undefined;
 }
 
 export function channelKey(channelId: string): string {
@@ -93,7 +94,7 @@ export interface ImageIdentity {
 /** The key of an encoded image. It contains everything that changes the image's bytes. */
 export function imageKey({ channelId, digest, crop, output, format, quality }: ImageIdentity): string {
   const cut = `${crop.left},${crop.top},${crop.width},${crop.height}`;
-  const cutOriginal = `image${LAYOUT.image}/${channelId}/${digest}/${cut}`;
+  const cutOriginal = `image${IMAGE_LAYOUT}/${channelId}/${digest}/${cut}`;
   return `${cutOriginal}/${output.width}x${output.height}/${quality ?? 'default'}.${format}`;
 }
 
@@ -101,43 +102,14 @@ export function channelOfImage(key: string): string {
   return key.split('/', 2)[1] ?? '';
 }
 
-/** True for the key of image bytes, of any layout version. */
-export function isImage(key: string): boolean {
-  return /^(?:original|image\d+)\//.test(key);
-}
-
-/** The format in an encoded image's key; `undefined` for an original, which may have any format. */
-export function formatOfImage(key: string): Format | undefined {
-  if (!isImage(key) || isOriginalBytes(key)) return undefined;
-  const [, format = ''] = key.slice(key.lastIndexOf('/') + 1).split('.', 2);
-  return findFormat(format);
-}
-
-export function digestOfOriginal(key: string): string | undefined {
-  return /^original\/[^/]*\/([0-9a-f]{32})$/.exec(key)?.[1];
-}
-
 /** True for an original, false for an encoded image. */
 export function isOriginalBytes(key: string): boolean {
   return key.startsWith('original/');
 }
 
-/**
- * The key of an encoding of a whole original in the original's format. A former version sent some of these originals
- * unchanged, under the key without the suffix: different bytes need a different key and ETag.
- */
-export function encodedOriginalKey(wholeImageKey: string): string {
-  return `${wholeImageKey}.encoded`;
-}
-
-/** The key of the optimized encoding, made for images that are requested often. */
+/** The key of the optimized encoding, made for images that are requested again. */
 export function optimizedImageKey(fastImageKey: string): string {
-  return `${fastImageKey}.refined`;
-}
-
-/** The key for the outcome of the re-encoding. */
-export function refinementKey(fastImageKey: string): string {
-  return `refinement${LAYOUT.refinement}:${fastImageKey}`;
+  return `${fastImageKey}.optimized`;
 }
 
 /** 128 bits of SHA-256, base64url. */
@@ -146,7 +118,7 @@ export function fingerprint(text: string): string {
 }
 
 /** Includes the key, so that a value is valid only under its own key. */
-export function checksumOf(key: string, value: string | Buffer): number {
+export function checksumOf(key: string, value: string): number {
   return crc32(value, crc32(key));
 }
 

@@ -58,8 +58,15 @@ export type ReadThrough<V> = ReturnType<typeof createReadThrough<V>>;
  */
 export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   const { name = 'values', store, clock, freshMs, staleMs, onRefused } = options;
-  const { changes, channelIdsOf, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes } = options;
+  const {
+    changes,
+    channelIdsOf,
+    retryFailedLoadMs = RETRY_FAILED_LOAD_MS,
+    maxMemoryBytes,
+    prefersOwn = false,
+  } = options;
   const { storeKeyOf = (key) => key } = options;
+  const isOthersWanted = store.isShared === true && !prefersOwn;
   const memory = createMemoryCache<Entry<V>, Change>({
     changes,
     maxBytes: maxMemoryBytes,
@@ -150,7 +157,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     let entry = held ?? (await findStored(key));
     if (entry !== undefined && isWanted(entry)) return response(entry, HIT);
     // Another instance may have replaced the value, even if this one cannot, or its request does not wait for a load.
-    if (held !== undefined && store.isShared === true && (joined ?? loads.find(key, loadId)) === undefined) {
+    if (held !== undefined && isOthersWanted && (joined ?? loads.find(key, loadId)) === undefined) {
       entry = (await storeReads.run(key, NEVER, () => findStored(key))) ?? held;
       if (isWanted(entry)) return response(entry, HIT);
     }

@@ -1,4 +1,4 @@
-import { createRedisScript, type RedisClient } from '../lib/redis/client.ts';
+import { createRedisScript } from '../lib/redis/client.ts';
 import {
   createRedisConnection,
   keysLike,
@@ -9,12 +9,12 @@ import {
 } from '../lib/redis/connection.ts';
 import type { RedisAddress } from '../lib/redis/redis-url.ts';
 import { type Change, type Changes, concernsEntry, createChanges } from './changes.ts';
-import { channelIdsIn, findEntryKind, isImage } from './keys.ts';
+import { channelIdsIn, findEntryKind } from './keys.ts';
 import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';
 import { type ErasableStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
 
-export const REDIS_KEY_PREFIX = 'pennant:';
+const REDIS_KEY_PREFIX = 'pennant:';
 /** The script blocks the server. Searches are the longest values, with some tens of kilobytes each. */
 const KEYS_PER_ERASING_STEP = 50;
 
@@ -43,19 +43,6 @@ if latest[1] and latest[1][1] ~= ARGV[3] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 `);
-
-/**
- * Stores a value that includes the writer's position in the stream of changes.
- *
- * @param key without the prefix
- */
-export async function storeInRedis(
-  client: RedisClient,
-  key: string,
-  { value, ttlMs, position }: { readonly value: string | Buffer; readonly ttlMs: number; readonly position: string },
-): Promise<void> {
-  await SET(client, [REDIS_KEY_PREFIX + key, CHANGES_KEY], [value, String(ttlMs), position]);
-}
 
 export interface RedisStoreOptions {
   /** The caller closes it. */
@@ -106,13 +93,13 @@ export function createRedisStore({ connection, changes, sharedChanges, onRefused
       const value = `${entry.storedAtMs}@${position} ${entry.value}`;
       await connection.run<unknown>((redis) => {
         if (wholeMs < 1) return redis.del(REDIS_KEY_PREFIX + key);
-        return storeInRedis(redis, key, { value, ttlMs: wholeMs, position });
+        return SET(redis, [REDIS_KEY_PREFIX + key, CHANGES_KEY], [value, String(wholeMs), position]);
       });
     },
     async erase(change, position = LATEST) {
       const erased: string[] = [];
       for await (const found of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
-        // Without the logs of the rate limit and the images.
+        // Without the logs of the rate limit.
         const keys = found.filter((key) => findEntryKind(keyIn(key)) !== undefined);
         for (let at = 0; at < keys.length; at += KEYS_PER_ERASING_STEP) {
           erased.push(...(await eraseAmong(keys.slice(at, at + KEYS_PER_ERASING_STEP), change, position)));
@@ -134,7 +121,7 @@ function keyIn(redisKey: string): string {
 }
 
 /** Resolves to `undefined` if the key holds another type. */
-export async function unlessWrongType<T>(reading: Promise<T>): Promise<T | undefined> {
+async function unlessWrongType<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
   } catch (error) {
@@ -208,22 +195,14 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
   };
 }
 
-/** Returns the image's key in a Redis key, of any form; `undefined` if it is not an image. */
-export function findImageKey(redisKey: string): string | undefined {
-  if (!redisKey.startsWith(REDIS_KEY_PREFIX)) return undefined;
-  const key = keyIn(redisKey).replace(/^bytes\d+:/, '');
-  return isImage(key) ? key : undefined;
-}
-
 /** Enough of a value for the time, the position and `ABSENT_PREFIX`. */
 const HEAD_BYTES = 80;
 
-/** Counts all shared values, images included. Rejects with `RedisUnavailable`. */
+/** Counts all shared values. Rejects with `RedisUnavailable`. */
 async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
   const statistics: Statistics = {};
   async function count(redisKey: string): Promise<void> {
-    const key = findImageKey(redisKey) ?? keyIn(redisKey);
-    const kind = findStoredKind(key);
+    const kind = findStoredKind(keyIn(redisKey));
     if (kind === undefined) return;
     // The service did not write a key of another type.
     const found = await unlessWrongType(
@@ -236,7 +215,7 @@ async function readRedisStatistics(connection: RedisConnection): Promise<Statist
       entries: 1,
       bytes: redisKey.length - REDIS_KEY_PREFIX.length + length,
       // The writer's position follows the time.
-      oldestMs: isImage(key) ? undefined : Number.parseFloat(storedAt),
+      oldestMs: Number.parseFloat(storedAt),
     });
   }
 

@@ -1,4 +1,4 @@
-import { type EntryKind, findEntryKind, isImage, isOriginalBytes } from './keys.ts';
+import { type EntryKind, findEntryKind } from './keys.ts';
 
 /** The stored kinds that operators see. `negatives` are entries for "no such channel". */
 export const STORED_KINDS = [
@@ -30,7 +30,6 @@ const KINDS_OF_ENTRIES: Record<EntryKind, StoredKind> = {
   search: 'searches',
   published: 'publishedTimes',
   original: 'imageDetails',
-  refinement: 'imageDetails',
   kept: 'learned',
 };
 
@@ -41,9 +40,6 @@ export const ABSENT_PREFIX = '{"absent":';
 
 /** Returns `undefined` for a foreign key. */
 export function findStoredKind(key: string): StoredKind | undefined {
-  if (isOriginalBytes(key)) return 'originals';
-  // Redis has no images of custom sizes.
-  if (isImage(key)) return 'variants';
   const kind = findEntryKind(key);
   return kind && KINDS_OF_ENTRIES[kind];
 }

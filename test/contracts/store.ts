@@ -120,7 +120,6 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         'name1:handle:gone': `{"value":"${gone}","freshMs":1}`,
         'search1:20:both': `{"value":[{"channelId":"${kept}"},{"channelId":"${gone}","title":"Gone"}]}`,
         [`original3:${gone}:banner`]: '{}',
-        [`refinement1:image2/${gone}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
         [`channel1:${kept}`]: `{"value":{"channel":{"channelId":"${kept}","description":"UCgone"}}}`,
         'name1:handle:kept': `{"value":"${kept}"}`,
         'search1:20:other letter case': `{"value":[{"channelId":"${gone.toLowerCase()}"}]}`,
@@ -150,7 +149,6 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       'search2:found nothing': '{"value":{"hits":[],"next":{}}}',
       [`original4:${CHANGED}:banner`]: '{}',
       [`published1:${CHANGED}`]: '2014-05-17T09:30:00Z',
-      [`refinement1:image2/${CHANGED}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
       'kept1:something': 'learned',
     };
     const recordsAndNames = [`channel1:${CHANGED}`, 'channel1:UCmoved________________A', 'name1:handle:changed'];

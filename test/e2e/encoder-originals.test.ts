@@ -116,7 +116,6 @@ describe('an original’s shape', () => {
         format: 'jpeg',
         ...card,
         hasAlpha: false,
-        isWebReady: false,
       });
       const job = { original: { bytes }, crop: shown, output: shown, format: 'jpeg', quality: undefined } as const;
       const image = await encoder.encode(job, ANYONE);

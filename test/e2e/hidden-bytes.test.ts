@@ -1,30 +1,60 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { formatRow } from '../../src/domain/formats.ts';
-import { startTestApp } from '../helpers/app.ts';
+import sharp from 'sharp';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { FORMATS, type Format, formatRow } from '../../src/domain/formats.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { readImages, SEED } from '../helpers/seeded-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
 
-/** Some places have no room for the whole text. */
-const SHORTEST_SEED = SEED.subarray(0, 4);
-/** Decoders refuse these, so none of their bytes are sent. */
-const REFUSED = ['arithmetic-conditioning.jpeg', 'a-reserved-segment.jpeg'];
+/** A text that no encoder writes. */
+const SEED = '<script>hidden()</script>';
+const EVERY_SIZE = { width: 160, height: 90 };
 
-test('no byte of an original is sent unless it is part of the image', async () => {
-  const images = readImages('seeded');
-  expect(images.length).toBeGreaterThan(50);
+const originals = new Map<Format, Buffer>();
+beforeAll(async () => {
+  for (const format of FORMATS) {
+    const drawn = drawTestCard(EVERY_SIZE)
+      .withExif({ IFD0: { Artist: SEED } })
+      .withXmp(`<x>${SEED}</x>`)
+      .withIccProfile('p3');
+    originals.set(format, Buffer.concat([await drawn.toFormat(format).toBuffer(), Buffer.from(SEED)]));
+  }
+});
+
+/** A service whose channels have these banners, by number. */
+async function start(banners: readonly Buffer[]): Promise<TestApp> {
   const dataDir = await createTemporaryDirectory();
-  const files = Object.fromEntries(images.map(({ bytes }, number) => [`${number}.bin`, bytes]));
-  const lines = images.map((_, number) => catalogLine(number, { avatarFile: `${number}.bin` }));
+  const files = Object.fromEntries(banners.map((bytes, number) => [`${number}.bin`, bytes]));
+  const lines = banners.map((_, number) => catalogLine(number, { bannerFile: `${number}.bin` }));
   expect((await importLines(dataDir, lines, await writeImages(dataDir, files))).refusals).toEqual([]);
   const service = await startTestApp({ dataDir });
   onTestFinished(() => service.close());
+  return service;
+}
 
-  for (const [number, { name, format }] of images.entries()) {
-    const extension = format === 'gif' ? 'png' : formatRow(format).extension;
-    const { status, bytes } = await service.get(`/${numberedChannelId(number)}/avatar.${extension}`);
-    expect([name, bytes.includes(SHORTEST_SEED)]).toEqual([name, false]);
-    expect([name, status]).toEqual([name, REFUSED.includes(name) ? 502 : 200]);
+test('no byte of an original is sent unless it is part of the image', async () => {
+  const service = await start([...originals.values()]);
+  for (const [number, [format, original]] of [...originals].entries()) {
+    expect([format, original.includes(SEED)]).toEqual([format, true]);
+    // All of the original in its own size: every other image is a part of it, or scaled.
+    const { status, bytes } = await service.get(`/${numberedChannelId(number)}/tv.${formatRow(format).extension}`);
+    expect([format, status, bytes.includes(SEED)]).toEqual([format, 200, false]);
+    const { exif, xmp, icc, iptc, comments, width, height } = await sharp(bytes).metadata();
+    expect([width, height]).toEqual([EVERY_SIZE.width, EVERY_SIZE.height]);
+    expect([format, exif, xmp, icc, iptc, comments]).toEqual([format, ...Array(5)]);
   }
+});
+
+test('an original without anything else is encoded too', async () => {
+  const [jpeg, png] = await Promise.all([
+    drawTestCard(EVERY_SIZE).jpeg({ quality: 61 }).toBuffer(),
+    drawTestCard(EVERY_SIZE).png({ compressionLevel: 1 }).toBuffer(),
+  ]);
+  const service = await start([jpeg, png]);
+  expect((await service.get(`/${numberedChannelId(0)}/tv.jpg`)).bytes.equals(jpeg)).toBe(false);
+  expect((await service.get(`/${numberedChannelId(1)}/tv.png`)).bytes.equals(png)).toBe(false);
+  // A client that accepts nothing in particular.
+  const { headers, bytes } = await service.get(`/${numberedChannelId(0)}/tv`);
+  expect([headers['content-type'], bytes.equals(jpeg)]).toEqual(['image/jpeg', false]);
 });

@@ -14,7 +14,7 @@ function pixelIn(format: Format): Promise<Buffer> {
 }
 
 /** The default metadata of an original. */
-const INFO: ImageInfo = { width: 2560, height: 1440, format: 'jpeg', hasAlpha: false, isWebReady: false };
+const INFO: ImageInfo = { width: 2560, height: 1440, format: 'jpeg', hasAlpha: false };
 
 /**
  * Replaces the encoder processes in tests that are not about pixels: every original is a large JPEG that must be
@@ -27,7 +27,6 @@ export function createFakeEncoder({
   return {
     inspect: async () => ({ ...INFO, ...info }),
     encode: ({ format }) => pixelIn(format),
-    reencode: async () => undefined,
     stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0, displaced: 0 }),
     warmUp: () => undefined,
     close: async () => undefined,

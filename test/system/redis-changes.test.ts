@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createSharedImages } from '../../src/image-store/shared-images.ts';
 import type { RedisConnection } from '../../src/lib/redis/connection.ts';
 import { changeOfChannels, createChanges, EVERYTHING } from '../../src/store/changes.ts';
 import { createRedisStore } from '../../src/store/redis.ts';
@@ -14,7 +13,6 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ID = 'UCgone_________________A';
 const KEY = `channel1:${ID}`;
-const IMAGE_KEY = `image2/${ID}/0123/0,0,1,1/1x1/default.webp`;
 const IMAGE = Buffer.from('RIFFxxxxWEBP and more');
 const CHANGE = changeOfChannels(new Set([ID]));
 const ENTRY = { value: '{"value":"old"}', storedAtMs: 1 };
@@ -45,15 +43,8 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
       startPosition,
       onRefused: () => refused.push(CHANGES_KEY),
     });
-    const shared = { connection, changes, sharedChanges };
-    const store = createRedisStore(shared);
-    return {
-      changes,
-      sharedChanges,
-      store,
-      images: createSharedImages({ ...shared, maxImageBytes: 100 }),
-      refused,
-    };
+    const store = createRedisStore({ connection, changes, sharedChanges });
+    return { changes, sharedChanges, store, refused };
   }
 
   const changesOf = (announced: readonly { readonly change: unknown }[]) => announced.map(({ change }) => change);
@@ -127,26 +118,22 @@ describe.skipIf(!findRedisServer())('changes that instances share', () => {
     const [first, second] = [createInstance(), createInstance()];
     await first.sharedChanges.publish(first.changes.announce(CHANGE));
     await second.store.set(KEY, ENTRY, HOUR_MS);
-    await second.images.set(IMAGE_KEY, IMAGE);
     expect(await server.command('KEYS', '*')).toEqual([CHANGES_KEY]);
     await second.sharedChanges.receive();
     await second.store.set(KEY, ENTRY, HOUR_MS);
-    await second.images.set(IMAGE_KEY, IMAGE);
     expect(await second.store.get(KEY)).toEqual(ENTRY);
-    expect(await second.images.get(IMAGE_KEY)).toEqual(IMAGE);
   });
 
   test('hide older entries that are not erased yet on every instance', async () => {
     const [first, second] = [createInstance(), createInstance()];
     await second.store.set(KEY, ENTRY, HOUR_MS);
     await second.store.set('channel1:UCkept_________________A', ENTRY, HOUR_MS);
-    await second.images.set(IMAGE_KEY, IMAGE);
     const announced = first.changes.announce(CHANGE);
     expect(await first.store.get(KEY)).toBeUndefined();
     await first.sharedChanges.publish(announced);
     await second.sharedChanges.receive();
-    for (const { store, images } of [first, second]) {
-      expect([await store.get(KEY), await images.get(IMAGE_KEY)]).toEqual([undefined, undefined]);
+    for (const { store } of [first, second]) {
+      expect(await store.get(KEY)).toBeUndefined();
       expect(await store.get('channel1:UCkept_________________A')).toEqual(ENTRY);
     }
     await second.store.set(KEY, { ...ENTRY, value: 'new' }, HOUR_MS);

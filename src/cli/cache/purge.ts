@@ -87,12 +87,12 @@ function describeRest(config: Config): string {
 }
 
 function describe({ channelId, entries, images, imageBytes }: PurgedChannel): string {
-  const { channel = 0, name = 0, search = 0, original = 0, published = 0, refinement = 0 } = entries;
+  const { channel = 0, name = 0, search = 0, original = 0, published = 0 } = entries;
   const counts: [number, string, string?][] = [
     [channel, 'record'],
     [name, 'name'],
     [search, 'search', 'searches'],
-    [original + published + refinement, 'detail'],
+    [original + published, 'detail'],
     [images, `image (${formatBytes(imageBytes)})`, `images (${formatBytes(imageBytes)})`],
   ];
   const removed = counts.filter(([count]) => count > 0);

@@ -56,8 +56,6 @@ export interface HttpResponse {
   readonly failure?: AppError;
   /** For `If-Modified-Since`. */
   readonly lastModifiedMs?: number;
-  /** For `If-None-Match`, beside the `etag` field: those of earlier encodings that are still valid. */
-  readonly earlierEtags?: readonly string[];
   /** Called when the body has been sent. The response then ends with the connection, which this closes. */
   readonly onSent?: () => void;
 }

@@ -100,12 +100,11 @@ function withoutVersion(query: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`;
 }
 
-function sizeOf({ response: { headers, body, earlierEtags = [] } }: Entry, key: string): number {
+function sizeOf({ response: { headers, body } }: Entry, key: string): number {
   // A slice of a larger buffer keeps all of it in memory.
   const bodyBytes = Buffer.isBuffer(body) ? body.buffer.byteLength : (body?.length ?? 0);
   let bytes = ENTRY_OVERHEAD_BYTES + key.length + bodyBytes;
   for (const name in headers) bytes += headers[name]?.length ?? 0;
-  for (const etag of earlierEtags) bytes += etag.length;
   return bytes;
 }
 

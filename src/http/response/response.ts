@@ -59,33 +59,28 @@ export function entityTag(body: string | Buffer): string {
  * `If-None-Match`.
  */
 export function applyConditions({ request }: Pick<RequestContext, 'request'>, response: HttpResponse): HttpResponse {
-  const etag = response.status === 200 ? findUnchangedEtag(request.headers, response) : undefined;
-  return etag === undefined ? response : notModified(response, etag);
+  return response.status === 200 && isUnchanged(request.headers, response) ? notModified(response) : response;
 }
 
-function findUnchangedEtag(requested: IncomingHttpHeaders, response: HttpResponse): string | undefined {
-  const { headers, lastModifiedMs, earlierEtags = [] } = response;
-  const { etag } = headers;
-  if (etag === undefined) return undefined;
+function isUnchanged(requested: IncomingHttpHeaders, { headers: { etag }, lastModifiedMs }: HttpResponse): boolean {
+  if (etag === undefined) return false;
   const ifNoneMatch = requested['if-none-match'];
-  if (ifNoneMatch !== undefined) return findMatch(ifNoneMatch, [etag, ...earlierEtags]);
+  if (ifNoneMatch !== undefined) return isNamed(etag, ifNoneMatch);
   const ifModifiedSince = requested['if-modified-since'];
-  if (ifModifiedSince === undefined || lastModifiedMs === undefined) return undefined;
+  if (ifModifiedSince === undefined || lastModifiedMs === undefined) return false;
   const sinceMs = parseHttpDate(ifModifiedSince);
-  return sinceMs !== undefined && Math.floor(lastModifiedMs / 1000) * 1000 <= sinceMs ? etag : undefined;
+  return sinceMs !== undefined && Math.floor(lastModifiedMs / 1000) * 1000 <= sinceMs;
 }
 
-/** The first of the usable ETags that the field names. */
-function findMatch(ifNoneMatch: string, usable: readonly string[]): string | undefined {
-  if (ifNoneMatch.trim() === '*') return usable[0];
-  const given: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];
-  return usable.find((etag) => given.includes(etag));
+function isNamed(etag: string, ifNoneMatch: string): boolean {
+  const named: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];
+  return ifNoneMatch.trim() === '*' || named.includes(etag);
 }
 
 /** Without the fields that describe the body (RFC 9110 section 15.4.5). */
-function notModified({ headers, cache }: HttpResponse, etag: string): HttpResponse {
+function notModified({ headers, cache }: HttpResponse): HttpResponse {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
-  return { status: 304, headers: { ...Object.fromEntries(kept), etag }, cache };
+  return { status: 304, headers: Object.fromEntries(kept), cache };
 }
 
 /** The step that writes the response with the fields that every response carries. */

@@ -8,7 +8,7 @@ import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Holders } from '../../lib/holders.ts';
 import { withinMs } from '../../lib/work.ts';
-import type { BannerService, Image, ImageRequest } from '../../services/images.ts';
+import type { Image, ImageRequest, ImageService } from '../../services/images.ts';
 import {
   assertConnected,
   disconnectSignal,
@@ -25,7 +25,7 @@ import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
 interface BannerRouteOptions extends ChannelRouteOptions {
   readonly clock: Clock;
-  readonly banners: BannerService;
+  readonly banners: ImageService;
   /** True when the format follows `Accept`. */
   readonly isNegotiating: boolean;
   readonly holders: Holders;
@@ -96,7 +96,7 @@ const DAY_MS = 86_400_000;
 
 /** The response without its body. */
 function describe(image: Image): HttpResponse {
-  const { etag, earlierEtags, lastModifiedMs, outcome, isCurrent, freshMs, format, channelId, variant } = image;
+  const { etag, lastModifiedMs, outcome, isCurrent, freshMs, format, channelId, variant } = image;
   return {
     status: 200,
     headers: {
@@ -110,7 +110,6 @@ function describe(image: Image): HttpResponse {
     },
     cache: outcome.kind,
     freshMs,
-    earlierEtags,
     lastModifiedMs,
   };
 }

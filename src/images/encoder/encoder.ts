@@ -37,20 +37,43 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
    */
   readonly deadlineMs?: number;
   /** For metrics. A task waited `waitedMs` until its last attempt began, which took `tookMs`. */
-  readonly onFinished?: (finished: { task: EncoderTask['kind']; waitedMs: number; tookMs: number }) => void;
+  readonly onFinished?: (finished: { task: TaskName; waitedMs: number; tookMs: number }) => void;
 }
 
-export type Encoder = ReturnType<typeof createEncoder>;
+/** For metrics and traces. `re-encode`: an encode in the background. */
+type TaskName = EncoderTask['kind'] | 're-encode';
 
 /**
- * Decodes and encodes images in separate processes, which start with the first work or with `warmUp`. The caller closes
- * the encoder.
+ * Decodes and encodes images.
  *
- * Rejects with `AppError` `overloaded` if the queue is full or does not move, a job exceeds its deadline, a process crashes
- * twice on it, or background work is preempted; with `upstream_invalid` if the original cannot be decoded. If the file of an
- * original is gone, it rejects with `ENOENT`. Everything else is a bug.
+ * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full or does not move, a job exceeds its
+ * deadline, a process crashes twice on it, or background work is preempted; with `upstream_invalid` if the original cannot
+ * be decoded; with `ENOENT` if the file of the original is gone. Everything else is a bug.
  */
-export function createEncoder(options: EncoderOptions = {}) {
+export interface Encoder {
+  /** Reads the properties of an original, and decodes enough of it to notice missing data. */
+  inspect(original: OriginalBytes, options: JobOptions): Promise<ImageInfo>;
+  encode(job: EncodeJob, options: JobOptions): Promise<Buffer>;
+  stats(): EncoderStats;
+  /** Starts a process before the first task. */
+  warmUp(): void;
+  /** Ends the processes at once. Unfinished jobs reject with `overloaded`. */
+  close(): Promise<void>;
+}
+
+interface EncoderStats {
+  /** Waiting jobs of both priorities. */
+  readonly queued: number;
+  readonly running: number;
+  readonly processes: number;
+  /** Processes that ended because of a task or of themselves, not because they were idle or closed. */
+  readonly restarts: number;
+  /** Jobs that were rejected because the queue was full or did not move. */
+  readonly refused: number;
+}
+
+/** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */
+export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode, clock = systemClock } = options;
   const { onFinished, pool = createEncoderPool({ ...poolSizeFor(readResourceLimits()), ...options, clock }) } = options;
   const isDisplaceable = ({ options: { isShared } }: Entry) => isShared?.() !== true;
@@ -79,7 +102,7 @@ export function createEncoder(options: EncoderOptions = {}) {
     const { isAdded, displaced } = queue.add(client, entry);
     if (!isAdded) throw refusal();
     if (displaced !== undefined) drop(displaced, refusal());
-    entry.startSpan = traceTask(task.kind, result.promise);
+    entry.startSpan = traceTask(nameOf(entry), result.promise);
     const onDisconnect = () => drop(entry, signal.reason);
     const onLate = () => drop(entry, refusal());
     const stopWaiting = queue === interactive ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : undefined;
@@ -114,6 +137,10 @@ export function createEncoder(options: EncoderOptions = {}) {
     }
   }
 
+  function nameOf({ task, queue }: Entry): TaskName {
+    return queue === background ? 're-encode' : task.kind;
+  }
+
   function deadlineOf({ task, queue }: Entry): number {
     if (queue === background) return TIME_LIMITS_MS.backgroundEncode;
     return task.kind === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
@@ -128,7 +155,7 @@ export function createEncoder(options: EncoderOptions = {}) {
     try {
       entry.result.resolve(await running.reply);
       const waitedMs = startedAtMs - entry.submittedAtMs;
-      onFinished?.({ task: entry.task.kind, waitedMs, tookMs: clock.monotonic() - startedAtMs });
+      onFinished?.({ task: nameOf(entry), waitedMs, tookMs: clock.monotonic() - startedAtMs });
     } catch (error) {
       onInterrupted(entry, error);
     }
@@ -151,22 +178,15 @@ export function createEncoder(options: EncoderOptions = {}) {
   }
 
   return {
-    async inspect(original: OriginalBytes, jobOptions: JobOptions): Promise<ImageInfo> {
+    async inspect(original, jobOptions) {
       return resultOf(await submit({ kind: 'inspect', original }, jobOptions)) as ImageInfo;
     },
-    async encode(job: EncodeJob, jobOptions: JobOptions): Promise<Buffer> {
+    async encode(job, jobOptions) {
       return resultOf(await submit({ kind: 'encode', job }, jobOptions)) as Buffer;
     },
-    /** A smaller encoding of the job's image that looks no worse than `fast`; `undefined` if there is none. */
-    async reencode(job: EncodeJob, fast: Buffer, jobOptions: JobOptions): Promise<Buffer | undefined> {
-      return resultOf(await submit({ kind: 'refine', job, fast }, jobOptions)) as Buffer | undefined;
-    },
-    /** `queued` jobs of both priorities; `refused` ones, because the queue was full or did not move. */
     stats: () => ({ queued: crashed.length + interactive.size + background.size, refused, ...pool.stats() }),
-    /** Starts a process before the first task. */
     warmUp: () => pool.warmUp(),
-    /** Ends the processes at once. Unfinished jobs reject with `overloaded`. */
-    async close(): Promise<void> {
+    async close() {
       isClosed = true;
       for (const entry of [...crashed.splice(0), ...interactive.drain(), ...background.drain()]) {
         drop(entry, overloaded('The service is stopping.'));
@@ -176,7 +196,7 @@ export function createEncoder(options: EncoderOptions = {}) {
   };
 }
 
-function resultOf(reply: TaskReply): ImageInfo | Buffer | undefined {
+function resultOf(reply: TaskReply): ImageInfo | Buffer {
   if (reply.ok) return reply.result;
   const cause = new Error(reply.detail);
   if (reply.failure === 'undecodable') {
@@ -193,10 +213,10 @@ function overloaded(message: string, options: AppErrorOptions = {}): AppError {
  * The stages of a task as spans of the request that submits it: the wait for an encoder process, and the time in it. The
  * last one ends with the result. Returns a function that starts the next one, also when a process has failed.
  */
-function traceTask(kind: EncoderTask['kind'], result: Promise<unknown>) {
+function traceTask(task: TaskName, result: Promise<unknown>) {
   const parent = currentSpan();
   if (parent === undefined) return undefined;
-  const startStage = (name: string) => startChild(parent, { name, attributes: { 'pennant.encoder.task': kind } });
+  const startStage = (name: string) => startChild(parent, { name, attributes: { 'pennant.encoder.task': task } });
   let stage = startStage('encoder queue');
   result.catch((error: unknown) => recordFailure(stage, error)).finally(() => stage.end());
   return (name: 'encoder queue' | 'encoder task', failure?: EndReason) => {

@@ -22,8 +22,6 @@ export type OriginalBytes = { readonly path: string } | { readonly bytes: Buffer
 export interface ImageInfo extends Size {
   readonly format: SourceFormat;
   readonly hasAlpha: boolean;
-  /** True if it can be sent unchanged: sRGB, 8 bit, upright, one frame, no metadata, nothing else in the file. */
-  readonly isWebReady: boolean;
 }
 
 /** One encode as plain data. */
@@ -55,8 +53,7 @@ export interface JobOptions {
 /** A task for an encoder process, as plain data. */
 export type EncoderTask =
   | { readonly kind: 'inspect'; readonly original: OriginalBytes }
-  | { readonly kind: 'encode'; readonly job: EncodeJob }
-  | { readonly kind: 'refine'; readonly job: EncodeJob; readonly fast: Buffer };
+  | { readonly kind: 'encode'; readonly job: EncodeJob };
 
 export type TaskFailure =
   /** The original cannot be decoded. */
@@ -71,7 +68,7 @@ export type TaskReply = {
   /** The process's resident memory after the task. */
   readonly rssBytes: number;
 } & (
-  | { readonly ok: true; readonly result: ImageInfo | Buffer | undefined }
+  | { readonly ok: true; readonly result: ImageInfo | Buffer }
   /** `detail` is for the log, never for a client. */
   | { readonly ok: false; readonly failure: TaskFailure; readonly detail: string }
 );

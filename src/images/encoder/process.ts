@@ -7,9 +7,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
-import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
+import sharp, { type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
-import { isBareImage } from '../bare-image.ts';
 import {
   type EncodeJob,
   type EncoderTask,
@@ -20,7 +19,6 @@ import {
   type TaskFailure,
   type TaskReply,
 } from './job.ts';
-import { type Plane, SSIM_WINDOW, structuralSimilarity } from './ssim.ts';
 import { readEncoderVersion } from './version.ts';
 
 /** Incomplete files are rejected. Warnings of decoders (a wrong checksum in a comment, for example) are accepted, as in browsers. */
@@ -88,15 +86,8 @@ async function perform(task: EncoderTask): Promise<TaskReply> {
   }
 }
 
-function resultOf(task: EncoderTask): Promise<ImageInfo | Buffer | undefined> {
-  switch (task.kind) {
-    case 'inspect':
-      return inspect(task.original);
-    case 'encode':
-      return encode(task.job);
-    case 'refine':
-      return reencode(task.job, task.fast);
-  }
+function resultOf(task: EncoderTask): Promise<ImageInfo | Buffer> {
+  return task.kind === 'inspect' ? inspect(task.original) : encode(task.job);
 }
 
 function failureOf(error: unknown): TaskFailure {
@@ -112,48 +103,19 @@ function describe(error: unknown): string {
 
 async function inspect(original: OriginalBytes): Promise<ImageInfo> {
   const { format, bytes } = await read(original);
-  const metadata = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
-  const { width, height, hasAlpha, autoOrient } = metadata;
+  const { width, height, hasAlpha, autoOrient } = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
   const lastRow = { left: 0, top: height - 1, width, height: 1 };
   await decoding(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());
-  const isReady = isWebReady(metadata) && (await isBareImage(format, bytes));
-  return { format, width: autoOrient.width, height: autoOrient.height, hasAlpha, isWebReady: isReady };
+  return { format, width: autoOrient.width, height: autoOrient.height, hasAlpha };
 }
 
-function isWebReady({ space, depth, orientation, pages, ...rest }: Metadata): boolean {
-  const carried = [rest.exif, rest.icc, rest.xmp, rest.iptc, rest.comments];
-  const isPlain = space === 'srgb' && depth === 'uchar' && (orientation ?? 1) === 1 && (pages ?? 1) === 1;
-  return isPlain && carried.every((part) => part === undefined);
-}
-
-async function encode(job: EncodeJob): Promise<Buffer> {
-  const shown = await show(job);
-  return decoding(shown.toFormat(job.format, encoderOptions(job.format, job.effort ?? 'fast', job.quality)).toBuffer());
-}
-
-/** Encodes with the job's effort. Returns the result only if it is smaller and at least as similar to the original. */
-async function reencode(job: EncodeJob, fast: Buffer): Promise<Buffer | undefined> {
-  const optimized = await encode(job);
-  const isMeasurable = Math.min(job.output.width, job.output.height) >= SSIM_WINDOW;
-  if (!isMeasurable || optimized.length >= fast.length) return undefined;
-  const reference = await luma(await show(job));
-  const likeness = async (encoded: Buffer) => structuralSimilarity(reference, await luma(sharp(encoded)));
-  return (await likeness(optimized)) >= (await likeness(fast)) ? optimized : undefined;
-}
-
-/** The image of the job before it is encoded. */
-async function show({ original, crop, output, format }: EncodeJob): Promise<Sharp> {
+async function encode({ original, crop, output, format, effort = 'fast', quality }: EncodeJob): Promise<Buffer> {
   const { bytes } = await read(original);
-  let shown = sharp(bytes, INPUT_OPTIONS).autoOrient().extract(crop);
-  if (output.width !== crop.width || output.height !== crop.height) shown = shown.resize({ ...output, fit: 'fill' });
-  return formatRow(format).hasTransparency ? shown : shown.flatten({ background: 'white' });
-}
-
-async function luma(image: Sharp): Promise<Plane> {
-  const flat = image.flatten({ background: 'white' }).greyscale().raw();
-  const { data, info } = await decoding(flat.toBuffer({ resolveWithObject: true }));
-  return { width: info.width, height: info.height, values: Float32Array.from(data) };
+  let image = sharp(bytes, INPUT_OPTIONS).autoOrient().extract(crop);
+  if (output.width !== crop.width || output.height !== crop.height) image = image.resize({ ...output, fit: 'fill' });
+  if (!formatRow(format).hasTransparency) image = image.flatten({ background: 'white' });
+  return decoding(image.toFormat(format, encoderOptions(format, effort, quality)).toBuffer());
 }
 
 /** The library reports one error for a whole pipeline. After it has accepted the parameters, the original is at fault. */

@@ -31,8 +31,8 @@ export interface Plane {
 
 const C1 = (0.01 * 255) ** 2;
 const C2 = (0.03 * 255) ** 2;
-/** Pixels in each direction. A smaller image cannot be measured. */
-export const SSIM_WINDOW = 11;
+/** Pixels in each direction. */
+const SSIM_WINDOW = 11;
 const WINDOW = gaussianWindow(SSIM_WINDOW, 1.5);
 
 function gaussianWindow(length: number, sigma: number): number[] {

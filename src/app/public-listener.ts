@@ -66,9 +66,9 @@ export function createPublicListener({ config, runtime, redis, ...services }: Pu
   return { http, limiter, refusedClients };
 }
 
-/** The limiter of this process, or of all instances with Redis if the settings say so. */
+/** The limiter of this process, or with Redis of all instances. */
 function openRateLimiter(config: Config, runtime: Runtime, redis: RedisConnection | undefined) {
-  const { rateLimitClients, rateLimitShared } = config;
+  const { rateLimitClients } = config;
   const { clock, metrics, holders } = runtime;
   const local = createMemoryRateLimiter({ clock, maxClients: rateLimitClients });
   holders.add('rate limit', () => local.stats());
@@ -82,7 +82,7 @@ function openRateLimiter(config: Config, runtime: Runtime, redis: RedisConnectio
     help: 'Clients that the rate limiter forgot because it was full.',
     read: () => local.stats().evicted,
   });
-  if (redis === undefined || !rateLimitShared) return local;
+  if (redis === undefined) return local;
   const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection: redis, onRefused });
   const limiter = createFallbackRateLimiter({ shared, local });

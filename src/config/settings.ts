@@ -144,12 +144,6 @@ export const SETTINGS = {
     form.integer(1, 128),
     'Prefix length of an IPv6 network that counts as one client.',
   ),
-  rateLimitShared: form.setting(
-    'RATE_LIMIT_SHARED',
-    'on',
-    form.onOff,
-    'Whether instances with the same `REDIS_URL` count a client’s requests together. `off` is for a proxy that sends all requests of a client to one instance (docs/scaling.md).',
-  ),
   rateLimitClients: form.setting(
     'RATE_LIMIT_CLIENTS',
     '1000000',

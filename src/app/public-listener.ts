@@ -24,7 +24,7 @@ interface PublicListenerOptions
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */
 export function createPublicListener({ config, runtime, redis, ...services }: PublicListenerOptions) {
   const { clock, logger, metrics, holders } = runtime;
-  const limiter = openRateLimiter(config, runtime, redis);
+  const limiter = openRateLimiter(runtime, redis);
   let isForwardReported = false;
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
@@ -67,10 +67,9 @@ export function createPublicListener({ config, runtime, redis, ...services }: Pu
 }
 
 /** The limiter of this process, or with Redis of all instances. */
-function openRateLimiter(config: Config, runtime: Runtime, redis: RedisConnection | undefined) {
-  const { rateLimitClients } = config;
+function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
   const { clock, metrics, holders } = runtime;
-  const local = createMemoryRateLimiter({ clock, maxClients: rateLimitClients });
+  const local = createMemoryRateLimiter({ clock });
   holders.add('rate limit', () => local.stats());
   metrics.addGauge({
     name: 'pennant_limiter_clients',

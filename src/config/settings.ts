@@ -144,12 +144,6 @@ export const SETTINGS = {
     form.integer(1, 128),
     'Prefix length of an IPv6 network that counts as one client.',
   ),
-  rateLimitClients: form.setting(
-    'RATE_LIMIT_CLIENTS',
-    '1000000',
-    form.integer(1000, 100_000_000),
-    'Number of clients that the limiter remembers. Those with the most requests left are evicted first.',
-  ),
   negotiate: form.setting(
     'NEGOTIATE',
     'on',

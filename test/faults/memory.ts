@@ -22,7 +22,6 @@ const SETTINGS = {
   RATE_LIMIT_OVERRIDES: '',
   // Every request comes from another client, except those that must be refused.
   RATE_LIMIT: '1/30',
-  RATE_LIMIT_CLIENTS: '5000',
   UPSTREAM_CALLS_PER_SECOND: '100000',
   UPSTREAM_CALL_BURST: '100000',
 };

@@ -179,12 +179,6 @@ export const SETTINGS = {
     form.integer(0, 256),
     'Number of encoder processes. 0: one per processor (a container’s limit counts).',
   ),
-  encoderQueue: form.setting(
-    'ENCODER_QUEUE',
-    '64',
-    form.integer(1, 100_000),
-    'Number of images that may wait for an encoder. Further requests get 503.',
-  ),
   contact: form.optionalSetting(
     'CONTACT',
     form.text,

@@ -64,7 +64,6 @@ describe('a setting reaches its component', () => {
       env: {
         MEMORY_CACHE_BYTES: '10MiB',
         IMAGE_CACHE_BYTES: '50MiB',
-        ENCODER_QUEUE: '7',
       },
     });
     const { stores } = await service.state();
@@ -76,7 +75,6 @@ describe('a setting reaches its component', () => {
       'originals in memory': MIB / 2,
       'images in memory': 6 * MIB,
       'images on disk': 50 * MIB,
-      'encoder queue': 7,
     });
   });
 

@@ -112,13 +112,7 @@ export const SETTINGS = {
     'UPSTREAM_CALLS_PER_SECOND',
     '10',
     form.integer(1, 100_000),
-    'Outgoing calls per second to each source, and to the image hosts. While other clients wait, a client has at most a quarter.',
-  ),
-  upstreamCallBurst: form.setting(
-    'UPSTREAM_CALL_BURST',
-    '100',
-    form.integer(1, 1_000_000),
-    'Outgoing calls that may be made at once after a quiet time. A client has at most a quarter; a client that is alone has three quarters.',
+    'Outgoing calls per second to each source, and to the image hosts. After a quiet time, the calls of ten seconds may be made at once. While other clients wait, a client has at most a quarter.',
   ),
   trustProxy: form.setting(
     'TRUST_PROXY',

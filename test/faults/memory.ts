@@ -23,7 +23,6 @@ const SETTINGS = {
   // Every request comes from another client, except those that must be refused.
   RATE_LIMIT: '1/30',
   UPSTREAM_CALLS_PER_SECOND: '100000',
-  UPSTREAM_CALL_BURST: '100000',
 };
 const SHORT_FORM = { MEMORY_CACHE_BYTES: '4MiB', IMAGE_CACHE_BYTES: '6MiB' };
 const LONG_FORM = { IMAGE_CACHE_BYTES: '64MiB' };

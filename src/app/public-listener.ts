@@ -94,16 +94,18 @@ function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
   return { hit: limiter.hit, stats: local.stats };
 }
 
+/** At a stop. Docker kills a process ten seconds after its stop signal, unless it is told to wait longer. */
+export const FINISH_MS = 8_000;
 /** Before connections are cut, requests that still wait for an encoder get a 503: a closed connection gets no response. */
 const REFUSAL_MS = 1_000;
 const IDLE_SWEEP_MS = 50;
 
-/** Closes the listener when accepted requests are finished, at most after the given time. */
-export async function finishRequests(http: Listener, finishMs: number, encoder: Encoder): Promise<void> {
+/** Closes the listener when accepted requests are finished, after 8 s at most. */
+export async function finishRequests(http: Listener, encoder: Encoder): Promise<void> {
   // A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time.
   const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
-  const cut = setTimeout(() => http.server.closeAllConnections(), finishMs);
-  const refuse = setTimeout(() => void encoder.close(), finishMs - REFUSAL_MS);
+  const cut = setTimeout(() => http.server.closeAllConnections(), FINISH_MS);
+  const refuse = setTimeout(() => void encoder.close(), FINISH_MS - REFUSAL_MS);
   await http.close();
   clearInterval(sweep);
   clearTimeout(cut);

@@ -191,12 +191,6 @@ export const SETTINGS = {
     form.oneOf(['cut', 'full']),
     'How clients appear in the log: `cut` = network (IPv4 /24, IPv6 /48), `full` = address.',
   ),
-  stopTimeoutSeconds: form.setting(
-    'STOP_TIMEOUT_SECONDS',
-    '8',
-    form.integer(2, 600),
-    'How long accepted requests may take to finish after a stop signal. systemd, Docker or Kubernetes must wait longer before they kill the process.',
-  ),
   consolePort: form.setting(
     'CONSOLE_PORT',
     '8081',

@@ -193,7 +193,7 @@ describe('a database of another version', () => {
     expect(started).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^.*catalog\.db was written by a newer Pennant \(schema 99, .*\n$/),
+      stderr: expect.stringMatching(/^.*catalog\.db was written by another version of Pennant \(schema 99, .*\n$/),
     });
     const checked = await check();
     expect(checked).toMatchObject({ exitCode: 1 });

@@ -83,12 +83,4 @@ describe('the log of a catalog’s changes', () => {
     expect(read({ ...position, id: 'abc' })?.changes).toBe('unknown');
     expect(read({ ...position, sequence: 99_999 })?.changes).toBe('unknown');
   });
-
-  it('starts with the next change in a catalog of an earlier version', async () => {
-    await importAll(catalogLine(1));
-    write('DROP TABLE changes; DROP TABLE change_log');
-    expect(read()).toBeUndefined();
-    await importAll(catalogLine(2));
-    expect(read()?.changes).toMatchObject([{ channelId: numberedChannelId(2) }]);
-  });
 });

@@ -1,4 +1,4 @@
-import { createRedisScript, type RedisClient } from '../lib/redis/client.ts';
+import { createRedisScript, type RedisAddress, type RedisClient } from '../lib/redis/client.ts';
 import {
   createRedisConnection,
   keysLike,
@@ -7,7 +7,6 @@ import {
   RedisUnavailable,
   RedisWrongType,
 } from '../lib/redis/connection.ts';
-import type { RedisAddress } from '../lib/redis/redis-url.ts';
 import { type Change, type Changes, concernsEntry, createChanges } from './changes.ts';
 import { channelIdsIn, findEntryKind, isImage } from './keys.ts';
 import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';

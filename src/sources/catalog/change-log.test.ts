@@ -21,12 +21,6 @@ function read(since?: CatalogPosition): ChangesSince | undefined {
   }
 }
 
-function write(sql: string): void {
-  const db = new DatabaseSync(catalogPaths(dataDir).database);
-  db.exec(sql);
-  db.close();
-}
-
 async function importAll(...lines: string[]): Promise<void> {
   expect((await importLines(dataDir, lines)).refusals).toEqual([]);
 }

@@ -230,6 +230,18 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(changes).toEqual([]);
   });
 
+  test('time-outs with a response between them are no outage', async () => {
+    const { connection, changes, write, writeInVain } = await connect(server.url);
+    for (let round = 0; round < 4; round += 1) {
+      server.freeze();
+      await writeInVain();
+      server.thaw();
+      await write();
+    }
+    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 4, outages: 0 });
+    expect(changes).toEqual([]);
+  });
+
   test('pending commands fail when the connection is lost, and a server that returns is used again', async () => {
     const { changes, clock, write, tryAgain, untilUsable } = await connect(server.url);
     server.freeze();

@@ -29,9 +29,31 @@ const INCOMPLETE_FRESH_MS = 60_000;
 /** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
 
-export type ChannelService = ReturnType<typeof createChannelService>;
+/** Records of channels, from the caches or the sources. */
+export interface ChannelService {
+  /**
+   * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such
+   * channel": after an indeterminate error it could be another channel.
+   *
+   * The record is at most an hour old, or stale when the sources fail or take longer than 3 s.
+   *
+   * @throws AppError `channel_not_found`, `channel_blocked`, or why the sources could not tell
+   */
+  getChannel(refs: readonly ChannelRef[]): Promise<ChannelResponse>;
+  /** Like `getChannel`, but a stale record is returned immediately, and a reload starts. */
+  findChannel(refs: readonly ChannelRef[]): Promise<ChannelResponse>;
+  /**
+   * Returns the cached record, fresh or stale, and loads nothing.
+   *
+   * @throws AppError `channel_not_found` if that is what is cached, `channel_blocked`
+   */
+  peekChannel(ref: ChannelRef): Promise<ChannelResponse | undefined>;
+  /** Loads the record again, however fresh it is. */
+  reload(channelId: string): Promise<Channel>;
+  isBlocked(channelId: string): boolean;
+}
 
-export function createChannelService(options: ChannelServiceOptions) {
+export function createChannelService(options: ChannelServiceOptions): ChannelService {
   const { sources, records, names, publishDates, blockedChannels, clock } = options;
 
   async function loadRecord(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
@@ -129,34 +151,22 @@ export function createChannelService(options: ChannelServiceOptions) {
   }
 
   return {
-    /**
-     * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no
-     * such channel": after an indeterminate error it could be another channel.
-     *
-     * The record is at most an hour old, or stale when the sources fail or take longer than 3 s.
-     */
-    getChannel: (refs: readonly ChannelRef[]) => findFirst(refs, TIME_LIMITS_MS.refreshWait),
+    getChannel: (refs) => findFirst(refs, TIME_LIMITS_MS.refreshWait),
 
-    /** Like `getChannel`, but a stale record is returned immediately, and a reload starts. */
-    findChannel: (refs: readonly ChannelRef[]) => findFirst(refs, 0),
+    findChannel: (refs) => findFirst(refs, 0),
 
-    /**
-     * Returns the cached record, fresh or stale, and loads nothing.
-     *
-     * @throws AppError `channel_not_found` if that is what is cached, `channel_blocked`
-     */
-    async peekChannel(ref: ChannelRef): Promise<ChannelResponse | undefined> {
+    async peekChannel(ref) {
       if (ref.kind === 'id') return peekRecord(ref.value);
       const name = await names.peek(nameKey(ref));
       return name && notFresherThan(name.outcome, await peekRecord(name.value));
     },
 
-    async reload(channelId: string): Promise<Channel> {
+    async reload(channelId) {
       await records.refresh(channelId, (previous) => loadRecord(channelId, previous));
       return (await getRecord(channelId, 0)).channel;
     },
 
-    isBlocked: (channelId: string) => blockedChannels.has(channelId),
+    isBlocked: (channelId) => blockedChannels.has(channelId),
   };
 }
 

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { FOR_GOOD_MS } from '../../src/store/store.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, numberedChannelId } from '../helpers/fake-source.ts';
@@ -46,6 +45,6 @@ test('each kind of value is stored for its own time', async () => {
     [`name1:handle:${HELD_HANDLE}`]: 7 * DAY_MS,
     'search1:title': DAY_MS,
     [`original1:${HELD_CHANNEL_ID}:avatar`]: 7 * DAY_MS,
-    [`published1:${HELD_CHANNEL_ID}`]: FOR_GOOD_MS,
+    [`published1:${HELD_CHANNEL_ID}`]: 100 * 365 * DAY_MS,
   });
 });

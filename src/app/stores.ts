@@ -3,22 +3,42 @@ import type { Config } from '../config/settings.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { createDiskFileStore } from '../image-store/disk-files.ts';
 import { imagesDirectory } from '../image-store/file-names.ts';
-import { createImageStore } from '../image-store/images.ts';
+import { createImageStore, type ImageStore } from '../image-store/images.ts';
 import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
 import { CACHE_POLICY, type ChannelEntry, IMAGE_MEMORY_SHARE, type Original } from '../services/cache-policy.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
-import { createChanges } from '../store/changes.ts';
+import { type Changes, createChanges } from '../store/changes.ts';
 import type { CachePolicy } from '../store/entry.ts';
 import { createFailSoftStore } from '../store/fail-soft.ts';
 import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
-import { createReadThrough } from '../store/read-through.ts';
+import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
-import { CHANGES_KEY, createSharedChanges } from '../store/shared-changes.ts';
+import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../store/shared-changes.ts';
+import type { ErasableStore } from '../store/store.ts';
 
 /** All caches and stores, in memory, on disk and in Redis. */
-export type Stores = Awaited<ReturnType<typeof createStores>>;
+export interface Stores {
+  /** With `REDIS_URL` only, as `sharedChanges` is. */
+  readonly redis: RedisConnection | undefined;
+  /** The recent changes of this instance, which every cache and store obeys. */
+  readonly changes: Changes;
+  readonly sharedChanges: SharedChanges | undefined;
+  /** `cache.db` or Redis. Its failures are misses. */
+  readonly store: ErasableStore;
+  readonly images: ImageStore;
+  readonly caches: {
+    readonly records: ReadThrough<ChannelEntry>;
+    readonly names: ReadThrough<string>;
+    readonly searches: ReadThrough<FoundChannels>;
+    readonly originals: ReadThrough<Original>;
+  };
+  /** Settles when stored values can be found, or after some seconds. */
+  opened(): Promise<unknown>;
+  /** Finishes the writes. */
+  close(): Promise<void>;
+}
 
 /** Share of V8's heap for all values in memory together. */
 const MAX_HEAP_SHARE = 0.4;
@@ -34,7 +54,7 @@ interface StoresOptions {
   readonly isPatient?: boolean;
 }
 
-export async function createStores(config: Config, runtime: Runtime, options: StoresOptions) {
+export async function createStores(config: Config, runtime: Runtime, options: StoresOptions): Promise<Stores> {
   const { startPosition, isPatient = false } = options;
   const { clock, logger, failureLog, health, holders, metrics } = runtime;
   const redis =
@@ -110,16 +130,14 @@ export async function createStores(config: Config, runtime: Runtime, options: St
   if (redis !== undefined) addRedisMetrics(redis, runtime);
 
   return {
-    /** With `REDIS_URL` only, as `sharedChanges` is. */
     redis,
     changes,
     sharedChanges,
     store,
     images,
     caches,
-    /** Settles when stored values can be found, or after some seconds. */
     opened: () => withinMs(clock, opening, STORE_OPEN_MS),
-    async close(): Promise<void> {
+    async close() {
       await Promise.all([images.close(), store.close()]);
       redis?.close();
     },

@@ -24,6 +24,24 @@ describe('the settings', () => {
     expect(parseConfig({ PORT: '', BASE_URL: ' ' })).toMatchObject({ port: 8080, baseUrls: [] });
   });
 
+  test('are safe by default', () => {
+    expect(parseConfig({})).toMatchObject({
+      consoleHost: '127.0.0.1',
+      consoleAllowedHosts: [],
+      trustProxy: [],
+      rateLimit: { requests: 10, windowMs: 30_000 },
+      rateLimitOverrides: [],
+      rateLimitIpv6Prefix: 64,
+      logAddresses: 'cut',
+      logLevel: 'info',
+      accessLog: false,
+      youtubeOrigin: 'https://www.youtube.com',
+      youtubeApiOrigin: 'https://www.googleapis.com',
+      youtubeImageOrigin: undefined,
+      redisUrl: undefined,
+    });
+  });
+
   test('are all reported at once when they are invalid, each with its form', () => {
     const found = mistakes({
       PORT: '99999',

@@ -78,7 +78,7 @@ test('a component that fails delays no other, and is retried every second until 
   await clock.passTimer(1_000);
   await expect.poll(() => removed.redis).toEqual([[SECOND, FIRST]]);
   expect(states.at(-1)).toEqual([null, undefined]);
-  const problem = 'what was purged or taken down is still in Redis; tried again until it is gone';
+  const problem = 'what was purged or taken down is still in Redis; retrying until it is removed';
   expect(states.slice(0, -1)).toEqual(Array(4).fill([problem, down]));
 });
 

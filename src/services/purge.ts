@@ -65,14 +65,29 @@ const CLOSE_MS = 5_000;
 /** More changes are merged into one. */
 const MAX_WAITING = 100;
 
-export type Purge = ReturnType<typeof createPurge>;
-
 /**
  * Erases data from memory and from all stores, with Redis on every instance. Work that began before a purge stores no
  * results of removed data. The methods reject with `RemovalDelayed` when a part of the stores fails to remove something;
  * the other parts have finished, and the failed part is retried until it succeeds.
  */
-export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtime, 'clock' | 'health'>) {
+export interface Purge {
+  /**
+   * Removes everything about the first reference that is known: record, names, originals, images, and the searches that
+   * found it. Also removes the entries of the given names, and searches without hits. Returns `undefined` if nothing was
+   * stored.
+   */
+  purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined>;
+  purgeChannels(channelIds: readonly string[]): Promise<Purged>;
+  purgeAll(): Promise<Purged>;
+  /** Announces the change and removes what it concerns. Memory returns nothing of that from the call on. */
+  apply(change: Change): Promise<Purged>;
+  /** Like `apply`, for changes that were announced before. */
+  remove(announced: readonly AnnouncedChange[]): Promise<Purged>;
+  /** Cancels retries, and waits some seconds for current removals. */
+  close(): Promise<void>;
+}
+
+export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtime, 'clock' | 'health'>): Purge {
   const { changes, caches, store, images, sharedChanges } = stores;
   const { records, names } = caches;
   /** What `remove` removes counts as absent from the call on, not only after its first `await`. */
@@ -149,7 +164,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
 
   function reportState(error?: unknown): void {
     const names = Array.from(waiting.keys(), ({ name }) => name);
-    const problem = `what was purged or taken down is still in ${names.join(' and ')}; tried again until it is gone`;
+    const problem = `what was purged or taken down is still in ${names.join(' and ')}; retrying until it is removed`;
     health.report('removal', names.length === 0 ? null : problem, error);
   }
 
@@ -169,7 +184,6 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
     return purged;
   }
 
-  /** Memory returns nothing that the change concerns from the call on, before the promise resolves. */
   function apply(change: Change): Promise<Purged> {
     return remove([changes.announce(change)]);
   }
@@ -189,12 +203,7 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
   }
 
   return {
-    /**
-     * Removes everything about the first reference that is known: record, names, originals, images, and the searches
-     * that found it. Also removes the entries of the given names, and searches without hits. Returns `undefined` if
-     * nothing was stored.
-     */
-    async purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined> {
+    async purgeChannel(refs) {
       const found = await findChannelId(refs);
       const channelIds = found === undefined ? [] : await channelIdsOf(found);
       const purged = await apply(
@@ -205,17 +214,15 @@ export function createPurge(stores: PurgedStores, { clock, health }: Pick<Runtim
       return isNothing ? undefined : { channelId, ...purged };
     },
 
-    purgeChannels: (channelIds: readonly string[]) => apply(changeOfChannels(new Set(channelIds))),
+    purgeChannels: (channelIds) => apply(changeOfChannels(new Set(channelIds))),
 
     purgeAll: () => apply(EVERYTHING),
 
     apply,
 
-    /** Like `apply`, for changes that were announced before. */
     remove,
 
-    /** Cancels retries, and waits some seconds for current removals. */
-    async close(): Promise<void> {
+    async close() {
       isClosed = true;
       cancelRetry?.();
       await withinMs(clock, Promise.allSettled(running), CLOSE_MS);

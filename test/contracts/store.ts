@@ -51,6 +51,18 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       expect(await store.get('long')).toBeDefined();
     });
 
+    it.each([60_000, HOUR_MS, 7 * 24 * HOUR_MS, 100 * 365 * 24 * HOUR_MS])(
+      'keeps a value for %i ms, no shorter and no longer',
+      async (ttlMs) => {
+        await store.set('key', { value: 'value', storedAtMs: 1 }, ttlMs);
+        // Allows for the time that the test takes, which passes in Redis.
+        await subject.advance(ttlMs - 30_000);
+        expect(await store.get('key')).toBeDefined();
+        await subject.advance(30_000);
+        expect(await store.get('key')).toBeUndefined();
+      },
+    );
+
     it('returns large and empty values unchanged', async () => {
       const large = 'ü'.repeat(1_000_000);
       await store.set('large', { value: large, storedAtMs: 1 }, HOUR_MS);
@@ -119,7 +131,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         [`channel1:${gone}`]: '{"absent":"no such channel","freshMs":1}',
         'name1:handle:gone': `{"value":"${gone}","freshMs":1}`,
         'search1:20:both': `{"value":[{"channelId":"${kept}"},{"channelId":"${gone}","title":"Gone"}]}`,
-        [`original3:${gone}:banner`]: '{}',
+        [`original1:${gone}:banner`]: '{}',
         [`channel1:${kept}`]: `{"value":{"channel":{"channelId":"${kept}","description":"UCgone"}}}`,
         'name1:handle:kept': `{"value":"${kept}"}`,
         'search1:20:other letter case': `{"value":[{"channelId":"${gone.toLowerCase()}"}]}`,
@@ -144,21 +156,21 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       'name1:handle:changed': '{"absent":"no such channel","freshMs":1}',
       'name1:username:changed': '{"absent":"no such channel","freshMs":1}',
       'name1:handle:other': `{"value":"${OTHER}"}`,
-      'search2:found the channel': `{"value":{"hits":[{"channelId":"${CHANGED}"}],"next":{}}}`,
-      'search2:found another': `{"value":{"hits":[{"channelId":"${OTHER}"}],"next":{}}}`,
-      'search2:found nothing': '{"value":{"hits":[],"next":{}}}',
-      [`original4:${CHANGED}:banner`]: '{}',
+      'search1:found the channel': `{"value":{"hits":[{"channelId":"${CHANGED}"}],"next":{}}}`,
+      'search1:found another': `{"value":{"hits":[{"channelId":"${OTHER}"}],"next":{}}}`,
+      'search1:found nothing': '{"value":{"hits":[],"next":{}}}',
+      [`original1:${CHANGED}:banner`]: '{}',
       [`published1:${CHANGED}`]: '2014-05-17T09:30:00Z',
       'kept1:something': 'learned',
     };
     const recordsAndNames = [`channel1:${CHANGED}`, 'channel1:UCmoved________________A', 'name1:handle:changed'];
-    const searches = ['search2:found the channel', 'search2:found another', 'search2:found nothing'];
+    const searches = ['search1:found the channel', 'search1:found another', 'search1:found nothing'];
     const names = new Set(['handle:changed']);
     it.each<[string, Change, readonly string[]]>([
       [
         'channels without their images, a name, and searches without a result',
         { channelIds: new Set([CHANGED]), names, searches: 'empty', includesImages: false },
-        [...recordsAndNames, 'search2:found the channel', 'search2:found nothing'],
+        [...recordsAndNames, 'search1:found the channel', 'search1:found nothing'],
       ],
       [
         'channels, a name and all searches',

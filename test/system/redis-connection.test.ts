@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import {
   createRedisConnection,
   type RedisTimings,
   RedisUnavailable,
   RedisWrongType,
 } from '../../src/lib/redis/connection.ts';
-import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
@@ -227,6 +227,18 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     server.thaw();
     await write();
     expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 1, outages: 0 });
+    expect(changes).toEqual([]);
+  });
+
+  test('time-outs with a response between them are no outage', async () => {
+    const { connection, changes, write, writeInVain } = await connect(server.url);
+    for (let round = 0; round < 4; round += 1) {
+      server.freeze();
+      await writeInVain();
+      server.thaw();
+      await write();
+    }
+    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 4, outages: 0 });
     expect(changes).toEqual([]);
   });
 

@@ -21,12 +21,6 @@ function read(since?: CatalogPosition): ChangesSince | undefined {
   }
 }
 
-function write(sql: string): void {
-  const db = new DatabaseSync(catalogPaths(dataDir).database);
-  db.exec(sql);
-  db.close();
-}
-
 async function importAll(...lines: string[]): Promise<void> {
   expect((await importLines(dataDir, lines)).refusals).toEqual([]);
 }
@@ -82,13 +76,5 @@ describe('the log of a catalog’s changes', () => {
     expect(read({ ...position, sequence: 2 })?.changes).toHaveLength(10_000);
     expect(read({ ...position, id: 'abc' })?.changes).toBe('unknown');
     expect(read({ ...position, sequence: 99_999 })?.changes).toBe('unknown');
-  });
-
-  it('starts with the next change in a catalog of an earlier version', async () => {
-    await importAll(catalogLine(1));
-    write('DROP TABLE changes; DROP TABLE change_log');
-    expect(read()).toBeUndefined();
-    await importAll(catalogLine(2));
-    expect(read()?.changes).toMatchObject([{ channelId: numberedChannelId(2) }]);
   });
 });

@@ -3,18 +3,15 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 
-/*
- * The latest changes of channels. A running service removes only the cached data of these channels. Versions that do not
- * know these tables ignore them, so the schema version stays the same.
- */
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS changes (
+/** The latest changes of channels. A running service removes only the cached data of these channels. */
+export const CHANGE_LOG_SCHEMA = `
+  CREATE TABLE changes (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     channel_id TEXT NOT NULL,
     names TEXT NOT NULL, -- JSON: handles and user names before and after
     is_removed INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS change_log (id TEXT NOT NULL) STRICT;
+  CREATE TABLE change_log (id TEXT NOT NULL) STRICT;
 `;
 
 /** A reader that has missed more changes must treat every channel as changed. */
@@ -49,10 +46,8 @@ export function logChanges(db: DatabaseSync, changes: readonly LoggedChange[]): 
   db.prepare('DELETE FROM changes WHERE sequence <= (SELECT max(sequence) FROM changes) - ?').run(MAX_CHANGES);
 }
 
-/** Creates the tables if they are missing, inside the caller's write transaction. */
-export function ensureChangeLog(db: DatabaseSync): void {
-  db.exec(TABLES);
-  if (db.prepare('SELECT id FROM change_log').get() !== undefined) return;
+/** Gives the log of a new catalog its ID, inside the caller's write transaction. */
+export function nameChangeLog(db: DatabaseSync): void {
   db.prepare('INSERT INTO change_log (id) VALUES (?)').run(randomBytes(16).toString('hex'));
 }
 
@@ -61,7 +56,7 @@ export function emptyChangeLog(db: DatabaseSync): void {
   db.exec("DELETE FROM changes; DELETE FROM sqlite_sequence WHERE name = 'changes'");
 }
 
-/** `undefined` for a catalog without a log, which no version with a log has changed yet. */
+/** `undefined` for a database without a log, which is no catalog of this version. */
 export function readChangesSince(db: DatabaseSync, since: CatalogPosition | undefined): ChangesSince | undefined {
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_log'").get() === undefined) return undefined;
   const { id, first, last } = db

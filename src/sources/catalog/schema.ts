@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
 import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
+import { CHANGE_LOG_SCHEMA, nameChangeLog } from './change-log.ts';
 
 export type CatalogPaths = ReturnType<typeof catalogPaths>;
 
@@ -33,11 +34,13 @@ export class CatalogVersionError extends CatalogUnusableError {}
 export const PAGE_CACHE_KIB = 64_000;
 
 /**
- * Each step upgrades a catalog to the version of its position in this list, counted from 1 and stored in `PRAGMA
- * user_version`. The first step creates the tables. Steps are only added, never changed.
+ * In `PRAGMA user_version`. The first change of the tables after a release raises it and adds its migration to `createSchema`.
+ * Until then, a catalog of another version is refused, because its channels exist nowhere else.
  */
-export const SCHEMA_STEPS: readonly string[] = [
-  `CREATE TABLE channels (
+const SCHEMA_VERSION = 2;
+
+const SCHEMA = `
+  CREATE TABLE channels (
     row INTEGER PRIMARY KEY, -- in order of subscribers
     channel_id TEXT NOT NULL UNIQUE,
     title_key TEXT NOT NULL,
@@ -65,45 +68,35 @@ export const SCHEMA_STEPS: readonly string[] = [
     tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'",
     prefix = '1 2 3 4 5 6 7 8'
   );
-  INSERT INTO channel_text (channel_text, rank) VALUES ('hashsize', 33554432);`,
-];
+  INSERT INTO channel_text (channel_text, rank) VALUES ('hashsize', 33554432);
+  -- Find the images that no record names without reading every record.
+  CREATE INDEX channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
+  CREATE INDEX channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
+  ${CHANGE_LOG_SCHEMA}
+`;
 
-/** Creates the tables in an empty database or upgrades those of an older one, inside the caller's write transaction. */
-export function upgradeSchema(db: DatabaseSync, steps = SCHEMA_STEPS): void {
-  for (const [index, step] of steps.entries()) {
-    if (schemaVersion(db) === index) db.exec(`${step} PRAGMA user_version = ${index + 1}`);
-  }
+/** Creates the tables in an empty database, inside the caller's write transaction. */
+export function createSchema(db: DatabaseSync): void {
+  if (schemaVersion(db) === SCHEMA_VERSION) return;
+  db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
+  nameChangeLog(db);
 }
 
 /**
- * Returns whether a database has the current tables, is older, or is empty.
+ * True if the database has the tables, false if it is empty.
  *
- * @throws CatalogUnusableError if it is newer or not a catalog
+ * @throws CatalogUnusableError if it is of another version or not a catalog
  */
-export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): 'ready' | 'older' | 'empty' {
+export function hasOwnTables(db: DatabaseSync, path: string): boolean {
   const version = schemaVersion(db);
-  if (version === steps.length) return 'ready';
-  if (version > steps.length) {
+  if (version === SCHEMA_VERSION) return true;
+  if (version !== 0) {
     const advice = 'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.';
-    const versions = `schema ${version}, this one knows ${steps.length}`;
-    throw new CatalogVersionError(`${path} was written by a newer Pennant (${versions}): ${advice}`);
+    const versions = `schema ${version}, this one knows ${SCHEMA_VERSION}`;
+    throw new CatalogVersionError(`${path} was written by another version of Pennant (${versions}): ${advice}`);
   }
-  if (version > 0) return 'older';
-  if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
+  if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return false;
   throw new CatalogUnusableError(`${path} is a database of something else: move it away, or set another DATA_DIR.`);
-}
-
-/**
- * Like `readSchemaState`, for readers: true if the database has the current tables, false if it is empty.
- *
- * @throws CatalogUnusableError also if it is older
- */
-export function hasOwnTables(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): boolean {
-  const state = readSchemaState(db, path, steps);
-  if (state === 'older') {
-    throw new CatalogVersionError(`${path} was written by an older Pennant: run "pennant catalog upgrade".`);
-  }
-  return state === 'ready';
 }
 
 function schemaVersion(db: DatabaseSync): number {

@@ -1,10 +1,11 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, type JsonObject, valuesAt, valuesNamed, walk } from './json.ts';
+import { firstAt, type JsonObject, valuesAt, valuesNamed, walk } from '../json.ts';
+import { textWithin } from '../text-limits.ts';
+import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { findContinuationToken } from './kinds.ts';
 import { CONTINUATION_ITEMS } from './layouts.ts';
-import { type CountNoun, parseCount, textOf, textWithin } from './texts.ts';
-import { avatarOfHit, parseHandle } from './urls.ts';
+import { type CountNoun, parseCount, textOf } from './texts.ts';
 
 /** The parts that have the lists of the first page and of later pages. Items are found anywhere in them. */
 const PARTS = ['contents', 'onResponseReceivedCommands'];

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/work.ts';
 import { type ChannelSource, type LoadedChannel, loadFirst } from './source.ts';
 
-/** What the load of a channel, and the search for it, returned. */
+/** What the load of a channel, and the search for its title, returned. */
 export type Probe =
   | { readonly failure: AppError }
   | {
@@ -20,7 +20,7 @@ const CALLS_MS = 20_000;
 const HITS = 20;
 
 /**
- * Loads the channel of the first reference that is one, and searches for it, to see whether the source works.
+ * Loads the channel of the first reference that is one, and searches for its title, to see whether the source works.
  *
  * @param searches false for a source whose searches are few
  */
@@ -35,7 +35,6 @@ export async function probe(
   if (found instanceof AppError) return { failure: found };
   const { loaded } = found;
   if (!searches) return { loaded };
-  const { customUrl, title } = loaded.channel;
-  const search = await inTime((signal) => source.search(customUrl ?? title, HITS, { signal }));
+  const search = await inTime((signal) => source.search(loaded.channel.title, HITS, { signal }));
   return { loaded, search: search instanceof AppError ? search : search.hits.length };
 }

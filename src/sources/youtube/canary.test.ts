@@ -110,7 +110,7 @@ describe('the canary', () => {
   it('reports a failed search for the channel, keeps its fields, and searches again in 5 minutes', async () => {
     const canary = startCanary();
     await canary.runIfDue();
-    expect(replay.callsTo('search').map(({ body }) => body?.query)).toEqual(['@BellRockLight']);
+    expect(replay.callsTo('search').map(({ body }) => body?.query)).toEqual(['Bell Rock Light']);
     const items = [{ itemSectionRenderer: { contents: [{ crown: {} }] } }];
     replay.misbehave('search', respondWithJson({ contents: { sectionListRenderer: { contents: items } } }));
     await pass(canary, HOUR_MS);

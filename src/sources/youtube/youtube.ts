@@ -196,12 +196,15 @@ async function searchChannels(innertube: Innertube, query: string, { from, signa
   if (response.kind === 'refusal') {
     throw invalid('The video site did not understand the search.', new Error(response.reason));
   }
-  const { hits, continuation, hasList, saysNothingFound, isUnreadable } = response.value;
+  const { hits, continuation, hasList, saysNothingFound, isUnreadable, unknownNames } = response.value;
   // Since 2026-04 the last page may have no list, and for some sessions earlier pages too.
   if (!hasList && page === 1 && !saysNothingFound) {
     throw invalid('The video site sent a search response without a list.');
   }
-  if (isUnreadable) throw invalid('The video site sent search results in an unknown form.');
+  if (isUnreadable) {
+    const names = unknownNames.length === 0 ? 'unreadable items' : `unknown items: ${unknownNames.join(', ')}`;
+    throw invalid('The video site sent search results in an unknown form.', new Error(names));
+  }
   const isLast = continuation === undefined || page === MAX_PAGES;
   return { hits, ...(isLast ? {} : { next: `${page + 1} ${continuation}` }) };
 }

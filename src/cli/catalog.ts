@@ -1,9 +1,9 @@
 import { parseConfig } from '../config/settings.ts';
 import { printable, printableJson } from '../domain/printable.ts';
-import { type CatalogReader, inspectCatalog, requireCatalog, withReader } from '../sources/catalog/reader.ts';
+import { type CatalogReader, withReader } from '../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../sources/catalog/record.ts';
-import { type CatalogPaths, catalogPaths, readSchemaState } from '../sources/catalog/schema.ts';
-import { openCatalogWriter, withWriter } from '../sources/catalog/writer.ts';
+import { type CatalogPaths, catalogPaths } from '../sources/catalog/schema.ts';
+import { withWriter } from '../sources/catalog/writer.ts';
 import { addCommand } from './catalog/add.ts';
 import { exportCommand } from './catalog/export.ts';
 import { importCommand } from './catalog/import.ts';
@@ -96,21 +96,6 @@ function tableLine(id: string, handle: string, title: string): string {
   return `${id.padEnd(ID_CHARACTERS)}  ${handle.padEnd(HANDLE_CHARACTERS)}  ${title}`;
 }
 
-const upgradeCommand = defineCommand({
-  usage: 'catalog upgrade',
-  summary: 'Upgrades a catalog of an older version.',
-  help: `The service never changes a catalog; it reports when an upgrade is needed. Keep a copy of catalog.db: older
-versions cannot read an upgraded catalog. "catalog import" and "catalog remove" upgrade it, too.`,
-  async run(_given, { env, stdout }) {
-    const paths = catalogPaths(parseConfig(env).dataDir);
-    requireCatalog(paths.database);
-    const isOutdated = inspectCatalog(paths.database, (db) => readSchemaState(db, paths.database)) === 'older';
-    if (isOutdated) openCatalogWriter(paths).close();
-    stdout.write(`${paths.database} ${isOutdated ? 'is upgraded to' : 'already has'} this version.\n`);
-    return true;
-  },
-});
-
 export const catalogCommands: CommandGroup = {
   about: 'Your own channels, in catalog.db.',
   commands: {
@@ -120,6 +105,5 @@ export const catalogCommands: CommandGroup = {
     list: listCommand,
     show: showCommand,
     remove: removeCommand,
-    upgrade: upgradeCommand,
   },
 };

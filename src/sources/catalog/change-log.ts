@@ -1,20 +1,19 @@
-import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 
-/*
- * The latest changes of channels. A running service removes only the cached data of these channels. Versions that do not
- * know these tables ignore them, so the schema version stays the same.
+/**
+ * The tables of the latest changes of channels. A running service removes only the cached data of these channels.
  */
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS changes (
+export const CHANGE_LOG_TABLES = `
+  CREATE TABLE changes (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     channel_id TEXT NOT NULL,
     names TEXT NOT NULL, -- JSON: handles and user names before and after
     is_removed INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS change_log (id TEXT NOT NULL) STRICT;
+  CREATE TABLE change_log (id TEXT NOT NULL) STRICT;
+  INSERT INTO change_log (id) VALUES (lower(hex(randomblob(16))));
 `;
 
 /** A reader that has missed more changes must treat every channel as changed. */
@@ -49,21 +48,12 @@ export function logChanges(db: DatabaseSync, changes: readonly LoggedChange[]): 
   db.prepare('DELETE FROM changes WHERE sequence <= (SELECT max(sequence) FROM changes) - ?').run(MAX_CHANGES);
 }
 
-/** Creates the tables if they are missing, inside the caller's write transaction. */
-export function ensureChangeLog(db: DatabaseSync): void {
-  db.exec(TABLES);
-  if (db.prepare('SELECT id FROM change_log').get() !== undefined) return;
-  db.prepare('INSERT INTO change_log (id) VALUES (?)').run(randomBytes(16).toString('hex'));
-}
-
 /** Empties the log and restarts its sequence numbers, inside the caller's write transaction. */
 export function emptyChangeLog(db: DatabaseSync): void {
   db.exec("DELETE FROM changes; DELETE FROM sqlite_sequence WHERE name = 'changes'");
 }
 
-/** `undefined` for a catalog without a log, which no version with a log has changed yet. */
-export function readChangesSince(db: DatabaseSync, since: CatalogPosition | undefined): ChangesSince | undefined {
-  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_log'").get() === undefined) return undefined;
+export function readChangesSince(db: DatabaseSync, since: CatalogPosition | undefined): ChangesSince {
   const { id, first, last } = db
     .prepare('SELECT (SELECT id FROM change_log) AS id, min(sequence) AS first, max(sequence) AS last FROM changes')
     .get() as { id: string; first: number | null; last: number | null };
@@ -139,7 +129,6 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
     const found = readChangesSince(opened.db, position);
     if (waitMs > 0) opened.db.exec('PRAGMA busy_timeout = 0');
     seenVersion = version;
-    if (found === undefined) return undefined;
     const isNew = found.position.id !== position?.id || found.position.sequence !== position.sequence;
     position = found.position;
     return isNew ? found : undefined;

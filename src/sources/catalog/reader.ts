@@ -77,7 +77,7 @@ export function openForReading(path: string): CatalogReader | undefined {
 }
 
 /** @throws CatalogUnusableError if the file does not exist */
-export function requireCatalog(path: string): void {
+function requireCatalog(path: string): void {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
   throw new CatalogUnusableError(`There is no catalog at ${path}: start the server once, or import channels.`);
 }

@@ -32,13 +32,7 @@ export const RECORD_COLUMNS = `channel_id AS channelId, title, description, cust
 
 /** @param row what a statement with `RECORD_COLUMNS` returned; the table is STRICT, so its values are texts or `null` */
 export function recordOf(row: Record<string, SQLOutputValue>): CatalogRecord {
-  return { ...row, links: typeof row.links === 'string' ? linksOf(row.links) : null } as unknown as CatalogRecord;
-}
-
-/** Former versions stored links as they were imported, not in the form that browsers use. */
-function linksOf(json: string): ChannelLink[] {
-  const links = JSON.parse(json) as readonly ChannelLink[];
-  return links.map(({ title, url }) => ({ title, url: URL.parse(url)?.href ?? url }));
+  return { ...row, links: typeof row.links === 'string' ? JSON.parse(row.links) : null } as unknown as CatalogRecord;
 }
 
 /** The keys that find a record by its title, handle and user name. */

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
 import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
+import { CHANGE_LOG_TABLES } from './change-log.ts';
 
 export type CatalogPaths = ReturnType<typeof catalogPaths>;
 
@@ -32,12 +33,11 @@ export class CatalogVersionError extends CatalogUnusableError {}
  */
 export const PAGE_CACHE_KIB = 64_000;
 
-/**
- * Each step upgrades a catalog to the version of its position in this list, counted from 1 and stored in `PRAGMA
- * user_version`. The first step creates the tables. Steps are only added, never changed.
- */
-export const SCHEMA_STEPS: readonly string[] = [
-  `CREATE TABLE channels (
+/** Stored in `PRAGMA user_version`. */
+const SCHEMA_VERSION = 1;
+
+const TABLES = `
+  CREATE TABLE channels (
     row INTEGER PRIMARY KEY, -- in order of subscribers
     channel_id TEXT NOT NULL UNIQUE,
     title_key TEXT NOT NULL,
@@ -59,51 +59,38 @@ export const SCHEMA_STEPS: readonly string[] = [
   ) STRICT;
   CREATE INDEX channels_by_title ON channels (title_key);
   CREATE INDEX channels_by_handle ON channels (handle_search_key);
+  CREATE INDEX channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
+  CREATE INDEX channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
   CREATE VIRTUAL TABLE channel_text USING fts5 (
     handle, title, description,
     content = '', contentless_delete = 1,
     tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'",
     prefix = '1 2 3 4 5 6 7 8'
   );
-  INSERT INTO channel_text (channel_text, rank) VALUES ('hashsize', 33554432);`,
-];
+  INSERT INTO channel_text (channel_text, rank) VALUES ('hashsize', 33554432);
+  ${CHANGE_LOG_TABLES}
+`;
 
-/** Creates the tables in an empty database or upgrades those of an older one, inside the caller's write transaction. */
-export function upgradeSchema(db: DatabaseSync, steps = SCHEMA_STEPS): void {
-  for (const [index, step] of steps.entries()) {
-    if (schemaVersion(db) === index) db.exec(`${step} PRAGMA user_version = ${index + 1}`);
-  }
+/** Creates the tables in an empty database. */
+export function createTables(db: DatabaseSync): void {
+  db.exec(`${TABLES} PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
 /**
- * Returns whether a database has the current tables, is older, or is empty.
+ * Returns true if a database has the catalog's tables, false if it is empty.
  *
  * @throws CatalogUnusableError if it is newer or not a catalog
  */
-export function readSchemaState(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): 'ready' | 'older' | 'empty' {
+export function hasOwnTables(db: DatabaseSync, path: string): boolean {
   const version = schemaVersion(db);
-  if (version === steps.length) return 'ready';
-  if (version > steps.length) {
+  if (version === SCHEMA_VERSION) return true;
+  if (version !== 0) {
     const advice = 'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.';
-    const versions = `schema ${version}, this one knows ${steps.length}`;
+    const versions = `schema ${version}, this one knows ${SCHEMA_VERSION}`;
     throw new CatalogVersionError(`${path} was written by a newer Pennant (${versions}): ${advice}`);
   }
-  if (version > 0) return 'older';
-  if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
+  if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return false;
   throw new CatalogUnusableError(`${path} is a database of something else: move it away, or set another DATA_DIR.`);
-}
-
-/**
- * Like `readSchemaState`, for readers: true if the database has the current tables, false if it is empty.
- *
- * @throws CatalogUnusableError also if it is older
- */
-export function hasOwnTables(db: DatabaseSync, path: string, steps = SCHEMA_STEPS): boolean {
-  const state = readSchemaState(db, path, steps);
-  if (state === 'older') {
-    throw new CatalogVersionError(`${path} was written by an older Pennant: run "pennant catalog upgrade".`);
-  }
-  return state === 'ready';
 }
 
 function schemaVersion(db: DatabaseSync): number {

@@ -5,26 +5,17 @@ import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { findHandle, findUsername, nameOf } from '../../domain/identifier.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
-import { emptyChangeLog, ensureChangeLog, type LoggedChange, logChanges } from './change-log.ts';
+import { emptyChangeLog, type LoggedChange, logChanges } from './change-log.ts';
 import { indexedText } from './folded-text.ts';
 import { placeImage, removeUnreferencedImages } from './images.ts';
 import { inspectCatalog } from './reader.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
-import { type CatalogPaths, explainingFailure, PAGE_CACHE_KIB, readSchemaState, upgradeSchema } from './schema.ts';
+import { type CatalogPaths, createTables, explainingFailure, hasOwnTables, PAGE_CACHE_KIB } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
 
 export type CatalogWriter = ReturnType<typeof openCatalogWriter>;
-
-/**
- * Indexes for finding the images that no record names without reading every record. Versions that do not know them keep
- * them up to date, so the schema version stays the same.
- */
-const IMAGE_INDEXES = `
-  CREATE INDEX IF NOT EXISTS channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
-`;
 
 /** Another import may hold the lock for one batch. */
 const BUSY_TIMEOUT_MS = 30_000;
@@ -36,7 +27,7 @@ type WriterPaths = { readonly database: string; readonly images: string | null }
 
 /**
  * Opens the catalog for writing: the only code that changes a catalog. Readers in other processes never wait for it (WAL).
- * Creates the database if there is none, and upgrades an older one.
+ * Creates the database if there is none.
  *
  * @throws CatalogUnusableError if the file is damaged, newer or not a catalog; it is not changed then
  */
@@ -120,7 +111,7 @@ export async function withDryRun<T>({ database }: CatalogPaths, work: (writer: C
   const copy = join(directory, 'catalog.db');
   try {
     inspectCatalog(database, (db) => {
-      readSchemaState(db, database);
+      hasOwnTables(db, database);
       db.prepare('VACUUM INTO ?').run(copy);
     });
     return await withWriter({ database: copy, images: null }, work);
@@ -133,13 +124,13 @@ function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     // Checked before the journal mode is written into the file.
-    if (readSchemaState(db, path) !== 'ready') db.exec('PRAGMA journal_mode = WAL');
-    // Checked again under the lock, because another command may have upgraded it in the meantime.
-    runInTransaction(db, () => {
-      upgradeSchema(db);
-      ensureChangeLog(db);
-      db.exec(IMAGE_INDEXES);
-    });
+    if (!hasOwnTables(db, path)) {
+      db.exec('PRAGMA journal_mode = WAL');
+      // Checked again under the lock, because another command may have created them in the meantime.
+      runInTransaction(db, () => {
+        if (!hasOwnTables(db, path)) createTables(db);
+      });
+    }
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
     return db;
   } catch (error) {

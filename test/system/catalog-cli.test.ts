@@ -259,7 +259,7 @@ describe('the catalog command', () => {
     const dataDir = await createTemporaryDirectory();
     const all = [
       ['--help'],
-      ...['add', 'import', 'export', 'list', 'show', 'remove', 'upgrade'].map((name) => [name, '--help']),
+      ...['add', 'import', 'export', 'list', 'show', 'remove'].map((name) => [name, '--help']),
     ];
     for (const args of all) {
       const ended = await catalog(dataDir, ...args);

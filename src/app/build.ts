@@ -107,7 +107,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
      */
     async close(): Promise<void> {
       backgroundWork.stop();
-      await finishRequests(http, config.stopTimeoutSeconds * 1_000, encoder);
+      await finishRequests(http, encoder);
       await encoder.close();
       await upstreams.close();
       await invalidation.stop();

@@ -1,10 +1,10 @@
 import type { Config } from '../config/settings.ts';
 import { END_REASONS } from '../images/encoder/child.ts';
-import { createEncoder, type Encoder } from '../images/encoder/encoder.ts';
+import { createEncoder, type Encoder, QUEUE_LENGTH } from '../images/encoder/encoder.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
 /** The encoder as configured, or the given one. It logs, counts and reports its health. */
-export function openEncoder({ encoders, encoderQueue }: Config, runtime: Runtime, replacement?: Encoder): Encoder {
+export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?: Encoder): Encoder {
   const { metrics, holders, health, logger } = runtime;
   // Alerts use the increase of these counters, so each series starts at 0.
   for (const reason of END_REASONS) metrics.encoderEnds.inc({ reason }, 0);
@@ -12,7 +12,6 @@ export function openEncoder({ encoders, encoderQueue }: Config, runtime: Runtime
     replacement ??
     createEncoder({
       ...(encoders > 0 && { processes: encoders }),
-      queueLength: encoderQueue,
       onEvent(event) {
         if (event.kind === 'ended') metrics.encoderEnds.inc({ reason: event.reason });
         if (event.kind === 'ready') health.report('encoder', null);
@@ -24,7 +23,7 @@ export function openEncoder({ encoders, encoderQueue }: Config, runtime: Runtime
         metrics.encoderSeconds.observe({ task }, tookMs / 1000);
       },
     });
-  holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: encoderQueue }));
+  holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: QUEUE_LENGTH }));
   metrics.addGauge({
     name: 'pennant_encoder_jobs',
     help: 'Images being made or waiting for an encoder.',

@@ -24,7 +24,7 @@ interface PublicListenerOptions
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */
 export function createPublicListener({ config, runtime, redis, ...services }: PublicListenerOptions) {
   const { clock, logger, metrics, holders } = runtime;
-  const limiter = openRateLimiter(config, runtime, redis);
+  const limiter = openRateLimiter(runtime, redis);
   let isForwardReported = false;
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
@@ -66,11 +66,10 @@ export function createPublicListener({ config, runtime, redis, ...services }: Pu
   return { http, limiter, refusedClients };
 }
 
-/** The limiter of this process, or of all instances with Redis if the settings say so. */
-function openRateLimiter(config: Config, runtime: Runtime, redis: RedisConnection | undefined) {
-  const { rateLimitClients, rateLimitShared } = config;
+/** The limiter of this process, or with Redis of all instances. */
+function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
   const { clock, metrics, holders } = runtime;
-  const local = createMemoryRateLimiter({ clock, maxClients: rateLimitClients });
+  const local = createMemoryRateLimiter({ clock });
   holders.add('rate limit', () => local.stats());
   metrics.addGauge({
     name: 'pennant_limiter_clients',
@@ -82,7 +81,7 @@ function openRateLimiter(config: Config, runtime: Runtime, redis: RedisConnectio
     help: 'Clients that the rate limiter forgot because it was full.',
     read: () => local.stats().evicted,
   });
-  if (redis === undefined || !rateLimitShared) return local;
+  if (redis === undefined) return local;
   const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection: redis, onRefused });
   const limiter = createFallbackRateLimiter({ shared, local });
@@ -95,16 +94,18 @@ function openRateLimiter(config: Config, runtime: Runtime, redis: RedisConnectio
   return { hit: limiter.hit, stats: local.stats };
 }
 
+/** At a stop. Docker kills a process ten seconds after its stop signal, unless it is told to wait longer. */
+export const FINISH_MS = 8_000;
 /** Before connections are cut, requests that still wait for an encoder get a 503: a closed connection gets no response. */
 const REFUSAL_MS = 1_000;
 const IDLE_SWEEP_MS = 50;
 
-/** Closes the listener when accepted requests are finished, at most after the given time. */
-export async function finishRequests(http: Listener, finishMs: number, encoder: Encoder): Promise<void> {
+/** Closes the listener when accepted requests are finished, after 8 s at most. */
+export async function finishRequests(http: Listener, encoder: Encoder): Promise<void> {
   // A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time.
   const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
-  const cut = setTimeout(() => http.server.closeAllConnections(), finishMs);
-  const refuse = setTimeout(() => void encoder.close(), finishMs - REFUSAL_MS);
+  const cut = setTimeout(() => http.server.closeAllConnections(), FINISH_MS);
+  const refuse = setTimeout(() => void encoder.close(), FINISH_MS - REFUSAL_MS);
   await http.close();
   clearInterval(sweep);
   clearTimeout(cut);

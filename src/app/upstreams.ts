@@ -139,9 +139,13 @@ export function createUpstreams(options: UpstreamsOptions) {
   };
 }
 
+/** The calls of this time may be made at once after a quiet time. */
+const BURST_SECONDS = 10;
+
 /** Gives the HTTP client of each upstream its own budget of calls. */
 export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 'clock' | 'holders'>) {
-  const { upstreamCallsPerSecond: callsPerSecond, upstreamCallBurst: burst } = config;
+  const callsPerSecond = config.upstreamCallsPerSecond;
+  const burst = BURST_SECONDS * callsPerSecond;
   return (upstream: string, http: HttpClient): HttpClient => {
     const budget = createCallBudget({ clock, callsPerSecond, burst });
     holders.add(`budget of ${upstream}`, () => budget.stats().clients);

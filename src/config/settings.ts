@@ -89,13 +89,7 @@ export const SETTINGS = {
     'UPSTREAM_CALLS_PER_SECOND',
     '10',
     form.integer(1, 100_000),
-    'Outgoing calls per second to each source, and to the image hosts. While other clients wait, a client has at most a quarter.',
-  ),
-  upstreamCallBurst: form.setting(
-    'UPSTREAM_CALL_BURST',
-    '100',
-    form.integer(1, 1_000_000),
-    'Outgoing calls that may be made at once after a quiet time. A client has at most a quarter; a client that is alone has three quarters.',
+    'Outgoing calls per second to each source, and to the image hosts. After a quiet time, the calls of ten seconds may be made at once. While other clients wait, a client has at most a quarter.',
   ),
   trustProxy: form.setting(
     'TRUST_PROXY',
@@ -120,18 +114,6 @@ export const SETTINGS = {
     '64',
     form.integer(1, 128),
     'Prefix length of an IPv6 network that counts as one client.',
-  ),
-  rateLimitShared: form.setting(
-    'RATE_LIMIT_SHARED',
-    'on',
-    form.onOff,
-    'Whether instances with the same `REDIS_URL` count a client’s requests together. `off` is for a proxy that sends all requests of a client to one instance (docs/scaling.md).',
-  ),
-  rateLimitClients: form.setting(
-    'RATE_LIMIT_CLIENTS',
-    '1000000',
-    form.integer(1000, 100_000_000),
-    'Number of clients that the limiter remembers. Those with the most requests left are evicted first.',
   ),
   negotiate: form.setting(
     'NEGOTIATE',
@@ -168,12 +150,6 @@ export const SETTINGS = {
     form.integer(0, 256),
     'Number of encoder processes. 0: one per processor (a container’s limit counts).',
   ),
-  encoderQueue: form.setting(
-    'ENCODER_QUEUE',
-    '64',
-    form.integer(1, 100_000),
-    'Number of images that may wait for an encoder. Further requests get 503.',
-  ),
   contact: form.optionalSetting(
     'CONTACT',
     form.text,
@@ -191,12 +167,6 @@ export const SETTINGS = {
     'cut',
     form.oneOf(['cut', 'full']),
     'How clients appear in the log: `cut` = network (IPv4 /24, IPv6 /48), `full` = address.',
-  ),
-  stopTimeoutSeconds: form.setting(
-    'STOP_TIMEOUT_SECONDS',
-    '8',
-    form.integer(2, 600),
-    'How long accepted requests may take to finish after a stop signal. systemd, Docker or Kubernetes must wait longer before they kill the process.',
   ),
   consolePort: form.setting(
     'CONSOLE_PORT',

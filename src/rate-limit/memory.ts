@@ -6,7 +6,7 @@ export type MemoryRateLimiter = ReturnType<typeof createMemoryRateLimiter>;
 
 export interface MemoryRateLimiterOptions {
   readonly clock: Clock;
-  /** The most clients to store. Clients with the most budget left are evicted first, blocked clients last. */
+  /** The most clients to store. Clients with the most budget left are evicted first, blocked clients last. Default: a million. */
   readonly maxClients?: number;
 }
 

@@ -4,7 +4,6 @@ import { isChannelId } from '../domain/identifier.ts';
 import { type ImageInfo, MAX_ORIGINAL_PIXELS } from '../images/encoder/job.ts';
 import {
   type Check,
-  type Checked,
   either,
   fields,
   listOf,
@@ -25,8 +24,6 @@ export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
 export interface ChannelRecord {
   readonly channel: Channel;
   readonly isComplete: boolean;
-  /** For an incomplete record: how to load only the missing fields. */
-  readonly rest?: Checked<typeof CHANNEL_REST> | undefined;
 }
 
 /** The metadata of an original. */
@@ -74,19 +71,10 @@ const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]>
   avatar: nullOr(ORIGINAL_REF),
 };
 
-const CHANNEL_REST = fields({
-  missing: listOf(oneOf(Object.keys(CHANNEL_FIELDS) as (keyof Channel)[])),
-  // An opaque text of the sources.
-  place: NOT_EMPTY,
-  // When the other fields were loaded (wall clock).
-  loadedAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
-});
-
 const CHANNEL_ENTRY: Check<ChannelEntry> = either(
   fields<ChannelRecord>({
     channel: fields<Channel>(CHANNEL_FIELDS),
     isComplete: trueOrFalse,
-    rest: optional(CHANNEL_REST),
   }),
   fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
 );

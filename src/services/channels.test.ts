@@ -52,7 +52,6 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
         asked.push(channelId);
         return getChannel(channelId);
       },
-      getRest: () => Promise.reject(new Error('is not asked for')),
     },
     records: createReadThrough<ChannelEntry>({
       ...CACHE_POLICY.records,

@@ -1,5 +1,5 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
+import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -7,7 +7,7 @@ import type { Failover } from '../sources/failover.ts';
 import type { LoadedChannel } from '../sources/source.ts';
 import { nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
-import { CACHE_POLICY, type ChannelEntry, type ChannelRecord } from './cache-policy.ts';
+import type { ChannelEntry } from './cache-policy.ts';
 import type { ExactPublishDates } from './exact-publish-dates.ts';
 
 export interface ChannelResponse {
@@ -16,7 +16,7 @@ export interface ChannelResponse {
 }
 
 interface ChannelServiceOptions {
-  readonly sources: Pick<Failover, 'resolve' | 'getChannel' | 'getRest'>;
+  readonly sources: Pick<Failover, 'resolve' | 'getChannel'>;
   readonly records: ReadThrough<ChannelEntry>;
   readonly names: ReadThrough<string>;
   readonly publishDates: ExactPublishDates;
@@ -24,7 +24,7 @@ interface ChannelServiceOptions {
   readonly clock: Clock;
 }
 
-const FRESH_MS = CACHE_POLICY.records.freshMs;
+/** After this time, a record that lacks fields is loaded again. */
 const INCOMPLETE_FRESH_MS = 60_000;
 /** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
@@ -34,13 +34,7 @@ export type ChannelService = ReturnType<typeof createChannelService>;
 export function createChannelService(options: ChannelServiceOptions) {
   const { sources, records, names, publishDates, blockedChannels, clock } = options;
 
-  /** Loads only the missing fields if possible, otherwise the whole record. */
   async function loadRecord(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
-    const completed = previous !== undefined && 'rest' in previous ? await loadRest(previous) : undefined;
-    return completed ?? loadWhole(channelId, previous);
-  }
-
-  async function loadWhole(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const loaded = await sources.getChannel(channelId);
     const movedTo = loaded.channel.channelId;
     if (movedTo === channelId) return entryOf(loaded, previous);
@@ -54,32 +48,11 @@ export function createChannelService(options: ChannelServiceOptions) {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
     const channel = await withExactTime(keepLastGood(loaded, known?.channel));
     if (loaded.isComplete) return { value: { channel, isComplete: true } };
-    const { missing, rest: place } = loaded;
-    const rest = place === undefined ? {} : { rest: { missing, place, loadedAtMs: clock.now() } };
     return {
-      value: { channel, isComplete: false, ...rest },
+      value: { channel, isComplete: false },
       freshMs: INCOMPLETE_FRESH_MS,
       isStorable: known === undefined || !known.isComplete,
     };
-  }
-
-  /** Fills the missing fields; the record keeps its age. Returns `undefined` if the whole record should be reloaded. */
-  async function loadRest({ channel, rest }: ChannelRecord): Promise<Loaded<ChannelEntry> | undefined> {
-    const leftMs = rest === undefined ? 0 : FRESH_MS - (clock.now() - rest.loadedAtMs);
-    // More than `FRESH_MS` is left: the clock was set back.
-    if (rest === undefined || leftMs <= 0 || leftMs > FRESH_MS) return undefined;
-    try {
-      const found = await sources.getRest(channel.channelId, rest.place);
-      const values = Object.fromEntries(rest.missing.map((field) => [field, found[field] ?? null]));
-      // A rounded number is better than none.
-      const videoCount = found.videoCount ?? channel.videoCount;
-      const completed = await withExactTime({ ...channel, ...values, videoCount });
-      return { value: { channel: completed, isComplete: true }, freshMs: leftMs };
-    } catch (error) {
-      if (!isIndeterminate(error)) throw error;
-      const value = { channel, isComplete: false, rest };
-      return { value, freshMs: Math.min(INCOMPLETE_FRESH_MS, leftMs), isStorable: false };
-    }
   }
 
   function withExactTime(channel: Channel): Promise<Channel> {
@@ -179,7 +152,7 @@ export function createChannelService(options: ChannelServiceOptions) {
     },
 
     async reload(channelId: string): Promise<Channel> {
-      await records.refresh(channelId, (previous) => loadWhole(channelId, previous));
+      await records.refresh(channelId, (previous) => loadRecord(channelId, previous));
       return (await getRecord(channelId, 0)).channel;
     },
 

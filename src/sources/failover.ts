@@ -13,7 +13,7 @@ import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './so
 /** One call of one source, for metrics and logs. */
 export interface SourceOutcome {
   readonly source: string;
-  readonly operation: 'resolve' | 'getChannel' | 'getRest' | 'search';
+  readonly operation: 'resolve' | 'getChannel' | 'search';
   readonly outcome: 'found' | ErrorCode;
   readonly durationMs: number;
   readonly error?: unknown;
@@ -92,11 +92,10 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
   }
 
   /**
-   * Names the source in the `rest` of its record, and fills missing fields from the next live source. Best effort: if that
-   * fails, does not know the channel or takes too long, the record stays as it is.
+   * Fills missing fields from the next live source. Best effort: if that fails, does not know the channel or takes too long,
+   * the record stays as it is.
    */
-  async function complete(found: LoadedChannel, source: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
-    const loaded = found.rest === undefined ? found : { ...found, rest: `${source.name} ${found.rest}` };
+  async function complete(loaded: LoadedChannel, source: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
     const next = sources.slice(sources.indexOf(source) + 1).find(({ isLive }) => isLive);
     if (next === undefined || !source.isLive || emptyFields(loaded).length === 0) return loaded;
     const { channelId } = loaded.channel;
@@ -129,18 +128,6 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
           each.getChannel(channelId, attempt),
         );
         return complete(value, source, signal);
-      });
-    },
-
-    /** Loads the fields that were missing from a record. `rest` is that of the record. */
-    getRest(channelId: string, rest: string, caller: Partial<LoadOptions> = {}): Promise<Partial<Channel>> {
-      return withinRequest(caller, async (signal) => {
-        const source = sources.find(({ name }) => rest.startsWith(`${name} `));
-        if (source?.getRest === undefined) {
-          throw new AppError('upstream_unavailable', 'The source of this channel is no longer configured.');
-        }
-        const getRest = source.getRest.bind(source, channelId, rest.slice(source.name.length + 1));
-        return callSource(source, 'getRest', channelId, signal, getRest);
       });
     },
 

@@ -45,13 +45,13 @@ function handleRef(name: string): ChannelRef {
 }
 
 describe('the settings', () => {
-  it('UPSTREAM_CALLS_PER_SECOND and UPSTREAM_CALL_BURST set the budget of each source', async () => {
-    const sources = await create({ UPSTREAM_CALLS_PER_SECOND: '2', UPSTREAM_CALL_BURST: '4' });
+  it('UPSTREAM_CALLS_PER_SECOND sets the budget of each source', async () => {
+    const sources = await create({ UPSTREAM_CALLS_PER_SECOND: '2' });
     for (const name of ['youtube', 'youtube-data-api']) {
       const source = sources[name] as ChannelSource;
       const patience = new AbortController();
-      // Three quarters of the burst at once, then one every half second. No call waits for more than 2 s.
-      const calls = Array.from({ length: 3 + 4 + 1 }, (_, number) =>
+      // Three quarters of ten seconds' calls at once, then one every half second. No call waits for more than 2 s.
+      const calls = Array.from({ length: 15 + 4 + 1 }, (_, number) =>
         source.resolve(handleRef(`name${number}`), { signal: patience.signal }).catch((error: unknown) => error),
       );
       const refused = await calls.at(-1);

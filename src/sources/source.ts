@@ -24,8 +24,6 @@ export interface LoadedChannel {
    */
   readonly isComplete: boolean;
   readonly missing: readonly (keyof Channel)[];
-  /** A token for loading only the missing fields (`getRest`). Only the source that made it can read it. */
-  readonly rest?: string;
 }
 
 export interface SearchOptions extends LoadOptions {
@@ -55,11 +53,6 @@ export interface ChannelSource {
   /** Finds the channel of a handle or user name. */
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
   getChannel(channelId: string, options: LoadOptions): Promise<LoadedChannel>;
-  /**
-   * Loads the fields that were missing when `getChannel` returned this `rest`, and perhaps others. `null` means that the
-   * channel does not have the field.
-   */
-  getRest?(channelId: string, rest: string, options: LoadOptions): Promise<Partial<Channel>>;
   /**
    * Returns one page of matching channels, empty if nothing matches. A page has at most `limit` hits if the source can
    * choose its size; otherwise it may have more.

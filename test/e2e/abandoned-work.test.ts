@@ -75,7 +75,7 @@ test('an image whose client disconnects during the download is not encoded', asy
   expect(download).toHaveBeenCalledOnce();
 });
 
-test('an image is refused when ENCODER_QUEUE images are waiting', async () => {
+test('an image is refused when 64 others wait for an encoder', async () => {
   const pids: number[] = [];
   const logger = pino(
     { level: 'debug' },
@@ -86,17 +86,17 @@ test('an image is refused when ENCODER_QUEUE images are waiting', async () => {
       },
     },
   );
-  const service = await startTestApp({ logger, env: { ENCODERS: '1', ENCODER_QUEUE: '1' } });
+  const service = await startTestApp({ logger, env: { ENCODERS: '1' } });
   onTestFinished(() => service.close());
   const ask = (width: number) => service.get(`/${SAMPLE}/tv.png?width=${width}`);
   await ask(10);
   expect(pids).toHaveLength(1);
   process.kill(pids[0] as number, 'SIGSTOP');
-  const asked = [20, 30, 40].map(ask);
-  // A longer queue would hold both images that cannot run.
+  // One has the encoder, and 64 wait.
+  const asked = Array.from({ length: 70 }, (_, number) => ask(20 + number));
   const stats = () => service.app.encoderStats();
-  await expect.poll(() => stats().refused >= 1 || stats().queued >= 2).toBe(true);
-  expect(stats().refused).toBeGreaterThanOrEqual(1);
+  await expect.poll(() => stats().queued + stats().refused).toBeGreaterThanOrEqual(69);
+  expect(stats()).toMatchObject({ queued: 64, refused: 5 });
   // The kernel does the same when memory runs out.
   process.kill(pids[0] as number, 'SIGKILL');
   expect((await Promise.all(asked)).map(({ status }) => status)).toContain(503);

@@ -64,8 +64,6 @@ describe('a setting reaches its component', () => {
       env: {
         MEMORY_CACHE_BYTES: '10MiB',
         IMAGE_CACHE_BYTES: '50MiB',
-        RATE_LIMIT_CLIENTS: '5000',
-        ENCODER_QUEUE: '7',
       },
     });
     const { stores } = await service.state();
@@ -77,8 +75,6 @@ describe('a setting reaches its component', () => {
       'originals in memory': MIB / 2,
       'images in memory': 6 * MIB,
       'images on disk': 50 * MIB,
-      'rate limit': 5_000,
-      'encoder queue': 7,
     });
   });
 

@@ -45,14 +45,13 @@ export async function floodTheLimiter(): Promise<Outcome> {
   return { measured, faults, exceeded };
 }
 
-/** The same through the listener behind a trusted proxy, with fewer addresses. */
+/** A flood of addresses through the listener behind a trusted proxy, with fewer than the limiter can store. */
 export async function floodTheListener(context: FaultContext): Promise<Outcome> {
   const service = await context.start({
     env: {
       TRUST_PROXY: '127.0.0.0/8',
       BASE_URL: 'https://pennant.example',
       RATE_LIMIT_OVERRIDES: '',
-      RATE_LIMIT_CLIENTS: '1000',
     },
   });
   const { client } = service;
@@ -76,7 +75,6 @@ export async function floodTheListener(context: FaultContext): Promise<Outcome> 
   const remembered = metricValue(await metricsOf(service), 'pennant_limiter_clients');
   const grown = (await residentBytes(service.pid)) / before;
   faults.push(...findEmptySamples({ 'clients sent': sent, 'clients remembered': remembered }));
-  if (remembered > 1_000) faults.push(`${remembered} clients are remembered`);
   await context.cleanUpServices();
   const memory = `memory × ${grown.toFixed(2)}`;
   return {

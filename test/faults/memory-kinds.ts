@@ -85,7 +85,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
       headers: { 'x-forwarded-for': `2001:db8:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::1` },
     }),
     statuses: [200],
-    fills: { 'IPv6 addresses': FULL, 'rate limit': FULL },
+    fills: { 'IPv6 addresses': FULL },
   },
   {
     name: 'clients that are refused',

@@ -22,9 +22,7 @@ const SETTINGS = {
   RATE_LIMIT_OVERRIDES: '',
   // Every request comes from another client, except those that must be refused.
   RATE_LIMIT: '1/30',
-  RATE_LIMIT_CLIENTS: '5000',
   UPSTREAM_CALLS_PER_SECOND: '100000',
-  UPSTREAM_CALL_BURST: '100000',
 };
 const SHORT_FORM = { MEMORY_CACHE_BYTES: '4MiB', IMAGE_CACHE_BYTES: '6MiB' };
 const LONG_FORM = { IMAGE_CACHE_BYTES: '64MiB' };

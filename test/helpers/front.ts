@@ -66,23 +66,6 @@ export const WITH_BASE_URL: readonly Edit[] = [
   ['  # map $pennant_host $host_in_key { default ""; }', '  map $pennant_host $host_in_key { default ""; }'],
 ];
 
-/** Clients' addresses are in `X-Forwarded-For`, as behind a CDN. */
-export const BEHIND_CDN: readonly Edit[] = [
-  ['  # set_real_ip_from 192.0.2.0/24;', '  set_real_ip_from 127.0.0.1;'],
-  ['  # real_ip_header X-Forwarded-For;', '  real_ip_header X-Forwarded-For;'],
-];
-
-/** Each client has one instance. */
-export const BY_CLIENT: readonly Edit[] = [
-  ['    hash $channel consistent;\n', ''],
-  ['    # hash $client_network consistent;', '    hash $client_network consistent;'],
-];
-
-/** The edit for another `RATE_LIMIT_IPV6_PREFIX`. */
-export function withIpv6Prefix(bytes: number): Edit {
-  return ['(?<ipv6_network>[\\x00-\\xff]{8})', `(?<ipv6_network>[\\x00-\\xff]{${bytes}})`];
-}
-
 /** Starts nginx with a configuration that logs errors to `stderr notice`, and waits until it listens. @returns ends it */
 export async function runNginx(configFile: string): Promise<() => Promise<void>> {
   const args = ['-c', configFile, '-e', 'stderr', '-g', 'daemon off;'];

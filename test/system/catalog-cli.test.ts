@@ -257,10 +257,7 @@ describe('the catalog command', () => {
 
   it('prints its help', async () => {
     const dataDir = await createTemporaryDirectory();
-    const all = [
-      ['--help'],
-      ...['add', 'import', 'export', 'list', 'show', 'remove'].map((name) => [name, '--help']),
-    ];
+    const all = [['--help'], ...['add', 'import', 'export', 'list', 'show', 'remove'].map((name) => [name, '--help'])];
     for (const args of all) {
       const ended = await catalog(dataDir, ...args);
       expect(ended).toMatchObject({ exitCode: 0, stderr: '' });

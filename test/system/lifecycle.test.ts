@@ -6,9 +6,8 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-/** Allows for a slow stop on a busy machine. */
 async function start(directory: string, prefix: readonly string[] = []): Promise<ServiceProcess> {
-  const service = await startService({ directory, prefix, env: { ENCODERS: '1', STOP_TIMEOUT_SECONDS: '600' } });
+  const service = await startService({ directory, prefix, env: { ENCODERS: '1' } });
   onTestFinished(() => void service.child.kill('SIGKILL'));
   return service;
 }

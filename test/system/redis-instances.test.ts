@@ -74,15 +74,6 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect(left.sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
   });
 
-  test('each have a limit of their own if they do not share it', async () => {
-    const env = { RATE_LIMIT_SHARED: 'off' };
-    for (const instance of [await startConnected(server.url, env), await startConnected(server.url, env)]) {
-      const responses = await Promise.all(Array.from({ length: 20 }, () => instance.get(`/api/channel/${SAMPLE}`)));
-      expect(statuses(responses)).toEqual({ 200: 10, 429: 10 });
-    }
-    expect(await server.command('KEYS', 'pennant:limit*')).toEqual([]);
-  });
-
   test('give a client no second budget when Redis has lost its rate limit', async () => {
     const instance = await startConnected(server.url);
     for (let sent = 0; sent < 10; sent += 1) expect((await instance.get('/problems')).status).toBe(200);

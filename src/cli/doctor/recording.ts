@@ -96,7 +96,7 @@ function responsesOf(diagnosis: Diagnosis, names: ReadonlySet<string>) {
       // Any token of this form leads to the panel; the one that was sent has a random part.
       const parameters = { continuation: buildAboutToken(requestedId, ANY_PANEL) };
       // The values in the panel alone, for a page in English.
-      const expected = { channelId: requestedId, ...readAboutFields(readPanel(body).fields, undefined) };
+      const expected = { channelId: requestedId, ...readAboutFields(readPanel(body).fields) };
       return responseOf('about.json', { call: { ...call, parameters }, body }, expected);
     }),
     ...lastOf('search').map((each) => responseOf('search.json', each, searchValues(each.body))),

@@ -10,7 +10,8 @@ import { createFairQueue, type FairQueue } from './queue.ts';
 
 /** Two cores process a full queue of fast encodes in about this time. */
 const RETRY_AFTER_MS = 5_000;
-const DEFAULT_QUEUE_LENGTH = 64;
+/** Jobs of each priority that may wait. */
+export const QUEUE_LENGTH = 64;
 
 interface Entry {
   readonly task: EncoderTask;
@@ -30,7 +31,7 @@ interface Entry {
 export interface EncoderOptions extends Partial<EncoderPoolOptions> {
   /** Tests replace the processes. */
   readonly pool?: EncoderPool;
-  /** Jobs of each priority that may wait; default 64. */
+  /** Default: `QUEUE_LENGTH`. */
   readonly queueLength?: number;
   /**
    * For one interactive encode, including the start of a process; default 10 s. Inspecting an original may take 8 s at most.
@@ -51,7 +52,7 @@ export type Encoder = ReturnType<typeof createEncoder>;
  * original is gone, it rejects with `ENOENT`. Everything else is a bug.
  */
 export function createEncoder(options: EncoderOptions = {}) {
-  const { queueLength = DEFAULT_QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode, clock = systemClock } = options;
+  const { queueLength = QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode, clock = systemClock } = options;
   const { onFinished, pool = createEncoderPool({ ...poolSizeFor(readResourceLimits()), ...options, clock }) } = options;
   const isDisplaceable = ({ options: { isShared } }: Entry) => isShared?.() !== true;
   const interactive = createFairQueue(queueLength, isDisplaceable);

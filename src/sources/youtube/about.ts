@@ -9,9 +9,6 @@ import type { FieldReading, PageReading } from './readings.ts';
  */
 export type About = readonly FieldReading[] | 'none' | 'lost';
 
-/** The information in a page for loading and reading the channel's About data, also later, without the page. */
-export type AboutHints = Pick<PageReading, 'aboutToken' | 'aboutTab' | 'language'>;
-
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
   return unlessLost(loadByToken(innertube, channelId, buildAboutToken(channelId, randomUUID()), signal), signal);
@@ -24,7 +21,7 @@ export function loadAboutPanel(innertube: Innertube, channelId: string, signal: 
 export async function completeAbout(
   innertube: Innertube,
   channelId: string,
-  hints: AboutHints,
+  page: PageReading,
   panel: About,
   signal: AbortSignal,
 ): Promise<About> {
@@ -33,13 +30,13 @@ export async function completeAbout(
     typeof panel === 'object' && panel.some(({ field, value }) => field === 'channelId' && value !== channelId);
   const about = isOfAnother ? await loadAboutPanel(innertube, channelId, signal) : panel;
   if (typeof about === 'object') return about;
-  const offered = await unlessLost(loadAboutOfPage(innertube, hints, channelId, signal), signal);
+  const offered = await unlessLost(loadAboutOfPage(innertube, page, channelId, signal), signal);
   return offered === 'none' && about === 'lost' ? 'lost' : offered;
 }
 
 /** Uses the token in the page's header, or the tab of older headers. */
-async function loadAboutOfPage(innertube: Innertube, hints: AboutHints, channelId: string, signal: AbortSignal) {
-  const { aboutTab, aboutToken } = hints;
+async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelId: string, signal: AbortSignal) {
+  const { aboutTab, aboutToken } = page;
   if (aboutTab === 'here') return 'none';
   if (aboutToken !== undefined) {
     const about = await loadByToken(innertube, channelId, aboutToken, signal);

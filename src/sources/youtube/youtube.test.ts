@@ -194,18 +194,6 @@ describe('a lost panel', () => {
     expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
   });
 
-  it('is requested alone with the token in the record, and is lost again if that fails', async () => {
-    replay.misbehave('about', respondWithStatus(503));
-    const { rest = '' } = await load(HEADER_TOKEN);
-    await expect(source.getRest(HEADER_TOKEN, rest, { signal })).rejects.toMatchObject({
-      code: 'upstream_unavailable',
-    });
-    replay.behave();
-    replay.forgetCalls();
-    expect(await source.getRest(HEADER_TOKEN, rest, { signal })).toMatchObject({ viewCount: '99', country: null });
-    expect(replay.callsTo('browse')).toEqual([]);
-  });
-
   it('is replaced by the header’s number of videos, which counts as missing only if it is rounded', async () => {
     replay.misbehave('about', respondWithStatus(503));
     expect((await load(LIGHTHOUSE)).channel.videoCount).toBe('7600');

@@ -1,4 +1,3 @@
-import type { Channel } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
@@ -9,12 +8,12 @@ import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
-import { type About, type AboutHints, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
+import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
 import { channelNotFound, createInnertube, type Innertube, invalid, requireFound, YOUTUBE_WEB } from './innertube.ts';
 import type { PageReading } from './readings.ts';
-import { buildRecord, type FieldObserver, readAboutFields, readPageField, showsChannel } from './record.ts';
+import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
 import * as responseReaders from './response-readers.ts';
 
 export interface YoutubeSourceOptions {
@@ -82,23 +81,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     const about = await unlessLost(loading, signal);
     const loaded = buildRecord(requestedId, page, about, onField);
     if (loaded === undefined) throw invalid('The video site sent a channel without its ID.');
-    return loaded.isComplete ? loaded : { ...loaded, rest: formatRest(page) };
-  }
-
-  /** Loads the About data that `loadChannel` could not load, and returns the fields in it. */
-  async function loadRest(channelId: string, rest: string, signal: AbortSignal): Promise<Partial<Channel>> {
-    const hints = parseRest(rest);
-    const about = await completeAbout(
-      innertube,
-      channelId,
-      hints,
-      await loadAboutPanel(innertube, channelId, signal),
-      signal,
-    );
-    if (about === 'lost') {
-      throw new AppError('upstream_unavailable', 'The video site sent incomplete data for this channel.');
-    }
-    return readAboutFields(about === 'none' ? [] : about, hints.language);
+    return loaded;
   }
 
   return {
@@ -108,7 +91,6 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     holders: { 'long responses of YouTube': reader.stats },
     resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
-    getRest: (channelId, rest, { signal }) => loadRest(channelId, rest, signal),
     search: (query, _limit, search) => searchChannels(innertube, query, search),
 
     async findPublishedAt(channelId, { signal }) {
@@ -137,20 +119,6 @@ function assertShowsChannel(page: PageReading): void {
   if (GONE.test(alert)) throw channelNotFound(alert);
   const options = { cause: new Error(alert), scope: 'key' } as const;
   throw new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
-}
-
-function formatRest({ aboutToken, aboutTab, language }: AboutHints): string {
-  const known = Object.entries({ token: aboutToken, tab: aboutTab, language });
-  return new URLSearchParams(known.filter((entry): entry is [string, string] => entry[1] !== undefined)).toString();
-}
-
-function parseRest(text: string): AboutHints {
-  const known = new URLSearchParams(text);
-  return {
-    aboutToken: known.get('token') ?? undefined,
-    aboutTab: known.get('tab') === 'elsewhere' ? 'elsewhere' : undefined,
-    language: known.get('language') ?? undefined,
-  };
 }
 
 /** In 2025-07 a handle led to another URL instead of its channel. More than one such redirect was never seen. */

@@ -59,13 +59,13 @@ export function createClientVersions(options: ClientVersionsOptions) {
   let learning: Promise<void> | undefined;
   let lookedUpAtMs = Number.NEGATIVE_INFINITY;
   /** The first refusal since the last accepted call. */
-  let refusal: { readonly key: string; readonly atMs: number } | undefined;
+  let firstRefusal: { readonly key: string; readonly atMs: number } | undefined;
   /** Refused in a trial since the last accepted call or lookup. */
   const rejected = new Set<WebClient>();
   let isRefused = false;
 
   function noteAccepted(accepted: WebClient): void {
-    refusal = undefined;
+    firstRefusal = undefined;
     rejected.clear();
     isRefused = false;
     if (accepted === client) return;
@@ -77,8 +77,8 @@ export function createClientVersions(options: ClientVersionsOptions) {
   /** One refusal may concern its channel. Another one, for another channel or a minute later, concerns the version. */
   function concernsVersion(key: string): boolean {
     const nowMs = clock.monotonic();
-    refusal ??= { key, atMs: nowMs };
-    return isFirstRefusalEnough || key !== refusal.key || nowMs - refusal.atMs >= MINUTE_MS;
+    firstRefusal ??= { key, atMs: nowMs };
+    return isFirstRefusalEnough || key !== firstRefusal.key || nowMs - firstRefusal.atMs >= MINUTE_MS;
   }
 
   async function learn(): Promise<void> {
@@ -112,11 +112,16 @@ export function createClientVersions(options: ClientVersionsOptions) {
       if (isAccepted(response) && used === client) noteAccepted(used);
       if (!isRefusal(response) || !(used !== client || concernsVersion(key))) return response;
       const other = await findOther(used);
-      isRefused = true;
-      if (other === undefined) return response;
+      if (other === undefined) {
+        isRefused = true;
+        return response;
+      }
       const repeated = await call(other);
       if (isAccepted(repeated)) noteAccepted(other);
-      else if (isRefusal(repeated)) rejected.add(other);
+      else if (isRefusal(repeated) && other !== client) {
+        isRefused = true;
+        rejected.add(other);
+      }
       return repeated;
     },
 

@@ -68,7 +68,7 @@ export function createUpstreams(options: UpstreamsOptions) {
   }
   function createBreaker(upstream: string): CircuitBreaker {
     const breaker = createCircuitBreaker({ clock });
-    holders.add(`calls to judge ${upstream} by`, () => breaker.stats().calls);
+    holders.add(`recent calls to ${upstream}`, () => breaker.stats().calls);
     holders.add(`failed requests to ${upstream}`, () => breaker.stats().failedKeys);
     return breaker;
   }

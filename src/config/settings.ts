@@ -83,7 +83,7 @@ export const SETTINGS = {
     'YOUTUBE_API_DAILY_SEARCHES',
     '100',
     form.integer(1, 1_000_000_000),
-    'Searches per day that the `youtube-data-api` source may make. They are spread over the day; at most a fifth may be made at once.',
+    'Searches per day that the `youtube-data-api` source may make. They are released through the day; at most a fifth may be made at once.',
   ),
   upstreamCallsPerSecond: form.setting(
     'UPSTREAM_CALLS_PER_SECOND',

@@ -1,8 +1,8 @@
 import { buildApp } from '../src/app/build.ts';
+import { parseRedisUrl } from '../src/config/redis-url.ts';
 import { parseConfig } from '../src/config/settings.ts';
 import { createLogger } from '../src/lib/logger.ts';
 import { createRedisConnection, type RedisConnection } from '../src/lib/redis/connection.ts';
-import { parseRedisUrl } from '../src/lib/redis/redis-url.ts';
 import { createRedisRateLimiter } from '../src/rate-limit/redis.ts';
 import { sendInProcess } from '../test/helpers/in-process.ts';
 import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';

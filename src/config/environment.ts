@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { SettingError } from '../domain/setting-forms.ts';
+import { SettingError } from './setting-forms.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { isPrivateAddress } from '../domain/ip-ranges.ts';
-import { isShowable, SettingError } from '../domain/setting-forms.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
+import { isShowable, SettingError } from './setting-forms.ts';
 import { type Config, readSetting, SETTINGS } from './settings.ts';
 
 /** The result of bin/env-file.cjs. */

@@ -1,9 +1,9 @@
 import { OperatorError } from '../domain/errors.ts';
 import { channelRefsOf, isChannelId } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
-import * as form from '../domain/setting-forms.ts';
-import { parseRedisUrl } from '../lib/redis/redis-url.ts';
 import { type Environment, fileVariable, readSecretFile, textIn } from './environment.ts';
+import { parseRedisUrl } from './redis-url.ts';
+import * as form from './setting-forms.ts';
 
 /** Every setting, once. docs/settings.md and .env.example are made from this table. */
 export const SETTINGS = {

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
+
 /** Bits before the IPv4 address in every form that `embeddedIpv4` knows. */
 export const EMBEDDED_IPV4_PREFIX_BITS = 96;
 

@@ -5,40 +5,39 @@ import { type ChannelRef, channelRefsOf, comparable, nameOf } from '../domain/id
 import type { ImageKind, Size } from '../domain/variants.ts';
 
 /**
- * The layout version of each stored kind. A number goes up when values of that kind change their shape: old values are
- * then misses.
+ * The version of the data in `cache.db` and Redis: it is in every key, and is `PRAGMA user_version` of the file. It goes up when
+ * tables, keys or values change. Data of another version is never read: `cache.db` is created again, and Redis expires it. A
+ * cache needs no migration; those of the catalog go to `sources/catalog/schema.ts`.
  */
-const LAYOUT = {
-  channel: 1,
-  name: 1,
-  search: 2,
-  original: 4,
-  published: 1,
-  image: 2,
-  refinement: 1,
-  kept: 1,
-} as const;
+export const DATA_VERSION = 1;
+/** Part of the keys of encoded images, which are also the names of files. */
+const IMAGE_VERSION = 2;
 
-export type EntryKind = Exclude<keyof typeof LAYOUT, 'image'>;
+const ENTRY_KINDS = ['channel', 'name', 'search', 'original', 'published', 'refinement', 'kept'] as const;
 
-export const STORED_KEY_KINDS = Object.keys(LAYOUT) as (keyof typeof LAYOUT)[];
+export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-/** The kind of a store's key, of any layout version; `undefined` for a foreign key. */
+export const STORED_KEY_KINDS = [...ENTRY_KINDS, 'image'] as const;
+
+/** The kind of a store's key; `undefined` for a foreign key. */
 export function findEntryKind(key: string): EntryKind | undefined {
-  const [, kind = ''] = /^([a-z]+)\d+:/.exec(key) ?? [];
-  return Object.hasOwn(LAYOUT, kind) && kind !== 'image' ? (kind as EntryKind) : undefined;
+  return ENTRY_KINDS.find((kind) => key.startsWith(prefixOf(kind)));
+}
+
+function prefixOf(kind: EntryKind): string {
+  return `${kind}${DATA_VERSION}:`;
 }
 
 export function channelKey(channelId: string): string {
-  return `channel${LAYOUT.channel}:${channelId}`;
+  return `${prefixOf('channel')}${channelId}`;
 }
 
 /** The key for the channel ID of a handle or user name. */
 export function nameKey(ref: ChannelRef): string {
-  return `name${LAYOUT.name}:${nameOf(ref)}`;
+  return `${prefixOf('name')}${nameOf(ref)}`;
 }
 
-/** The name (`nameOf`) in a `nameKey` of any layout version. */
+/** The name (`nameOf`) in a `nameKey`. */
 export function nameInKey(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
@@ -56,23 +55,23 @@ export function searchKey(query: string): string {
   const text = searchText(query);
   const words = channelIdsIn(text).length > 0 ? text : comparable(text);
   // No text has two spaces in a row.
-  return `search${LAYOUT.search}:${[words, ...channelRefsOf(text).map(nameOf)].join('  ')}`;
+  return `${prefixOf('search')}${[words, ...channelRefsOf(text).map(nameOf)].join('  ')}`;
 }
 
 /** The key for the metadata of a channel's banner or avatar original. */
 export function originalKey(channelId: string, kind: ImageKind): string {
-  return `original${LAYOUT.original}:${channelId}:${kind}`;
+  return `${prefixOf('original')}${channelId}:${kind}`;
 }
 
 export function publishedKey(channelId: string): string {
-  return `published${LAYOUT.published}:${channelId}`;
+  return `${prefixOf('published')}${channelId}`;
 }
 
 /** Stored values that do not belong to a channel. */
 export type KeptName = 'youtube-canary';
 
 export function keptKey(name: KeptName): string {
-  return `kept${LAYOUT.kept}:${name}`;
+  return `${prefixOf('kept')}${name}`;
 }
 
 /** The key for an original's bytes, named by their digest. */
@@ -93,7 +92,7 @@ export interface ImageIdentity {
 /** The key of an encoded image. It contains everything that changes the image's bytes. */
 export function imageKey({ channelId, digest, crop, output, format, quality }: ImageIdentity): string {
   const cut = `${crop.left},${crop.top},${crop.width},${crop.height}`;
-  const cutOriginal = `image${LAYOUT.image}/${channelId}/${digest}/${cut}`;
+  const cutOriginal = `image${IMAGE_VERSION}/${channelId}/${digest}/${cut}`;
   return `${cutOriginal}/${output.width}x${output.height}/${quality ?? 'default'}.${format}`;
 }
 
@@ -137,7 +136,7 @@ export function optimizedImageKey(fastImageKey: string): string {
 
 /** The key for the outcome of the re-encoding. */
 export function refinementKey(fastImageKey: string): string {
-  return `refinement${LAYOUT.refinement}:${fastImageKey}`;
+  return `${prefixOf('refinement')}${fastImageKey}`;
 }
 
 /** 128 bits of SHA-256, base64url. */

@@ -1,4 +1,4 @@
-import { createRedisScript, type RedisClient } from '../lib/redis/client.ts';
+import { createRedisScript, type RedisAddress, type RedisClient } from '../lib/redis/client.ts';
 import {
   createRedisConnection,
   keysLike,
@@ -7,7 +7,6 @@ import {
   RedisUnavailable,
   RedisWrongType,
 } from '../lib/redis/connection.ts';
-import type { RedisAddress } from '../lib/redis/redis-url.ts';
 import { type Change, type Changes, concernsEntry, createChanges } from './changes.ts';
 import { channelIdsIn, findEntryKind, isImage } from './keys.ts';
 import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';
@@ -143,13 +142,13 @@ export async function unlessWrongType<T>(reading: Promise<T>): Promise<T | undef
   }
 }
 
-/** When the entry was stored, and its writer's position. Without one it was written by an earlier version. */
-const TEXT_FORM = /^(\d{1,16}(?:\.\d{1,16})?)(?:@(\d{1,16}-\d{1,16}))? /;
+/** When the entry was stored, and its writer's position. */
+const TEXT_FORM = /^(\d{1,16}(?:\.\d{1,16})?)@(\d{1,16}-\d{1,16}) /;
 
 /** Returns `undefined` for a value that this store did not write: others may use the same Redis. */
 function parse(text: string): (StoredEntry & { readonly position: string }) | undefined {
-  const [head, storedAtMs, position = START] = TEXT_FORM.exec(text) ?? [];
-  if (head === undefined) return undefined;
+  const [head, storedAtMs, position] = TEXT_FORM.exec(text) ?? [];
+  if (head === undefined || position === undefined) return undefined;
   return { value: text.slice(head.length), storedAtMs: Number(storedAtMs), position };
 }
 
@@ -179,7 +178,6 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
   return {
     where: 'Redis',
     files: [],
-    findVersionProblem: () => undefined,
     async check() {
       const problem = await withConnection((_, findProblem) => findProblem());
       if (problem === '') return { level: 'ok', text: 'Redis responds' };

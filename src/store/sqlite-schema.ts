@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { readDatabase } from '../lib/sqlite-read-only.ts';
+import { DATA_VERSION } from './keys.ts';
 import { StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics } from './stored-kinds.ts';
 
@@ -41,12 +42,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * Stored in `PRAGMA user_version`. Goes up with every change of the tables. An older file is discarded: it is a cache.
- * Free pages of version 1 files may still contain deleted data.
- */
-const SCHEMA_VERSION = 2;
-
 const SCHEMA = `
   CREATE TABLE entries (
     row INTEGER PRIMARY KEY,
@@ -86,33 +81,23 @@ export function prepareStatements(db: DatabaseSync) {
   };
 }
 
-/** The file belongs to a newer version, which may still need it. */
-class NewerSchemaError extends Error {}
-
 /**
  * Creates the tables in an empty file.
  *
- * @throws DamagedFileError when the file is of an older version; Error when it is of a newer one
+ * @throws DamagedFileError when the file is of another version
  */
 export function prepareSchema(db: DatabaseSync): void {
   // With the write lock: another process may create the tables at the same time.
   db.exec('BEGIN IMMEDIATE');
   const version = versionOf(db);
-  if (version === 0) db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
+  if (version === 0) db.exec(`${SCHEMA} PRAGMA user_version = ${DATA_VERSION}`);
   db.exec('COMMIT');
   if (version !== 0) requireVersion(version);
 }
 
 function requireVersion(version: number): void {
-  if (version < SCHEMA_VERSION) {
-    throw new DamagedFileError(`its schema is ${version}, that of an earlier version, instead of ${SCHEMA_VERSION}`);
-  }
-  if (version > SCHEMA_VERSION) {
-    throw new NewerSchemaError(
-      `it was written by a newer Pennant (schema ${version}, this one knows ${SCHEMA_VERSION}): run that version, or ` +
-        'empty the cache with "pennant cache clear"',
-    );
-  }
+  if (version === DATA_VERSION) return;
+  throw new DamagedFileError(`it is of another version of Pennant (schema ${version} instead of ${DATA_VERSION})`);
 }
 
 /**
@@ -127,22 +112,11 @@ export function inspectDatabase<T>(path: string, inspect: (db: DatabaseSync) => 
       return inspect(db);
     });
   } catch (error) {
-    if (error instanceof NewerSchemaError || isDamage(error) || isLossOfAccess(error)) {
+    if (isDamage(error) || isLossOfAccess(error)) {
       throw new StoreUnreadableError(`The cache ${path} cannot be read: ${messageOf(error)}.`, { cause: error });
     }
     throw error;
   }
-}
-
-/** Why this version must not use `cache.db`; `undefined` if it can be used or created again. */
-export function findSchemaProblem(path: string): string | undefined {
-  try {
-    inspectDatabase(path, () => undefined);
-  } catch (error) {
-    // The store recovers from every other problem.
-    if (error instanceof StoreUnreadableError && error.cause instanceof NewerSchemaError) return error.message;
-  }
-  return undefined;
 }
 
 function versionOf(db: DatabaseSync): number {

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeStoreContract } from '../../test/contracts/store.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { changeOfChannels, EVERYTHING } from './changes.ts';
+import { changeOfChannels } from './changes.ts';
 import { createSqliteStore, type SqliteStoreEvent } from './sqlite.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -44,7 +44,7 @@ describe('an invalid cache.db when it is opened', () => {
   it.each<[string, (path: string) => Promise<void> | void]>([
     ['garbage', (path) => writeFile(path, Buffer.alloc(20_000, 'garbage'))],
     ['truncated in the middle', (path) => truncate(path, 5_000)],
-    ['of an older version', (path) => changeDatabase(path, 'PRAGMA user_version = 1')],
+    ['of another version', (path) => changeDatabase(path, 'PRAGMA user_version = 999')],
     ['without its table', (path) => changeDatabase(path, 'DROP TABLE entries')],
     ['of another user', (path) => changeDatabase(path, 'DROP TABLE entries; CREATE TABLE entries (other TEXT)')],
   ])('is recreated when it is %s, with one log line', async (_case, damage) => {
@@ -96,29 +96,6 @@ describe('a cache.db that is damaged while it is open', () => {
     changeDatabase(path, "UPDATE entries SET value = 'wrong'");
     expect(await store.get('key')).toBeUndefined();
     expect(events).toEqual([{ kind: 'rebuilt', reason: expect.stringContaining('checksum') }]);
-  });
-});
-
-describe('a cache.db of a newer version', () => {
-  it('is not changed, and gives a clear error', async () => {
-    const { path, events, open } = await setUp();
-    const before = open();
-    await before.set('key', entryOf('value'), HOUR_MS);
-    await before.close();
-    changeDatabase(path, 'PRAGMA user_version = 999');
-    await expect(open().get('key')).rejects.toThrow(
-      /cache\.db cannot be used: it was written by a newer Pennant \(schema 999, .*"pennant cache clear"/,
-    );
-    expect([events, countRows(path)]).toEqual([[], 1]);
-  });
-
-  it('can be erased, and is then used', async () => {
-    const { path, open } = await setUp();
-    changeDatabase(path, 'PRAGMA user_version = 999');
-    const store = open();
-    await store.erase(EVERYTHING);
-    await store.set('key', entryOf('value'), HOUR_MS);
-    expect(await store.get('key')).toEqual(entryOf('value'));
   });
 });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
-import { findSchemaProblem, inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
+import { inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
 import type { CacheFunctions, ErasingPlace, Times } from './sqlite-worker.ts';
 import type { ErasableStore, StoreBackend } from './store.ts';
 
@@ -75,7 +75,6 @@ export function createSqliteBackend(dataDir: string): StoreBackend {
     // The write-ahead log and its index.
     files: [path, `${path}-wal`, `${path}-shm`],
     maxBytes: MAX_BYTES,
-    findVersionProblem: () => findSchemaProblem(path),
     check: async () => ({ level: 'ok', text: 'cache.db is usable' }),
     readStatistics: async () => readDatabaseStatistics(path),
     async read(key) {

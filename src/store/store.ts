@@ -57,9 +57,7 @@ export interface StoreBackend {
   readonly files: readonly string[];
   /** Its size limit; `undefined`: not limited by this service. */
   readonly maxBytes?: number;
-  /** Returns why the service must not start with the stored data, as a message for the operator. */
-  findVersionProblem(): string | undefined;
-  /** For `serve --check`, which has called `findVersionProblem` before; changes nothing. */
+  /** For `serve --check`; changes nothing. */
   check(): Promise<{ readonly level: 'ok' | 'warning'; readonly text: string }>;
   /**
    * For `cache stats`; changes nothing. `bytes` includes the overhead of the store.

@@ -119,7 +119,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         [`channel1:${gone}`]: '{"absent":"no such channel","freshMs":1}',
         'name1:handle:gone': `{"value":"${gone}","freshMs":1}`,
         'search1:20:both': `{"value":[{"channelId":"${kept}"},{"channelId":"${gone}","title":"Gone"}]}`,
-        [`original3:${gone}:banner`]: '{}',
+        [`original1:${gone}:banner`]: '{}',
         [`refinement1:image2/${gone}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
         [`channel1:${kept}`]: `{"value":{"channel":{"channelId":"${kept}","description":"UCgone"}}}`,
         'name1:handle:kept': `{"value":"${kept}"}`,
@@ -145,22 +145,22 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       'name1:handle:changed': '{"absent":"no such channel","freshMs":1}',
       'name1:username:changed': '{"absent":"no such channel","freshMs":1}',
       'name1:handle:other': `{"value":"${OTHER}"}`,
-      'search2:found the channel': `{"value":{"hits":[{"channelId":"${CHANGED}"}],"next":{}}}`,
-      'search2:found another': `{"value":{"hits":[{"channelId":"${OTHER}"}],"next":{}}}`,
-      'search2:found nothing': '{"value":{"hits":[],"next":{}}}',
-      [`original4:${CHANGED}:banner`]: '{}',
+      'search1:found the channel': `{"value":{"hits":[{"channelId":"${CHANGED}"}],"next":{}}}`,
+      'search1:found another': `{"value":{"hits":[{"channelId":"${OTHER}"}],"next":{}}}`,
+      'search1:found nothing': '{"value":{"hits":[],"next":{}}}',
+      [`original1:${CHANGED}:banner`]: '{}',
       [`published1:${CHANGED}`]: '2014-05-17T09:30:00Z',
       [`refinement1:image2/${CHANGED}/0123/0,0,1,1/1x1/default.avif`]: 'kept',
       'kept1:something': 'learned',
     };
     const recordsAndNames = [`channel1:${CHANGED}`, 'channel1:UCmoved________________A', 'name1:handle:changed'];
-    const searches = ['search2:found the channel', 'search2:found another', 'search2:found nothing'];
+    const searches = ['search1:found the channel', 'search1:found another', 'search1:found nothing'];
     const names = new Set(['handle:changed']);
     it.each<[string, Change, readonly string[]]>([
       [
         'channels without their images, a name, and searches without a result',
         { channelIds: new Set([CHANGED]), names, searches: 'empty', includesImages: false },
-        [...recordsAndNames, 'search2:found the channel', 'search2:found nothing'],
+        [...recordsAndNames, 'search1:found the channel', 'search1:found nothing'],
       ],
       [
         'channels, a name and all searches',

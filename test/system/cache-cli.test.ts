@@ -199,16 +199,14 @@ describe('cache clear', () => {
     expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog')).length).toBeGreaterThan(1);
   });
 
-  test('removes a cache that was written by a newer version', async () => {
+  test('removes a cache that was written by another version', async () => {
     await stop(await serveFilled());
     const db = new DatabaseSync(join(dataDir, 'cache.db'));
     db.exec('PRAGMA user_version = 999');
     db.close();
-    for (const args of [['stats'], ['purge', SAMPLE]]) {
-      const ended = await cache(args);
-      expect([args, ended]).toEqual([args, expect.objectContaining({ exitCode: 1, stdout: '' })]);
-      expect(ended.stderr).toMatch(/newer Pennant \(schema 999, .*"pennant cache clear"/);
-    }
+    const ended = await cache(['stats']);
+    expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/another version of Pennant \(schema 999/);
     expect(await cache(['clear', '--yes'])).toMatchObject({ exitCode: 0 });
     expect(await cache(['stats'])).toMatchObject({ exitCode: 0 });
   });

@@ -277,7 +277,7 @@ describe('the catalog command', () => {
     expect(await readFile(database)).toEqual(await readFile(SAMPLES));
   });
 
-  it('refuses a catalog that was written by a newer version, and leaves it unchanged', async () => {
+  it('refuses a catalog that was written by another version, and leaves it unchanged', async () => {
     const dataDir = await createTemporaryDirectory();
     await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
     setVersion(dataDir, 99);
@@ -285,7 +285,7 @@ describe('the catalog command', () => {
     for (const args of [['import', SAMPLES], ['list'], ['remove', '@pennantsample']]) {
       const ended = await catalog(dataDir, ...args);
       expect([args, ended]).toEqual([args, expect.objectContaining({ exitCode: 1, stdout: '' })]);
-      expect(ended.stderr).toMatch(/^.*catalog\.db was written by a newer Pennant \(schema 99, .*\n$/);
+      expect(ended.stderr).toMatch(/^.*catalog\.db was written by another version of Pennant \(schema 99, .*\n$/);
     }
     expect(await readFile(join(dataDir, 'catalog.db'))).toEqual(before);
   });

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import {
   createRedisConnection,
   type RedisTimings,
   RedisUnavailable,
   RedisWrongType,
 } from '../../src/lib/redis/connection.ts';
-import { parseRedisUrl } from '../../src/lib/redis/redis-url.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';

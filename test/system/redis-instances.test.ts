@@ -87,7 +87,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     for (const [path, stored] of [
       [`/api/channel/${SAMPLE}`, `channel1:${SAMPLE}`],
       ['/api/channel/copperloop?type=handle', 'name1:handle:copperloop'],
-      ['/api/search?q=saltmarrow', 'search2:*saltmarrow'],
+      ['/api/search?q=saltmarrow', 'search1:*saltmarrow'],
       [`/${SAMPLE}/mobile.webp`, `bytes2:image2/${SAMPLE}/*`],
       ['/api/channel/UCnosuchchannel000000AAA', 'channel1:UCnosuchchannel000000AAA'],
     ] as const) {
@@ -164,11 +164,11 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     const clock = createRedisClock();
     await server.command('RPUSH', record, 'item');
     await server.command('SET', limit, 'text');
-    await server.command('SET', 'pennant:search2:saltmarrow', `${clock.now()} {"value":null,"freshMs":1e308}`);
+    await server.command('SET', 'pennant:search1:saltmarrow', `${clock.now()}@0-0 {"value":null,"freshMs":1e308}`);
     await server.command(
       'SET',
       'pennant:name1:handle:copperloop',
-      `${clock.now()} {"value":"undefined","freshMs":60000}`,
+      `${clock.now()}@0-0 {"value":"undefined","freshMs":60000}`,
     );
     const instance = await startConnected(server.url, {}, clock);
     for (const path of [`/api/channel/${SAMPLE}`, '/api/search?q=saltmarrow', '/api/channel/copperloop?type=handle']) {

@@ -183,28 +183,29 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
 });
 
 describe('a database of another version', () => {
-  test.each([
-    ['catalog.db', 99, /^.*catalog\.db was written by a newer Pennant \(schema 99, .*\n$/],
-    ['cache.db', 99, /^.*cache\.db cannot be read: it was written by a newer Pennant \(schema 99, .*\n$/],
-  ])('%s of schema %d is refused by the start and by the check, and left unchanged', async (name, version, line) => {
+  test('a catalog.db is refused by the start and by the check, and left unchanged', async () => {
     await fillDataDir();
-    setVersion(name, version);
+    setVersion('catalog.db', 99);
     const started = await runCommand(['serve'], {
       directory,
       env: { DATA_DIR: dataDir, PORT: '0', CONSOLE_PORT: '0', HOST: '127.0.0.1' },
     });
-    expect(started).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(line) });
+    expect(started).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^.*catalog\.db was written by another version of Pennant \(schema 99, .*\n$/),
+    });
     const checked = await check();
     expect(checked).toMatchObject({ exitCode: 1 });
     expect(checked.stdout).toContain(`error    ${started.stderr}`);
-    const db = new DatabaseSync(join(dataDir, name));
-    expect(db.prepare('PRAGMA user_version').get()?.user_version).toBe(version);
+    const db = new DatabaseSync(join(dataDir, 'catalog.db'));
+    expect(db.prepare('PRAGMA user_version').get()?.user_version).toBe(99);
     db.close();
   });
 
-  test('cache.db of an older version is recreated, and the start continues', async () => {
+  test('cache.db is recreated, and the start continues', async () => {
     await fillDataDir();
-    setVersion('cache.db', 1);
+    setVersion('cache.db', 99);
     expect(await check()).toMatchObject({ exitCode: 0 });
     const service = await startService({ directory });
     onTestFinished(() => void service.child.kill('SIGKILL'));

@@ -60,7 +60,7 @@ function checkRunning(running: RunningService | undefined, listeners: readonly L
 }
 
 async function checkStore(store: StoreBackend): Promise<Finding> {
-  const problem = store.findVersionProblem() ?? (await findAccessProblem(store.files, 'written'));
+  const problem = await findAccessProblem(store.files, 'written');
   return problem === undefined ? store.check() : { level: 'error', text: problem };
 }
 

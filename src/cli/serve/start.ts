@@ -16,7 +16,6 @@ import { withinMs } from '../../lib/work.ts';
 import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
 import { findCatalogProblem } from '../../sources/catalog/reader.ts';
 import { CatalogVersionError, catalogPaths, removeOwnDrafts } from '../../sources/catalog/schema.ts';
-import { chooseStore } from '../../store/registry.ts';
 import { type CommandContext, CommandFailure, EXIT, MAX_ADVICE_CHARACTERS, onStopSignal } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
 
@@ -70,13 +69,12 @@ export async function startService(
 }
 
 /**
- * Why the service cannot start with this data directory: a database is of another version, or the only source is a
- * catalog that cannot be used. The service tolerates all other problems.
+ * Why the service cannot start with this data directory: the catalog is of another version, or is the only source
+ * and cannot be used. The service tolerates all other problems.
  */
 function findStartError(config: Config): string | undefined {
   const { dataDir, sources } = config;
-  const ofStore = chooseStore(config).findVersionProblem();
-  if (ofStore !== undefined || !sources.includes('catalog')) return ofStore;
+  if (!sources.includes('catalog')) return undefined;
   const { database } = catalogPaths(dataDir);
   const problem = findCatalogProblem(database);
   if (sources.length > 1) return problem instanceof CatalogVersionError ? problem.message : undefined;

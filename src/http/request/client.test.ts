@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { proxyCidr, rateLimitOverride } from '../../domain/setting-forms.ts';
+import { proxyCidr, rateLimitOverride } from '../../config/setting-forms.ts';
 import { createClientIdentification } from './client.ts';
 
 const DEFAULT_LIMIT = { requests: 10, windowMs: 30_000 };

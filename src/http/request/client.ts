@@ -2,8 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
-import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../domain/ip-ranges.ts';
-import type { Cidr, RateLimitOverride } from '../../domain/setting-forms.ts';
+import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../domain/ip-ranges.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
@@ -16,7 +15,7 @@ export interface ClientIdentificationOptions {
   readonly ipv6PrefixBits: number;
   readonly defaultLimit: RateLimit;
   /** The override with the longest prefix is used. */
-  readonly limitOverrides: readonly RateLimitOverride[];
+  readonly limitOverrides: readonly { readonly range: Cidr; readonly limit: ClientLimit }[];
   /** Called with the socket's address for each `X-Forwarded-For` that does not come from a trusted proxy. */
   readonly onUntrustedForward?: (address: string) => void;
 }

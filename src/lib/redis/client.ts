@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { RedisAddress } from './redis-url.ts';
+
+/** Where a Redis server listens, and as whom to use it. */
+export interface RedisAddress {
+  readonly server:
+    | { readonly host: string; readonly port: number; readonly isTls: boolean }
+    | { readonly socketPath: string };
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly database: number;
+}
 
 export type RedisClient = Awaited<ReturnType<typeof createRedisClient>>;
 

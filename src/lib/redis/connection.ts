@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { traced } from '../tracing.ts';
-import { createRedisClient, type RedisClient } from './client.ts';
-import type { RedisAddress } from './redis-url.ts';
+import { createRedisClient, type RedisAddress, type RedisClient } from './client.ts';
 
 /** Redis did not execute a command, or is paused after a failure. */
 export class RedisUnavailable extends Error {

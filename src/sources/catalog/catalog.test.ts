@@ -148,13 +148,15 @@ describe('the catalog source', () => {
     expect(states.at(-1)).toBeNull();
   });
 
-  it('refuses the catalog of a newer version, and a database of something else', async () => {
+  it('refuses the catalog of another version, and a database of something else', async () => {
     const dataDir = await createTemporaryDirectory();
     const db = new DatabaseSync(catalogPaths(dataDir).database);
     db.exec('PRAGMA user_version = 99');
-    const newer = createSource(dataDir);
-    await expect(newer.titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
-    expect(newer.states).toEqual([expect.stringMatching(/catalog\.db was written by a newer Pennant \(schema 99,/)]);
+    const other = createSource(dataDir);
+    await expect(other.titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
+    expect(other.states).toEqual([
+      expect.stringMatching(/catalog\.db was written by another version of Pennant \(schema 99,/),
+    ]);
     db.exec('PRAGMA user_version = 0; CREATE TABLE bookmarks (url)');
     const foreign = createSource(dataDir);
     await expect(foreign.titleOf(1)).rejects.toMatchObject(UNAVAILABLE);

@@ -1,11 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 
-/**
- * The tables of the latest changes of channels. A running service removes only the cached data of these channels.
- */
-export const CHANGE_LOG_TABLES = `
+/** The latest changes of channels. A running service removes only the cached data of these channels. */
+export const CHANGE_LOG_SCHEMA = `
   CREATE TABLE changes (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     channel_id TEXT NOT NULL,
@@ -13,7 +12,6 @@ export const CHANGE_LOG_TABLES = `
     is_removed INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE change_log (id TEXT NOT NULL) STRICT;
-  INSERT INTO change_log (id) VALUES (lower(hex(randomblob(16))));
 `;
 
 /** A reader that has missed more changes must treat every channel as changed. */
@@ -48,12 +46,19 @@ export function logChanges(db: DatabaseSync, changes: readonly LoggedChange[]): 
   db.prepare('DELETE FROM changes WHERE sequence <= (SELECT max(sequence) FROM changes) - ?').run(MAX_CHANGES);
 }
 
+/** Gives the log of a new catalog its ID, inside the caller's write transaction. */
+export function nameChangeLog(db: DatabaseSync): void {
+  db.prepare('INSERT INTO change_log (id) VALUES (?)').run(randomBytes(16).toString('hex'));
+}
+
 /** Empties the log and restarts its sequence numbers, inside the caller's write transaction. */
 export function emptyChangeLog(db: DatabaseSync): void {
   db.exec("DELETE FROM changes; DELETE FROM sqlite_sequence WHERE name = 'changes'");
 }
 
-export function readChangesSince(db: DatabaseSync, since: CatalogPosition | undefined): ChangesSince {
+/** `undefined` for a database without a log, which is no catalog of this version. */
+export function readChangesSince(db: DatabaseSync, since: CatalogPosition | undefined): ChangesSince | undefined {
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_log'").get() === undefined) return undefined;
   const { id, first, last } = db
     .prepare('SELECT (SELECT id FROM change_log) AS id, min(sequence) AS first, max(sequence) AS last FROM changes')
     .get() as { id: string; first: number | null; last: number | null };
@@ -129,6 +134,7 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
     const found = readChangesSince(opened.db, position);
     if (waitMs > 0) opened.db.exec('PRAGMA busy_timeout = 0');
     seenVersion = version;
+    if (found === undefined) return undefined;
     const isNew = found.position.id !== position?.id || found.position.sequence !== position.sequence;
     position = found.position;
     return isNew ? found : undefined;

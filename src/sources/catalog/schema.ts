@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
 import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
-import { CHANGE_LOG_TABLES } from './change-log.ts';
+import { CHANGE_LOG_SCHEMA, nameChangeLog } from './change-log.ts';
 
 export type CatalogPaths = ReturnType<typeof catalogPaths>;
 
@@ -33,10 +33,13 @@ export class CatalogVersionError extends CatalogUnusableError {}
  */
 export const PAGE_CACHE_KIB = 64_000;
 
-/** Stored in `PRAGMA user_version`. */
-const SCHEMA_VERSION = 1;
+/**
+ * In `PRAGMA user_version`. The first change of the tables after a release raises it and adds its migration to `createSchema`.
+ * Until then, a catalog of another version is refused, because its channels exist nowhere else.
+ */
+const SCHEMA_VERSION = 2;
 
-const TABLES = `
+const SCHEMA = `
   CREATE TABLE channels (
     row INTEGER PRIMARY KEY, -- in order of subscribers
     channel_id TEXT NOT NULL UNIQUE,
@@ -59,8 +62,6 @@ const TABLES = `
   ) STRICT;
   CREATE INDEX channels_by_title ON channels (title_key);
   CREATE INDEX channels_by_handle ON channels (handle_search_key);
-  CREATE INDEX channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
-  CREATE INDEX channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
   CREATE VIRTUAL TABLE channel_text USING fts5 (
     handle, title, description,
     content = '', contentless_delete = 1,
@@ -68,18 +69,23 @@ const TABLES = `
     prefix = '1 2 3 4 5 6 7 8'
   );
   INSERT INTO channel_text (channel_text, rank) VALUES ('hashsize', 33554432);
-  ${CHANGE_LOG_TABLES}
+  -- Find the images that no record names without reading every record.
+  CREATE INDEX channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
+  CREATE INDEX channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
+  ${CHANGE_LOG_SCHEMA}
 `;
 
-/** Creates the tables in an empty database. */
-export function createTables(db: DatabaseSync): void {
-  db.exec(`${TABLES} PRAGMA user_version = ${SCHEMA_VERSION}`);
+/** Creates the tables in an empty database, inside the caller's write transaction. */
+export function createSchema(db: DatabaseSync): void {
+  if (schemaVersion(db) === SCHEMA_VERSION) return;
+  db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
+  nameChangeLog(db);
 }
 
 /**
- * Returns true if a database has the catalog's tables, false if it is empty.
+ * True if the database has the tables, false if it is empty.
  *
- * @throws CatalogUnusableError if it is newer or not a catalog
+ * @throws CatalogUnusableError if it is of another version or not a catalog
  */
 export function hasOwnTables(db: DatabaseSync, path: string): boolean {
   const version = schemaVersion(db);
@@ -87,7 +93,7 @@ export function hasOwnTables(db: DatabaseSync, path: string): boolean {
   if (version !== 0) {
     const advice = 'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.';
     const versions = `schema ${version}, this one knows ${SCHEMA_VERSION}`;
-    throw new CatalogVersionError(`${path} was written by a newer Pennant (${versions}): ${advice}`);
+    throw new CatalogVersionError(`${path} was written by another version of Pennant (${versions}): ${advice}`);
   }
   if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return false;
   throw new CatalogUnusableError(`${path} is a database of something else: move it away, or set another DATA_DIR.`);

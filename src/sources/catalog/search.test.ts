@@ -8,7 +8,7 @@ import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { foldText, indexedText } from './folded-text.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
-import { catalogPaths, createTables } from './schema.ts';
+import { catalogPaths, createSchema } from './schema.ts';
 import { createCatalogSearch } from './search.ts';
 
 const CHANNELS = [
@@ -135,7 +135,7 @@ describe('a search for the beginning of many titles', () => {
   function search(titles: readonly string[]) {
     const db = new DatabaseSync(':memory:');
     onTestFinished(() => db.close());
-    createTables(db);
+    createSchema(db);
     const insertRow = db.prepare('INSERT INTO channels (row, channel_id, title_key, title) VALUES (?, ?, ?, ?)');
     const insertText = db.prepare("INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, '', ?, '')");
     for (const [row, title] of titles.entries()) {

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { indexedText } from './folded-text.ts';
-import { createTables } from './schema.ts';
+import { createSchema } from './schema.ts';
 import { createTextSearch } from './search.ts';
 
 const LIMITS: Parameters<typeof createTextSearch>[1] = {
@@ -15,7 +15,7 @@ const LIMITS: Parameters<typeof createTextSearch>[1] = {
 function search(titles: readonly string[], limits = LIMITS) {
   const db = new DatabaseSync(':memory:');
   onTestFinished(() => db.close());
-  createTables(db);
+  createSchema(db);
   const insertRow = db.prepare('INSERT INTO channels (row, channel_id, title_key, title) VALUES (?, ?, ?, ?)');
   const insertText = db.prepare("INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, '', ?, '')");
   for (const [row, title] of titles.entries()) {

@@ -10,7 +10,7 @@ import { indexedText } from './folded-text.ts';
 import { placeImage, removeUnreferencedImages } from './images.ts';
 import { inspectCatalog } from './reader.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
-import { type CatalogPaths, createTables, explainingFailure, hasOwnTables, PAGE_CACHE_KIB } from './schema.ts';
+import { type CatalogPaths, createSchema, explainingFailure, hasOwnTables, PAGE_CACHE_KIB } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
@@ -29,7 +29,7 @@ type WriterPaths = { readonly database: string; readonly images: string | null }
  * Opens the catalog for writing: the only code that changes a catalog. Readers in other processes never wait for it (WAL).
  * Creates the database if there is none.
  *
- * @throws CatalogUnusableError if the file is damaged, newer or not a catalog; it is not changed then
+ * @throws CatalogUnusableError if the file is damaged, of another version or not a catalog; it is not changed then
  */
 export function openCatalogWriter({ database, images }: WriterPaths) {
   makeDirectory(dirname(database));
@@ -104,7 +104,7 @@ export async function withWriter<T>(paths: WriterPaths, work: (writer: CatalogWr
  * Like `withWriter`, but changes a temporary copy of the catalog and stores no images, so that the outcomes are those of
  * a real import.
  *
- * @throws CatalogUnusableError if the catalog is damaged, newer or not a catalog
+ * @throws CatalogUnusableError if the catalog is damaged, of another version or not a catalog
  */
 export async function withDryRun<T>({ database }: CatalogPaths, work: (writer: CatalogWriter) => Promise<T> | T) {
   const directory = mkdtempSync(join(tmpdir(), 'pennant-dry-run-'));
@@ -124,13 +124,9 @@ function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     // Checked before the journal mode is written into the file.
-    if (!hasOwnTables(db, path)) {
-      db.exec('PRAGMA journal_mode = WAL');
-      // Checked again under the lock, because another command may have created them in the meantime.
-      runInTransaction(db, () => {
-        if (!hasOwnTables(db, path)) createTables(db);
-      });
-    }
+    if (!hasOwnTables(db, path)) db.exec('PRAGMA journal_mode = WAL');
+    // Checked again under the lock, because another command may have created the tables in the meantime.
+    runInTransaction(db, () => createSchema(db));
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
     return db;
   } catch (error) {

@@ -1,14 +1,5 @@
-import { SettingError } from '../../domain/setting-forms.ts';
-
-/** Where a Redis server listens, and as whom to use it. */
-export interface RedisAddress {
-  readonly server:
-    | { readonly host: string; readonly port: number; readonly isTls: boolean }
-    | { readonly socketPath: string };
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  readonly database: number;
-}
+import type { RedisAddress } from '../lib/redis/client.ts';
+import { SettingError } from './setting-forms.ts';
 
 const DEFAULT_PORT = 6379;
 const FORM =

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from './ip-ranges.ts';
+import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../domain/ip-ranges.ts';
 
 /** An invalid value of a setting. */
 export class SettingError extends Error {
@@ -132,8 +132,6 @@ function bytesIn(text: string): number {
   return Number(amount) * (BYTE_UNITS[unit] ?? 1);
 }
 
-export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
-
 /** Software differs in reading short and octal forms of IPv4, so only four plain decimal parts are accepted. */
 const IPV4_RANGE = /^(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})\/\d{1,2}$/;
 
@@ -160,12 +158,7 @@ export const rateLimit = form('requests/seconds such as 10/30, from 1/1 to 99999
   return requests >= 1 && seconds >= 1 ? { requests, windowMs: seconds * 1000 } : undefined;
 });
 
-export interface RateLimitOverride {
-  readonly range: Cidr;
-  readonly limit: ReturnType<typeof rateLimit> | 'unlimited';
-}
-
-export function rateLimitOverride(value: string): RateLimitOverride {
+export function rateLimitOverride(value: string) {
   const at = value.lastIndexOf('=');
   if (at === -1) throw new SettingError('must be CIDR=requests/seconds or CIDR=unlimited', value);
   const limit = value.slice(at + 1);
@@ -173,5 +166,5 @@ export function rateLimitOverride(value: string): RateLimitOverride {
   if (isAllOfIpv4(range)) {
     throw new SettingError('must not name IPv4 addresses in their IPv6 form: name the IPv4 addresses', value);
   }
-  return { range, limit: limit === 'unlimited' ? 'unlimited' : rateLimit(limit) };
+  return { range, limit: limit === 'unlimited' ? limit : rateLimit(limit) } as const;
 }

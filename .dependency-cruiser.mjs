@@ -57,6 +57,13 @@ export default {
       from: { path: REGISTRIES },
       to: { path: '^src/', pathNot: '^src/(?:$1|config|domain|lib)/' },
     },
+    {
+      name: 'source-imports',
+      comment: 'A source imports nothing of another source.',
+      severity: 'error',
+      from: { path: '^src/sources/([^/]+)/', pathNot: TESTS },
+      to: { path: '^src/sources/[^/]+/', pathNot: '^src/sources/$1/' },
+    },
     ...directions,
   ],
   options: { tsPreCompilationDeps: true, doNotFollow: { path: 'node_modules' } },

@@ -68,7 +68,7 @@ export function createInvalidation(
         stops.push(repeat(clock, INSTANCES_INTERVAL_MS, () => followInstances(sharedChanges)));
       }
       if (watch !== undefined) {
-        watch.check();
+        watch.start();
         stops.push(repeat(clock, CATALOG_INTERVAL_MS, watch.check));
       }
       void takeDown(purge, config.blockedChannels, logger);

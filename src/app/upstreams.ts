@@ -46,10 +46,10 @@ export function createUpstreams(options: UpstreamsOptions) {
       wrapHttp: withBudget,
       onStateChange: health.report,
       // The store reports its failures.
-      keptText: (name) => ({
-        read: async () => (await stores.store.get(keptKey(name)))?.value,
-        write: (value) => stores.store.set(keptKey(name), { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
-      }),
+      keptCanary: {
+        read: async () => (await stores.store.get(keptKey('youtube-canary')))?.value,
+        write: (value) => stores.store.set(keptKey('youtube-canary'), { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
+      },
       lease: stores.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: stores.redis }),
       onClientVersion(from, to) {
         logger.info({ from, to }, 'YouTube client version changed');
@@ -68,7 +68,7 @@ export function createUpstreams(options: UpstreamsOptions) {
   }
   function createBreaker(upstream: string): CircuitBreaker {
     const breaker = createCircuitBreaker({ clock });
-    holders.add(`calls to judge ${upstream} by`, () => breaker.stats().calls);
+    holders.add(`recent calls to ${upstream}`, () => breaker.stats().calls);
     holders.add(`failed requests to ${upstream}`, () => breaker.stats().failedKeys);
     return breaker;
   }

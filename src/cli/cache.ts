@@ -15,7 +15,7 @@ const statsCommand = defineCommand({
   searches             results of searches
   published times      exact creation times of channels whose record has only the day
   image details      properties of originals, and which images were re-encoded
-  learned              YouTube's current client version, and the fields of the canary
+  learned              the fields of the canary
   originals, variants  downloaded images, and the images made from them
   own sizes            images with a width, height or quality in the request`,
   options: { json: { type: 'boolean' } },

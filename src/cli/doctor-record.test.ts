@@ -1,11 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { respondWithHtml, respondWithStatus } from '../../test/helpers/fake-upstream.ts';
+import { respondWithHtml, respondWithJson, respondWithStatus } from '../../test/helpers/fake-upstream.ts';
 import { type ExpectedValues, expectRecord } from '../../test/helpers/indexed-responses.ts';
 import {
   jsonResponse,
   OWN_RESPONSES,
+  ownResponse,
   type ReplayResponse,
   readResponses,
 } from '../../test/helpers/replay-responses.ts';
@@ -25,7 +26,12 @@ beforeEach(async () => {
 });
 afterEach(() => replay.close());
 
-async function startUpstream(responses: readonly ReplayResponse[] = readResponses(OWN_RESPONSES)): Promise<void> {
+/** What YouTube finds for the lighthouse's title. */
+const SEARCH = jsonResponse('search', { query: 'Bell Rock Light' }, ownResponse('query', 'light'));
+
+const RESPONSES = [...readResponses(OWN_RESPONSES), SEARCH];
+
+async function startUpstream(responses: readonly ReplayResponse[] = RESPONSES): Promise<void> {
   replay = await startReplayServer({ responses, image: respondWithStatus(404) });
 }
 
@@ -37,9 +43,9 @@ function record(asked = '@BellRockLight', args: readonly string[] = [], env: Rec
   return doctor([asked, '--record', directory, ...args], env);
 }
 
-/** The lighthouse's responds with a text replaced. */
+/** The lighthouse's responses with a text replaced. */
 function renamed(from: string, to: string): ReplayResponse[] {
-  return readResponses(OWN_RESPONSES).map((response) => ({ ...response, text: response.text.replaceAll(from, to) }));
+  return RESPONSES.map((response) => ({ ...response, text: response.text.replaceAll(from, to) }));
 }
 
 async function writtenText(): Promise<string> {
@@ -51,7 +57,9 @@ describe('a recording', () => {
   it('has every response once, and gives the same record as YouTube', async () => {
     await startUpstream();
     const { stderr } = await record();
-    expect(stderr).toBe(`Written into ${directory}: resolve.json, page.json, about.json, feed.xml, index.json\n`);
+    expect(stderr).toBe(
+      `Written into ${directory}: resolve.json, page.json, about.json, search.json, feed.xml, index.json\n`,
+    );
     const recorded = readResponses(directory);
     const again = await startReplayServer({ responses: recorded });
     const source = createTestYoutubeSource(again.origin);
@@ -65,6 +73,11 @@ describe('a recording', () => {
     expect(channel.banner?.key).toBe('https://yt3.googleusercontent.com/lighthouse-banner');
     expect(isComplete).toBe(true);
     expect(await source.findPublishedAt(LIGHTHOUSE, { signal })).toBe('2011-02-01T06:30:15Z');
+    const { hits } = await source.search('Bell Rock Light', 20, { signal });
+    expect(hits.map(({ title }) => title)).toEqual(['Bell Rock Light', 'Pebble Drop - Topic', 'ท่าเรือ']);
+    const { count, firstFive = [] } = valuesOf('search.json') as { count?: number; firstFive?: object[] };
+    expect(count).toBe(3);
+    for (const [index, values] of firstFive.entries()) expect(hits[index]).toMatchObject(values);
     await source.close();
     await again.close();
   });
@@ -130,7 +143,7 @@ describe('data that a recording omits', () => {
       signature,
       `https://a.example/x?s=${cookie}`,
     ];
-    return readResponses(OWN_RESPONSES).map((response) => {
+    return RESPONSES.map((response) => {
       if (!response.text.startsWith('{')) return response;
       const text = response.text
         // In every object of the response.
@@ -172,9 +185,21 @@ describe('data that a recording omits', () => {
     expect((await record()).stdout).toMatch(/^banner .*unknown in banner: bannerViewModel$/m);
   });
 
+  it('includes unknown items of a search, whose names the doctor shows, unless they are requested', async () => {
+    const lamp = { lampRenderer: { beam: { simpleText: 'Bell Rock Light' } } };
+    await startUpstream();
+    replay.misbehave('search', respondWithJson({ contents: [{ itemSectionRenderer: { contents: [lamp] } }] }));
+    expect((await record()).stdout).toMatch(/^search +unreadable .*unknown items: lampRenderer/m);
+    expect(await writtenText()).not.toContain('lampRenderer');
+    directory = `${directory}-2`;
+    const { stderr } = await record('@BellRockLight', ['--keep', 'lampRenderer', '--keep', 'beam']);
+    expect(stderr).toContain('search.json');
+    expect(await writtenText()).toContain('"lampRenderer"');
+  });
+
   it('can be requested step by step if a part has moved several levels deep', async () => {
     await startUpstream(
-      readResponses(OWN_RESPONSES).map((response) => ({
+      RESPONSES.map((response) => ({
         ...response,
         text: response.text.replace(/"viewCountText": ?("[^"]*")/, '"figures": [{"figureViewModel": {"label": $1}}]'),
       })),

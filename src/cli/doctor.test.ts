@@ -17,9 +17,6 @@ import {
 } from '../../test/helpers/replay-responses.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { type RunOptions, runInProcess } from '../../test/helpers/run-command.ts';
-import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { keptKey } from '../store/keys.ts';
-import { createSqliteStore, databasePath } from '../store/sqlite.ts';
 import type { Diagnosis } from './doctor/diagnose.ts';
 import { doctorCommand } from './doctor.ts';
 
@@ -312,22 +309,28 @@ describe('the doctor for YouTube’s client version', () => {
     });
   });
 
-  it('shows the version that the service has learned, or the operator has set', async () => {
-    await startUpstream();
-    const version = '2.20270101.01.00';
-    const times = { learnedAtMs: 1, askedAtMs: 1, writtenAtMs: 1 };
-    const learned = { current: version, earlier: null, learned: version, rejected: null, ...times };
-    const dataDir = await createTemporaryDirectory();
-    const store = createSqliteStore({ path: databasePath(dataDir), maxBytes: 1_000_000, onEvent: () => undefined });
-    const entry = { value: JSON.stringify(learned), storedAtMs: Date.now() };
-    await store.set(keptKey('youtube-client-version'), entry, 60_000);
-    await store.close();
-    const { stdout } = await doctor([LIGHTHOUSE, '--json'], { env: { DATA_DIR: dataDir } });
-    expect(versionIn(JSON.parse(stdout) as DoctorReport)?.value).toBe(version);
-    const set = await doctor([LIGHTHOUSE], { env: { YOUTUBE_CLIENT_VERSION: '2.20250101.00.00' } });
-    expect(set.stdout).toMatch(
-      /^client version +fine +2\.20250101\.00\.00 +set by YOUTUBE_CLIENT_VERSION; YouTube’s own/m,
-    );
+  it.each(['@BellRockLight', LIGHTHOUSE])(
+    'tries the other version if the built-in one is refused, for %s',
+    async (asked) => {
+      const version = '2.20270101.01.00';
+      const clientVersions = { accepted: new Set([version]), acceptsWithoutHeaders: false, named: version };
+      replay = await startReplayServer({ clientVersions });
+      const found = await report(asked);
+      expect([found.exitCode, found.failure]).toEqual([0, null]);
+      expect(versionIn(found)).toMatchObject({
+        state: 'fine',
+        value: version,
+        note: `learned, because YouTube refuses 2.20260630.03.00; YouTube’s own is ${version}`,
+      });
+    },
+  );
+
+  it('reports that YouTube refuses every version', async () => {
+    const named = '2.20270101.01.00';
+    replay = await startReplayServer({ clientVersions: { accepted: new Set(), acceptsWithoutHeaders: false, named } });
+    const found = await report('@BellRockLight');
+    expect([found.exitCode, found.failure?.code]).toEqual([1, 'upstream_invalid']);
+    expect(versionIn(found)).toMatchObject({ state: 'unreadable', note: expect.stringContaining('YouTube refuses') });
   });
 
   it('reports drift if YouTube no longer names a version', async () => {

@@ -53,8 +53,8 @@ Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid 
       asked: argument,
       refs,
       sourceName,
-      // A moved field may be outside the parts that the service requests.
-      config: directory === undefined ? config : { ...config, youtubeFieldMask: false },
+      config,
+      wantsWholePages: directory !== undefined,
       userAgent: `Pennant/${version}`,
     });
     const isColoured = stdout.isTTY === true && stdout.hasColors?.() === true;

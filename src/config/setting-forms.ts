@@ -132,18 +132,6 @@ function bytesIn(text: string): number {
   return Number(amount) * (BYTE_UNITS[unit] ?? 1);
 }
 
-const DURATION_UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** A duration in milliseconds, written as seconds or with a unit: `90`, `90s`, `30m`, `1h`, `1d`. */
-export function duration(minimumMs: number, maximumMs: number): Parser<number> {
-  const range = `from ${minimumMs / 1000} s to ${maximumMs / 1000} s`;
-  return form(`a time such as 90s, 30m, 1h or 1d, ${range}`, (value) => {
-    const [, amount, unit = 's'] = /^(\d{1,9})\s?([smhd])?$/.exec(value) ?? [];
-    const durationMs = Number(amount) * (DURATION_UNITS_MS[unit] ?? 1);
-    return durationMs >= minimumMs && durationMs <= maximumMs ? durationMs : undefined;
-  });
-}
-
 /** Software differs in reading short and octal forms of IPv4, so only four plain decimal parts are accepted. */
 const IPV4_RANGE = /^(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})\/\d{1,2}$/;
 

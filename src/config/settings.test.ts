@@ -67,8 +67,6 @@ describe('the settings', () => {
     ['SITE_URL', 'https://Site.example', 'https://site.example/'],
     ['SITE_URL', 'http://site.example:8080/play', 'http://site.example:8080/play/'],
     ['SAMPLE_CATALOG', 'off', false],
-    ['YOUTUBE_CANARY_INTERVAL', '30m', 1_800_000],
-    ['YOUTUBE_CANARY_INTERVAL', '90', 90_000],
     ['YOUTUBE_CANARY', '@handle', '@handle'],
   ])('%s=%s is read', (variable, value, expected) => {
     const name = Object.entries(SETTINGS).find(([, { env }]) => env === variable)?.[0];
@@ -107,9 +105,6 @@ describe('the settings', () => {
     ['BLOCKED_CHANNELS', 'pennantsample'],
     ['SOURCES', ','],
     ['YOUTUBE_CANARY', 'some words'],
-    ['YOUTUBE_CANARY_INTERVAL', '59s'],
-    ['YOUTUBE_CANARY_INTERVAL', '8d'],
-    ['YOUTUBE_CANARY_INTERVAL', '1w'],
     ['YOUTUBE_USER_AGENT', 'line\nbreak'],
     ['YOUTUBE_USER_AGENT', 'Pennant/½'],
     ['SOURCES', 'catalog,catalog'],

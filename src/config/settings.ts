@@ -56,38 +56,15 @@ export const SETTINGS = {
     form.origin,
     'Origin that images are downloaded from, instead of their own hosts (`yt3.ggpht.com`, `yt3.googleusercontent.com`). The path stays.',
   ),
-  youtubeClientVersion: form.optionalSetting(
-    'YOUTUBE_CLIENT_VERSION',
-    form.text,
-    'Version of the web client in requests to YouTube. Unset: a built-in version, then the current one, which is learned from YouTube once a day and when YouTube refuses the version in use.',
-  ),
   youtubeUserAgent: form.optionalSetting(
     'YOUTUBE_USER_AGENT',
     form.matching((value) => /^[\x20-\x7e]{1,500}$/.test(value), 'at most 500 printable ASCII characters'),
     '`User-Agent` of requests to YouTube and its image hosts. Unset: `Pennant/` and the version.',
   ),
-  youtubeFieldMask: form.setting(
-    'YOUTUBE_FIELD_MASK',
-    'on',
-    form.onOff,
-    'Whether only the needed parts of a channel page are requested (`$fields`).',
-  ),
-  youtubeAboutToken: form.setting(
-    'YOUTUBE_ABOUT_TOKEN',
-    'computed',
-    form.oneOf(['computed', 'page']),
-    'Origin of the token for the About panel. `computed`: made from the channel ID, so that page and panel are requested at the same time. `page`: read from the page first.',
-  ),
   youtubeCanary: form.optionalSetting(
     'YOUTUBE_CANARY',
     form.matching((value) => channelRefsOf(value).length > 0, 'an @handle or a channel ID'),
-    'A channel (`@handle` or ID) that has a banner, a country and links. It is loaded from YouTube regularly, past every cache, and fields that it has lost are reported. Unset: none.',
-  ),
-  youtubeCanaryInterval: form.setting(
-    'YOUTUBE_CANARY_INTERVAL',
-    '1h',
-    form.duration(60_000, 7 * 86_400_000),
-    'How often the channel of `YOUTUBE_CANARY` is loaded (`30m`, `1h`, `1d`).',
+    'A channel (`@handle` or ID) that has a banner, a country and links. It is loaded from YouTube every hour, without any cache, and fields that it has lost are reported. Unset: none.',
   ),
   youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.text, 'Key of the `youtube-data-api` source.'),
   youtubeApiOrigin: form.setting(
@@ -106,7 +83,7 @@ export const SETTINGS = {
     'YOUTUBE_API_DAILY_SEARCHES',
     '100',
     form.integer(1, 1_000_000_000),
-    'Searches per day that the `youtube-data-api` source may make. They are spread over the day; at most a fifth may be made at once.',
+    'Searches per day that the `youtube-data-api` source may make. They are released through the day; at most a fifth may be made at once.',
   ),
   upstreamCallsPerSecond: form.setting(
     'UPSTREAM_CALLS_PER_SECOND',

@@ -41,11 +41,6 @@ export function addSourceGauges({ addGauge }: Metrics, readStatuses: () => reado
     read: ({ version }) => ({ [version]: 1 }),
   });
   add('clientVersion', {
-    name: 'pennant_youtube_client_version_timestamp_seconds',
-    help: 'Date in the client version, Unix time; 0 if it has none.',
-    read: ({ version }) => dayOf(version) / 1000,
-  });
-  add('clientVersion', {
     name: 'pennant_youtube_client_version_refused',
     help: '1 while YouTube refuses the version and no other one is known to work.',
     read: ({ isRefused }) => Number(isRefused),
@@ -83,11 +78,4 @@ export function addSourceGauges({ addGauge }: Metrics, readStatuses: () => reado
 /** A gauge that is read from a member of a status. */
 interface StatusGauge<Member extends keyof SourceStatus> extends Omit<ScrapedMetric, 'read'> {
   readonly read: (state: Required<SourceStatus>[Member]) => ReturnType<ScrapedMetric['read']>;
-}
-
-/** 2.YYYYMMDD.NN.NN */
-function dayOf(version: string): number {
-  const [, year, month, day] = /^\d\.(\d{4})(\d{2})(\d{2})\./.exec(version) ?? [];
-  const time = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  return Number.isNaN(time) ? 0 : time;
 }

@@ -26,12 +26,11 @@ export interface SourceQuota {
   readonly perDay: number;
 }
 
-/** The version of the upstream's own client that is sent in requests. */
+/** The version of YouTube's web client that calls name. */
 export interface ClientVersionState {
   readonly version: string;
-  readonly origin: 'setting' | 'built-in' | 'learned';
-  /** When the upstream last named its version, milliseconds since 1970; `null`: never. */
-  readonly learnedAtMs: number | null;
+  readonly origin: 'built-in' | 'learned';
+  /** True while YouTube refuses it and accepts no other. */
   readonly isRefused: boolean;
   /** The problem as a sentence. */
   readonly problem: string | null;

@@ -3,6 +3,7 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
 import { catalog, createStub, ID, live, over, type Reply, record, type Stub } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
+import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
@@ -166,6 +167,48 @@ describe('a record that lacks fields', () => {
     const withoutLinks = live(record({ links: null }));
     const loaded = await over([withoutLinks, live('upstream_unavailable')]).getChannel(ID);
     expect(loaded).toEqual({ ...record({ links: null }, ['links']), isComplete: true });
+  });
+
+  describe('of two sources', () => {
+    const has = { links, country: 'DE' };
+    const withoutLinks = record({ ...has, links: null }); // A source whose API has no links.
+    const records = {
+      everything: record(has),
+      'no links by nature': withoutLinks,
+      'no country by nature': record({ ...has, country: null }),
+      'no links, lost': record({ ...has, links: null }, ['links']),
+      'no country, lost': record({ ...has, country: null }, ['country']),
+      'neither, lost': record({ links: null, country: null }, ['links', 'country']),
+      'links by nature, country lost': record({ links: null, country: null }, ['country']),
+    };
+    type Kind = keyof typeof records;
+
+    it.each<[first: Kind, second: Kind, values: Partial<Channel>, missing: string[], isComplete: boolean]>([
+      ['no links by nature', 'everything', has, [], true],
+      ['no links by nature', 'no links by nature', { ...has, links: null }, ['links'], true],
+      ['no links by nature', 'no links, lost', { ...has, links: null }, ['links'], true],
+      ['no links by nature', 'no country, lost', has, [], true],
+      ['no links by nature', 'neither, lost', { ...has, links: null }, ['links'], true],
+      ['no links, lost', 'everything', has, [], true],
+      ['no links, lost', 'no links by nature', { ...has, links: null }, ['links'], false],
+      ['no links, lost', 'no links, lost', { ...has, links: null }, ['links'], false],
+      ['no links, lost', 'no country, lost', has, [], true],
+      ['no country, lost', 'everything', has, [], true],
+      ['no country, lost', 'no links by nature', has, [], true],
+      ['no country, lost', 'no country by nature', { ...has, country: null }, [], true],
+      ['no country, lost', 'no country, lost', { ...has, country: null }, ['country'], false],
+      ['neither, lost', 'everything', has, [], true],
+      ['neither, lost', 'no links, lost', { ...has, links: null }, ['links'], false],
+      ['neither, lost', 'no country, lost', { ...has, country: null }, ['country'], false],
+      ['links by nature, country lost', 'everything', has, [], true],
+      ['links by nature, country lost', 'no links by nature', { ...has, links: null }, ['links'], true],
+      ['links by nature, country lost', 'no country, lost', { ...has, country: null }, ['country'], false],
+    ])('the first with %s, the second with %s', async (first, second, values, missing, isComplete) => {
+      const stubs = [live(records[first]), { ...live(records[second]), name: 'second' }];
+      const loaded = await over(stubs).getChannel(ID);
+      expect(loaded.channel).toEqual(record(values).channel);
+      expect([loaded.missing, loaded.isComplete]).toEqual([missing, isComplete]);
+    });
   });
 
   it('is not completed if it has every field', async () => {

@@ -193,7 +193,9 @@ function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): Loa
   const filled = needed.filter((field) => !unfilled.includes(field)).map((field) => [field, other.channel[field]]);
   const missing = needed.filter((field) => unfilled.includes(field));
   const channel = { ...loaded.channel, ...Object.fromEntries(filled) };
-  return { ...loaded, channel, isComplete: loaded.isComplete || missing.length === 0, missing };
+  // Links that the source never has do not make the record incomplete.
+  const isComplete = !loaded.missing.some((field) => missing.includes(field));
+  return { ...loaded, channel, isComplete, missing };
 }
 
 /**

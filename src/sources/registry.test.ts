@@ -29,7 +29,7 @@ async function create(env: Record<string, string>) {
     userAgent: 'Pennant/test',
     wrapHttp: createBudgets(config, { clock, holders: createHolders() }),
     onStateChange: () => undefined,
-    keptText: () => ({ read: async () => undefined, write: async () => undefined }),
+    keptCanary: { read: async () => undefined, write: async () => undefined },
     lease: SOLO_LEASE,
     onClientVersion: () => undefined,
     onField: () => undefined,
@@ -83,11 +83,6 @@ describe('the settings', () => {
     expect((await create({ YOUTUBE_CANARY: '@name' })).youtube?.status?.().canary).toMatchObject({ name: '@name' });
   });
 
-  it('YOUTUBE_CLIENT_VERSION is sent in calls to YouTube', async () => {
-    const { youtube } = await create({ YOUTUBE_CLIENT_VERSION: '2.20260101.00.00' });
-    expect(youtube?.status?.().clientVersion).toMatchObject({ version: '2.20260101.00.00', origin: 'setting' });
-  });
-
   it('SAMPLE_CATALOG decides whether a new catalog has channels', async () => {
     const SAMPLE = 'UCPennantSample00000001A';
     const { signal } = new AbortController();
@@ -97,27 +92,22 @@ describe('the settings', () => {
     await expect(empty?.getChannel(SAMPLE, { signal })).rejects.toMatchObject({ code: 'channel_not_found' });
   });
 
-  it('YOUTUBE_FIELD_MASK and YOUTUBE_USER_AGENT are in every call for a channel', async () => {
+  it('YOUTUBE_USER_AGENT is in every call for a channel', async () => {
     const calls: IncomingMessage[] = [];
     const { origin, close } = await startFakeUpstream((request, response) => {
       calls.push(request);
       response.writeHead(503).end();
     });
     onTestFinished(close);
-    async function callsWith(env: Record<string, string>) {
+    async function userAgentsWith(env: Record<string, string>) {
       calls.length = 0;
       const { youtube } = await create({ YOUTUBE_ORIGIN: origin, ...env });
       const { signal } = new AbortController();
       await youtube?.getChannel('UCPennantSample00000001A', { signal }).catch(() => undefined);
-      return calls.map(
-        ({ url = '', headers }) => `${url.includes('$fields=') ? 'masked' : 'whole'}, ${headers['user-agent']}`,
-      );
+      return [...new Set(calls.map(({ headers }) => headers['user-agent']))];
     }
 
-    // A failed call is repeated. Without the page, no panel is requested.
-    const page = { YOUTUBE_ABOUT_TOKEN: 'page' };
-    expect([...new Set(await callsWith(page))]).toEqual(['masked, Pennant/test']);
-    const changed = { ...page, YOUTUBE_FIELD_MASK: 'off', YOUTUBE_USER_AGENT: 'me' };
-    expect([...new Set(await callsWith(changed))]).toEqual(['whole, me']);
+    expect(await userAgentsWith({})).toEqual(['Pennant/test']);
+    expect(await userAgentsWith({ YOUTUBE_USER_AGENT: 'me' })).toEqual(['me']);
   });
 });

@@ -15,12 +15,18 @@ export interface SourceDeps {
   readonly wrapHttp: (upstream: string, http: HttpClient) => HttpClient;
   /** Called with the reason when a source becomes unusable, and with `null` when it works again. */
   readonly onStateChange: (source: string, problem: string | null) => void;
-  readonly keptText: (name: 'youtube-client-version' | 'youtube-canary') => KeptText;
+  /** The state of the canary. */
+  readonly keptCanary: KeptText;
   readonly lease: Lease;
   /** Called when calls to YouTube use another client version: calls that failed before may succeed now. */
   readonly onClientVersion: (from: string, to: string) => void;
   /** Called with the path that carried a field in an upstream response; `undefined`: none did. */
   readonly onField: (source: string, field: string, path: string | undefined) => void;
+  /** For a process that loads one channel only. */
+  readonly single?: {
+    /** Requests whole pages of YouTube instead of the needed parts. */
+    readonly wantsWholePages: boolean;
+  };
 }
 
 type SourceName = Config['sources'][number];
@@ -47,24 +53,20 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
       clock: deps.clock,
       origin: config.youtubeOrigin,
       clientVersions: createClientVersions({
-        setting: config.youtubeClientVersion,
         http,
         origin: config.youtubeOrigin,
         clock: deps.clock,
-        kept: deps.keptText('youtube-client-version'),
-        lease: deps.lease,
+        isFirstRefusalEnough: deps.single !== undefined,
         onChange: deps.onClientVersion,
       }),
-      useFieldMask: config.youtubeFieldMask,
-      aboutToken: config.youtubeAboutToken,
+      wantsWholePages: deps.single?.wantsWholePages,
       onField: (field, path) => deps.onField('youtube', field, path),
     });
     if (config.youtubeCanary === undefined) return source;
     return withCanary(source, {
       name: config.youtubeCanary,
-      intervalMs: config.youtubeCanaryInterval,
       clock: deps.clock,
-      kept: deps.keptText('youtube-canary'),
+      kept: deps.keptCanary,
       lease: deps.lease,
     });
   },

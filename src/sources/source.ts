@@ -97,23 +97,6 @@ export async function loadFirst(
   throw notFound;
 }
 
-/**
- * Searches for a loaded channel, to see whether searches work.
- *
- * @returns the number of hits on the first page; 0 is possible for every channel
- * @throws AppError any failure of the source
- */
-export async function trySearch(
-  source: Pick<ChannelSource, 'search'>,
-  { customUrl, title }: Channel,
-  { signal }: LoadOptions,
-): Promise<number> {
-  const { hits } = await source.search(customUrl ?? title, HITS_TRIED, { signal });
-  return hits.length;
-}
-
-const HITS_TRIED = 20;
-
 /** A task that only one of several instances should do at a time. */
 export interface Lease {
   /**

@@ -208,7 +208,7 @@ const COUNT = /^(0|[1-9][0-9]*)$/;
 const HANDLE_WITH_AT = /^@./u;
 
 /** Asserts what `Channel` promises for every field of any channel. */
-export function expectWellFormedChannel(channel: Channel): void {
+function expectWellFormedChannel(channel: Channel): void {
   expect(JSON.parse(JSON.stringify(channel)), 'a record survives JSON').toEqual(channel);
   expect(Object.values(channel)).not.toContain(undefined);
   expect(isChannelId(channel.channelId)).toBe(true);

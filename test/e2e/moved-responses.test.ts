@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/domain/channel.ts';
-import { isJsonObject, type JsonObject } from '../../src/sources/youtube/json.ts';
+import { isJsonObject, type JsonObject } from '../../src/sources/json.ts';
 import { CHANNEL_FIELDS, CHANNEL_LAYOUTS } from '../../src/sources/youtube/layouts.ts';
 import { type FieldReading, readPage, readPanel } from '../../src/sources/youtube/readings.ts';
 import { findBest } from '../../src/sources/youtube/record.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/domain/channel.ts';
-import type { JsonObject } from '../../src/sources/youtube/json.ts';
+import type { JsonObject } from '../../src/sources/json.ts';
 import { CHANNEL_FIELDS, CHANNEL_LAYOUTS } from '../../src/sources/youtube/layouts.ts';
 import { type FieldReading, readPage, readPanel } from '../../src/sources/youtube/readings.ts';
 import { buildRecord } from '../../src/sources/youtube/record.ts';

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 beforeEach(() => running.replay.behave());
 
-/** The same respond with a long field that the parser ignores. */
+/** The same response with a long field that the parser ignores. */
 function padded(response: object, bytes: number) {
   return respondWithJson({ trackingParams: 'x'.repeat(bytes), ...response });
 }

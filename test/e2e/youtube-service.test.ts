@@ -1,5 +1,6 @@
+import { readdirSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
@@ -28,9 +29,15 @@ import {
 } from '../helpers/replay-responses.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
+const FIXTURES = join(import.meta.dirname, '../fixtures');
+/** What `pennant doctor --record` has written into `test/fixtures/youtube-…`. */
+const OWN_RECORDINGS = readdirSync(FIXTURES)
+  .filter((name) => name.startsWith('youtube-'))
+  .map((name) => join(FIXTURES, name));
+
 /** Compares the running service with every index of responses: the project's own, and recorded ones if they are available. */
 describeService('own test responses', OWN_RESPONSES);
-for (const directory of RECORDING_DIRECTORIES) {
+for (const directory of [...OWN_RECORDINGS, ...RECORDING_DIRECTORIES]) {
   describeService(`recorded responses (${basename(directory)})`, directory);
   if (readIndexedResponses(directory).some(isOfDataApi)) {
     describeDataApi('recorded responses of the official API', directory);
@@ -126,7 +133,7 @@ function describeService(name: string, directory: string): void {
     it.each(responses.filter(isFirstSearchPage))('$file: the results', async (response) => {
       replayWith(response);
       const { count, firstFive } = response.expected as { count: number; firstFive: Partial<SearchHit>[] };
-      const { body } = await get(`/api/search?q=${response.request.body?.query}&limit=${count}`);
+      const { body } = await get(`/api/search?q=${response.request.body?.query}&limit=${Math.max(1, count)}`);
       const results = body.results as Record<string, unknown>[];
       expect(results).toHaveLength(count);
       for (const [index, { avatar, banner, ...texts }] of firstFive.entries()) {

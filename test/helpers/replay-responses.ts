@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One recorded or handwritten respond with its request. */
+/** A recorded or handwritten response with its request. */
 export interface ReplayResponse {
   readonly request: {
     readonly method: string;

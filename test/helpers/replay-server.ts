@@ -31,11 +31,21 @@ export interface ReplayOptions {
   readonly dataApi?: RequestListener;
   /** Replies any other path. Default: a small 16:9 PNG. */
   readonly image?: RequestListener;
-  /** The web client's versions that it accepts (default: all) and names (by default one). A test may change them. */
-  readonly clientVersions?: { readonly accepted: ReadonlySet<string>; readonly named: string };
+  /** Default: every version is accepted. A test may change it. */
+  readonly clientVersions?: ReplayClientVersions;
   /** Each response waits for it. Called with the target of a request when it arrives. */
   readonly mayRespond?: (target: string) => Promise<unknown>;
   readonly port?: number;
+}
+
+/** How it treats versions of the web client. */
+interface ReplayClientVersions {
+  /** The versions that it accepts in headers. */
+  readonly accepted: ReadonlySet<string>;
+  /** Whether it accepts calls without these headers, whatever version is in their body. Default: it does. */
+  readonly acceptsWithoutHeaders?: boolean;
+  /** The version that its pages name. */
+  readonly named: string;
 }
 
 export type ReplayServer = Awaited<ReturnType<typeof startReplayServer>>;
@@ -63,8 +73,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
       const version = clientVersions?.named ?? '2.20260630.03.00';
       return path === '/' ? html(homePage(version)) : json(serviceWorkerData(version));
     }
-    const isRefused =
-      body !== undefined && clientVersions?.accepted.has(String(headers['x-youtube-client-version'])) === false;
+    const isRefused = body !== undefined && clientVersions !== undefined && !acceptsClient(clientVersions, headers);
     return isRefused ? INVALID_ARGUMENT : replayed(responses, call);
   }
 
@@ -98,6 +107,13 @@ export async function startReplayServer(options: ReplayOptions = {}) {
 /** The settings that make a service send all its calls to one origin. */
 export function youtubeSettings(origin: string): Record<string, string> {
   return { SOURCES: 'youtube', YOUTUBE_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin, YOUTUBE_API_ORIGIN: origin };
+}
+
+function acceptsClient(
+  { accepted, acceptsWithoutHeaders = true }: ReplayClientVersions,
+  { 'x-youtube-client-version': version }: ReplayCall['headers'],
+): boolean {
+  return version === undefined ? acceptsWithoutHeaders : accepted.has(String(version));
 }
 
 function routeOf(path: string, body: ReplayCall['body']): ReplayRoute {

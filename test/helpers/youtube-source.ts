@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { type KeptText, SOLO_LEASE } from '../../src/sources/source.ts';
-import { BUILT_IN_CLIENT_VERSION, createClientVersions } from '../../src/sources/youtube/client-version.ts';
+import type { KeptText } from '../../src/sources/source.ts';
+import { createClientVersions } from '../../src/sources/youtube/client-version.ts';
 import { createYoutubeSource, type YoutubeSourceOptions } from '../../src/sources/youtube/youtube.ts';
 import { createUpstreamClient } from './fake-upstream.ts';
 import { type ReplayOptions, startReplayServer } from './replay-server.ts';
@@ -22,14 +22,8 @@ export function createMemoryText(initial?: string): KeptText & { text: string | 
 /** The source over real sockets to one origin. */
 export function createTestYoutubeSource(origin: string, options: Partial<YoutubeSourceOptions> = {}) {
   const common = { http: createUpstreamClient(origin), origin, clock: systemClock };
-  const clientVersions = createClientVersions({
-    ...common,
-    setting: BUILT_IN_CLIENT_VERSION,
-    kept: createMemoryText(),
-    lease: SOLO_LEASE,
-    onChange: () => undefined,
-  });
-  return createYoutubeSource({ ...common, clientVersions, useFieldMask: true, aboutToken: 'computed', ...options });
+  const clientVersions = createClientVersions({ ...common, onChange: () => undefined });
+  return createYoutubeSource({ ...common, clientVersions, ...options });
 }
 
 /** The source and the upstream that it asks, until the test ends. */

@@ -7,6 +7,8 @@ import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
 import { describeFailure } from '../../lib/logger.ts';
+import { type JsonObject, parseJsonObject } from '../../sources/json.ts';
+import { probe } from '../../sources/probe.ts';
 import { SOURCE_FACTORIES } from '../../sources/registry.ts';
 import {
   type ChannelSource,
@@ -14,17 +16,11 @@ import {
   isDrift,
   type LoadedChannel,
   type LoadOptions,
-  loadFirst,
   SOLO_LEASE,
-  trySearch,
 } from '../../sources/source.ts';
-import { lookUpClientVersion } from '../../sources/youtube/client-version.ts';
+import { BUILT_IN_CLIENT_VERSION, lookUpClientVersion } from '../../sources/youtube/client-version.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
-import { type JsonObject, parseJsonObject } from '../../sources/youtube/json.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
-import { keptKey } from '../../store/keys.ts';
-import { chooseStore } from '../../store/registry.ts';
-import { StoreUnreadableError } from '../../store/store.ts';
 
 export type Diagnosis = Awaited<ReturnType<typeof diagnose>>;
 
@@ -33,14 +29,16 @@ interface DiagnoseOptions extends UpstreamOptions {
   /** The channels that it may name, in the order to try them. */
   readonly refs: readonly ChannelRef[];
   readonly sourceName: SourceName;
+  /** Loads whole pages of YouTube: a moved field may be outside the parts that the service requests. */
+  readonly wantsWholePages: boolean;
 }
 
 /** For all calls together. Each call has its own, shorter deadline. */
 const TOTAL_MS = 60_000;
 
 /** Loads a channel and its images in the same way as the service, without any cache. */
-export async function diagnose({ asked, refs, sourceName, ...settings }: DiagnoseOptions) {
-  const { source, calls, findCurrentVersion } = openUpstream(sourceName, settings);
+export async function diagnose({ asked, refs, sourceName, wantsWholePages, ...settings }: DiagnoseOptions) {
+  const { source, calls, findCurrentVersion } = openUpstream(sourceName, wantsWholePages, settings);
   const signal = AbortSignal.timeout(TOTAL_MS);
   const requestedIds: string[] = [];
   const observed = {
@@ -51,8 +49,8 @@ export async function diagnose({ asked, refs, sourceName, ...settings }: Diagnos
     },
   };
   try {
-    const result = await orError(loadFirst(observed, refs, { signal }));
-    const [loaded, failure] = result instanceof AppError ? [undefined, result] : [result.loaded, undefined];
+    const result = await probe(observed, refs, { clock: systemClock, searches: sourceName === 'youtube' });
+    const { failure, loaded, search } = { loaded: undefined, search: undefined, ...result };
     // An alert ("no such channel") and an HTML page have no fields.
     const isWorthInspecting = failure === undefined || failure.code === 'upstream_invalid';
     const found = isWorthInspecting ? inspectResponses(sourceName, calls, loaded) : NOTHING_FOUND;
@@ -63,10 +61,8 @@ export async function diagnose({ asked, refs, sourceName, ...settings }: Diagnos
       fields.push(describeVersion(clientVersion, await findCurrentVersion()));
     }
     if (loaded !== undefined) {
-      if (sourceName === 'youtube') {
-        fields.push(await inspectFeed(source, loaded.channel.channelId, calls, signal));
-        fields.push(await inspectSearch(source, loaded, signal));
-      }
+      if (sourceName === 'youtube') fields.push(await inspectFeed(source, loaded.channel.channelId, calls, signal));
+      if (search !== undefined) fields.push(describeSearch(search));
       fields.push(...(await inspectImages(loaded, calls, { ...settings, signal })));
     }
     return {
@@ -88,21 +84,22 @@ export async function diagnose({ asked, refs, sourceName, ...settings }: Diagnos
 }
 
 const VERSION_ORIGINS = {
-  setting: 'set by YOUTUBE_CLIENT_VERSION',
   'built-in': 'built in',
-  learned: 'learned by the service, or just now',
+  learned: `learned, because YouTube refuses ${BUILT_IN_CLIENT_VERSION}`,
 } as const;
 
-/** The client version that calls named, with the one that YouTube names. */
+/** The client version that calls named last, with the one that YouTube names. */
 function describeVersion(used: ClientVersionState, named: CurrentVersion | undefined): FieldFinding {
   const { version, problem } = named ?? {};
   const current = version === undefined ? undefined : `YouTube’s own is ${version}`;
   return {
     field: 'client version',
-    state: version === undefined ? 'unreadable' : 'fine',
+    state: version === undefined || used.isRefused ? 'unreadable' : 'fine',
     value: used.version,
     path: null,
-    note: [VERSION_ORIGINS[used.origin], current, problem].filter((note) => note !== undefined).join('; '),
+    note: [used.problem ?? VERSION_ORIGINS[used.origin], current, problem]
+      .filter((part) => part !== undefined)
+      .join('; '),
   };
 }
 
@@ -121,17 +118,11 @@ async function inspectFeed(
   return { ...finding, state: 'absent', value: null, path: null, note: 'not available; feeds often fail for days' };
 }
 
-/** Searches for the channel. Not with the official API, whose searches are few. */
-async function inspectSearch(
-  source: ChannelSource,
-  { channel }: LoadedChannel,
-  signal: AbortSignal,
-): Promise<FieldFinding> {
+function describeSearch(search: number | AppError): FieldFinding {
   const finding = { field: 'search', path: null, note: null };
-  const hits = await orError(trySearch(source, channel, { signal }));
-  if (!(hits instanceof AppError)) return { ...finding, state: 'fine', value: `${hits} channels found` };
-  const state = hits.code === 'upstream_invalid' ? 'unreadable' : 'missing';
-  return { ...finding, state, value: null, note: describeFailure(hits) };
+  if (!(search instanceof AppError)) return { ...finding, state: 'fine', value: `${search} channels found` };
+  const state = search.code === 'upstream_invalid' ? 'unreadable' : 'missing';
+  return { ...finding, state, value: null, note: describeFailure(search) };
 }
 
 async function inspectImages(
@@ -178,10 +169,10 @@ type CurrentVersion = Awaited<ReturnType<typeof lookUpClientVersion>>;
 const VERSION_LOOKUP_MS = 10_000;
 
 /** A source whose calls are recorded, without caches, budgets, breakers and retries. */
-function openUpstream(name: SourceName, { config, userAgent }: UpstreamOptions) {
+function openUpstream(name: SourceName, wantsWholePages: boolean, { config, userAgent }: UpstreamOptions) {
   const calls: RecordedCall[] = [];
   let http: HttpClient | undefined;
-  const unlimited = { ...config, youtubeApiDailyQuota: Number.MAX_SAFE_INTEGER };
+  const unlimited = { ...config, youtubeApiDailyQuota: Number.MAX_SAFE_INTEGER, youtubeCanary: undefined };
   const source = SOURCE_FACTORIES[name](unlimited, {
     clock: systemClock,
     userAgent,
@@ -189,12 +180,12 @@ function openUpstream(name: SourceName, { config, userAgent }: UpstreamOptions) 
       http = recordCalls(client, calls, nameCall);
       return http;
     },
-    // The doctor changes nothing.
-    keptText: (text) => ({ read: () => readStored(config, keptKey(text)), write: async () => undefined }),
+    keptCanary: { read: async () => undefined, write: async () => undefined },
     lease: SOLO_LEASE,
     onStateChange: () => undefined,
     onClientVersion: () => undefined,
     onField: () => undefined,
+    single: { wantsWholePages },
   });
   return {
     source,
@@ -204,15 +195,6 @@ function openUpstream(name: SourceName, { config, userAgent }: UpstreamOptions) 
       return http && lookUpClientVersion({ http, origin, clock: systemClock, timeoutMs: VERSION_LOOKUP_MS });
     },
   };
-}
-
-async function readStored(config: Config, key: string): Promise<string | undefined> {
-  try {
-    return await chooseStore(config).read(key);
-  } catch (error) {
-    if (error instanceof StoreUnreadableError) return undefined;
-    throw error;
-  }
 }
 
 const NOTHING_FOUND = { fields: [], remarks: [] };

@@ -2,13 +2,14 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
+import { isJsonObject, type JsonObject, parseJsonObject, valuesNamed } from '../../sources/json.ts';
 import { buildAboutToken } from '../../sources/youtube/about.ts';
 import { readFeed } from '../../sources/youtube/feed.ts';
 import { YOUTUBE_WEB } from '../../sources/youtube/innertube.ts';
-import { isJsonObject, type JsonObject, parseJsonObject, valuesNamed } from '../../sources/youtube/json.ts';
 import { KNOWN_NAMES, UNREAD_NAMES } from '../../sources/youtube/layouts.ts';
 import { readPage, readPanel } from '../../sources/youtube/readings.ts';
 import { buildRecord, readAboutFields } from '../../sources/youtube/record.ts';
+import { readSearchPage, SEARCH_NAMES } from '../../sources/youtube/search-page.ts';
 import { UsageError } from '../command.ts';
 import type { Diagnosis, RecordedCall } from './diagnose.ts';
 
@@ -75,7 +76,11 @@ function responsesOf(diagnosis: Diagnosis, names: ReadonlySet<string>) {
   const { asked, calls, channelId, failure } = diagnosis;
   const requestedId = channelId ?? asked;
   const error = { error: failure?.code === 'channel_not_found' ? 'not_found' : 'could_not_tell' };
-  const found = (name: string) => calls.filter((call) => call.name === name).flatMap((call) => readCall(call, names));
+  const searchNames = new Set([...names, ...SEARCH_NAMES]);
+  const found = (name: string) =>
+    calls
+      .filter((call) => call.name === name)
+      .flatMap((call) => readCall(call, name === 'search' ? searchNames : names));
   // The masked page comes before the whole page, and the panel of the built token before that of the page.
   const lastOf = (name: string) => found(name).slice(-1);
   return [
@@ -91,9 +96,10 @@ function responsesOf(diagnosis: Diagnosis, names: ReadonlySet<string>) {
       // Any token of this form leads to the panel; the one that was sent has a random part.
       const parameters = { continuation: buildAboutToken(requestedId, ANY_PANEL) };
       // The values in the panel alone, for a page in English.
-      const expected = { channelId: requestedId, ...readAboutFields(readPanel(body).fields, undefined) };
+      const expected = { channelId: requestedId, ...readAboutFields(readPanel(body).fields) };
       return responseOf('about.json', { call: { ...call, parameters }, body }, expected);
     }),
+    ...lastOf('search').map((each) => responseOf('search.json', each, searchValues(each.body))),
     ...calls.filter(({ name, status }) => name === 'feed' && status === 200).flatMap(feedOf),
   ];
 }
@@ -149,6 +155,18 @@ function pageValues(body: JsonObject, requestedId: string): object | undefined {
   const { channelId, title, description, customUrl, subscriberCount, videoCount, banner, avatar } = channel;
   const texts = { channelId, title, description, customUrl, subscriberCount, videoCount };
   return { ...texts, bannerBase: banner?.key ?? null, avatarBase: avatar?.key ?? null };
+}
+
+const HITS_IN_INDEX = 5;
+
+function searchValues(body: JsonObject): object {
+  const { hits } = readSearchPage(body);
+  const firstFive = hits
+    .slice(0, HITS_IN_INDEX)
+    .map(({ channelId, title, description, customUrl, subscriberCount, videoCount, avatar }) => {
+      return { channelId, title, description, customUrl, subscriberCount, videoCount, avatar };
+    });
+  return { count: hits.length, firstFive };
 }
 
 /*

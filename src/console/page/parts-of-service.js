@@ -5,7 +5,7 @@ import { barRow, dot, nothing, table } from './parts.js';
 /** @typedef {import('../state.ts').ConsoleState} ConsoleState */
 
 const MAX_FIELDS = 8;
-const VERSION_ORIGINS = { setting: 'set by YOUTUBE_CLIENT_VERSION', 'built-in': 'built in', learned: 'learned' };
+const VERSION_ORIGINS = { 'built-in': 'built in', learned: 'learned from YouTube' };
 const BREAKERS = { closed: 'healthy', open: 'paused after failures', 'half-open': 'testing' };
 /** Outcomes of a call that are no failure. */
 const GOOD_OUTCOMES = new Set(['found', 'channel_not_found', 'image_not_found']);
@@ -65,9 +65,8 @@ function quotaFacts(status) {
 /** @param {ConsoleState['sources'][number]['status']} status */
 function clientVersionFacts(status) {
   if (status?.clientVersion === undefined) return [];
-  const { version, origin, learnedAtMs } = status.clientVersion;
-  const day = learnedAtMs === null ? '' : `, named by YouTube on ${new Date(learnedAtMs).toISOString().slice(0, 10)}`;
-  return [nothing(`YouTube client version: ${version} (${VERSION_ORIGINS[origin]}${day}).`)];
+  const { version, origin } = status.clientVersion;
+  return [nothing(`YouTube client version: ${version} (${VERSION_ORIGINS[origin]}).`)];
 }
 
 /** @param {ConsoleState} state */

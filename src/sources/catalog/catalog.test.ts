@@ -55,12 +55,12 @@ describe('the catalog source', () => {
     // Opens the catalog, which is a separate call.
     await source.search('query', 20, { signal });
     const questions = Array.from({ length: 1_500 }, (_, number) => source.search(`query ${number}`, 20, { signal }));
-    expect(source.holders?.['questions to the catalog']?.()).toEqual({ entries: 1_000, maxEntries: 1_000 });
+    expect(source.holders?.['waiting catalog queries']?.()).toEqual({ entries: 1_000, maxEntries: 1_000 });
     const outcomes = await Promise.allSettled(questions);
     const refused = outcomes.filter(({ status }) => status === 'rejected');
     expect(refused).toHaveLength(500);
     expect(refused[0]).toMatchObject({ reason: { code: 'upstream_unavailable', retryAfterMs: 1_000 } });
-    expect(source.holders?.['questions to the catalog']?.().entries).toBe(0);
+    expect(source.holders?.['waiting catalog queries']?.().entries).toBe(0);
     await expect(source.search('query', 20, { signal })).resolves.toEqual({ hits: [] });
   });
 

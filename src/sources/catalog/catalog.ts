@@ -85,7 +85,7 @@ export function createCatalogSource({
   return {
     name: 'catalog',
     isLive: false,
-    holders: { 'questions to the catalog': thread.stats },
+    holders: { 'waiting catalog queries': thread.stats },
     getChannel: (channelId, { signal }) => load(channelIdRef(channelId), signal),
     async resolve(ref, { signal }) {
       const loaded = await load(ref, signal);

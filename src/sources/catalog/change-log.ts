@@ -89,8 +89,11 @@ export interface CatalogWatchOptions {
 /** How often the file is checked for replacement, and an unusable file is tried again. */
 const CHECK_FILE_MS = 1_000;
 
+/** How long the first read may wait for another thread or process that opens the catalog. */
+const FIRST_READ_WAIT_MS = 5_000;
+
 function openFile(path: string, inode: bigint) {
-  // Does not wait for a lock: the next request tries again.
+  // Waits for no lock: a later check tries again.
   const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   // Changes when another connection commits (sqlite.org/pragma.html#pragma_data_version).
   const dataVersion = db.prepare('PRAGMA data_version');
@@ -122,12 +125,14 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
     return file;
   }
 
-  function findChanges(): ChangesSince | undefined {
+  function findChanges(waitMs: number): ChangesSince | undefined {
     const opened = current();
     if (opened === undefined) return undefined;
+    if (waitMs > 0) opened.db.exec(`PRAGMA busy_timeout = ${waitMs}`);
     const version = opened.dataVersion.get()?.data_version;
     if (version === seenVersion) return undefined;
     const found = readChangesSince(opened.db, position);
+    if (waitMs > 0) opened.db.exec('PRAGMA busy_timeout = 0');
     seenVersion = version;
     if (found === undefined) return undefined;
     const isNew = found.position.id !== position?.id || found.position.sequence !== position.sequence;
@@ -135,7 +140,25 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
     return isNew ? found : undefined;
   }
 
+  function report(waitMs: number): void {
+    let found: ChangesSince | undefined;
+    try {
+      found = findChanges(waitMs);
+    } catch {
+      // The reader of the catalog reports what is wrong with the file.
+      close();
+      retryAtMs = clock.monotonic() + CHECK_FILE_MS;
+    }
+    if (found !== undefined) onChanges(found);
+  }
+
   return {
+    /**
+     * The first check, before any request. It may block the event loop, because a change that is found after the first
+     * request would remove that request's results.
+     */
+    start: (): void => report(FIRST_READ_WAIT_MS),
+
     /**
      * Calls `onChanges` if there are changes since the last check, or since the start position. It is called for every
      * request on the event loop, because a thread would respond too late. The file is read once per turn of the event
@@ -147,15 +170,7 @@ export function createCatalogWatch({ path, clock, start, onChanges }: CatalogWat
       setImmediate(() => {
         isChecked = false;
       });
-      let found: ChangesSince | undefined;
-      try {
-        found = findChanges();
-      } catch {
-        // The reader of the catalog reports what is wrong with the file.
-        close();
-        retryAtMs = clock.monotonic() + CHECK_FILE_MS;
-      }
-      if (found !== undefined) onChanges(found);
+      report(0);
     },
     close,
   };

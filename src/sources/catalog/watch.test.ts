@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
@@ -46,7 +48,47 @@ async function found(watch: Watch): Promise<unknown> {
   return changes === undefined || changes === 'unknown' ? changes : changes.map(({ channelId }) => channelId);
 }
 
+/** A thread that locks the catalog, and unlocks it 100 ms after the returned function was called. */
+async function lockInThread(): Promise<() => void> {
+  const signal = new Int32Array(new SharedArrayBuffer(4));
+  const thread = new Worker(
+    `const { DatabaseSync } = require('node:sqlite');
+    const { parentPort, workerData: { path, signal } } = require('node:worker_threads');
+    const db = new DatabaseSync(path);
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    parentPort.postMessage('locked');
+    Atomics.wait(signal, 0, 0);
+    Atomics.wait(signal, 0, 1, 100);
+    db.close();`,
+    { eval: true, workerData: { path: catalogPaths(dataDir).database, signal } },
+  );
+  onTestFinished(async () => {
+    await thread.terminate();
+  });
+  await once(thread, 'message');
+  return () => {
+    signal[0] = 1;
+    Atomics.notify(signal, 0);
+  };
+}
+
 describe('a catalog that is watched', () => {
+  it('is read at the start even if another thread or process is just opening it', async () => {
+    await put(1);
+    const changes: ChangesSince['changes'][] = [];
+    const watch = createCatalogWatch({
+      path: catalogPaths(dataDir).database,
+      clock,
+      start: undefined,
+      onChanges: (found) => changes.push(found.changes),
+    });
+    onTestFinished(() => watch.close());
+    const unlock = await lockInThread();
+    unlock();
+    watch.start();
+    expect(changes).toHaveLength(1);
+  });
+
   it('reports changes of other processes immediately and once', async () => {
     await put(1);
     const watch = open();

@@ -1,10 +1,9 @@
 import { type Channel, isPublishedAt, type SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
+import { firstAt, type JsonObject, parseJsonObject, valuesAt } from '../json.ts';
 import type { FieldFinding } from '../source.ts';
-import { firstAt, type JsonObject, parseJsonObject, valuesAt } from '../youtube/json.ts';
-import { CHANNEL_FIELDS } from '../youtube/layouts.ts';
-import { textWithin } from '../youtube/texts.ts';
-import { avatarOfHit, parseHandle, parseImage } from '../youtube/urls.ts';
+import { textWithin } from '../text-limits.ts';
+import { avatarOfHit, parseHandle, parseImage } from '../youtube-urls.ts';
 
 /** Lists of the API have 50 items at most. */
 const MAX_ITEMS = 50;
@@ -71,6 +70,8 @@ const CHANNEL_PATHS = {
   banner: ['brandingSettings.image.bannerExternalUrl'],
   avatar: ['snippet.thumbnails.high.url', 'snippet.thumbnails.medium.url', 'snippet.thumbnails.default.url'],
 } as const satisfies Record<keyof Channel, readonly string[]>;
+
+const CHANNEL_FIELDS = Object.keys(CHANNEL_PATHS) as (keyof Channel)[];
 
 function parseChannel(item: unknown): Channel | undefined {
   const text = (field: keyof Channel) => textAtFirst(item, CHANNEL_PATHS[field]);
@@ -144,7 +145,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 /** Optional fields of a channel. */
 const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'links', 'banner', 'avatar'];
 
-/** Compares a channels.list respond with the record that was read from it. */
+/** Compares a channels.list response with the record that was read from it. */
 export function inspectChannelList(body: JsonObject, channel: Channel): FieldFinding[] {
   const item = valuesAt(body, 'items.*').find((each) => textAt(each, 'id') === channel.channelId);
   return CHANNEL_FIELDS.map((field) => inspectField(field, item, channel));

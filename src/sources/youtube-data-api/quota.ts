@@ -20,7 +20,7 @@ const DAY_SECONDS = DAY_MS / 1_000;
  * The remaining quota of the key's project today. The day is in Pacific time:
  * developers.google.com/youtube/v3/getting-started#quota (seen 2026-11).
  *
- * Searches are spread over the day: a fifth of them at once after a quiet time, the others as the hours pass. Otherwise a
+ * Searches are released through the day: a fifth of them at once after a quiet time, the others as the hours pass. Otherwise a
  * few dozen new queries in the morning would use up all searches of the day.
  */
 export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQuotaOptions) {
@@ -83,4 +83,5 @@ const SPENT: Record<Allowance, string> = {
   searches: 'The daily quota of the YouTube Data API for searches is spent.',
   units: 'The daily quota of the YouTube Data API is spent.',
 };
-const SPENT_FOR_NOW = 'The daily quota of the YouTube Data API for searches is spread over the day, and spent for now.';
+const SPENT_FOR_NOW =
+  'The daily quota of the YouTube Data API for searches is released through the day and exhausted for now.';

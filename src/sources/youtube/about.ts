@@ -11,18 +11,18 @@ export type About = readonly FieldReading[] | 'none' | 'lost';
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
-  return unlessLost(loadByToken(innertube, buildAboutToken(channelId, randomUUID()), signal), signal);
+  return unlessLost(loadByToken(innertube, channelId, buildAboutToken(channelId, randomUUID()), signal), signal);
 }
 
 /**
- * The About data of a channel. `panel` is the result of the built token; `undefined`: it was not tried. If that is no panel
- * of this channel, the data is loaded again with the token or the tab of the page. Rejects only when aborted.
+ * The About data of a channel. `panel` is the result of the built token. If that is no panel of this channel, the data is
+ * loaded again with the token or the tab of the page. Rejects only when aborted.
  */
 export async function completeAbout(
   innertube: Innertube,
   channelId: string,
   page: PageReading,
-  panel: About | undefined,
+  panel: About,
   signal: AbortSignal,
 ): Promise<About> {
   // After a redirect the panel is that of another channel.
@@ -39,7 +39,7 @@ async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelI
   const { aboutTab, aboutToken } = page;
   if (aboutTab === 'here') return 'none';
   if (aboutToken !== undefined) {
-    const about = await loadByToken(innertube, aboutToken, signal);
+    const about = await loadByToken(innertube, channelId, aboutToken, signal);
     // The page says that there is a panel. A response without one means that the request is outdated.
     return about === 'none' ? 'lost' : about;
   }
@@ -48,8 +48,13 @@ async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelI
   return response.kind === 'value' && response.value.aboutTab === 'here' ? response.value.fields : 'none';
 }
 
-async function loadByToken(innertube: Innertube, token: string, signal: AbortSignal): Promise<About> {
-  const response = await innertube.browseContinuation(token, signal);
+async function loadByToken(
+  innertube: Innertube,
+  channelId: string,
+  token: string,
+  signal: AbortSignal,
+): Promise<About> {
+  const response = await innertube.browseAboutPanel(channelId, token, signal);
   return response.kind === 'value' && response.value.hasPanel ? response.value.fields : 'none';
 }
 

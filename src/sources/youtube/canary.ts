@@ -1,18 +1,17 @@
 import type { Channel } from '../../domain/channel.ts';
-import { AppError, orError } from '../../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 import { channelRefsOf } from '../../domain/identifier.ts';
 import type { CanaryState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type Checked, fields, listOf, mapOf, nullOr, numberIn, oneOf, parseJson, text } from '../../lib/shape.ts';
-import { withDeadline } from '../../lib/work.ts';
-import { type ChannelSource, type KeptText, type Lease, loadFirst, trySearch } from '../source.ts';
+import { probe } from '../probe.ts';
+import type { ChannelSource, KeptText, Lease } from '../source.ts';
 import { CHANNEL_FIELDS } from './layouts.ts';
 
 export interface CanaryOptions {
   /** The channel in the setting. */
   readonly name: string;
-  readonly intervalMs: number;
   readonly clock: Clock;
   readonly kept: KeptText;
   readonly lease: Lease;
@@ -34,23 +33,22 @@ const isKept = fields({
 type Kept = Checked<typeof isKept>;
 
 const MINUTE_MS = 60_000;
+const INTERVAL_MS = 60 * MINUTE_MS;
 /** After a failure or a lost field the channel is loaded again sooner, because the problem may be temporary. */
 const RECHECK_MS = 5 * MINUTE_MS;
 /** After this time a lost field is no longer reported: the channel itself may have removed it. */
 const FORGET_AFTER_MS = 7 * 24 * 60 * MINUTE_MS;
-/** For the load, and for the search. */
-const CALLS_MS = 20_000;
-/** Longer than both take. */
+/** Longer than a probe takes. */
 const LEASE_MS = MINUTE_MS;
 /** In characters. */
 const MAX_REASON = 300;
 const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
- * The same source, which also loads a known channel at intervals, detects fields that disappeared, and searches for the
- * channel, without caches, client budgets and breaker.
+ * The same source, which also probes itself with a known channel every hour, without caches, client budgets and breaker,
+ * and detects fields of the channel that disappeared.
  */
-export function withCanary(source: ChannelSource, { name, intervalMs, clock, kept: shared, lease }: CanaryOptions) {
+export function withCanary(source: ChannelSource, { name, clock, kept: shared, lease }: CanaryOptions) {
   let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
 
   async function readShared(): Promise<void> {
@@ -64,19 +62,16 @@ export function withCanary(source: ChannelSource, { name, intervalMs, clock, kep
     const ageMs = clock.now() - kept.checkedAtMs;
     const isFine = kept.failure === null && Object.keys(kept.gone).length === 0;
     // A time in the future was written before the clock was set back.
-    return ageMs < -MAX_CLOCK_SKEW_MS || ageMs >= (isFine ? intervalMs : Math.min(intervalMs, RECHECK_MS));
+    return ageMs < -MAX_CLOCK_SKEW_MS || ageMs >= (isFine ? INTERVAL_MS : RECHECK_MS);
   }
 
   async function check(): Promise<Kept> {
     const checkedAtMs = clock.now();
-    const inTime = <T>(work: (signal: AbortSignal) => Promise<T>) =>
-      orError(withDeadline(clock, CALLS_MS, new AbortController().signal, work));
-    const found = await inTime((signal) => loadFirst(source, channelRefsOf(name), { signal }));
-    if (found instanceof AppError) return { ...kept, checkedAtMs, failure: describe(found) };
-    const { channel } = found.loaded;
-    const hits = await inTime((signal) => trySearch(source, channel, { signal }));
-    const failure = hits instanceof AppError ? `search: ${describe(hits)}` : null;
-    return { name, checkedAtMs, failure, ...compare(channel, kept, checkedAtMs) };
+    const found = await probe(source, channelRefsOf(name), { clock });
+    if (found.failure !== undefined) return { ...kept, checkedAtMs, failure: describe(found.failure) };
+    const { loaded, search } = found;
+    const failure = search instanceof AppError ? `search: ${describe(search)}` : null;
+    return { name, checkedAtMs, failure, ...compare(loaded.channel, kept, checkedAtMs) };
   }
 
   function state(): CanaryState {

@@ -4,16 +4,11 @@ import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import { type Checked, fields, nullOr, numberIn, parseJson, text } from '../../lib/shape.ts';
 import { withDeadline } from '../../lib/work.ts';
-import type { KeptText, Lease } from '../source.ts';
-import { isMarkup } from './json.ts';
+import { isMarkup } from '../json.ts';
 
-/** Accepted in 2026-11. YouTube rejects versions older than about a year and a half with HTTP 400. */
+/** The version of 2026-07. Without headers that name it, YouTube also accepted a version 30 months old (2026-09). */
 export const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
-
-/** A version of YouTube's web client: 2.YYYYMMDD.NN.NN (seen 2021 to 2026-07). */
-const CLIENT_VERSION = /^2\.\d{8}\.\d{2}\.\d{2}$/;
 
 /** Header fields of every request to YouTube. */
 export const PAGE_HEADERS = {
@@ -22,212 +17,129 @@ export const PAGE_HEADERS = {
   'accept-language': 'en-US,en;q=0.9',
 } as const;
 
+/** How a call names YouTube's web client. */
+interface WebClient {
+  /** Sent in the body. */
+  readonly version: string;
+  readonly origin: ClientVersionState['origin'];
+  /** Sent beside it. YouTube rejects old versions with HTTP 400 only if they are in headers (2026-07). */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, origin: 'built-in', headers: {} };
+
+function learnedClient(version: string): WebClient {
+  const headers = { 'x-youtube-client-name': '1', 'x-youtube-client-version': version };
+  return { version, origin: 'learned', headers };
+}
+
 export type ClientVersions = ReturnType<typeof createClientVersions>;
 
 export interface ClientVersionsOptions {
-  /** The operator's version, which is never changed; `undefined`: the version is learned. */
-  readonly setting: string | undefined;
   readonly http: HttpClient;
   readonly origin: string;
   readonly clock: Clock;
-  readonly kept: KeptText;
-  readonly lease: Lease;
+  /** For a process that loads one channel only. */
+  readonly isFirstRefusalEnough?: boolean | undefined;
   /** Called after a change: calls that failed with the former version may succeed now. */
   readonly onChange: (from: string, to: string) => void;
 }
 
-type VersionedCall = (clientVersion: string) => Promise<HttpResponse>;
-
-const VERSION = nullOr(text(CLIENT_VERSION));
-const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
-
-/** The stored state, shared by all instances. Times are milliseconds since 1970; 0: never. */
-const isKept = fields({
-  /** `null`: the built-in version. */
-  current: VERSION,
-  /** The previous version. */
-  earlier: VERSION,
-  /** The version that YouTube named last. */
-  learned: VERSION,
-  /** A learned version that was refused while an earlier one worked. It is not used again automatically. */
-  rejected: VERSION,
-  learnedAtMs: TIME,
-  askedAtMs: TIME,
-  writtenAtMs: TIME,
-});
-type Kept = Checked<typeof isKept>;
-
-const NOTHING_KEPT: Kept = {
-  current: null,
-  earlier: null,
-  learned: null,
-  rejected: null,
-  learnedAtMs: 0,
-  askedAtMs: 0,
-  writtenAtMs: 0,
-};
-
 const MINUTE_MS = 60_000;
-const RENEW_AFTER_MS = 24 * 60 * MINUTE_MS;
-const RETRY_AFTER_MS = 60 * MINUTE_MS;
-/** The pause between two lookups for any reason. */
-const MIN_PAUSE_MS = 5 * MINUTE_MS;
-/** After this many refusals within the pause a version is not tried until its end. A record takes three calls. */
-const MAX_TRIALS = 20;
-/** A later time was written before the clock was set back, and would prevent lookups. */
-const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
-/** A single refusal may concern the channel. */
-const MIN_REFUSALS = 3;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * Chooses the version of YouTube's web client for requests.
- *
- * Learns the version once a day and when a call is refused. A learned version stays in use until it is refused. If an
- * earlier version is accepted then, that one is used again. A failed lookup changes nothing.
+ * Chooses how calls name YouTube's web client: the built-in version without headers, or the version that YouTube names,
+ * with headers. The version in use changes only when YouTube refuses it and accepts the other one.
  */
 export function createClientVersions(options: ClientVersionsOptions) {
-  const { setting, http, origin, clock, kept: shared, lease, onChange } = options;
-  let kept = NOTHING_KEPT;
-  let loading: Promise<unknown> | undefined;
-  let renewing: Promise<void> | undefined;
-  let lastLookupAtMs = Number.NEGATIVE_INFINITY;
-  let refusals = 0;
-  /** Refused retries since `trialsSinceMs`, by version: at most one entry for each known version, of which there are three. */
-  const trials = new Map<string, number>();
-  let trialsSinceMs = Number.NEGATIVE_INFINITY;
+  const { http, origin, clock, isFirstRefusalEnough = false, onChange } = options;
+  let client = BUILT_IN;
+  let learned: WebClient | undefined;
+  let learning: Promise<void> | undefined;
+  let lookedUpAtMs = Number.NEGATIVE_INFINITY;
+  /** The first refusal since the last accepted call. */
+  let firstRefusal: { readonly key: string; readonly atMs: number } | undefined;
+  /** Refused in a trial since the last accepted call or lookup. */
+  const rejected = new Set<WebClient>();
+  let isRefused = false;
 
-  const current = () => setting ?? kept.current ?? BUILT_IN_CLIENT_VERSION;
-
-  function take(next: Kept): void {
-    const from = current();
-    kept = next;
-    const to = current();
-    if (from === to) return;
-    refusals = 0;
-    trials.clear();
-    onChange(from, to);
+  function noteAccepted(accepted: WebClient): void {
+    firstRefusal = undefined;
+    rejected.clear();
+    isRefused = false;
+    if (accepted === client) return;
+    const from = client.version;
+    client = accepted;
+    onChange(from, accepted.version);
   }
 
-  function write(changes: Partial<Kept>): Promise<void> {
-    // Later than the state it replaces, even if this instance's clock is behind.
-    take({ ...kept, ...changes, writtenAtMs: Math.max(clock.now(), kept.writtenAtMs + 1) });
-    return shared.write(JSON.stringify(kept));
+  /** One refusal may concern its channel. Another one, for another channel or a minute later, concerns the version. */
+  function concernsVersion(key: string): boolean {
+    const nowMs = clock.monotonic();
+    firstRefusal ??= { key, atMs: nowMs };
+    return isFirstRefusalEnough || key !== firstRefusal.key || nowMs - firstRefusal.atMs >= MINUTE_MS;
   }
 
-  /** @returns true if the stored state is older than this one: it could not be written, or was cleared */
-  async function readShared(): Promise<boolean> {
-    const found = parseJson((await shared.read()) ?? '', isKept);
-    const soonMs = clock.now() + MAX_CLOCK_SKEW_MS;
-    const isPast = found !== undefined && Math.max(found.learnedAtMs, found.askedAtMs, found.writtenAtMs) <= soonMs;
-    const storedAtMs = isPast ? found.writtenAtMs : 0;
-    if (isPast && storedAtMs > kept.writtenAtMs) take(found);
-    return storedAtMs < kept.writtenAtMs;
-  }
-
-  function switchTo(version: string): Promise<void> {
-    const from = current();
-    const rejected = version === kept.learned ? null : from;
-    return write({ current: version === BUILT_IN_CLIENT_VERSION ? null : version, earlier: from, rejected });
-  }
-
-  async function renew(): Promise<void> {
-    await readShared();
-    if (clock.monotonic() - lastLookupAtMs < MIN_PAUSE_MS) return;
-    if (!(await lease.tryAcquire('youtube-client-version', MIN_PAUSE_MS))) return;
-    lastLookupAtMs = clock.monotonic();
+  async function learn(): Promise<void> {
+    if (clock.monotonic() - lookedUpAtMs < HOUR_MS) return;
+    lookedUpAtMs = clock.monotonic();
     const { version } = await lookUpClientVersion({ http, origin, clock, timeoutMs: TIME_LIMITS_MS.clientVersion });
-    const now = clock.now();
-    await write({ askedAtMs: now, ...(version === undefined ? {} : { learned: version, learnedAtMs: now }) });
+    rejected.clear();
+    if (version !== undefined && version !== learned?.version) learned = learnedClient(version);
   }
 
-  function renewOnce(): Promise<void> {
-    renewing ??= renew().finally(() => {
-      renewing = undefined;
+  /** The client for the one repetition of a refused call; `undefined` if none is worth a trial. */
+  async function findOther(refused: WebClient): Promise<WebClient | undefined> {
+    if (refused !== client) return client;
+    learning ??= learn().finally(() => {
+      learning = undefined;
     });
-    return renewing;
-  }
-
-  function trialsOf(version: string): number {
-    if (clock.monotonic() - trialsSinceMs >= MIN_PAUSE_MS) {
-      trials.clear();
-      trialsSinceMs = clock.monotonic();
-    }
-    return trials.get(version) ?? 0;
-  }
-
-  function knownVersions(): string[] {
-    return [kept.learned, kept.earlier, BUILT_IN_CLIENT_VERSION].filter((version) => version !== null);
-  }
-
-  /** Learns from the response: HTTP 400 is a refusal of the version, any other API response accepts it. */
-  async function sendWith(version: string, call: VersionedCall): Promise<HttpResponse> {
-    const response = await call(version);
-    const { status, body } = response;
-    const isCurrent = version === current();
-    // Blocks and failures are not API responses, whatever their status.
-    const isAccepted = (status === 200 || status === 404) && !isMarkup(body);
-    if (status === 400 && isCurrent) refusals += 1;
-    else if (status === 400) trials.set(version, trialsOf(version) + 1);
-    else if (isAccepted && isCurrent) refusals = 0;
-    else if (isAccepted && knownVersions().includes(version)) void switchTo(version);
-    return response;
-  }
-
-  /** After a refusal: the version for one retry; `undefined` if no other version is worth a try. */
-  async function findOther(refused: string): Promise<string | undefined> {
-    if (setting !== undefined) return undefined;
-    if (refused === current()) await renewOnce();
-    if (refused !== current()) return current();
-    return knownVersions().find((version) => version !== refused && trialsOf(version) < MAX_TRIALS);
+    await learning;
+    if (refused !== client) return client;
+    return [learned, BUILT_IN].find((other) => other !== undefined && other !== refused && !rejected.has(other));
   }
 
   return {
-    /** Sends a call. If its version is refused, the call is repeated once with another one that is worth a try. */
-    async send(call: VersionedCall): Promise<HttpResponse> {
-      if (setting === undefined) {
-        loading ??= readShared();
-        await loading;
+    /**
+     * Sends a call. If YouTube refuses the version in use, the call is repeated once with the other one.
+     *
+     * @param key names the channel or query, because a refusal may concern only that
+     */
+    async send(key: string, call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse> {
+      const used = client;
+      const response = await call(used);
+      if (isAccepted(response) && used === client) noteAccepted(used);
+      if (!isRefusal(response) || !(used !== client || concernsVersion(key))) return response;
+      const other = await findOther(used);
+      if (other === undefined) {
+        isRefused = true;
+        return response;
       }
-      const version = current();
-      const response = await sendWith(version, call);
-      const other = response.status === 400 ? await findOther(version) : undefined;
-      return other === undefined ? response : sendWith(other, call);
-    },
-
-    /** Reads what other instances have learned, and looks the version up once a day. */
-    async runIfDue(): Promise<void> {
-      if (setting !== undefined) return;
-      if (await readShared()) await shared.write(JSON.stringify(kept));
-      const now = clock.now();
-      if (now - kept.learnedAtMs < RENEW_AFTER_MS || now - kept.askedAtMs < RETRY_AFTER_MS) return;
-      await renewOnce();
-      const { learned, rejected } = kept;
-      if (learned !== null && learned !== current() && learned !== rejected) await switchTo(learned);
+      const repeated = await call(other);
+      if (isAccepted(repeated)) noteAccepted(other);
+      else if (isRefusal(repeated) && other !== client) {
+        isRefused = true;
+        rejected.add(other);
+      }
+      return repeated;
     },
 
     state(): ClientVersionState {
-      const version = current();
-      const origin = kept.current === null ? 'built-in' : 'learned';
-      const isRefused = refusals >= MIN_REFUSALS;
-      const advice =
-        setting === undefined
-          ? 'and no other version is known to work'
-          : 'which YOUTUBE_CLIENT_VERSION sets: unset it to use the current version';
-      return {
-        version,
-        origin: setting === undefined ? origin : 'setting',
-        learnedAtMs: kept.learnedAtMs === 0 ? null : kept.learnedAtMs,
-        isRefused,
-        problem: isRefused ? `YouTube refuses ${version}, ${advice}` : describeLookups(kept),
-      };
+      const { version, origin } = client;
+      const others = learned === undefined ? 'names no other version' : 'no other version is known to work';
+      return { version, origin, isRefused, problem: isRefused ? `YouTube refuses ${version}, and ${others}` : null };
     },
   };
 }
 
-function describeLookups({ current, learnedAtMs, askedAtMs }: Kept): string | null {
-  if (askedAtMs <= learnedAtMs) return null;
-  const since = learnedAtMs === 0 ? '' : ` since ${new Date(learnedAtMs).toISOString().slice(0, 10)}`;
-  return `YouTube has not named its client version${since}; ${current ?? BUILT_IN_CLIENT_VERSION} stays in use`;
+/** Blocks and failures are not API responses, whatever their status. */
+function isAccepted({ status, body }: HttpResponse): boolean {
+  return (status === 200 || status === 404) && !isMarkup(body);
+}
+
+function isRefusal({ status, body }: HttpResponse): boolean {
+  return status === 400 && !isMarkup(body);
 }
 
 type LookupOptions = Pick<ClientVersionsOptions, 'http' | 'origin' | 'clock'> & { readonly timeoutMs: number };

@@ -21,6 +21,7 @@ describe('findCountryCode', () => {
     ['Congo - Kinshasa', 'CD'],
     ['U.S. Virgin Islands', 'VI'],
     ['united states', 'US'],
+    [' United \u{a0} Kingdom\n', 'GB'],
   ])('knows %s', (name, code) => {
     expect(findCountryCode(name)).toBe(code);
   });

@@ -1,5 +1,5 @@
+import { parseChannelId } from '../youtube-urls.ts';
 import { toIsoSeconds } from './texts.ts';
-import { parseChannelId } from './urls.ts';
 
 /** When the channel was created, to the second; `undefined` if the feed does not say, or belongs to another channel. */
 export function publishedAtOf(feed: ReturnType<typeof readFeed>, channelId: string): string | undefined {

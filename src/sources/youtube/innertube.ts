@@ -2,8 +2,8 @@ import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
+import { isMarkup } from '../json.ts';
 import { type ClientVersions, PAGE_HEADERS } from './client-version.ts';
-import { isMarkup } from './json.ts';
 import type * as readers from './response-readers.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
@@ -43,7 +43,6 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
     referer: YOUTUBE_WEB,
-    'x-youtube-client-name': '1',
     ...PAGE_HEADERS,
   };
   const limits = { timeoutMs: TIME_LIMITS_MS.upstreamCall, maxBytes: MAX_BYTES };
@@ -51,22 +50,24 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
   /**
    * Sends a call, and reads its response with the named reader.
    *
+   * @param key names the channel or query
    * @throws AppError `upstream_unavailable` if upstream blocked the request (429, 403, a redirect, or HTML with any status:
    * consent, "sorry" and captcha pages) or failed (5xx); `upstream_invalid` for everything else that is not a JSON object.
    */
   async function call<Name extends ResponseName>(
     name: Name,
+    key: string,
     endpoint: string,
     parameters: object,
     signal: AbortSignal,
     mask = '',
   ): Promise<ApiResponse<ValueOf<Name>>> {
-    const response = await clientVersions.send((clientVersion) =>
+    const response = await clientVersions.send(key, (client) =>
       http.request({
         method: 'POST',
         url: `${origin}/youtubei/v1/${endpoint}?${mask}prettyPrint=false`,
-        headers: { ...headers, 'x-youtube-client-version': clientVersion },
-        body: JSON.stringify({ context: requestContext(clientVersion), ...parameters }),
+        headers: { ...headers, ...client.headers },
+        body: JSON.stringify({ context: requestContext(client.version), ...parameters }),
         signal,
         ...limits,
       }),
@@ -81,21 +82,21 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
   }
 
   return {
-    browseChannel(channelId: string, { useFieldMask, signal }: { useFieldMask: boolean; signal: AbortSignal }) {
-      const mask = useFieldMask ? `$fields=${CHANNEL_FIELD_MASK}&` : '';
-      return call('page', 'browse', { browseId: channelId }, signal, mask);
+    browseChannel(channelId: string, { isWhole, signal }: { isWhole: boolean; signal: AbortSignal }) {
+      const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
+      return call('page', channelId, 'browse', { browseId: channelId }, signal, mask);
     },
     browseAboutTab: (channelId: string, signal: AbortSignal) =>
-      call('page', 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
+      call('page', channelId, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
     /** Loads a channel's About panel. */
-    browseContinuation: (token: string, signal: AbortSignal) =>
-      call('panel', 'browse', { continuation: token }, signal),
+    browseAboutPanel: (channelId: string, token: string, signal: AbortSignal) =>
+      call('panel', channelId, 'browse', { continuation: token }, signal),
     /** @param url a page of www.youtube.com */
-    resolveUrl: (url: string, signal: AbortSignal) => call('endpoint', 'navigation/resolve_url', { url }, signal),
+    resolveUrl: (url: string, signal: AbortSignal) => call('endpoint', url, 'navigation/resolve_url', { url }, signal),
     /** @param continuation leads to a later page */
     search(query: string, continuation: string | undefined, signal: AbortSignal) {
       const parameters = continuation === undefined ? { query, params: CHANNELS_ONLY } : { continuation };
-      return call('searchPage', 'search', parameters, signal);
+      return call('searchPage', query, 'search', parameters, signal);
     },
     async getFeed(channelId: string, signal: AbortSignal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;

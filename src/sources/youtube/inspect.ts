@@ -1,11 +1,11 @@
 import type { Channel } from '../../domain/channel.ts';
+import { isJsonObject, type JsonObject, valuesAt } from '../json.ts';
 import type { FieldFinding } from '../source.ts';
-import { isJsonObject, type JsonObject, valuesAt } from './json.ts';
+import { isDefaultAvatar } from '../youtube-urls.ts';
 import { createFinder, type Find } from './kinds.ts';
 import * as layouts from './layouts.ts';
 import { type FieldReading, isEnglish, readPage, readPanel } from './readings.ts';
 import { findBest, isRoundedVideoCount } from './record.ts';
-import { isDefaultAvatar } from './urls.ts';
 
 /** Complete responses about one channel. */
 export interface ChannelResponses {

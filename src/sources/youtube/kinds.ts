@@ -1,4 +1,4 @@
-import { firstAt, valuesAt, walk } from './json.ts';
+import { firstAt, valuesAt, walk } from '../json.ts';
 import { CHANNEL_LAYOUTS, CONTINUATION_ITEMS, LANGUAGE, TOKEN_PATHS } from './layouts.ts';
 
 /*

@@ -1,7 +1,8 @@
 import type { ChannelLink } from '../../domain/channel.ts';
-import { firstAt, isJsonObject, valuesAt } from './json.ts';
-import { MAX_CHARACTERS, textOf } from './texts.ts';
-import { findYoutubeUrl } from './urls.ts';
+import { firstAt, isJsonObject, valuesAt } from '../json.ts';
+import { MAX_CHARACTERS } from '../text-limits.ts';
+import { findYoutubeUrl } from '../youtube-urls.ts';
+import { textOf } from './texts.ts';
 
 /** Of a list of one link: in panels, then in tabs. */
 const TITLES = ['*.channelExternalLinkViewModel.title', '*.title'];

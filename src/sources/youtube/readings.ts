@@ -1,21 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Channel } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
+import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from '../json.ts';
+import { MAX_CHARACTERS, textWithin } from '../text-limits.ts';
+import { parseChannelId, parseHandle, parseImage } from '../youtube-urls.ts';
 import { findCountryCode } from './countries.ts';
-import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from './json.ts';
 import { createFinder, type Find, findContinuationToken } from './kinds.ts';
 import * as layouts from './layouts.ts';
 import { parseLinks } from './links.ts';
-import {
-  type CountNoun,
-  isPlainCount,
-  MAX_CHARACTERS,
-  parseCount,
-  parseJoinedDate,
-  textOf,
-  textWithin,
-} from './texts.ts';
-import { parseChannelId, parseHandle, parseImage } from './urls.ts';
+import { type CountNoun, isPlainCount, parseCount, parseJoinedDate, textOf } from './texts.ts';
 
 /** A value of a field in a response, and the path that carried it. */
 export interface FieldReading {

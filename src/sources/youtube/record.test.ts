@@ -98,6 +98,39 @@ describe('a record', () => {
   });
 });
 
+describe('the number of videos in the header of a page without its panel', () => {
+  const header = (content: string) => ({
+    pageHeaderRenderer: {
+      pageTitle: 'T',
+      content: {
+        pageHeaderViewModel: {
+          metadata: { contentMetadataViewModel: { metadataRows: [{ metadataParts: [{ text: { content } }] }] } },
+        },
+      },
+    },
+  });
+
+  it.each([
+    ['No videos', '0', false],
+    ['1 video', '1', false],
+    ['999 videos', '999', false],
+    // The header rounds from 1,000 on: "1K videos" may be 1,049.
+    ['1K videos', '1000', true],
+    ['1.1K videos', '1100', true],
+    ['1,000 videos', '1000', true],
+    ['1M videos', '1000000', true],
+  ])('"%s" is kept, and is missing if it may be rounded', (text, videoCount, isMissing) => {
+    const found = buildRecord(ID, readPage({ header: header(text) }), 'lost');
+    expect(found?.channel.videoCount).toBe(videoCount);
+    expect(found?.missing.includes('videoCount')).toBe(isMissing);
+  });
+
+  it('is exact if the panel has it', () => {
+    const found = buildRecord(ID, readPage({ header: header('1K videos') }), PANEL.fields);
+    expect(found).toMatchObject({ channel: { videoCount: '401' }, missing: [], isComplete: true });
+  });
+});
+
 describe('the language of a page', () => {
   it('is read from its sign-in links if the field mask removes it', () => {
     const link = (url: string) => ({ actions: [{ navigationEndpoint: { commandMetadata: { url } } }] });

@@ -25,9 +25,8 @@ export function buildRecord(requestedId: string, page: PageReading, about: About
   return { channel, isComplete: missing.length === 0, missing };
 }
 
-/** The fields of an About panel or tab, in the language of the page. */
-export function readAboutFields(fields: readonly FieldReading[], language: string | undefined): Partial<Channel> {
-  const found = readable(fields, language);
+/** The fields of an About panel or tab of a page in English. */
+export function readAboutFields(found: readonly FieldReading[]): Partial<Channel> {
   return Object.fromEntries(ABOUT_FIELDS.map((field) => [field, findBest(field, found)?.value ?? null]));
 }
 

@@ -1,5 +1,5 @@
+import { firstAt, type JsonObject, parseJsonObject } from '../json.ts';
 import { readFeed } from './feed.ts';
-import { firstAt, type JsonObject, parseJsonObject } from './json.ts';
 import { readEndpoint, readPage, readPanel } from './readings.ts';
 import { readSearchPage } from './search-page.ts';
 

@@ -1,10 +1,11 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, type JsonObject, valuesAt, valuesNamed, walk } from './json.ts';
+import { firstAt, type JsonObject, valuesAt, valuesNamed, walk } from '../json.ts';
+import { textWithin } from '../text-limits.ts';
+import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { findContinuationToken } from './kinds.ts';
 import { CONTINUATION_ITEMS } from './layouts.ts';
-import { type CountNoun, parseCount, textOf, textWithin } from './texts.ts';
-import { avatarOfHit, parseHandle } from './urls.ts';
+import { type CountNoun, parseCount, textOf } from './texts.ts';
 
 /** The parts that have the lists of the first page and of later pages. Items are found anywhere in them. */
 const PARTS = ['contents', 'onResponseReceivedCommands'];
@@ -12,10 +13,19 @@ const PARTS = ['contents', 'onResponseReceivedCommands'];
 /** Upstream sends twenty. */
 const MAX_HITS = 100;
 
+/** Every member name that is read in a search page, besides those of channel pages (`layouts.ts`). */
+export const SEARCH_NAMES: readonly string[] = (
+  'estimatedResults twoColumnSearchResultsRenderer primaryContents onResponseReceivedCommands ' +
+  'appendContinuationItemsAction continuationItems channelRenderer channelId descriptionSnippet subscriberCountText ' +
+  'videoCountText thumbnail thumbnails lockupViewModel contentType contentId metadata lockupMetadataViewModel ' +
+  'contentMetadataViewModel metadataRows metadataParts contentImage avatarViewModel thumbnailViewModel image sources ' +
+  'messageRenderer backgroundPromoRenderer bodyText'
+).split(' ');
+
 /** The content of a page of search results: plain data of bounded size. */
 export function readSearchPage(body: JsonObject) {
   const parts = PARTS.filter((part) => Object.hasOwn(body, part)).map((part) => body[part]);
-  const { lists, channels, texts, unknown } = findItems(parts);
+  const { lists, channels, texts, unknown, unknownNames } = findItems(parts);
   const hits = new Map<string, SearchHit>();
   for (const channel of channels) {
     const hit = parseRenderer(channel) ?? parseLockup(channel);
@@ -28,6 +38,8 @@ export function readSearchPage(body: JsonObject) {
     saysNothingFound: saysNothingFound || (lists === 0 && String(body.estimatedResults) === '0'),
     /** True if there are items, and none of them can be read, and upstream does not say that it has found nothing. */
     isUnreadable: hits.size === 0 && channels.length + unknown > 0 && !saysNothingFound,
+    /** Some names of items that are not known. */
+    unknownNames: [...unknownNames],
     hits: [...hits.values()],
     /** The token that leads to the next page. */
     continuation: textWithin(findContinuationToken(parts), 'token'),
@@ -45,12 +57,16 @@ const CONTAINERS = ['itemSectionRenderer', 'appendContinuationItemsAction'];
 /** Results and remarks that are no channels. What is inside them is not read. */
 const OTHER_ITEM =
   /^(?:adSlot|promoted\w*|searchPyv|didYouMean|showingResultsFor|includingResultsFor|searchSubMenu|horizontalCardList|video|playlist|radio|movie|show|reelItem|shortsLockup)(?:Renderer|ViewModel)$|^adsControlFlow/;
+const MAX_NAMES = 8;
+const MAX_NAME = 80;
+
 /** Their items may be channels. */
 const SHELF = /[sS]helf\w*$/;
 
 /** Finds the items of a search: channels in either form, what its messages say, and the number of unknown items. */
 function findItems(parts: readonly unknown[]) {
-  const found = { lists: 0, channels: [] as object[], texts: [] as string[], unknown: 0 };
+  const unknownNames = new Set<string>();
+  const found = { lists: 0, channels: [] as object[], texts: [] as string[], unknown: 0, unknownNames };
 
   /** True for items whose inner values are needed too. */
   function noteItem(value: object, name: string): boolean {
@@ -68,7 +84,12 @@ function findItems(parts: readonly unknown[]) {
   for (const part of parts) {
     walk(part, (value, name) => {
       if (Array.isArray(value)) found.lists += 1;
-      else if (name === undefined && value !== part && !isKnownElement(value)) found.unknown += 1;
+      else if (name === undefined && value !== part && !isKnownElement(value)) {
+        found.unknown += 1;
+        const [unknownName] = Object.keys(value);
+        if (unknownName !== undefined && unknownNames.size < MAX_NAMES)
+          unknownNames.add(unknownName.slice(0, MAX_NAME));
+      }
       return name === undefined || noteItem(value, name);
     });
   }

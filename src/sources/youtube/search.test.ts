@@ -3,7 +3,7 @@ import { respondWithJson, respondWithStatus } from '../../../test/helpers/fake-u
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { imageVersion } from '../../domain/channel.ts';
-import { parseImage } from './urls.ts';
+import { parseImage } from '../youtube-urls.ts';
 
 const HIT = { channelId: 'UCreplayLighthouse000001', title: { simpleText: 'Bell Rock Light' } };
 const OTHER_HIT = { channelId: 'UCreplayQuiet00000000007', title: { simpleText: 'Quiet' } };

@@ -18,6 +18,61 @@ describe('parseCount', () => {
     expect(parseCount(text, 'subscriber')).toBe(count);
   });
 
+  it.each([
+    ['0 videos', '0'],
+    ['No videos', '0'],
+    ['1 video', '1'],
+    ['2 videos', '2'],
+    ['999 videos', '999'],
+    ['1000 videos', '1000'],
+    ['1,000 videos', '1000'],
+    ['1K videos', '1000'],
+    ['1k videos', '1000'],
+    ['1.0K videos', '1000'],
+    ['1.001K videos', '1001'],
+    ['0.5K videos', '500'],
+    ['999K videos', '999000'],
+    ['999.9K videos', '999900'],
+    ['999.999K videos', '999999'],
+    ['999,999 videos', '999999'],
+    ['1,000K videos', '1000000'],
+    ['1M videos', '1000000'],
+    ['1.0M videos', '1000000'],
+    ['1.00m videos', '1000000'],
+    ['999.999999M videos', '999999999'],
+    ['1B videos', '1000000000'],
+    ['1 thousand videos', '1000'],
+    ['1 million videos', '1000000'],
+    ['1 billion videos', '1000000000'],
+    ['9,999,999,999,999,999 videos', '9999999999999999'],
+    ['9999999999999999 videos', '9999999999999999'],
+  ])('reads "%s", which is at a boundary', (text, count) => {
+    expect(parseCount(text, 'video')).toBe(count);
+  });
+
+  it.each([
+    '1 videos and',
+    '1.0001K videos',
+    '1.0 videos',
+    '1,0 videos',
+    '1,00K videos',
+    ',000 videos',
+    '1, videos',
+    '1. videos',
+    '.5K videos',
+    '-1 videos',
+    '1e3 videos',
+    'K videos',
+    '1T videos',
+    '1KK videos',
+    '1 trillion videos',
+    '01,000,000,000,000,000,000 videos',
+    '10000000000000000 0 videos',
+    '12345678901234567 videos',
+  ])('returns nothing for "%s", which is beyond a boundary', (text) => {
+    expect(parseCount(text, 'video')).toBeUndefined();
+  });
+
   it('reads counts beyond 32 bits exactly', () => {
     expect(parseCount('312,530,935,570 views', 'view')).toBe('312530935570');
   });
@@ -92,6 +147,28 @@ describe('parseJoinedDate', () => {
     ['Joined Feb 29, 2012', '2012-02-29T00:00:00Z'],
   ])('reads "%s"', (text, date) => {
     expect(parseJoinedDate(text)).toBe(date);
+  });
+
+  it('reads every month, abbreviated or not, in both orders', () => {
+    for (let month = 0; month < 12; month += 1) {
+      const date = new Date(Date.UTC(2020, month, 31 - Number([1, 3, 5, 8, 10].includes(month)) * 2));
+      const [day, long] = [date.getUTCDate(), date.toLocaleDateString('en-US', { month: 'long', timeZone: 'UTC' })];
+      for (const name of [long, long.slice(0, 3), `${long.slice(0, 3)}.`]) {
+        const expected = `2020-${String(month + 1).padStart(2, '0')}-${day}T00:00:00Z`;
+        expect(parseJoinedDate(`Joined ${name} ${day}, 2020`)).toBe(expected);
+        expect(parseJoinedDate(`Joined ${day} ${name} 2020`)).toBe(expected);
+      }
+    }
+  });
+
+  it.each([
+    'Joined Feb 0, 2015',
+    'Joined Feb 1, 215',
+    'Joined Feb 1, 2015 at noon',
+    'Left Feb 1, 2015',
+    'Joined Fob 1, 2015',
+  ])('returns nothing for "%s"', (text) => {
+    expect(parseJoinedDate(text)).toBeUndefined();
   });
 
   it.each(['Joined Feb 29, 2015', 'Joined 32 May 2015', 'Beigetreten: 01.02.2015', 'Joined 02/01/2015', 'Joined', ''])(

@@ -1,4 +1,4 @@
-import { isJsonObject, valuesAt } from './json.ts';
+import { isJsonObject, valuesAt } from '../json.ts';
 
 /** A text in any of upstream's forms: a string, `{simpleText}`, `{content}` or `{runs: [{text}]}`. */
 export function textOf(value: unknown): string | undefined {
@@ -8,22 +8,6 @@ export function textOf(value: unknown): string | undefined {
   if (typeof value.content === 'string') return value.content;
   const runs = valuesAt(value, 'runs.*.text').filter((run) => typeof run === 'string');
   return runs.length > 0 ? runs.join('') : undefined;
-}
-
-/** Longer texts are ignored, so that records and lists have a bounded size. */
-export const MAX_CHARACTERS = {
-  title: 500,
-  description: 20_000,
-  name: 100,
-  url: 2_048,
-  language: 35,
-  /** Of a continuation. A built token has 135 characters. */
-  token: 10_000,
-} as const;
-
-/** The value if it is a text of at most this kind's length. */
-export function textWithin(value: unknown, kind: keyof typeof MAX_CHARACTERS): string | undefined {
-  return typeof value === 'string' && value.length <= MAX_CHARACTERS[kind] ? value : undefined;
 }
 
 export type CountNoun = 'subscriber' | 'view' | 'video';

@@ -62,13 +62,13 @@ describe('requests', () => {
     await expect(response).rejects.toThrow();
   });
 
-  it('have a field mask only if it is set', async () => {
+  it('have a field mask unless whole pages are wanted', async () => {
     await load(LIGHTHOUSE);
     expect(replay.callsTo('browse')[0]?.path).toContain('$fields=header,metadata,');
     replay.forgetCalls();
-    const unmasked = createTestYoutubeSource(replay.origin, { useFieldMask: false });
-    await unmasked.getChannel(LIGHTHOUSE, { signal });
-    await unmasked.close();
+    const whole = createTestYoutubeSource(replay.origin, { wantsWholePages: true });
+    await whole.getChannel(LIGHTHOUSE, { signal });
+    await whole.close();
     expect(replay.callsTo('browse')[0]?.path).toBe('/youtubei/v1/browse?prettyPrint=false');
   });
 
@@ -127,14 +127,6 @@ describe('a record', () => {
     expect(channel).toMatchObject({ title: 'Foghorn', viewCount: '99' });
     expect(isComplete).toBe(true);
     expect(replay.callsTo('about').map(({ body }) => body?.continuation)[1]).toBe('token-from-the-header');
-  });
-
-  it('uses only the header’s token if the built one is turned off', async () => {
-    const paged = createTestYoutubeSource(replay.origin, { aboutToken: 'page' });
-    const { channel } = await paged.getChannel(HEADER_TOKEN, { signal });
-    await paged.close();
-    expect(channel.viewCount).toBe('99');
-    expect(replay.callsTo('about')).toHaveLength(1);
   });
 
   it('uses the About tab in an older layout', async () => {

@@ -7,6 +7,7 @@ import type { HttpClient } from '../../lib/http/client.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
+import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
@@ -14,19 +15,15 @@ import { channelNotFound, createInnertube, type Innertube, invalid, requireFound
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
 import * as responseReaders from './response-readers.ts';
-import { findYoutubeUrl, parseChannelId } from './urls.ts';
 
 export interface YoutubeSourceOptions {
   /** Must not follow redirects, because a redirect is a block. Closed with the source. */
   readonly http: HttpClient;
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
-  /** Its due work is part of the source's. */
   readonly clientVersions: ClientVersions;
-  /** Requests only the needed parts of a channel page. */
-  readonly useFieldMask: boolean;
-  /** `computed`: load the About panel in parallel with a built token; `page`: use the token in the page. */
-  readonly aboutToken: 'computed' | 'page';
+  /** Requests whole channel pages instead of the needed parts. */
+  readonly wantsWholePages?: boolean | undefined;
   readonly clock: Clock;
   /** For counting which paths carry the fields, where a layout change shows first. */
   readonly onField?: FieldObserver;
@@ -41,15 +38,15 @@ const MAX_REDIRECTS = 3;
  * without the panel the record is incomplete.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
-  const { http, origin, clientVersions, useFieldMask, aboutToken, clock, onField } = options;
+  const { http, origin, clientVersions, wantsWholePages = false, clock, onField } = options;
   const reader = createBodyReader(responseReaders, siblingModule(import.meta.url, 'response-readers'));
   const innertube = createInnertube({ http, origin, clientVersions, reader });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();
-    const panel = startPanel(channelId, AbortSignal.any([signal, panelAbort.signal]));
+    const panel = loadAboutPanel(innertube, channelId, AbortSignal.any([signal, panelAbort.signal]));
     // The rejection is handled below. If the page alone decides the result, it does not matter.
-    panel?.catch(() => undefined);
+    panel.catch(() => undefined);
     try {
       const page = await loadPage(channelId, signal);
       const target = page.redirects.find((redirect) => redirect !== channelId);
@@ -66,21 +63,16 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   }
 
   async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
-    if (useFieldMask) {
-      const response = await innertube.browseChannel(channelId, { useFieldMask, signal });
+    if (!wantsWholePages) {
+      const response = await innertube.browseChannel(channelId, { isWhole: false, signal });
       if (response.kind === 'value' && response.value.hasKnownPart) return response.value;
     }
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
-    const response = await innertube.browseChannel(channelId, { useFieldMask: false, signal });
+    const response = await innertube.browseChannel(channelId, { isWhole: true, signal });
     return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
   }
 
-  /** Starts to load the panel before the page is known, unless the setting demands the token of the page. */
-  function startPanel(channelId: string, signal: AbortSignal): Promise<About> | undefined {
-    return aboutToken === 'computed' ? loadAboutPanel(innertube, channelId, signal) : undefined;
-  }
-
-  async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel?: Promise<About>) {
+  async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel: Promise<About>) {
     const channelId = readPageField('channelId', page) ?? requestedId;
     // Limits the wait: a failed panel must not fail the page.
     const loading = withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, async (patience) =>
@@ -106,7 +98,6 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     },
 
     status: () => ({ clientVersion: clientVersions.state() }),
-    runDueWork: () => clientVersions.runIfDue(),
 
     async close() {
       await Promise.all([http.close(), reader.close()]);
@@ -173,12 +164,15 @@ async function searchChannels(innertube: Innertube, query: string, { from, signa
   if (response.kind === 'refusal') {
     throw invalid('The video site did not understand the search.', new Error(response.reason));
   }
-  const { hits, continuation, hasList, saysNothingFound, isUnreadable } = response.value;
+  const { hits, continuation, hasList, saysNothingFound, isUnreadable, unknownNames } = response.value;
   // Since 2026-04 the last page may have no list, and for some sessions earlier pages too.
   if (!hasList && page === 1 && !saysNothingFound) {
     throw invalid('The video site sent a search response without a list.');
   }
-  if (isUnreadable) throw invalid('The video site sent search results in an unknown form.');
+  if (isUnreadable) {
+    const names = unknownNames.length === 0 ? 'unreadable items' : `unknown items: ${unknownNames.join(', ')}`;
+    throw invalid('The video site sent search results in an unknown form.', new Error(names));
+  }
   const isLast = continuation === undefined || page === MAX_PAGES;
   return { hits, ...(isLast ? {} : { next: `${page + 1} ${continuation}` }) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseImage } from './urls.ts';
+import { parseImage } from './youtube-urls.ts';
 
 describe('parseImage', () => {
   it.each([

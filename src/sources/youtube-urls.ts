@@ -1,6 +1,6 @@
-import { imageVersion, type OriginalRef, type SearchHit } from '../../domain/channel.ts';
-import { findHandle, isChannelId } from '../../domain/identifier.ts';
-import type { ImageKind } from '../../domain/variants.ts';
+import { imageVersion, type OriginalRef, type SearchHit } from '../domain/channel.ts';
+import { findHandle, isChannelId } from '../domain/identifier.ts';
+import type { ImageKind } from '../domain/variants.ts';
 
 const YOUTUBE_HOSTS = ['youtube.com', 'www.youtube.com', 'm.youtube.com'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findYoutubeUrl, parseChannelId, parseHandle } from './urls.ts';
+import { findYoutubeUrl, parseChannelId, parseHandle } from './youtube-urls.ts';
 
 const ID = 'UCuAXFkgsw1L7xaCfnd5JJOw';
 

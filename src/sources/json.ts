@@ -1,4 +1,4 @@
-import { parseJson } from '../../lib/shape.ts';
+import { parseJson } from '../lib/shape.ts';
 
 export type JsonObject = { readonly [key: string]: unknown };
 

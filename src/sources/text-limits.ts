@@ -1,0 +1,15 @@
+/** Longer texts are ignored, so that records and lists have a bounded size. */
+export const MAX_CHARACTERS = {
+  title: 500,
+  description: 20_000,
+  name: 100,
+  url: 2_048,
+  language: 35,
+  /** Of a continuation. A built token has 135 characters. */
+  token: 10_000,
+} as const;
+
+/** The value if it is a text of at most this kind's length. */
+export function textWithin(value: unknown, kind: keyof typeof MAX_CHARACTERS): string | undefined {
+  return typeof value === 'string' && value.length <= MAX_CHARACTERS[kind] ? value : undefined;
+}

@@ -1,23 +1,8 @@
 import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { isShowable, SettingError } from '../domain/setting-forms.ts';
+import type { EnvFile } from './env-file.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
 import { type Config, readSetting, SETTINGS } from './settings.ts';
-
-/** The result of bin/env-file.cjs. */
-export interface EnvFile {
-  readonly path: string;
-  readonly isThere: boolean;
-  /** Why the file is unusable. Then nothing was read from it. */
-  readonly problem: string | undefined;
-  /** Every variable that it sets. */
-  readonly names: readonly string[];
-  /** The variables that were not already in the environment. */
-  readonly loaded: readonly string[];
-  /** Numbers of the lines that have no effect and are no comments. */
-  readonly ignoredLines: readonly number[];
-  /** Numbers of the lines whose value lost its end. */
-  readonly cutLines: readonly number[];
-}
 
 const HIDDEN = 'set (not shown)';
 /** OpenTelemetry's variables that may hold a password. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBudget } from '../../site/budget.js';
+import { createBudget } from '../../src/site/budget.ts';
 
 function remaining(count: number): Headers {
   return new Headers({ 'ratelimit-policy': '"default";q=10;w=30', ratelimit: `"default";r=${count};t=30` });

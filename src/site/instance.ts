@@ -32,7 +32,7 @@ export async function createInstance({
   }
 
   function change() {
-    const { origin: typed, problem } = parseInstance(input.value);
+    const { origin: typed, problem } = parseInstance(input.value, location.protocol);
     report(problem);
     if (typed === undefined) return;
     input.value = typed;
@@ -44,7 +44,8 @@ export async function createInstance({
 
   /** @param text from the page's address; empty: the configured instance */
   function show(text: string) {
-    const { origin: shown, problem } = text === '' ? { origin: configured, problem: '' } : parseInstance(text);
+    const { origin: shown, problem } =
+      text === '' ? { origin: configured, problem: '' } : parseInstance(text, location.protocol);
     report(problem);
     origin = shown ?? configured;
     input.value = shown ?? text;
@@ -72,7 +73,8 @@ export async function createInstance({
   };
 }
 
-function parseInstance(text: string): { origin: string | undefined; problem: string } {
+/** Reads the address of an instance. @param pageProtocol of the page that will send the requests, such as `https:` */
+export function parseInstance(text: string, pageProtocol: string): { origin: string | undefined; problem: string } {
   const trimmed = text.trim();
   if (!/^https?:\/\/[^/]/i.test(trimmed))
     return refuse(`Enter an address that starts with http:// or https://, such as ${EXAMPLE}.`);
@@ -84,7 +86,7 @@ function parseInstance(text: string): { origin: string | undefined; problem: str
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
     return refuse(`Enter the address without a path: ${url.origin}`);
   }
-  if (location.protocol === 'https:' && url.protocol === 'http:' && !isLoopback(url.hostname)) {
+  if (pageProtocol === 'https:' && url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return refuse('This page uses HTTPS, so browsers do not let it ask an http:// address.');
   }
   return { origin: url.origin, problem: '' };
@@ -104,7 +106,7 @@ async function findConfigured() {
     const response = await fetch('config.json', { signal: AbortSignal.timeout(MAX_CONFIG_MS) });
     if (!response.ok) return undefined;
     const { instance } = await response.json();
-    return parseInstance(String(instance)).origin;
+    return parseInstance(String(instance), location.protocol).origin;
   } catch {
     // No response in time, or a page: some hosts respond with one to every path.
     return undefined;

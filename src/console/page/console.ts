@@ -1,5 +1,6 @@
 import { element, find } from '../../site/dom.ts';
 import type { ConsoleState } from '../state.ts';
+import { formatUptime } from './figures.ts';
 import { dot } from './parts.ts';
 import { showFields, showRefused, showSettings, showSources, showStores } from './parts-of-service.ts';
 import { showEncoder, showTraffic } from './traffic.ts';
@@ -24,12 +25,11 @@ async function poll() {
 function show(state: ConsoleState) {
   const { conditions, version, startedAtMs, nowMs } = state;
   const isReady = !conditions.some(({ isBlocking }) => isBlocking);
-  const reduced =
-    conditions.length === 1 ? 'Running, with one restriction' : `Running, with ${conditions.length} restrictions`;
-  const text = conditions.length === 0 ? 'Healthy' : isReady ? reduced : 'Not ready';
+  const problems = conditions.length === 1 ? '1 problem' : `${conditions.length} problems`;
+  const text = conditions.length === 0 ? 'Healthy' : isReady ? `Degraded: ${problems}` : 'Not ready';
   showStatus(text, conditions.length === 0);
   showConditions(conditions);
-  find('#about', HTMLElement).textContent = `Version ${version}, up ${uptime(nowMs - startedAtMs)}`;
+  find('#about', HTMLElement).textContent = `Version ${version}, up ${formatUptime(nowMs - startedAtMs)}`;
   showTraffic(state);
   showEncoder(state);
   showSources(state);
@@ -50,14 +50,6 @@ function showConditions(conditions: ConsoleState['conditions']) {
   list.replaceChildren(
     ...conditions.map(({ name, detail }) => element('p', {}, element('strong', {}, name), `: ${detail}`)),
   );
-}
-
-function uptime(ms: number) {
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return `${Math.floor(ms / 1000)} s`;
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
 }
 
 find('#purge', HTMLFormElement).addEventListener('submit', async (event) => {

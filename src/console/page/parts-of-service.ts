@@ -1,6 +1,7 @@
 import { element, find } from '../../site/dom.ts';
 import { formatBytes, formatCount } from '../../site/numbers.ts';
 import type { ConsoleState } from '../state.ts';
+import { byFill, fillOf } from './figures.ts';
 import { barRow, dot, nothing, table } from './parts.ts';
 
 const MAX_FIELDS = 8;
@@ -18,7 +19,7 @@ export function showSources({ sources, recent }: ConsoleState) {
       'span',
       {},
       dot(breaker === null || breaker === 'closed'),
-      breaker === null ? 'no breaker' : BREAKERS[breaker],
+      breaker === null ? 'in use' : BREAKERS[breaker],
     );
     const why = failed.filter(([, count]) => count > 0).map(([outcome, count]) => `${formatEntries(count)} ${outcome}`);
     return {
@@ -81,19 +82,22 @@ export function showFields({ fields }: ConsoleState) {
 }
 
 export function showStores({ stores }: ConsoleState) {
+  const { full, others } = byFill(stores);
+  const none = nothing('None is more than 70 % full.');
+  find('#full-stores', HTMLElement).replaceChildren(full.length === 0 ? none : bars(full));
+  find('#other-stores', HTMLElement).replaceChildren(bars(others));
+}
+
+function bars(stores: ConsoleState['stores']) {
   const rows = stores.map((store) => {
-    const share = Math.max(shareOf(store.entries, store.maxEntries), shareOf(store.bytes, store.maxBytes));
     const amounts = [
       amount(store.entries, store.maxEntries, formatEntries),
       amount(store.bytes, store.maxBytes, formatBytes),
     ];
-    return barRow(store.name, amounts.filter((text) => text !== '').join(' · '), [{ name: 'fill', share }]);
+    const words = amounts.filter((text) => text !== '').join(' · ');
+    return barRow(store.name, words, [{ name: 'fill', share: fillOf(store) }]);
   });
-  find('#stores', HTMLElement).replaceChildren(element('div', { class: 'bars' }, ...rows));
-}
-
-function shareOf(value: number | undefined = 0, limit: number | undefined = undefined) {
-  return limit === undefined || limit === 0 ? 0 : value / limit;
+  return element('div', { class: 'bars' }, ...rows);
 }
 
 function amount(value: number | undefined, limit: number | undefined, format: (value: number) => string) {
@@ -109,7 +113,7 @@ export function showRefused({ refusedNetworks, limiter }: ConsoleState) {
   const rows = refusedNetworks.map(({ network, refused }) => ({
     cells: [element('code', {}, network), formatCount(String(refused))],
   }));
-  const known = `Clients tracked: ${formatCount(String(limiter.clients))}, evicted early: ${formatCount(String(limiter.evicted))}.`;
+  const known = `Tracked clients: ${formatEntries(limiter.clients)}. Evicted before their window ended: ${formatEntries(limiter.evicted)}.`;
   find('#refused', HTMLElement).replaceChildren(
     rows.length === 0
       ? nothing('None in the last minutes.')

@@ -33,6 +33,7 @@ describe('identify', () => {
     'https://m.youtube.com/watch?v=x',
     'youtube.com/%zz',
     'x'.repeat(2_001),
+    `youtube.com/@pennantsample?${'x'.repeat(2_000)}`,
   ])('%j is no channel', (text) => expect(identify(text)).toBeUndefined());
 
   test.each([

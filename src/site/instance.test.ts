@@ -13,7 +13,8 @@ describe('the address of an instance', () => {
     ['img.pennant.example', /starts with http/],
     ['javascript:alert(1)', /starts with http/],
     ['https://a b', /not an address/],
-    ['https://name:word@img.pennant.example', /no login/],
+    ['https://name@img.pennant.example', /no login/],
+    ['https://:word@img.pennant.example', /no login/],
     ['https://img.pennant.example/path', /without a path/],
     ['http://img.pennant.example', /HTTPS/],
   ])('%j is refused with a reason', (text, problem) => {

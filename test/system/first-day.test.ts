@@ -74,6 +74,7 @@ async function install(directory: string): Promise<void> {
   await mkdir(directory);
   await copyProject(directory);
   await symlink('../../dist/pennant.js', join(directory, 'node_modules/.bin/pennant'));
+  await chmod(join(directory, 'dist/pennant.js'), 0o755);
 }
 
 /** Runs the unit's commands as systemd does, in its working directory and environment. */

@@ -52,7 +52,7 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
   Object.values(SETTINGS).flatMap(({ env, isSecret }) => (isSecret ? [env, fileVariable(env)] : [env])),
 );
 /** Variables that are no settings of this service, but are used by it or by its libraries. */
-const USED_BY_OTHERS = /^(?:NODE_ENV|NODE_COMPILE_CACHE|TZ)$/;
+const USED_BY_OTHERS = /^(?:NODE_ENV|TZ)$/;
 
 const OTLP_ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 

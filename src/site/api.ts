@@ -1,5 +1,5 @@
 import type { Budget } from './budget.ts';
-import { createRecentResponses, type Reply } from './recent-responses.ts';
+import { createRecentResponses, type ReceivedResponse } from './recent-responses.ts';
 
 export interface GetOptions {
   readonly accept?: string;
@@ -45,7 +45,7 @@ export class Problem extends Error {
   }
 }
 
-export type Api = ReturnType<typeof createApi>;
+type Api = ReturnType<typeof createApi>;
 
 /** What a part of the page needs to send requests. */
 export interface RequestDeps {
@@ -60,7 +60,7 @@ export function createApi({ budget, onBudgetChange }: { budget: Budget; onBudget
   const recent = createRecentResponses(() => performance.now());
 
   /** @returns rejects with `Problem`, or the signal's reason */
-  async function get(url: string, { accept = '*/*', signal, beforeSend }: GetOptions = {}): Promise<Reply> {
+  async function get(url: string, { accept = '*/*', signal, beforeSend }: GetOptions = {}): Promise<ReceivedResponse> {
     const key = `${accept} ${url}`;
     const known = recent.get(key);
     if (known !== undefined) return { ...known, isFromBrowser: true };
@@ -70,7 +70,7 @@ export function createApi({ budget, onBudgetChange }: { budget: Budget; onBudget
     return response;
   }
 
-  async function send(url: string, accept: string, signal?: AbortSignal): Promise<Reply> {
+  async function send(url: string, accept: string, signal?: AbortSignal): Promise<ReceivedResponse> {
     const begunAtMs = budget.begin();
     const startedAt = performance.now();
     const late = new AbortController();

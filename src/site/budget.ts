@@ -1,4 +1,4 @@
-export interface BudgetState {
+interface BudgetState {
   /** Requests in the window. */
   readonly limit: number;
   readonly windowSeconds: number;
@@ -13,11 +13,11 @@ export interface Budget {
   readonly state: () => BudgetState | undefined;
   /** How long to wait before a request leaves at least `reserve` others. */
   readonly waitMs: (reserve: number) => number;
-  /** A request is sent; returns the time, for `end`. */
+  /** Call before a request is sent. Returns the time, for `end`. */
   readonly begin: () => number;
-  /** Its response arrived, or failed (`undefined`). */
+  /** Call with the header fields of the response, or with `undefined` if the request failed. */
   readonly end: (begunAtMs: number, headers: Headers | undefined) => void;
-  /** Another instance is asked from now on. */
+  /** Call when the page changes to another instance. */
   readonly forget: () => void;
 }
 

@@ -14,7 +14,7 @@ import {
 } from './images.ts';
 import { createNotice } from './notice.ts';
 import { formatBytes, formatDuration } from './numbers.ts';
-import type { Reply } from './recent-responses.ts';
+import type { ReceivedResponse } from './recent-responses.ts';
 import { createRegion } from './region.ts';
 import { createSnippetBox } from './snippet-box.ts';
 
@@ -163,7 +163,7 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
 }
 
 /** @returns the URL of the bytes in this page, and their size in pixels; rejects with `Problem` */
-async function decode(response: Reply) {
+async function decode(response: ReceivedResponse) {
   const url = URL.createObjectURL(response.body);
   const image = new Image();
   image.src = url;

@@ -10,7 +10,7 @@ export interface ImageSnippetInput {
   readonly size: { width: number; height: number } | undefined;
 }
 
-export type ImageSnippet = Snippet<ImageSnippetInput>;
+type ImageSnippet = Snippet<ImageSnippetInput>;
 
 /** The largest side that a request may name. */
 const MAX_SIDE = 4096;

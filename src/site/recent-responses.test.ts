@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createRecentResponses, type Reply } from './recent-responses.ts';
+import { createRecentResponses, type ReceivedResponse } from './recent-responses.ts';
 
 const SIZE = 8_000_000;
 
-function response(cacheControl: string, bytes = 1): Reply {
+function response(cacheControl: string, bytes = 1): ReceivedResponse {
   const headers = new Headers({ 'cache-control': cacheControl });
   return { headers, body: new Blob([new Uint8Array(bytes)]), durationMs: 1, isFromBrowser: false };
 }

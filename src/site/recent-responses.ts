@@ -1,5 +1,5 @@
-/** A response of the instance. */
-export interface Reply {
+/** A response of the instance with its whole body. */
+export interface ReceivedResponse {
   readonly headers: Headers;
   readonly body: Blob;
   /** From the request to the last byte. */
@@ -8,10 +8,10 @@ export interface Reply {
   readonly isFromBrowser: boolean;
 }
 
-/** Replies that are still fresh, so that Back and Forward cost no requests. */
-export interface RecentResponses {
-  readonly get: (key: string) => Reply | undefined;
-  readonly keep: (key: string, response: Reply) => void;
+/** Responses that are still fresh, so that Back and Forward cost no requests. */
+interface RecentResponses {
+  readonly get: (key: string) => ReceivedResponse | undefined;
+  readonly keep: (key: string, response: ReceivedResponse) => void;
 }
 
 const MAX_ENTRIES = 60;
@@ -20,7 +20,7 @@ const MAX_BYTES = 24_000_000;
 /** @param now milliseconds */
 export function createRecentResponses(now: () => number): RecentResponses {
   /** Least recently kept first. */
-  const entries: Map<string, { response: Reply; untilMs: number }> = new Map();
+  const entries: Map<string, { response: ReceivedResponse; untilMs: number }> = new Map();
   let bytes = 0;
 
   function remove(key: string) {

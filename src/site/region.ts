@@ -4,7 +4,7 @@ import type { Notice } from './notice.ts';
 import { waitForBudget } from './patience.ts';
 
 /** What a region of the page does at the moment, such as a lookup. */
-export interface Action<T> {
+interface Action<T> {
   /** A sentence for the notice while it loads. */
   readonly label: string;
   /** For the button that skips a wait: "Look up". */

@@ -2,7 +2,7 @@ import { element, find } from './dom.ts';
 import { isExact } from './identify.ts';
 import { formatCount } from './numbers.ts';
 
-export interface Hit {
+interface Hit {
   readonly channelId: string;
   readonly title: string;
   readonly customUrl: string | null;

@@ -1,7 +1,7 @@
 import { element } from './dom.ts';
 import type { ChannelRecord, Variant } from './images.ts';
 
-export interface Device {
+interface Device {
   readonly button: HTMLElement;
   readonly banner: HTMLElement;
   readonly face: HTMLElement;

@@ -6,7 +6,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 600;
 const HEIGHT = 100;
 
-export interface Series {
+interface Series {
   /** Its class. */
   readonly name: string;
   readonly values: readonly (number | null)[];

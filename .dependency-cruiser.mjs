@@ -14,6 +14,9 @@ const ROOMS = {
   services: ['domain', 'lib', 'sources', 'images', 'store', 'image-store'],
   http: ['domain', 'lib', 'rate-limit', 'services'],
   console: ['domain', 'lib', 'services'],
+  // What browsers load. The console's page has types of the console.
+  site: [],
+  'console/page': ['console', 'site'],
   app: [
     'domain',
     'lib',
@@ -33,11 +36,15 @@ const ROOMS = {
 const REGISTRIES = '^src/(sources|store)/registry\\.ts$';
 const TESTS = '\\.test\\.ts$';
 
+/** Rooms within a room have rules of their own. */
+const roomsIn = (room) =>
+  Object.keys(ROOMS).flatMap((other) => (other.startsWith(`${room}/`) ? [`^src/${other}/`] : []));
+
 const directions = Object.entries(ROOMS).map(([room, allowed]) => ({
   name: `${room}-imports`,
   comment: `${room} may import ${allowed.join(', ') || 'nothing of the project'}.`,
   severity: 'error',
-  from: { path: `^src/${room}/`, pathNot: [TESTS, REGISTRIES] },
+  from: { path: `^src/${room}/`, pathNot: [TESTS, REGISTRIES, ...roomsIn(room)] },
   to: { path: '^src/', pathNot: `^src/(?:${[room, ...allowed].join('|')})/` },
 }));
 

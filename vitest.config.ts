@@ -4,11 +4,12 @@ import { defineConfig } from 'vitest/config';
 import { HANG_MS } from './test/helpers/wait.ts';
 
 // Only a hang reaches these limits, because a busy machine must not fail a test. A poll ends first: its error has the value.
-const LIMITS = {
+const COMMON = {
   testTimeout: 2 * HANG_MS,
   hookTimeout: 2 * HANG_MS,
   expect: { poll: { timeout: HANG_MS } },
   maxWorkers: 2,
+  globalSetup: join(import.meta.dirname, 'test/helpers/build.ts'),
 };
 
 /** Each store and catalog of a test starts a thread. Loading the thread's modules would take half of the CPU time. */
@@ -25,7 +26,7 @@ const MEASURE_MEMORY = [
   'src/sources/youtube/client-version-lookup.test.ts',
   'test/e2e/held-in-memory.test.ts',
 ];
-const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, env, ...LIMITS };
+const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, env, ...COMMON };
 
 /** Unit and contract tests, and the service in one process. They need only npm's packages. */
 export const CORE_TESTS = {
@@ -35,7 +36,7 @@ export const CORE_TESTS = {
   // The files share no module state, and loading the service for each of them would take half of the time.
   isolate: false,
   env,
-  ...LIMITS,
+  ...COMMON,
 };
 
 /** These use packages of tools/ (CONTRIBUTING.md). */
@@ -55,7 +56,7 @@ function hasTools(): boolean {
 const SYSTEM_TESTS = {
   name: 'system',
   include: ['test/system/*.test.ts', 'test/faults/*.test.ts', ...(isCoreOnly || !hasTools() ? [] : [TOOL_TESTS])],
-  ...LIMITS,
+  ...COMMON,
 };
 
 export default defineConfig({

@@ -1,9 +1,31 @@
-/** Empties dist/ and copies the files that the code reads and the compiler does not: `npm run build` */
-import { cpSync, rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+/*
+ * The second half of `npm run build`, after the compiler: copies the files of src/ that are no TypeScript (pages, images, the
+ * OpenAPI document) to dist/, and deletes files of dist/ whose source is gone. Writes only what differs, so that an
+ * installation without write access can start.
+ */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 
-const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
-const OUTPUT = fileURLToPath(new URL('../dist', import.meta.url));
+const SOURCE = join(import.meta.dirname, '../src');
+const OUTPUT = join(import.meta.dirname, '../dist');
+const BUILD_INFO = '.tsbuildinfo';
 
-rmSync(OUTPUT, { recursive: true, force: true });
-cpSync(SOURCE, OUTPUT, { recursive: true, filter: (path) => !path.endsWith('.ts') });
+for (const name of filesIn(SOURCE)) {
+  if (/\.ts$|tsconfig\.json$/.test(name)) continue;
+  const [from, to] = [join(SOURCE, name), join(OUTPUT, name)];
+  if (existsSync(to) && readFileSync(to).equals(readFileSync(from))) continue;
+  mkdirSync(dirname(to), { recursive: true });
+  copyFileSync(from, to);
+}
+
+for (const name of filesIn(OUTPUT)) {
+  const sources = [name, name.replace(/\.js$/, '.ts')].map((source) => join(SOURCE, source));
+  if (name !== BUILD_INFO && !sources.some(existsSync)) rmSync(join(OUTPUT, name));
+}
+
+/** Paths relative to the directory. */
+function filesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
+}

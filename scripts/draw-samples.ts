@@ -1,6 +1,6 @@
 /**
  * Renders scripts/drawings into the images of the sample catalog (samples/images), and small copies of them for the
- * playground's first page (site/gallery): `node scripts/draw-samples.ts [NAME…]`.
+ * playground's first page (src/site/gallery): `node scripts/draw-samples.ts [NAME…]`.
  *
  * Run by hand after a change to a drawing: the images are committed. The letters need the fonts Inter, EB Garamond and
  * League Spartan (Debian: fonts-inter fonts-ebgaramond fonts-league-spartan).
@@ -31,7 +31,7 @@ const MAX_FILE_BYTES = 300_000;
 const CARD_SIZE = [560, 315] as const;
 const CARD_AVATAR_SIZE = [96, 96] as const;
 
-const [DRAWINGS, IMAGES, GALLERY] = ['drawings', '../samples/images', '../site/gallery'].map((directory) =>
+const [DRAWINGS, IMAGES, GALLERY] = ['drawings', '../samples/images', '../src/site/gallery'].map((directory) =>
   join(import.meta.dirname, directory),
 ) as [string, string, string];
 

@@ -6,7 +6,7 @@ import { apiDocument } from './docs-api.ts';
 import { code, table } from './docs-markdown.ts';
 import { apiPage } from './docs-site.ts';
 
-/* Writes the files that are generated from the code: the OpenAPI document, docs/api.md, site/api.html, the table in docs/settings.md and .env.example. */
+/* Writes the files that are generated from the code: the OpenAPI document, docs/api.md, src/site/api.html, the table in docs/settings.md and .env.example. */
 
 const ROOT = new URL('../', import.meta.url);
 const SETTINGS_PAGE = new URL('docs/settings.md', ROOT);
@@ -59,7 +59,7 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8
 writeFileSync(new URL('src/http/openapi/openapi.json', ROOT), `${JSON.stringify(openApiDocument(version), null, 2)}\n`);
 const api = await apiDocument(version);
 writeFileSync(new URL('docs/api.md', ROOT), api);
-writeFileSync(new URL('site/api.html', ROOT), await apiPage(api));
+writeFileSync(new URL('src/site/api.html', ROOT), await apiPage(api));
 writeFileSync(new URL('.env.example', ROOT), envExample());
 
 const page = readFileSync(SETTINGS_PAGE, 'utf8');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { type Command, type CommandContext, type CommandGroup, EXIT, onStopSignal, runCommand } from './cli/command.ts';
-import type { EnvFile } from './config/report.ts';
+import { type EnvFile, loadEnvFile } from './config/env-file.ts';
 import { printable } from './domain/printable.ts';
 
 const USAGE = `Usage: pennant [serve]     start the service (default)
@@ -8,6 +9,7 @@ const USAGE = `Usage: pennant [serve]     start the service (default)
        pennant cache       statistics and clearing of the cache
        pennant doctor      compare a channel with upstream's current responses
        pennant settings    show all settings and their origin
+       pennant health      check whether the service responds
 
 Each command takes --help. pennant --version prints the version.
 `;
@@ -19,6 +21,7 @@ const COMMANDS: Record<string, () => Promise<Command | CommandGroup>> = {
   cache: async () => (await import('./cli/cache.ts')).cacheCommands,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommand,
   settings: async () => (await import('./cli/settings.ts')).settingsCommand,
+  health: async () => (await import('./cli/health.ts')).healthCommand,
 };
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -59,13 +62,15 @@ function onOutputError(error: NodeJS.ErrnoException): void {
   process.exit(EXIT.failed);
 }
 
-/**
- * Runs the command line.
- *
- * @param args without the program's name
- * @param envFile the result of reading `.env`; its variables are already in `process.env`
- */
-export async function main(args: readonly string[], envFile: EnvFile): Promise<void> {
+/** Runs the command line. @param args without the program's name */
+export async function main(args: readonly string[]): Promise<void> {
+  const isService = args.length === 0 || (args.length === 1 && args[0] === 'serve');
+  handleSignals(isService);
+  // V8 would let the heap of a machine with much memory grow to several times its live size before it collects garbage.
+  if (isService) setFlagsFromString('--heap-growing-percent=50');
+  // Only the service's user and group may read DATA_DIR.
+  process.umask(process.umask(0o077) | 0o027);
+  const envFile = loadEnvFile(process.env);
   process.stdout.on('error', onOutputError);
   // It cannot be reported anywhere.
   process.stderr.on('error', () => undefined);
@@ -75,6 +80,21 @@ export async function main(args: readonly string[], envFile: EnvFile): Promise<v
   await Promise.all([process.stdout, process.stderr].map(written));
   // A service that could not start has threads and listeners that would keep the process alive.
   process.exit();
+}
+
+/**
+ * Comes first: process 1 of a container ignores a signal without a handler, and loading the service takes a while. Other
+ * processes are not ended by a handler, because it would wait for the event loop. The command may replace those of SIGINT
+ * and SIGTERM (src/cli/command.ts).
+ */
+function handleSignals(isService: boolean): void {
+  // Without a handler, Node opens a debugger.
+  process.on('SIGUSR1', () => undefined);
+  // The service survives a closed terminal. Once started it also logs the signal (src/cli/serve/start.ts).
+  if (isService) process.on('SIGHUP', () => undefined);
+  if (!isService && process.pid !== 1) return;
+  process.on('SIGINT', () => process.exit(isService ? 0 : 130));
+  process.on('SIGTERM', () => process.exit(isService ? 0 : 143));
 }
 
 /** Resolves when all earlier output is written, or cannot be written. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { PROGRAM } from '../test/helpers/process.ts';
 
-/* Takes the images of the playground and the console in docs/screenshots, with the sample catalog. */
+/* Takes the images of the playground and the console in docs/screenshots, with the sample catalog. They show what `npm run build` made last. */
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PORT = '18180';

@@ -2,8 +2,8 @@ import { constants } from 'node:os';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ParseArgsConfig, parseArgs, stripVTControlCharacters } from 'node:util';
+import type { EnvFile } from '../config/env-file.ts';
 import type { Environment } from '../config/environment.ts';
-import type { EnvFile } from '../config/report.ts';
 import { OperatorError } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOfName } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
@@ -44,7 +44,7 @@ export class StoppedError extends OperatorError {
   }
 }
 
-/** Replaces the earlier handlers of SIGINT and SIGTERM (bin/start.cjs). */
+/** Replaces the earlier handlers of SIGINT and SIGTERM (src/main.ts). */
 export function onStopSignal(handler: (signal: StopSignal) => void): void {
   for (const signal of STOP_SIGNALS) {
     const earlier = process.listeners(signal);

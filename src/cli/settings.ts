@@ -1,4 +1,5 @@
-import { type EnvFile, findNameWarnings, shownSettings } from '../config/report.ts';
+import type { EnvFile } from '../config/env-file.ts';
+import { findNameWarnings, shownSettings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../domain/printable.ts';
 import { defineCommand, formatCount, formatTable } from './command.ts';

@@ -1,23 +1,8 @@
 import { isPrivateAddress } from '../domain/ip-ranges.ts';
+import type { EnvFile } from './env-file.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
 import { isShowable, SettingError } from './setting-forms.ts';
 import { type Config, readSetting, SETTINGS } from './settings.ts';
-
-/** The result of bin/env-file.cjs. */
-export interface EnvFile {
-  readonly path: string;
-  readonly isThere: boolean;
-  /** Why the file is unusable. Then nothing was read from it. */
-  readonly problem: string | undefined;
-  /** Every variable that it sets. */
-  readonly names: readonly string[];
-  /** The variables that were not already in the environment. */
-  readonly loaded: readonly string[];
-  /** Numbers of the lines that have no effect and are no comments. */
-  readonly ignoredLines: readonly number[];
-  /** Numbers of the lines whose value lost its end. */
-  readonly cutLines: readonly number[];
-}
 
 const HIDDEN = 'set (not shown)';
 /** OpenTelemetry's variables that may hold a password. */
@@ -67,7 +52,7 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
   Object.values(SETTINGS).flatMap(({ env, isSecret }) => (isSecret ? [env, fileVariable(env)] : [env])),
 );
 /** Variables that are no settings of this service, but are used by it or by its libraries. */
-const USED_BY_OTHERS = /^(?:NODE_ENV|NODE_COMPILE_CACHE|TZ)$/;
+const USED_BY_OTHERS = /^(?:NODE_ENV|TZ)$/;
 
 const OTLP_ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 

@@ -24,7 +24,7 @@ export const SETTINGS = {
   siteUrl: form.optionalSetting(
     'SITE_URL',
     form.directoryUrl,
-    'Public URL at which the files of `site/` are served. The index then links the playground and the documentation. Unset: no links.',
+    'Public URL at which the files of `dist/site/` are served. The index then links the playground and the documentation. Unset: no links.',
   ),
   imageVersions: form.setting(
     'PICTURE_VERSIONS',

@@ -19,7 +19,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/store/example.ts',
     'src/store/registry.ts',
   ],
-  'Add an image format': ['site/images.js', 'src/domain/formats.ts'],
+  'Add an image format': ['src/domain/formats.ts', 'src/site/images.ts'],
   'Add a setting': ['src/config/settings.ts'],
 };
 

@@ -45,7 +45,7 @@ export const memory: Subject = {
 /** The options that `npm start` gives to Node. */
 function startOptions(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const options = /^node (.*) bin\/pennant\.cjs serve$/.exec(scripts.start)?.[1];
+  const options = /^node (.*) dist\/pennant\.js serve$/.exec(scripts.start)?.[1];
   if (options === undefined) throw new Error(`no options for Node in "${scripts.start}"`);
   return options.split(' ');
 }

@@ -9,7 +9,7 @@ import { isInstalled, PATH_WITH_SERVERS } from './installed.ts';
 import { findFreePort, startProcess } from './process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
-const SITE = fileURLToPath(new URL('../../site', import.meta.url));
+const SITE = fileURLToPath(new URL('../../dist/site', import.meta.url));
 export const findNginx = () => isInstalled('nginx', 'deploy/nginx.conf');
 
 export type Front = Awaited<ReturnType<typeof startFront>>;

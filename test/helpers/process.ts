@@ -8,7 +8,7 @@ import { threadId } from 'node:worker_threads';
 import { HANG_MS } from './wait.ts';
 
 /** The file that `npm start` and the package's command run. */
-export const PROGRAM = fileURLToPath(new URL('../../bin/pennant.cjs', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../dist/pennant.js', import.meta.url));
 
 /** An exit code, or the signal that ended a process. */
 export type ProcessEnd = number | NodeJS.Signals;
@@ -71,7 +71,7 @@ export interface CommandOptions {
   readonly stdout?: number;
   /** A command that runs the command after it. */
   readonly prefix?: readonly string[];
-  /** The program to start. Default: the sources. */
+  /** The program to start. Default: `dist/` of the project, which the set-up of the tests builds. */
   readonly program?: readonly string[];
 }
 

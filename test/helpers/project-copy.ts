@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ROOT } from './documents.ts';
 
-const NOT_COPIED = new Set(['.git', '.env', 'data', 'dist', 'node_modules']);
+const NOT_COPIED = new Set(['.git', '.env', 'data', 'node_modules']);
 /** The files of npm itself beside the packages. Caches of other tools there change while tests run. */
 const FILES_OF_NPM = new Set(['.bin', '.package-lock.json']);
 

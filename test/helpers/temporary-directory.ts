@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 /** A directory for the running test, which is removed at its end. */
 export async function createTemporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-test-'));
-  // Encoders write their compiled code at their end, up to a second after their service was killed.
+  // The processes of a service that was killed may write for a moment longer.
   onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
   return directory;
 }

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { chmod, chown, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -56,12 +56,16 @@ describe('the image', () => {
     directory = await mkdtemp(join(tmpdir(), 'pennant-image-'));
     await chmod(directory, 0o755);
     appDir = join(directory, 'app');
-    const [dependencies, last] = parseDockerfile(await readDeployed('Dockerfile')) as [Stage, Stage];
+    const [build, last] = parseDockerfile(await readDeployed('Dockerfile')) as [Stage, Stage];
     image = last;
-    for (const { copies } of [dependencies, image]) {
-      for (const { sources, target } of copies) await copyAsDocker(sources, join(appDir, target));
+    const buildDir = join(directory, 'build');
+    for (const { sources, target } of build.copies) await copyAsDocker(sources, join(buildDir, target));
+    for (const command of build.commands) await run('sh', ['-c', command], { cwd: buildDir });
+    for (const { isBuilt, sources, target } of image.copies) {
+      if (!isBuilt) await copyAsDocker(sources, join(appDir, target));
+      else await cp(join(buildDir, relative('/app', sources[0] ?? '')), join(appDir, target), { recursive: true });
     }
-    for (const command of dependencies.commands) await run('sh', ['-c', command], { cwd: appDir });
+    await rm(buildDir, { recursive: true });
     node = join(directory, 'node');
     await copyFile(process.execPath, node);
     await chmod(node, 0o755);
@@ -107,18 +111,9 @@ describe('the image', () => {
   });
 
   test('contains no tests, no tools and no development files', async () => {
-    expect((await readdir(appDir)).sort()).toEqual([
-      '.npmrc',
-      'bin',
-      'node_modules',
-      'package-lock.json',
-      'package.json',
-      'samples',
-      'site',
-      'src',
-    ]);
-    const sources = await listFiles(join(appDir, 'src'));
-    expect(sources.filter((file) => file.includes('.test.ts'))).toEqual([]);
+    expect((await readdir(appDir)).sort()).toEqual(['dist', 'node_modules', 'package.json', 'samples']);
+    const compiled = await readdir(join(appDir, 'dist'), { recursive: true });
+    expect(compiled.filter((file) => /\.ts$|\.test\./.test(file))).toEqual([]);
     expect(await readdir(join(appDir, 'node_modules'))).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^(vitest|typescript|node)$/)]),
     );
@@ -203,11 +198,15 @@ function parseStage(text: string) {
   const listOf = (given = '[]') => JSON.parse(given) as string[];
   return {
     image: argumentsOf('FROM')[0]?.split(' ')[0] ?? '',
-    /** Files of the project, with the path they are copied to. */
+    /** Files, with the path that they are copied to. */
     copies: argumentsOf('COPY')
-      .filter((given) => !given.startsWith('--from='))
       .map((given) => given.split(/\s+/))
-      .map((paths) => ({ sources: paths.slice(0, -1), target: paths.at(-1) as string })),
+      .map((words) => ({
+        /** From the first stage, not from the project. */
+        isBuilt: words[0] === '--from=build',
+        sources: words.slice(0, -1).filter((word) => !word.startsWith('--from=')),
+        target: words.at(-1) as string,
+      })),
     commands: argumentsOf('RUN'),
     environment: Object.fromEntries(argumentsOf('ENV').flatMap(assignmentsOf)),
     user: argumentsOf('USER')[0],

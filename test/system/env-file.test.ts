@@ -59,8 +59,8 @@ describe('.env', () => {
 
   const UNUSABLE: [string, string, () => Promise<unknown>][] = [
     ['is a directory', 'it is a directory', () => mkdir(envFile)],
-    ['is in UTF-16', 'it is no text in UTF-8', () => writeFile(envFile, Buffer.from('\u{feff}PORT=9', 'utf16le'))],
-    ['has invalid UTF-8', 'it is no text in UTF-8', () => writeFile(envFile, 'PORT=9\0')],
+    ['is in UTF-16', 'it is not UTF-8 text', () => writeFile(envFile, Buffer.from('\u{feff}PORT=9', 'utf16le'))],
+    ['has invalid UTF-8', 'it is not UTF-8 text', () => writeFile(envFile, 'PORT=9\0')],
     ['is unresolvable', 'it is a link to a file that does not exist', () => symlink('gone', envFile)],
   ];
 

@@ -73,7 +73,8 @@ async function createMachine(): Promise<Machine> {
 async function install(directory: string): Promise<void> {
   await mkdir(directory);
   await copyProject(directory);
-  await symlink('../../bin/pennant.cjs', join(directory, 'node_modules/.bin/pennant'));
+  await symlink('../../dist/pennant.js', join(directory, 'node_modules/.bin/pennant'));
+  await chmod(join(directory, 'dist/pennant.js'), 0o755);
 }
 
 /** Runs the unit's commands as systemd does, in its working directory and environment. */
@@ -124,7 +125,7 @@ test.skipIf(!isPossible)(
     ];
     const settings = blockWith(DOCUMENT, 'BASE_URL=').replaceAll(SEPARATE_PATHS, `${root}/$1/`);
     await writeFile(join(clone, '.env'), settings + further.join('\n'));
-    const checked = await machine.shell('node bin/pennant.cjs serve --check', clone);
+    const checked = await machine.shell('node dist/pennant.js serve --check', clone);
     expect(checked).toContain(`ok       .env: ${join(clone, '.env')}, 9 variables\n`);
     expect(checked).toContain('ok       Redis responds\n');
     expect(checked).not.toMatch(/^warning/m);

@@ -8,7 +8,7 @@ import { createHttpSender } from '../helpers/http-request.ts';
 
 /* deploy/nginx.conf in a real nginx: the playground at its own host name. */
 
-const SITE = fileURLToPath(new URL('../../site/', import.meta.url));
+const SITE = fileURLToPath(new URL('../../dist/site/', import.meta.url));
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -28,7 +28,7 @@ async function ask(path: string, host = 'play.pennant.example') {
 }
 
 describe.skipIf(!findNginx())('the host of the playground', () => {
-  test('serves every file of site/ that a browser needs, and no others', async () => {
+  test('serves every file of dist/site/ that a browser needs, and no others', async () => {
     for (const name of readdirSync(SITE, { encoding: 'utf8', recursive: true })) {
       const mediaType = MEDIA_TYPES[name.split('.').at(-1) ?? ''];
       const { status, headers, body } = await ask(`/${name}`);

@@ -69,16 +69,14 @@ describe('the package', () => {
         'LICENSE',
         'README.md',
         'SECURITY.md',
-        'bin',
         'deploy',
         'dist',
         'docs',
         'package.json',
         'samples',
-        'site',
       ]),
     );
-    expect(packed.filter((path) => /\.(ts|map)$|\.test\.|tsconfig|Dockerfile/.test(path))).toEqual([]);
+    expect(packed.filter((path) => /\.(ts|map|tsbuildinfo)$|\.test\.|tsconfig|Dockerfile/.test(path))).toEqual([]);
   });
 
   test('brings every package that it needs, and no other', async () => {
@@ -181,14 +179,15 @@ describe('the launcher', () => {
   async function copyLauncher(): Promise<string> {
     const copy = await createTemporaryDirectory();
     await cp(join(home, 'node_modules/pennant/package.json'), join(copy, 'package.json'));
-    await cp(join(home, 'node_modules/pennant/bin'), join(copy, 'bin'), { recursive: true });
-    return join(copy, 'bin/pennant.cjs');
+    await mkdir(join(copy, 'dist'));
+    await cp(join(home, 'node_modules/pennant/dist/pennant.js'), join(copy, 'dist/pennant.js'));
+    return join(copy, 'dist/pennant.js');
   }
 
   /** Runs a file with this Node under another version number. */
   function runAs(version: string, launcher: string): Promise<Ended> {
     const disguise = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
-    return run(directory, process.execPath, '-e', `${disguise}; require(${JSON.stringify(launcher)})`);
+    return run(directory, process.execPath, '-e', `${disguise}; import(${JSON.stringify(launcher)})`);
   }
 
   async function olderPrograms(): Promise<string[]> {
@@ -216,7 +215,7 @@ describe('the launcher', () => {
   test('starts the program on the oldest supported Node', async () => {
     const ended = await runAs('24.0.0', await copyLauncher());
     expect(ended.stderr).not.toContain('Pennant needs');
-    expect(ended.stderr).toContain('dist/main.js');
+    expect(ended.stderr).toMatch(/Cannot find module .*dist\/main\.js/);
   });
 });
 

@@ -13,7 +13,7 @@ test('an encoder that cannot be loaded or has another version is refused with on
   const project = await createTemporaryDirectory();
   await copyProject(project);
   const directory = await createTemporaryDirectory();
-  const program = [process.execPath, join(project, 'bin/pennant.cjs')];
+  const program = [process.execPath, join(project, 'dist/pennant.js')];
   const service = await startService({ directory, program, env: { ENCODERS: '1' } });
   onTestFinished(() => void service.child.kill('SIGKILL'));
   let width = 100;
@@ -40,7 +40,7 @@ test('an encoder that cannot be loaded or has another version is refused with on
   expect(await askForImage()).toEqual([503, '5']);
   expect(await problem()).toMatch(/^cannot be loaded \(Cannot find package 'sharp'/);
 
-  const settings = join(project, 'src/images/encoder/job.ts');
+  const settings = join(project, 'dist/images/encoder/job.js');
   const before = await readFile(settings);
   await symlink(SHARP, link);
   await appendFile(settings, '// of another version');
@@ -70,14 +70,14 @@ test('a service that was started through a link keeps its version when the link 
   for (const release of ['pennant-1', 'pennant-2']) {
     await mkdir(join(home, release));
     await copyProject(join(home, release));
-    await appendFile(join(home, release, 'src/images/encoder/job.ts'), `// ${release}`);
+    await appendFile(join(home, release, 'dist/images/encoder/job.js'), `// ${release}`);
   }
   const linkTo = async (release: string) => {
     await symlink(release, join(home, 'next'));
     await rename(join(home, 'next'), join(home, 'pennant'));
   };
   const start = async () => {
-    const program = [process.execPath, join(home, 'pennant/bin/pennant.cjs')];
+    const program = [process.execPath, join(home, 'pennant/dist/pennant.js')];
     const started = await startService({ directory, program, env: { ENCODERS: '1' } });
     onTestFinished(() => void started.child.kill('SIGKILL'));
     return started;

@@ -107,12 +107,12 @@ test('the SDK is loaded once, by the operator’s option only, and not in thread
   const isOfSdk = (url: string) => /\/@opentelemetry\/(?!api\/)/.test(url);
 
   const without = await loadedModules({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.settings.OTEL_EXPORTER_OTLP_ENDPOINT });
-  expect(without.filter((url) => url.endsWith('/src/app/build.ts'))).toHaveLength(1);
+  expect(without.filter((url) => url.endsWith('/dist/app/build.js'))).toHaveLength(1);
   expect(without.filter(isOfSdk)).toEqual([]);
   const withSdk = await loadedModules(receiver.settings);
   expect(withSdk.filter((url) => url.endsWith('/otel.mjs'))).toHaveLength(1);
   // If threads and encoder processes got the operator's options, the report would contain their modules.
-  expect(withSdk.filter((url) => /worker\.ts$|encoder\/start\.ts$/.test(url))).toEqual([]);
+  expect(withSdk.filter((url) => /worker\.js$|encoder\/process\.js$/.test(url))).toEqual([]);
 });
 
 test('a collector that is set while no SDK is loaded causes one warning at start', async () => {

@@ -1,5 +1,4 @@
 import { accessSync, constants } from 'node:fs';
-import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { type App, buildApp } from '../../app/build.ts';
@@ -44,9 +43,6 @@ export async function startService(
   const stop = listenForStop(dataDir, env, logger);
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
   const service = await buildApp(config, { logger, version, settings: shownSettings(env, envFile.loaded) });
-  // Writes the compile cache (bin/start.cjs) for the next start. A process that is killed would not write it at its end.
-  // Before it listens, because it writes thousands of small files at once, and no client should wait for that.
-  flushCompileCache();
   if (!stop.isRequested) {
     await bind(service.http, { host, port }, 'PORT=3000');
     // Without a private listener, nobody asks for the history that it samples.

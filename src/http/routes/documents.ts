@@ -10,7 +10,7 @@ interface DocumentRouteOptions {
   /** Contact address of the operator. */
   readonly contact: string | undefined;
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
-  /** The URL of the files of `site/`, with a slash at the end. */
+  /** The URL of the files of `dist/site/`, with a slash at the end. */
   readonly siteUrl: string | undefined;
   readonly version: string;
   readonly examples: Examples;

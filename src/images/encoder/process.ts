@@ -5,7 +5,6 @@
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import sharp, { type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
@@ -147,5 +146,3 @@ process.on('message', async (task: EncoderTask) => {
   globalThis.gc?.({ type: performed % TASKS_PER_FULL_COLLECTION === 0 ? 'major' : 'minor', execution: 'sync' });
 });
 process.send?.(readEncoderVersion());
-// Not at the end, because the server kills this process. It does nothing without a compile cache.
-flushCompileCache();

@@ -1,0 +1,33 @@
+import { parseConfig } from '../config/settings.ts';
+import { defineCommand } from './command.ts';
+
+const MAX_WAIT_MS = 2_000;
+
+export const healthCommand = defineCommand({
+  usage: 'health',
+  help: `Checks whether the service with these settings responds: on its private listener, or on its public one if
+CONSOLE_PORT is 0. For health checks of containers.
+
+Exit code: 0 it responds, 1 it does not, 2 invalid arguments.`,
+  async run(_given, { env, stderr }) {
+    const { host, port, consoleHost, consolePort } = parseConfig(env);
+    const url =
+      consolePort === 0
+        ? `http://${reachable(host)}:${port}/`
+        : `http://${reachable(consoleHost)}:${consolePort}/healthz`;
+    try {
+      const { status } = await fetch(url, { signal: AbortSignal.timeout(MAX_WAIT_MS) });
+      if (status < 500) return true;
+      stderr.write(`${url} responds with status ${status}.\n`);
+    } catch {
+      stderr.write(`${url} does not respond.\n`);
+    }
+    return false;
+  },
+});
+
+/** The address at which this machine reaches a listener that is bound to the given one. */
+function reachable(host: string): string {
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return address.includes(':') ? `[${address}]` : address;
+}

@@ -1,0 +1,80 @@
+/* Figures of the console, computed from its state. */
+
+import { formatCount, formatDuration } from '../../site/numbers.ts';
+import type { ConsoleState } from '../state.ts';
+
+type Store = ConsoleState['stores'][number];
+
+/** From this share of its bound on, a cache or queue is shown at once. */
+const NEARLY_FULL = 0.7;
+
+/**
+ * The hit rate of cache lookups in percent, and the share of each outcome, 0 to 1. A stale response counts as a hit, because
+ * it came from the cache.
+ *
+ * @returns `undefined` without lookups
+ */
+export function lookupFigures({ hit = 0, stale = 0, miss = 0, refreshed = 0 }: Readonly<Record<string, number>>) {
+  const total = hit + stale + miss + refreshed;
+  if (total === 0) return undefined;
+  const shares = { hit: hit / total, stale: stale / total, miss: (miss + refreshed) / total };
+  return { total, hitPercent: Math.round((shares.hit + shares.stale) * 100), shares };
+}
+
+/** How full it is, by entries or bytes, whichever is more: 0 to 1. 0 if it has no bound. */
+export function fillOf({ entries, maxEntries, bytes, maxBytes }: Omit<Store, 'name'>): number {
+  return Math.max(shareOf(entries, maxEntries), shareOf(bytes, maxBytes));
+}
+
+function shareOf(value = 0, bound = 0): number {
+  return bound === 0 ? 0 : value / bound;
+}
+
+/** Splits caches and queues into those that are nearly full, fullest first, and the others in their order. */
+export function byFill(stores: readonly Store[]): {
+  readonly full: readonly Store[];
+  readonly others: readonly Store[];
+} {
+  const full = stores.filter((store) => fillOf(store) > NEARLY_FULL).toSorted((a, b) => fillOf(b) - fillOf(a));
+  return { full, others: stores.filter((store) => !full.includes(store)) };
+}
+
+/** `4 min`, `1 h 30 min`, `3 days` */
+export function formatUptime(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return `${Math.floor(ms / 1000)} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}
+
+/** A dash for `null`: nothing was measured. */
+export function formatDurationOf(seconds: number | null): string {
+  return seconds === null ? '–' : formatDuration(seconds * 1000);
+}
+
+/** With one decimal place below 10. */
+export function formatRate(perSecond: number): string {
+  return perSecond < 10 ? perSecond.toFixed(1) : formatCount(String(Math.round(perSecond)));
+}
+
+/** Extends the beginning to `length`, so that a chart keeps its time axis. */
+export function padded<T>(values: readonly T[], length: number, filler: T): T[] {
+  return [...new Array<T>(Math.max(0, length - values.length)).fill(filler), ...values];
+}
+
+/** Sums each group of `size` consecutive values. */
+export function inColumns(values: readonly number[], size: number): number[] {
+  const sums: number[] = [];
+  for (const [at, value] of values.entries()) {
+    const column = Math.floor(at / size);
+    sums[column] = (sums[column] ?? 0) + value;
+  }
+  return sums;
+}
+
+/** The labels of an axis at its top, middle and bottom. The middle has none if it is not a whole number. */
+export function countLabels(highest: number): string[] {
+  const middle = highest % 2 === 0 ? formatCount(String(highest / 2)) : '';
+  return [formatCount(String(highest)), middle, '0'];
+}

@@ -1,0 +1,136 @@
+import { element, find } from '../../site/dom.ts';
+import { formatBytes, formatCount } from '../../site/numbers.ts';
+import type { ConsoleState } from '../state.ts';
+import { byFill, fillOf } from './figures.ts';
+import { barRow, dot, nothing, table } from './parts.ts';
+
+const MAX_FIELDS = 8;
+const VERSION_ORIGINS = { 'built-in': 'built in', learned: 'learned from YouTube' };
+const BREAKERS = { closed: 'healthy', open: 'paused after failures', 'half-open': 'testing' };
+/** Outcomes of a call that are no failure. */
+const GOOD_OUTCOMES = new Set(['found', 'channel_not_found', 'image_not_found']);
+
+export function showSources({ sources, recent }: ConsoleState) {
+  const rows = sources.map(({ name, breaker }) => {
+    const calls = Object.entries(recent.sources[name] ?? {});
+    const failed = calls.filter(([outcome]) => !GOOD_OUTCOMES.has(outcome));
+    const total = sum(calls);
+    const state = element(
+      'span',
+      {},
+      dot(breaker === null || breaker === 'closed'),
+      breaker === null ? 'in use' : BREAKERS[breaker],
+    );
+    const why = failed.filter(([, count]) => count > 0).map(([outcome, count]) => `${formatEntries(count)} ${outcome}`);
+    return {
+      cells: [name, state, formatEntries(total), formatEntries(sum(failed))],
+      // Below its row, because a column of reasons would leave no room for the others.
+      ...(why.length > 0 && { detail: why.join(', ') }),
+    };
+  });
+  const facts = sources.flatMap(({ status }) => [
+    ...clientVersionFacts(status),
+    ...quotaFacts(status),
+    ...canaryFacts(status),
+  ]);
+  const columns = [
+    { label: 'Source' },
+    { label: 'State' },
+    { label: 'Calls', isNumber: true },
+    { label: 'Failed', isNumber: true },
+  ];
+  find('#sources', HTMLElement).replaceChildren(table(columns, rows), ...facts);
+}
+
+function canaryFacts(status: ConsoleState['sources'][number]['status']) {
+  if (status?.canary === undefined) return [];
+  const { name, checkedAtMs, known, gone, failure } = status.canary;
+  if (checkedAtMs === null) return [nothing(`Canary ${name}: not loaded yet.`)];
+  const found = gone.length === 0 ? `${known.length} fields` : `${gone.join(', ')} gone`;
+  const time = new Date(checkedAtMs).toISOString().slice(0, 16).replace('T', ' ');
+  return [nothing(`Canary ${name}: ${failure ?? found} (${time} UTC).`)];
+}
+
+function quotaFacts(status: ConsoleState['sources'][number]['status']) {
+  if (status?.quotas === undefined) return [];
+  const used = status.quotas.map(
+    ({ name, spent, perDay }) => `${formatCount(String(spent))} of ${formatCount(String(perDay))} ${name}`,
+  );
+  return [nothing(`YouTube Data API today: ${used.join(', ')}.`)];
+}
+
+function clientVersionFacts(status: ConsoleState['sources'][number]['status']) {
+  if (status?.clientVersion === undefined) return [];
+  const { version, origin } = status.clientVersion;
+  return [nothing(`YouTube client version: ${version} (${VERSION_ORIGINS[origin]}).`)];
+}
+
+export function showFields({ fields }: ConsoleState) {
+  const lacking = fields
+    .filter(({ missing }) => missing > 0)
+    .map((field) => ({ ...field, share: field.missing / (field.missing + field.found) }))
+    .sort((a, b) => b.share - a.share)
+    .slice(0, MAX_FIELDS);
+  const rows = lacking.map(({ source, field, share, missing, found }) =>
+    barRow(`${field} (${source})`, `${missing} of ${missing + found}`, [{ name: 'fill', share }]),
+  );
+  const none = fields.length === 0 ? 'No upstream response has been read yet.' : 'Every field was found.';
+  find('#fields', HTMLElement).replaceChildren(
+    rows.length === 0 ? nothing(none) : element('div', { class: 'bars' }, ...rows),
+  );
+}
+
+export function showStores({ stores }: ConsoleState) {
+  const { full, others } = byFill(stores);
+  const none = nothing('None is more than 70 % full.');
+  find('#full-stores', HTMLElement).replaceChildren(full.length === 0 ? none : bars(full));
+  find('#other-stores', HTMLElement).replaceChildren(bars(others));
+}
+
+function bars(stores: ConsoleState['stores']) {
+  const rows = stores.map((store) => {
+    const amounts = [
+      amount(store.entries, store.maxEntries, formatEntries),
+      amount(store.bytes, store.maxBytes, formatBytes),
+    ];
+    const words = amounts.filter((text) => text !== '').join(' · ');
+    return barRow(store.name, words, [{ name: 'fill', share: fillOf(store) }]);
+  });
+  return element('div', { class: 'bars' }, ...rows);
+}
+
+function amount(value: number | undefined, limit: number | undefined, format: (value: number) => string) {
+  if (value === undefined) return '';
+  return limit === undefined ? format(value) : `${format(value)} of ${format(limit)}`;
+}
+
+function formatEntries(count: number) {
+  return formatCount(String(count));
+}
+
+export function showRefused({ refusedNetworks, limiter }: ConsoleState) {
+  const rows = refusedNetworks.map(({ network, refused }) => ({
+    cells: [element('code', {}, network), formatCount(String(refused))],
+  }));
+  const known = `Tracked clients: ${formatEntries(limiter.clients)}. Evicted before their window ended: ${formatEntries(limiter.evicted)}.`;
+  find('#refused', HTMLElement).replaceChildren(
+    rows.length === 0
+      ? nothing('None in the last minutes.')
+      : table([{ label: 'Network' }, { label: 'Rejected, last minutes', isNumber: true }], rows),
+    nothing(known),
+  );
+}
+
+export function showSettings({ settings }: ConsoleState) {
+  const rows = settings.map(({ name, value, isDefault, origin }) => ({
+    cells: [element('code', {}, name), value === '' ? '–' : value, origin],
+    className: isDefault ? '' : 'own',
+  }));
+  find('#settings', HTMLElement).replaceChildren(
+    table([{ label: 'Variable' }, { label: 'Value' }, { label: 'From' }], rows),
+  );
+}
+
+function sum(calls: readonly (readonly [string, number])[]) {
+  return calls.reduce((total, [, count]) => total + count, 0);
+}

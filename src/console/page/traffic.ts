@@ -1,0 +1,117 @@
+import { element, find } from '../../site/dom.ts';
+import { formatCount } from '../../site/numbers.ts';
+import type { ConsoleState } from '../state.ts';
+import { logLines, stackedBars, withAxes } from './charts.ts';
+import { countLabels, formatDurationOf, formatRate, inColumns, lookupFigures, padded } from './figures.ts';
+import { barRow, legend } from './parts.ts';
+
+const OUTCOMES = [
+  { name: 'responded', label: 'Successful' },
+  { name: 'unchanged', label: 'Not modified (304)' },
+  { name: 'mistaken', label: 'Client error (4xx)' },
+  { name: 'refused', label: 'Rate limited (429)' },
+  { name: 'failed', label: 'Failed (5xx)' },
+] as const;
+const QUANTILES = ['p50', 'p95', 'p99'] as const;
+const LOOKUPS = [
+  { name: 'records', label: 'Records' },
+  { name: 'images', label: 'Images' },
+  { name: 'searches', label: 'Searches' },
+] as const;
+const LOOKUP_OUTCOMES = [
+  { name: 'hit', label: 'Hit' },
+  { name: 'stale', label: 'Stale hit' },
+  { name: 'miss', label: 'Miss' },
+] as const;
+/** The service samples its counters every five seconds and keeps 15 minutes. */
+const STEP_SECONDS = 5;
+const KEPT_STEPS = 180;
+const STEPS_PER_COLUMN = 2;
+/** Labels of the time axis. */
+const TIMES = ['15 min ago', '10', '5', 'now'];
+const LATENCY_SECONDS = { lowest: 0.0001, highest: 10 };
+
+export function showTraffic(state: ConsoleState) {
+  showRequests(state);
+  showLatency(state);
+  showLookups(state);
+}
+
+function showRequests({ steps, recent }: ConsoleState) {
+  const series = OUTCOMES.map(({ name }) => {
+    const counts = steps.map(({ requests }) => requests[name]);
+    return { name, values: inColumns(padded(counts, KEPT_STEPS, 0), STEPS_PER_COLUMN) };
+  });
+  const total = OUTCOMES.reduce((sum, { name }) => sum + recent.requests[name], 0);
+  const { chart, highest } = stackedBars(`Requests by outcome, ${total} in total`, series);
+  const unit = `requests in ${STEP_SECONDS * STEPS_PER_COLUMN} s`;
+  find('#requests-chart', HTMLElement).replaceChildren(
+    withAxes(chart, { labels: countLabels(highest), unit, times: TIMES }),
+  );
+  find('#request-rate', HTMLElement).replaceChildren(
+    formatRate(total / recent.seconds),
+    element('small', {}, ' a second'),
+  );
+  find('#requests-legend', HTMLElement).replaceChildren(
+    ...legend(OUTCOMES.map(({ name, label }) => ({ name, label, value: formatCount(String(recent.requests[name])) }))),
+  );
+}
+
+function showLatency({ steps, recent }: ConsoleState) {
+  const series = QUANTILES.map((name) => {
+    const values = steps.map(({ latencySeconds }) => latencySeconds[name]);
+    return { name, values: padded(values, KEPT_STEPS, null) };
+  });
+  const figures = QUANTILES.map((name) => `${name} ${formatDurationOf(recent.latencySeconds[name])}`);
+  find('#latency-chart', HTMLElement).replaceChildren(
+    withAxes(logLines(`Response time: ${figures.join(', ')}`, series, LATENCY_SECONDS), {
+      labels: ['10 s', '1 s', '100 ms', '10 ms', '1 ms', '0.1 ms'],
+      unit: 'logarithmic',
+      times: TIMES,
+    }),
+  );
+  find('#latency-legend', HTMLElement).replaceChildren(
+    ...legend(QUANTILES.map((name) => ({ name, label: name, value: formatDurationOf(recent.latencySeconds[name]) }))),
+  );
+}
+
+function showLookups({ recent }: ConsoleState) {
+  const rows = LOOKUPS.map(({ name, label }) => {
+    const figures = lookupFigures(recent.lookups[name]);
+    if (figures === undefined) return barRow(label, 'none yet', []);
+    const { total, hitPercent, shares } = figures;
+    return barRow(
+      label,
+      `${hitPercent} % of ${formatCount(String(total))}`,
+      LOOKUP_OUTCOMES.map((outcome) => ({ name: outcome.name, share: shares[outcome.name] })),
+    );
+  });
+  const keys = LOOKUP_OUTCOMES.map((outcome) => ({ ...outcome, value: '' }));
+  find('#lookups', HTMLElement).replaceChildren(
+    element('div', { class: 'bars' }, ...rows),
+    element('ul', { class: 'legend' }, ...legend(keys)),
+  );
+}
+
+export function showEncoder({ steps, recent, encoder }: ConsoleState) {
+  const { queued, running, processes, refused, restarts } = encoder;
+  const waiting = steps.map((step) => step.queued);
+  const { chart, highest } = stackedBars(`Images waiting for an encoder, now ${queued}`, [
+    { name: 'queue', values: padded(waiting, KEPT_STEPS, 0) },
+  ]);
+  const labels = [formatCount(String(highest)), '0'];
+  find('#encoder-chart', HTMLElement).replaceChildren(withAxes(chart, { labels, unit: 'waiting', times: TIMES }));
+  find('#encoder-now', HTMLElement).textContent = `${running} running, ${queued} waiting, ${processes} started`;
+  find('#encoder', HTMLElement).replaceChildren(
+    figure('Encoded', formatCount(String(recent.encoded))),
+    figure('Time, p50', formatDurationOf(recent.encodingSeconds.p50)),
+    figure('Time, p95', formatDurationOf(recent.encodingSeconds.p95)),
+    figure('Wait, p95', formatDurationOf(recent.waitingSeconds.p95)),
+    figure('Rejected', formatCount(String(refused))),
+    figure('Restarts', formatCount(String(restarts))),
+  );
+}
+
+function figure(label: string, value: string) {
+  return element('div', {}, element('dt', {}, label), element('dd', {}, value));
+}

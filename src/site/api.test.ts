@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createApi } from './api.ts';
+import { type Budget, createBudget } from './budget.ts';
+
+const URL = 'https://img.pennant.example/api/channel/x';
+const LIMIT = { 'ratelimit-policy': '"default";q=10;w=30', ratelimit: '"default";r=9;t=30' };
+
+let budget: Budget;
+let sent: number;
+let respond: () => Promise<Response>;
+
+beforeEach(() => {
+  budget = createBudget(() => 0);
+  sent = 0;
+  vi.stubGlobal('fetch', () => {
+    sent += 1;
+    return respond();
+  });
+});
+afterEach(() => void vi.unstubAllGlobals());
+
+const api = () => createApi({ budget, onBudgetChange: () => undefined });
+
+describe('a request of the playground', () => {
+  test('returns the document, counts against the budget and is not sent again while it is fresh', async () => {
+    respond = async () => Response.json({ title: 'A' }, { headers: { ...LIMIT, 'cache-control': 'max-age=60' } });
+    const own = api();
+    expect([await own.getJson(URL), await own.getJson(URL), sent]).toEqual([{ title: 'A' }, { title: 'A' }, 1]);
+    expect(budget.state()?.remaining).toBe(9);
+  });
+
+  test('fails with the fields of the error, and Retry-After in milliseconds', async () => {
+    const error = { code: 'rate_limited', detail: 'Too many. Search for it: /api/search?q=x', requestId: 'r' };
+    respond = async () => Response.json(error, { status: 429, headers: { 'retry-after': '7' } });
+    await expect(api().getJson(URL)).rejects.toMatchObject({
+      status: 429,
+      code: 'rate_limited',
+      message: 'Too many.',
+      requestId: 'r',
+      retryAfterMs: 7_000,
+      canRetry: true,
+    });
+  });
+
+  test.each([
+    [404, false],
+    [400, false],
+    [408, true],
+    [503, true],
+  ])('may be repeated after status %d: %s', async (status, canRetry) => {
+    respond = async () => Response.json({ code: 'x', detail: 'x' }, { status });
+    await expect(api().get(URL)).rejects.toMatchObject({ status, canRetry });
+  });
+
+  test('reports a server that is no instance, and one that does not respond', async () => {
+    respond = async () => new Response('<html>', { status: 502 });
+    await expect(api().get(URL)).rejects.toMatchObject({ status: 502, code: 'unreadable' });
+    respond = async () => new Response('<html>');
+    await expect(api().getJson(URL)).rejects.toMatchObject({ code: 'unreadable' });
+    respond = () => Promise.reject(new TypeError('fetch failed'));
+    await expect(api().get(URL)).rejects.toMatchObject({ status: 0, code: 'unreachable', canRetry: true });
+  });
+});

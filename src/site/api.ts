@@ -1,0 +1,145 @@
+import type { Budget } from './budget.ts';
+import { createRecentResponses, type ReceivedResponse } from './recent-responses.ts';
+
+export interface GetOptions {
+  readonly accept?: string;
+  readonly signal?: AbortSignal;
+  /** Awaited before a request is sent; not called if none is needed. */
+  readonly beforeSend?: () => Promise<void>;
+}
+
+/** Longer than an instance takes for any response. */
+const MAX_RESPONSE_MS = 20_000;
+
+/** A path that is of no use in the page, which has a button instead. */
+const SEARCH_ADVICE = / Search for it: \/api\/search\S+$/;
+
+export const NO_PENNANT = 'This server is not a Pennant instance. Check the instance at the top.';
+
+interface ProblemFields {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId?: string;
+  readonly retryAfterMs?: number;
+}
+
+/** An error response (RFC 9457), or no response at all: then the status is 0. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string;
+  readonly retryAfterMs: number;
+
+  constructor({ status, code, detail, requestId = '', retryAfterMs = 0 }: ProblemFields) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  /** Whether the same request may succeed later. */
+  get canRetry() {
+    return [0, 408, 429].includes(this.status) || this.status >= 500;
+  }
+}
+
+type Api = ReturnType<typeof createApi>;
+
+/** What a part of the page needs to send requests. */
+export interface RequestDeps {
+  readonly api: Api;
+  readonly budget: Budget;
+  /** The origin of the instance; empty if there is none. */
+  readonly instance: () => string;
+}
+
+/** Requests to one instance, counted against its budget. */
+export function createApi({ budget, onBudgetChange }: { budget: Budget; onBudgetChange: () => void }) {
+  const recent = createRecentResponses(() => performance.now());
+
+  /** @returns rejects with `Problem`, or the signal's reason */
+  async function get(url: string, { accept = '*/*', signal, beforeSend }: GetOptions = {}): Promise<ReceivedResponse> {
+    const key = `${accept} ${url}`;
+    const known = recent.get(key);
+    if (known !== undefined) return { ...known, isFromBrowser: true };
+    await beforeSend?.();
+    const response = await send(url, accept, signal);
+    recent.keep(key, response);
+    return response;
+  }
+
+  async function send(url: string, accept: string, signal?: AbortSignal): Promise<ReceivedResponse> {
+    const begunAtMs = budget.begin();
+    const startedAt = performance.now();
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(noResponse()), MAX_RESPONSE_MS);
+    const ended = AbortSignal.any(signal === undefined ? [late.signal] : [signal, late.signal]);
+    const explain = (error: unknown) => explainFailure(error, ended);
+    let headers: Headers | undefined;
+    try {
+      const response = await fetch(url, { headers: { accept }, signal: ended }).catch(explain);
+      const body = await response.blob().catch(explain);
+      const durationMs = performance.now() - startedAt;
+      const isFromBrowser = wasCached(url, startedAt);
+      // A cached response has the rate limit of the time when it was sent.
+      if (!isFromBrowser) headers = response.headers;
+      if (!response.ok) throw await problemOf(response, body);
+      return { headers: response.headers, body, durationMs, isFromBrowser };
+    } finally {
+      clearTimeout(timer);
+      budget.end(begunAtMs, headers);
+      onBudgetChange();
+    }
+  }
+
+  return {
+    get,
+
+    async getJson(url: string, options?: GetOptions) {
+      const { body } = await get(url, options);
+      try {
+        return JSON.parse(await body.text());
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+      }
+    },
+  };
+}
+
+function noResponse() {
+  const detail = `The instance did not respond within ${MAX_RESPONSE_MS / 1000} s.`;
+  return new Problem({ status: 0, code: 'unreachable', detail });
+}
+
+/** @param signal of the request */
+function explainFailure(error: unknown, signal: AbortSignal): never {
+  signal.throwIfAborted();
+  if (!(error instanceof TypeError)) throw error;
+  throw new Problem({
+    status: 0,
+    code: 'unreachable',
+    detail: 'The instance cannot be reached from this browser. Check its address and that it is running.',
+  });
+}
+
+function wasCached(url: string, sinceMs: number) {
+  const entry = performance.getEntriesByName(url, 'resource').at(-1);
+  if (!(entry instanceof PerformanceResourceTiming) || entry.startTime < sinceMs - 1) return false;
+  return entry.transferSize === 0 && entry.decodedBodySize > 0;
+}
+
+async function problemOf(response: Response, body: Blob) {
+  const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
+  try {
+    const { code, detail, requestId } = JSON.parse(await body.text());
+    const words = String(detail).replace(SEARCH_ADVICE, '');
+    return new Problem({ status: response.status, code, detail: words, requestId, retryAfterMs });
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const detail = `The server responded with status ${response.status} and no error document. Is it a Pennant instance?`;
+    return new Problem({ status: response.status, code: 'unreadable', detail, retryAfterMs });
+  }
+}

@@ -1,0 +1,87 @@
+import { element } from './dom.ts';
+
+export interface ExampleChannel {
+  readonly channelId: string;
+  readonly title: string;
+  readonly handle: string | null;
+}
+
+const MAX_WAIT_MS = 20_000;
+
+/**
+ * The images of the sample channels are part of the page, so that they cost no requests; a test compares the list with
+ * samples/channels.ndjson.
+ */
+const SAMPLES: Readonly<Record<string, { file: string; hasBanner?: boolean }>> = {
+  UCPennantSample00000001A: { file: 'pennant' },
+  UCPennantSample00000002A: { file: 'lantern', hasBanner: false },
+  UCPennantSample00000003A: { file: 'saltmarrow' },
+  UCPennantSample00000004A: { file: 'fernwick' },
+  UCPennantSample00000005A: { file: 'hoehenkamm' },
+  UCPennantSample00000006A: { file: 'ninth-tide' },
+  UCPennantSample00000007A: { file: 'copper-loop' },
+  UCPennantSample00000008A: { file: 'nightglass' },
+};
+
+interface GalleryDeps {
+  readonly channels: () => readonly ExampleChannel[];
+  /** The page's address for a channel. */
+  readonly addressOf: (handle: string) => string;
+  readonly onChoose: (handle: string) => void;
+}
+
+/** Channels of the instance, each a link. */
+export function createGallery(list: HTMLElement, { channels, addressOf, onChoose }: GalleryDeps) {
+  function card({ channelId, title, handle }: ExampleChannel) {
+    const name = handle ?? channelId;
+    const sample = SAMPLES[channelId];
+    const link = element(
+      'a',
+      { class: 'sample', href: addressOf(name) },
+      ...(sample === undefined ? [] : images(sample)),
+      element(
+        'span',
+        { class: 'sample-text' },
+        element('b', {}, title),
+        element('span', { class: 'sample-handle' }, name),
+      ),
+    );
+    link.addEventListener('click', (event) => {
+      // Other clicks open a tab or a window.
+      if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      onChoose(name);
+    });
+    return element('li', {}, link);
+  }
+
+  return {
+    /** Writes the links again, because another instance is asked. */
+    update() {
+      list.replaceChildren(...channels().map(card));
+    },
+  };
+}
+
+/** Some channels of the instance that the page belongs to; none if the page is on another web host. */
+export async function loadChannels(): Promise<readonly ExampleChannel[]> {
+  try {
+    const response = await fetch('channels.json', { signal: AbortSignal.timeout(MAX_WAIT_MS) });
+    return response.ok ? (await response.json()).channels : [];
+  } catch {
+    // No response in time, or a page: some hosts respond with one to every path.
+    return [];
+  }
+}
+
+function images({ file, hasBanner = true }: { file: string; hasBanner?: boolean }) {
+  const banner = hasBanner ? image(`gallery/${file}.webp`, 560, 315) : 'No banner';
+  return [
+    element('span', { class: 'sample-banner' }, banner),
+    element('span', { class: 'sample-face' }, image(`gallery/${file}-avatar.webp`, 96, 96)),
+  ];
+}
+
+function image(src: string, width: number, height: number) {
+  return element('img', { src, width, height, alt: '', loading: 'lazy' });
+}

@@ -1,0 +1,190 @@
+import { Problem, type RequestDeps } from './api.ts';
+import { createComparison } from './comparison.ts';
+import { element, find } from './dom.ts';
+import { createImageOptions } from './image-options.ts';
+import { type ImageSnippetInput, imageSnippets } from './image-snippets.ts';
+import {
+  altOf,
+  BROWSER_ACCEPT,
+  type ChannelRecord,
+  type ImageChoice,
+  imageUrl,
+  throughInstance,
+  VARIANTS,
+} from './images.ts';
+import { createNotice } from './notice.ts';
+import { formatBytes, formatDuration } from './numbers.ts';
+import type { ReceivedResponse } from './recent-responses.ts';
+import { createRegion } from './region.ts';
+import { createSnippetBox } from './snippet-box.ts';
+
+export interface ShownImage {
+  readonly choice: ImageChoice;
+  /** Of the bytes in this page. */
+  readonly url: string;
+  /** In pixels. */
+  readonly width: number;
+}
+
+interface ImagePanelDeps extends RequestDeps {
+  readonly onChoice: (choice: ImageChoice, isTyped: boolean) => void;
+  readonly onImage: (image: ShownImage) => void;
+}
+
+/** Variant, format and size, the instance's image for them, and the snippets. */
+export function createImagePanel(root: HTMLElement, { api, budget, instance, onChoice, onImage }: ImagePanelDeps) {
+  const preview = find('#preview', HTMLImageElement, root);
+  const figure = find('.preview', HTMLElement, root);
+  const facts = find('#facts', HTMLElement, root);
+  const download = find('#download', HTMLAnchorElement, root);
+  const snippetArea = find('#image-snippets', HTMLElement, root);
+  const region = createRegion({ notice: createNotice(find('#image-notice', HTMLElement, root)), budget });
+  const snippets = createSnippetBox<ImageSnippetInput>(snippetArea, {
+    id: 'image-snippet',
+    label: 'Copy the image as',
+  });
+  const comparison = createComparison(find('#comparison', HTMLElement, root), { api, budget, instance });
+  const options = createImageOptions(find('#options', HTMLFormElement, root), {
+    onChange(isTyped) {
+      onChoice(options.choice(), isTyped);
+      load();
+    },
+    onInvalid: () => region.say('Width and height are whole numbers from 1 to 4096, quality from 1 to 100.'),
+  });
+  let record: ChannelRecord | undefined;
+  let objectUrls: string[] = [];
+
+  function writeSnippets(size: { width: number; height: number } | undefined) {
+    if (record === undefined) return;
+    const choice = options.choice();
+    const shown = record;
+    const hasImage = imageUrl(shown, choice) !== undefined;
+    snippetArea.hidden = !hasImage;
+    comparison.show(hasImage ? { record: shown, choice } : undefined);
+    if (!hasImage) return;
+    snippets.show(imageSnippets(choice.variant), {
+      choice,
+      urlOf: (changes) => imageUrl(shown, { ...choice, ...changes }) ?? '',
+      alt: altOf(shown, choice.variant),
+      size,
+    });
+  }
+
+  /** Removes what belongs to the previous image. */
+  function clearImage() {
+    figure.classList.remove('is-loading');
+    preview.hidden = true;
+    preview.removeAttribute('src');
+    preview.alt = '';
+    facts.replaceChildren();
+    download.hidden = true;
+  }
+
+  function load() {
+    if (record === undefined) return;
+    const shown = record;
+    const choice = options.choice();
+    const publicUrl = imageUrl(shown, choice);
+    writeSnippets(undefined);
+    if (publicUrl === undefined) {
+      clearImage();
+      const isBare = Object.values(shown.bannerUrls).every((url) => url === null);
+      return region.say(
+        isBare ? 'This channel has no banner and no avatar.' : `This channel has no ${nounOf(choice)}.`,
+      );
+    }
+    figure.classList.add('is-loading');
+    const label = VARIANTS.find(({ variant }) => variant === choice.variant)?.label;
+    void region.run({
+      label: `Loading the image: ${label}.`,
+      verb: 'Load',
+      async load(options) {
+        const url = throughInstance(instance(), publicUrl);
+        return decode(await api.get(url, { ...options, accept: BROWSER_ACCEPT }));
+      },
+      show: (decoded) => showImage(shown, choice, decoded),
+      fail() {
+        clearImage();
+        return [];
+      },
+      retry: load,
+    });
+  }
+
+  function showImage(
+    shown: ChannelRecord,
+    choice: ImageChoice,
+    { response: { headers, body, durationMs, isFromBrowser }, url, size }: Awaited<ReturnType<typeof decode>>,
+  ) {
+    objectUrls.push(url);
+    figure.classList.remove('is-loading');
+    preview.src = url;
+    preview.hidden = false;
+    preview.alt = altOf(shown, choice.variant);
+    const format = body.type.replace('image/', '').toUpperCase();
+    facts.replaceChildren(
+      fact('Size', `${size.width} × ${size.height}`),
+      fact('Format', format === 'WEBP' ? 'WebP' : format),
+      fact('Bytes', formatBytes(body.size)),
+      fact('Time', isFromBrowser ? 'from this browser' : formatDuration(durationMs)),
+      fact('Cache', cacheWord(headers.get('cache-status'))),
+    );
+    download.href = url;
+    download.download = `${shown.channelId}-${choice.variant}.${body.type === 'image/jpeg' ? 'jpg' : body.type.slice(6)}`;
+    download.hidden = false;
+    writeSnippets(size);
+    onImage({ choice, url, width: size.width });
+  }
+
+  return {
+    /** Shows another channel with this choice; `load` requests the image. */
+    show(shown: ChannelRecord, choice: ImageChoice) {
+      region.end();
+      for (const url of objectUrls) URL.revokeObjectURL(url);
+      objectUrls = [];
+      record = shown;
+      clearImage();
+      options.show(shown, choice);
+      writeSnippets(undefined);
+    },
+
+    load,
+
+    /** Shows another choice of the same channel. */
+    apply(choice: ImageChoice) {
+      if (record === undefined) return;
+      options.show(record, choice);
+      load();
+    },
+
+    choose: options.choose,
+    choice: options.choice,
+  };
+}
+
+/** @returns the URL of the bytes in this page, and their size in pixels; rejects with `Problem` */
+async function decode(response: ReceivedResponse) {
+  const url = URL.createObjectURL(response.body);
+  const image = new Image();
+  image.src = url;
+  try {
+    await image.decode();
+  } catch {
+    URL.revokeObjectURL(url);
+    throw new Problem({ status: 200, code: 'unreadable', detail: 'This browser cannot show the image.' });
+  }
+  return { response, url, size: { width: image.naturalWidth, height: image.naturalHeight } };
+}
+
+function nounOf({ variant }: ImageChoice) {
+  return variant === 'avatar' ? 'avatar' : 'banner';
+}
+
+function fact(label: string, value: string) {
+  return element('div', {}, element('dt', {}, label), element('dd', {}, value));
+}
+
+/** @param cacheStatus RFC 9211 */
+function cacheWord(cacheStatus: string | null) {
+  return /;\s*hit/.test(cacheStatus ?? '') ? 'hit' : 'miss';
+}

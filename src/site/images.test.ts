@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { type ChannelRecord, type ImageChoice, imageUrl, isRecord, throughInstance, usualWidth } from './images.ts';
+
+const BASE = 'https://img.pennant.example/UCPennantSample00000001A';
+const RECORD = {
+  channelId: 'UCPennantSample00000001A',
+  title: 'A',
+  bannerUrls: { tv: `${BASE}/tv`, mobile: null },
+} as unknown as ChannelRecord;
+const CHOICE: ImageChoice = { variant: 'tv', format: 'auto', width: '', height: '', quality: '' };
+
+describe('the URL of an image', () => {
+  test.each([
+    [{}, `${BASE}/tv`],
+    [
+      { format: 'avif', width: '640', height: '100', quality: '50' },
+      `${BASE}/tv?format=avif&width=640&height=100&quality=50`,
+    ],
+    // PNG has no quality.
+    [{ format: 'png', quality: '50' }, `${BASE}/tv?format=png`],
+    [{ variant: 'mobile' }, undefined],
+  ] as const)('for %j is %s', (changes, url) => expect(imageUrl(RECORD, { ...CHOICE, ...changes })).toBe(url));
+
+  test('is asked for at the address of the instance', () => {
+    expect(throughInstance('http://localhost:8080', `${BASE}/tv?width=9`)).toBe(
+      'http://localhost:8080/UCPennantSample00000001A/tv?width=9',
+    );
+  });
+
+  test('is 1280 pixels wide for a banner and 176 for an avatar', () => {
+    expect([usualWidth('desktop'), usualWidth('avatar')]).toEqual(['1280', '176']);
+  });
+});
+
+test('a document is a record if it has what the page needs', () => {
+  expect([RECORD, { ...RECORD, title: 1 }, {}, null, 'text'].map(isRecord)).toEqual([true, false, false, false, false]);
+});

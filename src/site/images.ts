@@ -1,0 +1,98 @@
+export type Variant = 'default' | 'tv' | 'desktop' | 'tablet' | 'mobile' | 'avatar';
+
+export type Format = 'auto' | 'avif' | 'webp' | 'jpeg' | 'png';
+
+export interface ImageChoice {
+  readonly variant: Variant;
+  readonly format: Format;
+  /** Digits, empty for the image's own. */
+  readonly width: string;
+  readonly height: string;
+  readonly quality: string;
+}
+
+export interface ChannelRecord {
+  readonly channelId: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly customUrl: string | null;
+  readonly publishedAt: string | null;
+  readonly country: string | null;
+  readonly subscriberCount: string | null;
+  readonly viewCount: string | null;
+  readonly videoCount: string | null;
+  readonly bannerUrl: string | null;
+  readonly avatarUrl: string | null;
+  readonly bannerUrls: Record<Variant, string | null>;
+  readonly links: { title: string; url: string }[];
+}
+
+export const VARIANTS: readonly { variant: Variant; label: string }[] = [
+  { variant: 'tv', label: 'TV' },
+  { variant: 'desktop', label: 'Desktop' },
+  { variant: 'tablet', label: 'Tablet' },
+  { variant: 'mobile', label: 'Phone' },
+  { variant: 'avatar', label: 'Avatar' },
+  { variant: 'default', label: 'Default' },
+];
+
+export const FORMATS: readonly { format: Format; label: string }[] = [
+  { format: 'auto', label: 'Auto' },
+  { format: 'avif', label: 'AVIF' },
+  { format: 'webp', label: 'WebP' },
+  { format: 'jpeg', label: 'JPEG' },
+  { format: 'png', label: 'PNG' },
+];
+
+/** Widths that pages use most. The middle one of a banner, and the last one of an avatar, is the usual width. */
+const PRESET_WIDTHS = { banner: ['640', '1280', '2560'], avatar: ['48', '96', '176'] };
+const USUAL_WIDTH = { banner: '1280', avatar: '176' };
+
+/** The `Accept` that browsers send for an `<img>`. */
+export const BROWSER_ACCEPT = 'image/avif,image/webp,image/png,image/*;q=0.8,*/*;q=0.5';
+
+/** Whether a JSON document has the fields that the page needs. */
+export function isRecord(response: unknown): response is ChannelRecord {
+  const { channelId, title, bannerUrls } = (response ?? {}) as Record<string, unknown>;
+  return typeof channelId === 'string' && typeof title === 'string' && typeof bannerUrls === 'object';
+}
+
+export function kindOf(variant: Variant) {
+  return variant === 'avatar' ? 'avatar' : 'banner';
+}
+
+export function presetWidths(variant: Variant) {
+  return PRESET_WIDTHS[kindOf(variant)];
+}
+
+export function usualWidth(variant: Variant) {
+  return USUAL_WIDTH[kindOf(variant)];
+}
+
+/** The variant that is shown first. */
+export function firstVariant({ bannerUrl }: ChannelRecord): Variant {
+  return bannerUrl === null ? 'avatar' : 'tv';
+}
+
+/** The image's public URL, `undefined` if the channel has none. */
+export function imageUrl(record: ChannelRecord, { variant, format, width, height, quality }: ImageChoice) {
+  const own = record.bannerUrls[variant];
+  if (own === null) return undefined;
+  const url = new URL(own);
+  if (format !== 'auto') url.searchParams.set('format', format);
+  if (width !== '') url.searchParams.set('width', width);
+  if (height !== '') url.searchParams.set('height', height);
+  if (quality !== '' && format !== 'png') url.searchParams.set('quality', quality);
+  return url.href;
+}
+
+/** The same resource at the instance's address: its public name may not be reachable from here. */
+export function throughInstance(instance: string, publicUrl: string) {
+  const { pathname, search } = new URL(publicUrl);
+  return `${instance}${pathname}${search}`;
+}
+
+/** The text alternative of an image: "Banner of …" or "Avatar of …". */
+export function altOf({ title }: ChannelRecord, variant: Variant) {
+  return `${variant === 'avatar' ? 'Avatar' : 'Banner'} of ${title}`;
+}

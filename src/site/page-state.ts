@@ -1,0 +1,83 @@
+import { FORMATS, type Format, VARIANTS, type Variant } from './images.ts';
+
+/** What the page shows. The page's address contains all of it. */
+export interface PageState {
+  /** A handle, an ID or what somebody typed; empty for the first page. */
+  readonly channel: string;
+  /** `undefined`: the TV crop, or the avatar of a channel without a banner. */
+  readonly variant: Variant | undefined;
+  readonly format: Format;
+  /** Digits; `''` for the image's own; `undefined` for the usual width. */
+  readonly width: string | undefined;
+  readonly height: string;
+  readonly quality: string;
+  /** An origin; empty for the one that the page is configured with. */
+  readonly instance: string;
+}
+
+const MAX_SIDE = 4096;
+const MAX_QUALITY = 100;
+/** In an address, an empty value would look like a mistake. */
+const OWN_SIZE = 'auto';
+
+/** A new channel starts with these choices. */
+export const USUAL_CHOICE = Object.freeze({
+  variant: undefined,
+  format: 'auto' as const,
+  width: undefined,
+  height: '',
+  quality: '',
+});
+
+/** Reads the page's address. Values that the page could not have written are ignored. */
+export function readState(href: string): PageState {
+  const { searchParams: params, hash } = new URL(href);
+  const width = params.get('width');
+  return {
+    channel: params.get('channel') ?? decode(hash.slice(1)),
+    variant: VARIANTS.find(({ variant }) => variant === params.get('variant'))?.variant,
+    format: FORMATS.find(({ format }) => format === params.get('format'))?.format ?? 'auto',
+    width: width === OWN_SIZE ? '' : numberUpTo(MAX_SIDE, width) || undefined,
+    height: numberUpTo(MAX_SIDE, params.get('height')),
+    quality: numberUpTo(MAX_QUALITY, params.get('quality')),
+    instance: params.get('instance') ?? '',
+  };
+}
+
+/**
+ * The address that `readState` reads as this state; usual values are left out.
+ *
+ * @param href of the page now
+ */
+export function addressOf({ channel, variant, format, width, height, quality, instance }: PageState, href: string) {
+  const url = new URL(href);
+  url.hash = '';
+  url.search = '';
+  const parameters = {
+    channel,
+    variant,
+    format: format === 'auto' ? '' : format,
+    width: width === '' ? OWN_SIZE : width,
+    height,
+    quality,
+    instance,
+  };
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== '') url.searchParams.set(name, value);
+  }
+  // Both are allowed in a query and are easier to read as they are.
+  url.search = url.search.replaceAll('%40', '@').replaceAll('%3A%2F%2F', '://');
+  return url.href;
+}
+
+function numberUpTo(highest: number, text: string | null) {
+  return text !== null && /^[1-9]\d{0,3}$/.test(text) && Number(text) <= highest ? text : '';
+}
+
+function decode(text: string) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}

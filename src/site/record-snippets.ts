@@ -1,0 +1,90 @@
+import { shellQuote } from './image-snippets.ts';
+import type { ChannelRecord } from './images.ts';
+import { formatCount } from './numbers.ts';
+import type { Snippet } from './snippet-box.ts';
+
+export interface RecordSnippetInput {
+  readonly record: ChannelRecord;
+  /** The address of the record. */
+  readonly url: string;
+}
+
+/** https://discord.com/developers/docs/resources/message#embed-object-embed-limits (2026-11) */
+const EMBED_LIMITS = { title: 256, description: 4096 };
+const EMBED_COLOUR = 0xe8533f;
+
+export const RECORD_SNIPPETS: readonly Snippet<RecordSnippetInput>[] = [
+  { name: 'json', label: 'JSON', write: ({ record }) => JSON.stringify(record, null, 2) },
+  { name: 'curl', label: 'curl', write: ({ url }) => `curl -fsS ${shellQuote(url)}` },
+  { name: 'fetch', label: 'fetch', write: fetchCall },
+  { name: 'python', label: 'Python', write: pythonProgram },
+  { name: 'php', label: 'PHP', write: phpProgram },
+  {
+    name: 'discord',
+    label: 'Discord',
+    write: discordMessage,
+    note: 'POST this as application/json to a webhook. Discord must be able to reach the instance.',
+  },
+];
+
+function fetchCall({ url }: RecordSnippetInput) {
+  return [
+    `const response = await fetch(${JSON.stringify(url)});`,
+    'const channel = await response.json();',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders are part of the text to copy.
+    'if (!response.ok) throw new Error(`${channel.code}: ${channel.detail}`);',
+    'console.log(channel.title, channel.subscriberCount);',
+  ].join('\n');
+}
+
+function pythonProgram({ url }: RecordSnippetInput) {
+  return [
+    'import json',
+    'from urllib.request import urlopen',
+    '',
+    `with urlopen(${JSON.stringify(url)}) as response:`,
+    '    channel = json.load(response)',
+    'print(channel["title"], channel["subscriberCount"])',
+  ].join('\n');
+}
+
+function phpProgram({ url }: RecordSnippetInput) {
+  const quoted = `'${url.replace(/['\\]/g, '\\$&')}'`;
+  return [
+    '<?php',
+    `$json = file_get_contents(${quoted});`,
+    'if ($json === false) exit(1);',
+    '$channel = json_decode($json, true, flags: JSON_THROW_ON_ERROR);',
+    `echo $channel['title'], ' ', $channel['subscriberCount'], PHP_EOL;`,
+  ].join('\n');
+}
+
+/** The body of a message with one embed. JPEG and PNG are formats that every Discord client shows. */
+function discordMessage({ record }: RecordSnippetInput) {
+  const { title, description, channelId, bannerUrls, subscriberCount, videoCount } = record;
+  const fields = [
+    { name: 'Subscribers', value: subscriberCount },
+    { name: 'Videos', value: videoCount },
+  ].flatMap(({ name, value }) => (value === null ? [] : [{ name, value: formatCount(value), inline: true }]));
+  const embed = {
+    title: cut(title, EMBED_LIMITS.title),
+    url: `https://www.youtube.com/channel/${channelId}`,
+    ...(description && { description: cut(description, EMBED_LIMITS.description) }),
+    color: EMBED_COLOUR,
+    ...(bannerUrls.avatar !== null && { thumbnail: { url: scaled(bannerUrls.avatar, 'png', '176') } }),
+    ...(bannerUrls.desktop !== null && { image: { url: scaled(bannerUrls.desktop, 'jpeg', '1280') } }),
+    ...(fields.length > 0 && { fields }),
+  };
+  return JSON.stringify({ embeds: [embed] }, null, 2);
+}
+
+function cut(text: string, maxCharacters: number) {
+  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`;
+}
+
+function scaled(own: string, format: string, width: string) {
+  const url = new URL(own);
+  url.searchParams.set('format', format);
+  url.searchParams.set('width', width);
+  return url.href;
+}

@@ -1,0 +1,70 @@
+import { Problem } from './api.ts';
+import type { Budget } from './budget.ts';
+import type { Notice } from './notice.ts';
+import { waitForBudget } from './patience.ts';
+
+/** What a region of the page does at the moment, such as a lookup. */
+interface Action<T> {
+  /** A sentence for the notice while it loads. */
+  readonly label: string;
+  /** For the button that skips a wait: "Look up". */
+  readonly verb: string;
+  /** Rejects with `Problem`. */
+  readonly load: (options: { signal: AbortSignal; beforeSend: () => Promise<void> }) => Promise<T>;
+  /** The signal is aborted when the next action begins. */
+  readonly show: (loaded: T, signal: AbortSignal) => void;
+  /** Removes what belongs to the action; returns buttons for the notice. */
+  readonly fail?: (problem: Problem) => HTMLElement[];
+  /** Begins the action again. */
+  readonly retry: () => void;
+}
+
+/**
+ * A region has one action at a time. A new action replaces the former one, which then changes nothing. Only the current
+ * action writes the notice of the region, and the visitor can cancel it.
+ */
+export function createRegion({ notice, budget }: { readonly notice: Notice; readonly budget: Budget }) {
+  let current = new AbortController();
+
+  function end() {
+    current.abort();
+    current = new AbortController();
+    notice.clear();
+  }
+
+  return {
+    /** Ends the current action. */
+    end,
+
+    /** Ends the current action and shows a sentence. */
+    say(words: string) {
+      end();
+      notice.say(words);
+    },
+
+    async run<T>({ label, verb, load, show, fail, retry }: Action<T>) {
+      end();
+      const own = current;
+      const { signal } = own;
+      const cancel = () => own.abort(new Problem({ status: 0, code: 'cancelled', detail: '' }));
+      notice.busy(label, cancel);
+      try {
+        const loaded = await load({
+          signal,
+          async beforeSend() {
+            await waitForBudget(budget, (ms) => notice.wait(ms, { verb, cancel, signal }));
+            signal.throwIfAborted();
+            notice.busy(label, cancel);
+          },
+        });
+        signal.throwIfAborted();
+        notice.clear();
+        show(loaded, signal);
+      } catch (error) {
+        if (own !== current) return;
+        if (!(error instanceof Problem)) throw error;
+        notice.explain(error, retry, ...(fail?.(error) ?? []));
+      }
+    },
+  };
+}

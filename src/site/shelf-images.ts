@@ -1,0 +1,126 @@
+import { Problem, type RequestDeps } from './api.ts';
+import type { ShownImage } from './image-panel.ts';
+import {
+  BROWSER_ACCEPT,
+  type ChannelRecord,
+  type ImageChoice,
+  imageUrl,
+  throughInstance,
+  usualWidth,
+  type Variant,
+} from './images.ts';
+import { pauseFor, waitForBudget, whenSeen } from './patience.ts';
+import type { Shelf } from './shelf.ts';
+
+interface ShelfImagesDeps extends RequestDeps {
+  readonly shelf: Shelf;
+  /** The shelf: nothing is loaded before it is on the screen. */
+  readonly element: HTMLElement;
+  readonly onAvatar: (url: string) => void;
+}
+
+/** Loads the images of the devices and the avatar, as far as the image panel does not load them anyway. */
+export function createShelfImages({ api, budget, instance, shelf, element, onAvatar }: ShelfImagesDeps) {
+  let objectUrls: string[] = [];
+  let shown: { record: ChannelRecord; signal: AbortSignal } | undefined;
+  let isTvRequested = false;
+
+  /** @returns the address of the bytes in this page */
+  async function load(variant: Variant): Promise<string | undefined> {
+    if (shown === undefined) return undefined;
+    const { record, signal } = shown;
+    if (signal.aborted) return undefined;
+    const url = imageUrl(record, { variant, format: 'auto', width: usualWidth(variant), height: '', quality: '' });
+    if (url === undefined) return undefined;
+    try {
+      const { body } = await api.get(throughInstance(instance(), url), {
+        accept: BROWSER_ACCEPT,
+        signal,
+        beforeSend: () => waitForBudget(budget, (ms) => pauseFor(ms, signal)),
+      });
+      const shownUrl = URL.createObjectURL(body);
+      objectUrls.push(shownUrl);
+      return shownUrl;
+    } catch (error) {
+      // The shelf is not needed, and the image panel shows errors.
+      if (!signal.aborted && !(error instanceof Problem)) throw error;
+      return undefined;
+    }
+  }
+
+  async function loadAvatar() {
+    const url = await load('avatar');
+    if (url === undefined) return;
+    shelf.showAvatar(url);
+    onAvatar(url);
+  }
+
+  async function loadTv() {
+    isTvRequested = true;
+    const url = await load('tv');
+    if (url === undefined) return;
+    const image = new Image();
+    image.src = url;
+    const isDecoded = await image.decode().then(
+      () => true,
+      () => false,
+    );
+    if (isDecoded) await showTv(url, image.naturalWidth);
+  }
+
+  /** @param width of the image in pixels */
+  async function showTv(url: string, width: number) {
+    const signal = shown?.signal;
+    if (signal === undefined || signal.aborted) return;
+    if (width >= Number(usualWidth('tv'))) return shelf.showOnAll(url);
+    // A small banner may have another shape, and then its crops are not parts of the TV crop.
+    shelf.showImage('tv', url);
+    for (const variant of shelf.missing()) {
+      const own = await load(variant);
+      if (signal.aborted) return;
+      if (own !== undefined) shelf.showImage(variant, own);
+    }
+  }
+
+  return {
+    /**
+     * @param choice the image panel's
+     * @param loadChosen called first
+     */
+    show(record: ChannelRecord, choice: ImageChoice, signal: AbortSignal, loadChosen: () => void) {
+      for (const url of objectUrls) URL.revokeObjectURL(url);
+      objectUrls = [];
+      shown = { record, signal };
+      isTvRequested = record.bannerUrl === null;
+      whenSeen(element, signal, () => {
+        loadChosen();
+        if (!isTvRequested && !isUsual(choice, 'tv')) void loadTv();
+        if (!isUsual(choice, 'avatar')) void loadAvatar();
+      });
+    },
+
+    /** The panel loads another image now, perhaps before it had the one that serves all devices. */
+    panelChanged() {
+      if (!isTvRequested) void loadTv();
+    },
+
+    /** Uses the image of the panel. */
+    use({ choice, url, width }: ShownImage) {
+      if (isUsual(choice, 'tv')) {
+        isTvRequested = true;
+        return void showTv(url, width);
+      }
+      if (isUsual(choice, 'avatar')) {
+        shelf.showAvatar(url);
+        return onAvatar(url);
+      }
+      const isWhole = choice.variant !== 'avatar' && choice.height === '';
+      if (isWhole && width >= Number(usualWidth('tv')) / 2) shelf.showImage(choice.variant, url);
+    },
+  };
+}
+
+/** Whether the panel's image is the one that the shelf needs. */
+function isUsual(choice: ImageChoice, variant: Variant) {
+  return choice.variant === variant && choice.width === usualWidth(variant) && choice.height === '';
+}

@@ -1,0 +1,114 @@
+import { element } from './dom.ts';
+import type { ChannelRecord, Variant } from './images.ts';
+
+interface Device {
+  readonly button: HTMLElement;
+  readonly banner: HTMLElement;
+  readonly face: HTMLElement;
+  readonly name: HTMLElement;
+  readonly handle: HTMLElement;
+}
+
+/** Width of the visible part of a banner that is 2560 pixels wide (docs/decisions.md). */
+const DEVICES = [
+  { variant: 'tv', label: 'TV', visibleWidth: 2560, videos: 0 },
+  { variant: 'desktop', label: 'Desktop', visibleWidth: 2560, videos: 4 },
+  { variant: 'tablet', label: 'Tablet', visibleWidth: 1855, videos: 6 },
+  { variant: 'mobile', label: 'Phone', visibleWidth: 1546, videos: 3 },
+] as const;
+
+export type Shelf = ReturnType<typeof createShelf>;
+
+/**
+ * The banner on four devices. Usually one image serves all of them: the other frames show their part of the TV image
+ * until they get their own.
+ */
+export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (variant: Variant) => void }) {
+  const devices: Map<Variant, Device> = new Map();
+  for (const { variant, label, videos } of DEVICES) {
+    const device = createDevice(variant, label, videos, () => onChoose(variant));
+    devices.set(variant, device);
+    container.append(device.button);
+  }
+
+  /** @param record `undefined`: it is being loaded */
+  function show(record: ChannelRecord | undefined) {
+    container.classList.toggle('is-loading', record === undefined);
+    for (const { button, banner, face, name, handle } of devices.values()) {
+      banner.replaceChildren();
+      face.replaceChildren();
+      name.textContent = record?.title ?? '';
+      handle.textContent = record?.customUrl ?? '';
+      button.setAttribute('aria-disabled', String((record?.bannerUrl ?? null) === null));
+    }
+  }
+
+  return {
+    show,
+
+    showAvatar(url: string) {
+      for (const { face } of devices.values()) face.replaceChildren(image(url));
+    },
+
+    /** Shows a device's own image. */
+    showImage(variant: Variant, url: string) {
+      devices.get(variant)?.banner.replaceChildren(image(url));
+    },
+
+    /** Shows the TV image, and parts of it on the devices that have no image yet. */
+    showOnAll(url: string) {
+      for (const { variant, visibleWidth } of DEVICES) {
+        const banner = devices.get(variant)?.banner;
+        if (banner === undefined || banner.childElementCount > 0) continue;
+        const shown = image(url);
+        if (variant !== 'tv') {
+          shown.className = 'cut';
+          shown.style.setProperty('--whole-width', `${(2560 / visibleWidth) * 100}%`);
+        }
+        banner.append(shown);
+      }
+    },
+
+    /** Devices that have no image of their own. */
+    missing: () =>
+      DEVICES.map(({ variant }) => variant).filter(
+        (variant) => devices.get(variant)?.banner.querySelector('img:not(.cut)') === null,
+      ),
+
+    choose(variant: Variant | undefined) {
+      for (const [each, { button }] of devices) button.setAttribute('aria-pressed', String(each === variant));
+    },
+  };
+}
+
+function createDevice(variant: Variant, label: string, videos: number, onclick: () => void): Device {
+  const banner = element('span', { class: 'banner' });
+  const face = element('span', { class: 'face' });
+  const name = element('span', { class: 'name', dir: 'auto' });
+  const handle = element('span', { class: 'handle', dir: 'auto' });
+  const head = element('span', { class: 'head' }, face, element('span', { class: 'who' }, name, handle));
+  const thumbnails = Array.from({ length: videos }, () => element('i'));
+  const page = videos === 0 ? null : element('span', { class: 'videos' }, ...thumbnails);
+  const screen = element('span', { class: 'screen' }, banner, head, page);
+  const bar = element('span', { class: 'window' }, element('i'), element('i'), element('i'));
+  const body = element('span', { class: 'body', 'aria-hidden': 'true' }, variant === 'desktop' ? bar : null, screen);
+  const button = element(
+    'button',
+    {
+      type: 'button',
+      class: `device device-${variant}`,
+      'aria-pressed': 'false',
+      // Not `disabled`: the button keeps its place in the tab order while a channel is loaded.
+      'aria-disabled': 'true',
+      onclick: () => button.getAttribute('aria-disabled') === 'false' && onclick(),
+    },
+    body,
+    variant === 'tv' ? element('span', { class: 'stand' }) : null,
+    element('span', { class: 'caption' }, label),
+  );
+  return { button, banner, face, name, handle };
+}
+
+function image(url: string) {
+  return element('img', { src: url, alt: '' }) as HTMLImageElement;
+}

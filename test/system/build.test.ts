@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { appendFile, chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { findFreePort, startProcess } from '../helpers/process.ts';
+import { copyProject } from '../helpers/project-copy.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/* `npm start` in a clone, which compiles what has changed and runs dist/. */
+
+/** `nobody` on every Linux. */
+const ORDINARY_USER = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+let clone: string;
+beforeAll(async () => {
+  clone = await mkdtemp(join(tmpdir(), 'pennant-clone-'));
+  await chmod(clone, 0o755);
+  await copyProject(clone);
+});
+afterAll(() => rm(clone, { recursive: true, force: true }));
+
+async function npm(args: readonly string[], uid?: number) {
+  const home = await createTemporaryDirectory();
+  await chmod(home, 0o777);
+  const [port, consolePort] = [await findFreePort(), await findFreePort()];
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    SOURCES: 'catalog',
+    HOST: '127.0.0.1',
+    DATA_DIR: join(home, 'data'),
+    PORT: String(port),
+    CONSOLE_PORT: String(consolePort),
+  };
+  const started = startProcess('npm', args, { cwd: clone, env, ...(uid !== undefined && { uid, gid: uid }) });
+  onTestFinished(async () => {
+    started.child.kill('SIGTERM');
+    await started.closed;
+  });
+  return { ...started, console: `http://127.0.0.1:${consolePort}` };
+}
+
+async function outputs(): Promise<string[]> {
+  const entries = await readdir(join(clone, 'dist'), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return Promise.all(files.toSorted().map(async (path) => `${path} ${(await stat(path)).mtimeMs}`));
+}
+
+test('a build writes only what has changed, and deletes what has no source', async () => {
+  expect(await (await npm(['run', 'build'])).ended).toBe(0);
+  const before = await outputs();
+  await writeFile(join(clone, 'dist/site/former.js'), '');
+  await writeFile(join(clone, 'src/site/added.css'), 'p {}');
+  expect(await (await npm(['run', 'build'])).ended).toBe(0);
+  const after = await outputs();
+  expect(before.filter((file) => !after.includes(file))).toEqual([]);
+  expect(after.filter((file) => !before.includes(file))).toEqual([expect.stringContaining('dist/site/added.css')]);
+});
+
+test('`npm start` runs what was edited', async () => {
+  await appendFile(join(clone, 'src/main.ts'), "process.stdout.write('edited\\n');\n");
+  const { printed, console: origin } = await npm(['start']);
+  await printed(/edited\n[\s\S]*listens on/);
+  expect((await fetch(`${origin}/playground/main.js`)).status).toBe(200);
+});
+
+test.runIf(isRoot)('`npm start` needs no write access to a clone that was built', async () => {
+  expect(await (await npm(['run', 'build'])).ended).toBe(0);
+  const before = await outputs();
+  const { printed, output } = await npm(['start'], ORDINARY_USER);
+  await printed(/listens on/);
+  expect(output()).not.toMatch(/error|EACCES/i);
+  expect(await outputs()).toEqual(before);
+});
+
+test('`npm start` reports a mistake in the types and starts nothing', async () => {
+  const file = join(clone, 'src/config/env-file.ts');
+  const text = await readFile(file);
+  onTestFinished(() => writeFile(file, text));
+  await appendFile(file, "export const count: number = 'one';\n");
+  const { ended, output } = await npm(['start']);
+  expect(await ended).not.toBe(0);
+  expect(output()).toContain('src/config/env-file.ts');
+  expect(output()).not.toContain('listens on');
+});
+
+test.runIf(isRoot)('`npm start` says so if the build cannot be written', async () => {
+  await rm(join(clone, 'dist'), { recursive: true });
+  const { ended, output } = await npm(['start'], ORDINARY_USER);
+  expect(await ended).not.toBe(0);
+  expect(output()).toMatch(/Could not write file .*permission denied/);
+  expect(existsSync(join(clone, 'dist'))).toBe(false);
+});

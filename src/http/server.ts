@@ -9,7 +9,7 @@ import { createRequestTracing } from './request/tracing.ts';
 import { type AccessLogOptions, createAccessLog } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
-import { applyConditions, createSend } from './response/response.ts';
+import { createSend } from './response/response.ts';
 import { createRecordBodies, type RecordBodiesOptions } from './response/serializers.ts';
 import { badgeRoute } from './routes/badges.ts';
 import { bannerRoutes } from './routes/banners.ts';
@@ -65,13 +65,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
       createEndpointStep(options),
     ],
     /** Every response passes these, in this order. */
-    responseSteps: [
-      microCache.keep,
-      applyConditions,
-      connections.closeAfterRefusal,
-      createSend(options),
-      accessLog.observe,
-    ],
+    responseSteps: [microCache.keep, connections.closeAfterRefusal, createSend(options), accessLog.observe],
   });
   const { onParserError, onConnect } = createClientErrors({ ...options, rateLimit, accessLog, connections });
   const onRequest = connections.receive(pipeline);

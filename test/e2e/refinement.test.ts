@@ -37,7 +37,7 @@ describe('an image that is requested often', () => {
     const [before, after] = [await decodeImage(first.bytes), await decodeImage(optimized.bytes)];
     expect([after.format, after.width, after.height]).toEqual(['avif', before.width, before.height]);
     const confirmed = await service.get(IMAGE, { 'if-none-match': fastEtag });
-    expect([confirmed.status, confirmed.headers.etag]).toEqual([304, fastEtag]);
+    expect([confirmed.status, confirmed.headers.etag]).toEqual([200, optimized.headers.etag]);
     expect(optimized.headers.etag).not.toBe(fastEtag);
 
     await service.app.close();

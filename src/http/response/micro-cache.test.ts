@@ -6,7 +6,6 @@ import { createHolders, type HolderStats } from '../../lib/holders.ts';
 import { nextChange } from '../../lib/work.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 import { createMicroCache } from './micro-cache.ts';
-import { applyConditions } from './response.ts';
 
 type MicroCache = ReturnType<typeof createMicroCache>;
 
@@ -44,7 +43,6 @@ function responseOf(number: number, body: string | Buffer): HttpResponse {
     },
     body,
     cache: 'hit',
-    earlierEtags: [`"${String(number).padStart(22, 'y')}"`],
     lastModifiedMs: number,
   };
 }
@@ -96,16 +94,13 @@ describe('the micro-cache', () => {
     expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
-  it('responses 304 for the ETag that the client has', () => {
+  it('responds with 304 to the ETag that the client has', () => {
     const cache = create();
-    cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
-    const responded = ['x', 'y'].map((letter) => {
-      const etag = `"${'1'.padStart(22, letter)}"`;
-      const context = contextFor('/a', { 'if-none-match': etag });
-      const found = cache.find(context) as HttpResponse;
-      return [etag, applyConditions(context, found)] as const;
-    });
-    for (const [etag, response] of responded) expect(response).toMatchObject({ status: 304, headers: { etag } });
+    const kept = responseOf(1, 'body');
+    cache.keep(missed(cache, contextFor('/a')), kept);
+    const { etag } = kept.headers;
+    const found = cache.find(contextFor('/a', { 'if-none-match': String(etag) }));
+    expect(found).toMatchObject({ status: 304, headers: { etag } });
   });
 
   it('drops everything when a channel is purged or imported', () => {

@@ -4,6 +4,7 @@ import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { latestChange } from '../../lib/work.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
+import { applyConditions } from './response.ts';
 
 export interface MicroCacheOptions {
   readonly clock: Clock;
@@ -58,7 +59,7 @@ export function createMicroCache(options: MicroCacheOptions) {
       if (found !== undefined && found.untilMs > clock.monotonic() && found.untilWallMs > clock.now()) {
         context.endpoint = found.endpoint;
         context.isNegotiated = found.isNegotiated;
-        return found.response;
+        return applyConditions(context, found.response);
       }
       context.microCacheKey = key;
       return undefined;
@@ -100,12 +101,11 @@ function withoutVersion(query: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`;
 }
 
-function sizeOf({ response: { headers, body, earlierEtags = [] } }: Entry, key: string): number {
+function sizeOf({ response: { headers, body } }: Entry, key: string): number {
   // A slice of a larger buffer keeps all of it in memory.
   const bodyBytes = Buffer.isBuffer(body) ? body.buffer.byteLength : (body?.length ?? 0);
   let bytes = ENTRY_OVERHEAD_BYTES + key.length + bodyBytes;
   for (const name in headers) bytes += headers[name]?.length ?? 0;
-  for (const etag of earlierEtags) bytes += etag.length;
   return bytes;
 }
 

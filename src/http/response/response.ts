@@ -59,33 +59,36 @@ export function entityTag(body: string | Buffer): string {
  * `If-None-Match`.
  */
 export function applyConditions({ request }: Pick<RequestContext, 'request'>, response: HttpResponse): HttpResponse {
-  const etag = response.status === 200 ? findUnchangedEtag(request.headers, response) : undefined;
-  return etag === undefined ? response : notModified(response, etag);
+  return response.status === 200 && isUnchanged(request.headers, response) ? notModified(response) : response;
 }
 
-function findUnchangedEtag(requested: IncomingHttpHeaders, response: HttpResponse): string | undefined {
-  const { headers, lastModifiedMs, earlierEtags = [] } = response;
-  const { etag } = headers;
-  if (etag === undefined) return undefined;
+function isUnchanged(requested: IncomingHttpHeaders, { headers: { etag }, lastModifiedMs }: HttpResponse): boolean {
+  if (etag === undefined) return false;
   const ifNoneMatch = requested['if-none-match'];
-  if (ifNoneMatch !== undefined) return findMatch(ifNoneMatch, [etag, ...earlierEtags]);
-  const ifModifiedSince = requested['if-modified-since'];
-  if (ifModifiedSince === undefined || lastModifiedMs === undefined) return undefined;
-  const sinceMs = parseHttpDate(ifModifiedSince);
-  return sinceMs !== undefined && Math.floor(lastModifiedMs / 1000) * 1000 <= sinceMs ? etag : undefined;
+  if (ifNoneMatch !== undefined) return isNamed(etag, ifNoneMatch);
+  if (lastModifiedMs === undefined) return false;
+  const sinceMs = parseHttpDate(requested['if-modified-since'] ?? '');
+  return sinceMs !== undefined && Math.floor(lastModifiedMs / 1000) * 1000 <= sinceMs;
 }
 
-/** The first of the usable ETags that the field names. */
-function findMatch(ifNoneMatch: string, usable: readonly string[]): string | undefined {
-  if (ifNoneMatch.trim() === '*') return usable[0];
-  const given: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];
-  return usable.find((etag) => given.includes(etag));
+function isNamed(etag: string, ifNoneMatch: string): boolean {
+  const named: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];
+  return ifNoneMatch.trim() === '*' || named.includes(etag);
 }
 
 /** Without the fields that describe the body (RFC 9110 section 15.4.5). */
-function notModified({ headers, cache }: HttpResponse, etag: string): HttpResponse {
+function notModified({ headers, cache }: HttpResponse): HttpResponse {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
-  return { status: 304, headers: { ...Object.fromEntries(kept), etag }, cache };
+  return { status: 304, headers: Object.fromEntries(kept), cache };
+}
+
+/**
+ * Reads an HTTP-date (RFC 9110 section 5.6.7) in milliseconds since 1970; `undefined` for any other text. Clients repeat
+ * `Last-Modified`, so only its form is read, not the two forms that were obsolete in 1999.
+ */
+export function parseHttpDate(text: string): number | undefined {
+  const date = new Date(text);
+  return date.toUTCString() === text ? date.getTime() : undefined;
 }
 
 /** The step that writes the response with the fields that every response carries. */
@@ -109,34 +112,4 @@ const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();
 /** Names and values in turn. Node writes such a list directly, while it would convert an object first. */
 function pushFields(fields: (string | number)[], headers: Readonly<Record<string, string>>): void {
   for (const name in headers) fields.push(name, headers[name] as string);
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** The preferred form, and the two obsolete ones that recipients must accept. */
-const FORMS = [
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\d\d) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/,
-  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-(?<month>[A-Z][a-z]{2})-(?<shortYear>\d\d) (?<time>\d\d:\d\d:\d\d) GMT$/,
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>\d\d| \d) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/,
-];
-
-/** Reads an HTTP-date (RFC 9110 section 5.6.7) in milliseconds since 1970; `undefined` for any other text. */
-export function parseHttpDate(text: string, nowMs = Date.now()): number | undefined {
-  const fields = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
-  const month = MONTHS.indexOf(fields?.month ?? '');
-  if (fields === undefined || month === -1) return undefined;
-  const { shortYear, year = fullYear(Number(shortYear), nowMs), day } = fields;
-  const [hour = 0, minute = 0, second = 0] = (fields.time ?? '').split(':').map(Number);
-  // 60 is a leap second.
-  if (hour > 23 || minute > 59 || second > 60) return undefined;
-  const date = new Date(0);
-  date.setUTCFullYear(Number(year), month, Number(day));
-  return date.getUTCDate() === Number(day) ? date.setUTCHours(hour, minute, second) : undefined;
-}
-
-/** A year of two digits is never more than 50 years ahead. */
-function fullYear(shortYear: number, nowMs: number): number {
-  const thisYear = new Date(nowMs).getUTCFullYear();
-  const inThisCentury = thisYear - (thisYear % 100) + shortYear;
-  return inThisCentury > thisYear + 50 ? inThisCentury - 100 : inThisCentury;
 }

@@ -50,7 +50,12 @@ function responseOf(number: number, body: string | Buffer): HttpResponse {
 function create(maxBytes?: number) {
   const clock = createManualClock();
   const holders = createHolders();
-  const cache = createMicroCache({ clock, holders, ...(maxBytes !== undefined && { maxBytes }) });
+  const cache = createMicroCache({
+    clock,
+    holders,
+    beforeLookUp: undefined,
+    ...(maxBytes !== undefined && { maxBytes }),
+  });
   return { ...cache, clock, stats: (): HolderStats => holders.read()[0] ?? {} };
 }
 

@@ -11,7 +11,7 @@ export interface MicroCacheOptions {
   readonly maxBytes?: number;
   readonly holders: Pick<Holders, 'add'>;
   /** Called for each admitted request before the first lookup. */
-  readonly beforeLookUp?: (() => void) | undefined;
+  readonly beforeLookUp: (() => void) | undefined;
 }
 
 /** As exact as `max-age` is: whole seconds. */

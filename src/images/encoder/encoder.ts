@@ -10,6 +10,8 @@ import { createFairQueue, type FairQueue } from './queue.ts';
 
 /** Two cores process a full queue of fast encodes in about this time. */
 const RETRY_AFTER_MS = 5_000;
+/** For an encode that no client waits for. It is interrupted for encodes that a client waits for. */
+const BACKGROUND_DEADLINE_MS = 60_000;
 const DEFAULT_QUEUE_LENGTH = 64;
 
 interface Entry {
@@ -115,7 +117,7 @@ export function createEncoder(options: EncoderOptions = {}) {
   }
 
   function deadlineOf({ task, queue }: Entry): number {
-    if (queue === background) return TIME_LIMITS_MS.backgroundEncode;
+    if (queue === background) return BACKGROUND_DEADLINE_MS;
     return task.kind === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { TIME_LIMITS_MS } from '../src/domain/time-limits.ts';
+import { ENCODER_IDLE_MS } from '../src/images/encoder/pool.ts';
 import { childrenOf, residentBytes, startProcess } from '../test/helpers/process.ts';
 import { type BenchImage, readSampleBanners } from './images.ts';
 import { stopProcess } from './processes.ts';
@@ -51,8 +51,8 @@ async function idleRows(directory: string, images: readonly BenchImage[], print:
     await setTimeout(SETTLING_MS);
     const atStart = await extraMib();
     await encodeAll(service, images, { from: 0, end: FIRST_ENCODES });
-    print(`waiting until the encoders end, ${TIME_LIMITS_MS.encoderIdle / 1000} s`);
-    await setTimeout(TIME_LIMITS_MS.encoderIdle + SETTLING_MS);
+    print(`waiting until the encoders end, ${ENCODER_IDLE_MS / 1000} s`);
+    await setTimeout(ENCODER_IDLE_MS + SETTLING_MS);
     const idle = await extraMib();
     const encoders = (await childrenOf(service.pid)).length;
     return [

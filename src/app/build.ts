@@ -7,8 +7,8 @@ import { createBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
 import type { Logger } from '../lib/logger.ts';
+import { addProcessGauges } from '../lib/process-gauges.ts';
 import { createRuntime } from '../lib/runtime.ts';
-import { flushSpans } from '../lib/tracing.ts';
 import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
@@ -20,7 +20,7 @@ import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { openEncoder } from './encoder.ts';
 import { createInvalidation, openAppliedChanges } from './invalidation.ts';
-import { createPublicListener, finishRequests } from './public-listener.ts';
+import { createPublicListener } from './public-listener.ts';
 import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -41,11 +41,15 @@ interface BuildOptions extends AppOverrides {
   readonly settings?: ReturnType<typeof shownSettings>;
 }
 
+/** How long accepted requests may take at a stop. Docker kills a process ten seconds after its stop signal, unless told otherwise. */
+export const FINISH_MS = 8_000;
+
 /** Builds the whole service from the settings. */
 export async function buildApp(config: Config, options: BuildOptions) {
   const { logger, version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
-  const { failureLog, health } = runtime;
+  const { metrics, holders, failureLog, health } = runtime;
+  addProcessGauges(metrics);
 
   // Stored data, and its removal by changes
   const applied = openAppliedChanges(config.dataDir, logger);
@@ -63,24 +67,61 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const publishDates = createExactPublishDates({ store, runtime, sources: failover });
   const blockedChannels = new Set(config.blockedChannels);
   const examples = createExamples(upstreams.sources, blockedChannels);
-  const channels = createChannelService({ sources: failover, ...caches, publishDates, blockedChannels, clock });
-  const channelBatches = createChannelBatches({ channels, ...runtime });
+  const channels = createChannelService({
+    sources: failover,
+    records: caches.records,
+    names: caches.names,
+    publishDates,
+    blockedChannels,
+    clock,
+  });
+  const channelBatches = createChannelBatches({ channels, clock, holders });
   const searches = createSearchService({ sources: failover, channels, cache: caches.searches, clock });
-  const originals = createOriginals({ ...upstreams, encoder, images, cache: caches.originals, channels, runtime });
+  const originals = createOriginals({
+    downloader: upstreams.downloader,
+    encoder,
+    images,
+    cache: caches.originals,
+    channels,
+    runtime,
+  });
   const reEncoding = createReEncoding({ changes, runtime });
   const banners = createImageService({ channels, originals, encoder, images, reEncoding, changes, runtime });
 
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });
-  const services = { channels, channelBatches, searches, banners, examples, beforeLookUp, version, responseWriter };
-  const listener = createPublicListener({ config, runtime, redis: stores.redis, ...services });
+  const listener = createPublicListener({
+    config,
+    runtime,
+    redis: stores.redis,
+    responseWriter,
+    version,
+    beforeLookUp,
+    channels,
+    channelBatches,
+    searches,
+    banners,
+    examples,
+  });
   const { http, limiter, refusedClients } = listener;
   const backgroundWork = createBackgroundWork(
     [...upstreams.tasks, async () => failureLog.summarize(), async () => health.summarize()],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
-  const shown = { version, settings, runtime, upstreams, encoder, limiter, refusedClients };
-  const privateListener = createConsoleServer({ config, http, purge, examples, responseWriter, ...shown });
+  const privateListener = createConsoleServer({
+    config,
+    runtime,
+    responseWriter,
+    version,
+    settings,
+    http,
+    limiter,
+    refusedClients,
+    upstreams,
+    encoder,
+    purge,
+    examples,
+  });
 
   // Last, because the store's thread starts while everything above is built
   await stores.opened();
@@ -107,11 +148,12 @@ export async function buildApp(config: Config, options: BuildOptions) {
      */
     async close(): Promise<void> {
       backgroundWork.stop();
-      await finishRequests(http, encoder);
+      // Requests that still wait for an encoder then get a 503: a cut connection gets no response.
+      await http.finish(FINISH_MS, () => void encoder.close());
       await encoder.close();
       await upstreams.close();
       await invalidation.stop();
-      await Promise.all([stores.close(), flushSpans()]);
+      await stores.close();
     },
   };
 }

@@ -6,21 +6,36 @@ import type { Runtime } from '../lib/runtime.ts';
 /** The encoder as configured, or the given one. It logs, counts and reports its health. */
 export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?: Encoder): Encoder {
   const { metrics, holders, health, logger } = runtime;
+  const ends = metrics.createCounter(
+    'pennant_encoder_processes_ended_total',
+    'Encoder processes that ended, by reason.',
+    ['reason'],
+  );
+  const taskSeconds = metrics.createHistogram(
+    'pennant_encoder_task_duration_seconds',
+    'Time that an encoder process took for one task.',
+    ['task'],
+  );
+  const waitSeconds = metrics.createHistogram(
+    'pennant_encoder_wait_duration_seconds',
+    'Time that a task waited for an encoder process.',
+    ['task'],
+  );
   // Alerts use the increase of these counters, so each series starts at 0.
-  for (const reason of END_REASONS) metrics.encoderEnds.inc({ reason }, 0);
+  for (const reason of END_REASONS) ends.inc({ reason }, 0);
   const encoder =
     replacement ??
     createEncoder({
       ...(encoders > 0 && { processes: encoders }),
       onEvent(event) {
-        if (event.kind === 'ended') metrics.encoderEnds.inc({ reason: event.reason });
+        if (event.kind === 'ended') ends.inc({ reason: event.reason });
         if (event.kind === 'ready') health.report('encoder', null);
         if (event.kind === 'ended' && event.reason === 'unusable') health.report('encoder', event.detail);
         logger.debug(event, 'encoder process');
       },
       onFinished({ task, waitedMs, tookMs }) {
-        metrics.encoderWaitSeconds.observe({ task }, waitedMs / 1000);
-        metrics.encoderSeconds.observe({ task }, tookMs / 1000);
+        waitSeconds.observe({ task }, waitedMs / 1000);
+        taskSeconds.observe({ task }, tookMs / 1000);
       },
     });
   holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: QUEUE_LENGTH }));

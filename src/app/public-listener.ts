@@ -1,10 +1,7 @@
 import type { Config } from '../config/settings.ts';
-import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import { createClientIdentification } from '../http/request/client.ts';
 import { createRefusedClients } from '../http/request/refused-clients.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
-import type { Encoder } from '../images/encoder/encoder.ts';
-import type { Listener } from '../lib/http/listener.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
@@ -22,18 +19,16 @@ interface PublicListenerOptions
 }
 
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */
-export function createPublicListener({ config, runtime, redis, ...services }: PublicListenerOptions) {
-  const { clock, logger, metrics, holders } = runtime;
+export function createPublicListener(options: PublicListenerOptions) {
+  const { config, runtime, redis } = options;
+  const { clock, logger, metrics, holders, failureLog } = runtime;
   const limiter = openRateLimiter(runtime, redis);
-  let isForwardReported = false;
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
     ipv6PrefixBits: config.rateLimitIpv6Prefix,
     defaultLimit: config.rateLimit,
     limitOverrides: config.rateLimitOverrides,
-    onUntrustedForward(address) {
-      if (isForwardReported || !isPrivateAddress(address)) return;
-      isForwardReported = true;
+    onUntrustedProxy(address) {
       logger.warn(
         { address },
         'X-Forwarded-For comes from a private address that TRUST_PROXY does not name: all its clients share one limit',
@@ -42,10 +37,22 @@ export function createPublicListener({ config, runtime, redis, ...services }: Pu
   });
   const refusedClients = createRefusedClients({ clock });
   const http = createHttpServer({
-    ...services,
-    ...runtime,
+    clock,
+    logger,
+    metrics,
+    holders,
+    failureLog,
+    responseWriter: options.responseWriter,
     limiter,
     clients,
+    refusedClients,
+    channels: options.channels,
+    channelBatches: options.channelBatches,
+    searches: options.searches,
+    banners: options.banners,
+    examples: options.examples,
+    beforeLookUp: options.beforeLookUp,
+    version: options.version,
     baseUrls: config.baseUrls,
     urlForm: config.urlForm,
     hasImageVersions: config.imageVersions,
@@ -53,7 +60,6 @@ export function createPublicListener({ config, runtime, redis, ...services }: Pu
     contact: config.contact,
     siteUrl: config.siteUrl,
     defaultLimit: config.rateLimit,
-    refusedClients,
     logsAll: config.accessLog,
     showsAddresses: config.logAddresses === 'full',
   });
@@ -92,22 +98,4 @@ function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
     read: () => limiter.stats().decidedAlone,
   });
   return { hit: limiter.hit, stats: local.stats };
-}
-
-/** At a stop. Docker kills a process ten seconds after its stop signal, unless it is told to wait longer. */
-export const FINISH_MS = 8_000;
-/** Before connections are cut, requests that still wait for an encoder get a 503: a closed connection gets no response. */
-const REFUSAL_MS = 1_000;
-const IDLE_SWEEP_MS = 50;
-
-/** Closes the listener when accepted requests are finished, after 8 s at most. */
-export async function finishRequests(http: Listener, encoder: Encoder): Promise<void> {
-  // A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time.
-  const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS);
-  const cut = setTimeout(() => http.server.closeAllConnections(), FINISH_MS);
-  const refuse = setTimeout(() => void encoder.close(), FINISH_MS - REFUSAL_MS);
-  await http.close();
-  clearInterval(sweep);
-  clearTimeout(cut);
-  clearTimeout(refuse);
 }

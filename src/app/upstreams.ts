@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
-import { addSourceGauges, type SourceReading } from '../console/source-status.ts';
+import type { SourceReading } from '../console/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
@@ -11,11 +11,12 @@ import type { Metrics } from '../lib/metrics/metrics.ts';
 import { createRedisLease } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFailover } from '../sources/failover.ts';
+import { createReachability } from '../sources/reachability.ts';
 import { createSources } from '../sources/registry.ts';
 import { type ChannelSource, SOLO_LEASE } from '../sources/source.ts';
+import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
 import { keptKey } from '../store/keys.ts';
 import { FOR_GOOD_MS, type Store } from '../store/store.ts';
-import { createReachability } from './reachability.ts';
 import type { Stores } from './stores.ts';
 
 interface UpstreamsOptions {
@@ -38,6 +39,7 @@ export function createUpstreams(options: UpstreamsOptions) {
   const userAgent = `Pennant/${version}`;
   const { clock, logger, failureLog, metrics, health, holders } = runtime;
   const withBudget = createBudgets(config, runtime);
+  const sourceMetrics = createSourceMetrics(metrics);
   const sources =
     options.sources ??
     createSources(config, {
@@ -57,11 +59,7 @@ export function createUpstreams(options: UpstreamsOptions) {
         // Earlier failures say nothing about requests with the new version.
         for (const cache of Object.values(stores.caches)) cache.forgetFailures();
       },
-      onField(source, field, path) {
-        // The series begins with the first reading of the field, because an alert uses its increase.
-        if (path !== undefined) metrics.sourceFields.inc({ source, field, path: 'none' }, 0);
-        metrics.sourceFields.inc({ source, field, path: path ?? 'none' });
-      },
+      onField: sourceMetrics.countField,
     });
   for (const source of sources) {
     for (const [name, stats] of Object.entries(source.holders ?? {})) holders.add(name, stats);
@@ -80,8 +78,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     breakers,
     clock,
     onOutcome({ source, operation, outcome, durationMs, error }) {
-      metrics.sourceCalls.inc({ source, operation, outcome });
-      metrics.sourceSeconds.observe({ source, operation }, durationMs / 1000);
+      sourceMetrics.countCall({ source, operation, outcome, durationMs });
       if (reachability.note({ source, outcome, error })) {
         failureLog.markExplained();
       } else if (outcome !== 'found' && outcome !== 'channel_not_found') {
@@ -102,6 +99,9 @@ export function createUpstreams(options: UpstreamsOptions) {
 
   const imageHttp = withBudget('image hosts', createImageClient(config, userAgent, clock));
   const imageBreaker = createBreaker('image hosts');
+  const downloads = metrics.createCounter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', [
+    'outcome',
+  ]);
   const downloader =
     options.downloader ??
     createDownloader({
@@ -110,7 +110,7 @@ export function createUpstreams(options: UpstreamsOptions) {
       clock,
       breaker: imageBreaker,
       catalogImagesDir: join(config.dataDir, 'catalog-images'),
-      onOutcome: (outcome) => metrics.imageHostCalls.inc({ outcome }),
+      onOutcome: (outcome) => downloads.inc({ outcome }),
     });
 
   /** The breakers of each source and of the image hosts. */

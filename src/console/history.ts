@@ -1,4 +1,5 @@
-import type { Metrics, Sample } from '../lib/metrics/metrics.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
+import type { Sample } from '../lib/metrics/series.ts';
 
 export type History = ReturnType<typeof startHistory>;
 
@@ -66,37 +67,40 @@ const NO_REQUESTS = { responded: 0, unchanged: 0, mistaken: 0, refused: 0, faile
 const NO_LOOKUPS = { records: {}, images: {}, searches: {} };
 
 /** The counters since start, grouped for the console. The same counts as in `/metrics`. */
-export function readTotals(metrics: Metrics) {
+export function readTotals({ samples }: Pick<Metrics, 'samples'>) {
   const isEncode = ({ labels }: Sample) => labels.task === 'encode';
   return {
     requests: {
       ...NO_REQUESTS,
-      ...sumBy(metrics.requests.samples(), ({ status }) => requestOutcome(Number(status))),
+      ...sumBy(samples('pennant_http_requests_total'), ({ status }) => requestOutcome(Number(status))),
     },
-    latency: bucketsOf(metrics.requestSeconds.samples()),
+    latency: bucketsOf(samples('pennant_http_request_duration_seconds')),
     lookups: {
       ...NO_LOOKUPS,
-      ...outcomesBy(metrics.lookups.samples(), ({ route }) => lookupKind(String(route))),
+      ...outcomesBy(samples('pennant_cache_lookups_total'), ({ route }) => lookupKind(String(route))),
     },
-    encoding: bucketsOf(metrics.encoderSeconds.samples().filter(isEncode)),
-    waiting: bucketsOf(metrics.encoderWaitSeconds.samples().filter(isEncode)),
+    encoding: bucketsOf(samples('pennant_encoder_task_duration_seconds').filter(isEncode)),
+    waiting: bucketsOf(samples('pennant_encoder_wait_duration_seconds').filter(isEncode)),
     /** Calls by upstream and outcome. */
     sources: {
-      ...outcomesBy(metrics.sourceCalls.samples(), ({ source }) => String(source)),
-      ...outcomesBy(metrics.imageHostCalls.samples(), () => IMAGE_HOSTS),
+      ...outcomesBy(samples('pennant_source_calls_total'), ({ source }) => String(source)),
+      ...outcomesBy(samples('pennant_image_host_calls_total'), () => IMAGE_HOSTS),
     },
   };
 }
 
 /** For each field of upstream responses, how often it was found and how often not, since start. */
-export function readFields({ sourceFields }: Metrics) {
-  const byField = Map.groupBy(sourceFields.samples(), ({ labels }) => `${labels.source} ${labels.field}`);
-  return [...byField.values()].map((samples) => ({
-    source: String(samples[0]?.labels.source),
-    field: String(samples[0]?.labels.field),
+export function readFields({ samples }: Pick<Metrics, 'samples'>) {
+  const byField = Map.groupBy(
+    samples('pennant_source_fields_total'),
+    ({ labels }) => `${labels.source} ${labels.field}`,
+  );
+  return [...byField.values()].map((ofField) => ({
+    source: String(ofField[0]?.labels.source),
+    field: String(ofField[0]?.labels.field),
     found: 0,
     missing: 0,
-    ...sumBy(samples, ({ path }) => (path === 'none' ? 'missing' : 'found')),
+    ...sumBy(ofField, ({ path }) => (path === 'none' ? 'missing' : 'found')),
   }));
 }
 

@@ -3,10 +3,9 @@ import { type AddressInfo, isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
-import { TEXT_CONTENT_TYPE } from '../lib/metrics/metrics.ts';
+import { TEXT_CONTENT_TYPE } from '../lib/metrics/series.ts';
 import type { Examples } from '../services/examples.ts';
 import type { Purge } from '../services/purge.ts';
-import { addProcessGauges } from './gauges.ts';
 import { startHistory } from './history.ts';
 import { createPurgeHandler } from './purge-route.ts';
 import { type ConsoleHandler, type ConsoleResponse, pathOf, problem, sendResponse, staticRoutes } from './routes.ts';
@@ -62,7 +61,6 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
   const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
   const history = startHistory(() => readSample(options));
-  addProcessGauges(metrics);
   holders.add('console history', history.stats);
 
   /** By method and path. HEAD is handled as GET without the body. */

@@ -41,12 +41,6 @@ export const TIME_LIMITS_MS = {
   inspect: 8_000,
   /** An encode by an encoder process. */
   encode: 10_000,
-  /** An encode that no client waits for. It is interrupted for encodes that a client waits for. */
-  backgroundEncode: 60_000,
-  /** An encoder process without a task, until it is ended. The next image then waits for the start of another one. */
-  encoderIdle: 120_000,
   /** A read from the store. After this time the value counts as absent. */
   storeRead: 500,
-  /** At a stop: sending the spans that OpenTelemetry's SDK still holds. */
-  flushSpans: 1_500,
 } as const;

@@ -10,7 +10,7 @@ import { findHint } from './request/hints.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
 import type { createRequestTracing } from './request/tracing.ts';
 import { problemResponse } from './response/problems.ts';
-import { PREFLIGHT } from './response/response.ts';
+import { applyConditions, PREFLIGHT } from './response/response.ts';
 
 /**
  * Returns the response, or nothing to continue with the next step.
@@ -98,7 +98,8 @@ export function createRouter(endpoints: readonly Endpoint[]) {
 }
 
 /**
- * The step that reads the parameters in the path and calls the endpoint. A preflight ends after its path is read.
+ * The step that reads the parameters in the path and calls the endpoint. A preflight ends after its path is read. The body
+ * of an image is encoded only if the conditions of the request need it.
  *
  * @throws AppError `upstream_timeout` after 11.5 s, and the errors of the endpoint
  */
@@ -109,12 +110,21 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
     throw new AppError('upstream_timeout', 'The response took too long. Try again.');
   }
 
+  function respond(context: RequestContext, described: HttpResponse): HttpResponse | Promise<HttpResponse> {
+    const response = applyConditions(context, described);
+    return response.complete?.() ?? response;
+  }
+
   return (context) => {
     const { id, client, request, pathParameters } = context;
     const endpoint = context.endpoint as Endpoint;
     const path = endpoint.parsePath?.(pathParameters);
     if (request.method === 'OPTIONS') return PREFLIGHT;
-    const response = withRequest({ requestId: id, client: client.key }, () => endpoint.respond(path, context));
+    const response = withRequest({ requestId: id, client: client.key }, () => {
+      const described = endpoint.respond(path, context);
+      if (!(described instanceof Promise)) return respond(context, described);
+      return described.then((each) => respond(context, each));
+    });
     return response instanceof Promise ? inTime(response) : response;
   };
 }

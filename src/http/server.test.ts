@@ -2,18 +2,18 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { sendRaw } from '../../test/helpers/raw-http.ts';
+import type { FailureReport } from '../lib/failure-log.ts';
 import { createHolders } from '../lib/holders.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
 import { createMetrics } from '../lib/metrics/metrics.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
 import { createClientIdentification } from './request/client.ts';
-import type { AccessLogEntry } from './response/access-log.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
 
 /** A listener whose rate limit fails, and what it reports. */
 async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: number; failures: unknown[] }> {
   const failures: unknown[] = [];
-  const [clock, holders] = [createManualClock(), createHolders()];
+  const [clock, holders, metrics] = [createManualClock(), createHolders(), createMetrics()];
   const listener = createHttpServer({
     limiter: { hit },
     clients: createClientIdentification({
@@ -23,14 +23,15 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
       limitOverrides: [],
     }),
     baseUrls: [],
-    ...{ clock, holders },
-    responseWriter: createResponseWriter({ runtime: { clock, holders, metrics: createMetrics() } }),
-    metrics: {
-      beginRoute: () => undefined,
-      countResponse: ({ status, failure }: AccessLogEntry) =>
-        failures.push({ status, code: failure?.code, cause: failure?.cause }),
+    ...{ clock, holders, metrics },
+    responseWriter: createResponseWriter({ runtime: { clock, holders, metrics } }),
+    failureLog: {
+      report({ fields }: FailureReport) {
+        const { status, code, err } = fields as Readonly<Record<string, unknown>>;
+        failures.push({ status, code, cause: err });
+        return true;
+      },
     },
-    failureLog: { report: () => false },
   } as unknown as HttpServerOptions);
   await listener.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => listener.close());

@@ -1,31 +1,60 @@
 import type { ServerOptions } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import type { RateLimit, RateLimiter } from '../rate-limit/limiter.ts';
+import type { ChannelBatches } from '../services/channel-batches.ts';
+import type { ChannelService } from '../services/channels.ts';
+import type { Examples } from '../services/examples.ts';
+import type { ImageService } from '../services/images.ts';
+import type { SearchService } from '../services/search.ts';
 import { createConnections } from './connections.ts';
 import { createEndpointStep, createPipeline, createRouter } from './pipeline.ts';
-import { createRateLimitStep, type RateLimitStepOptions } from './request/client.ts';
-import { type ContextOptions, createContextFactory, validate } from './request/context.ts';
+import { type ClientIdentification, createRateLimitStep } from './request/client.ts';
+import { createContextFactory, type Endpoint, validate } from './request/context.ts';
+import type { RefusedClients } from './request/refused-clients.ts';
 import { createRequestTracing } from './request/tracing.ts';
-import { type AccessLogOptions, createAccessLog } from './response/access-log.ts';
+import { createAccessLog } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
-import { createMicroCache, type MicroCacheOptions } from './response/micro-cache.ts';
-import { applyConditions, createSend } from './response/response.ts';
-import { createRecordBodies, type RecordBodiesOptions } from './response/serializers.ts';
+import { createMicroCache } from './response/micro-cache.ts';
+import { createSend } from './response/response.ts';
+import { createRecordBodies, type ImageUrlStyle } from './response/serializers.ts';
 import { badgeRoutes } from './routes/badges.ts';
 import { bannerRoutes } from './routes/banners.ts';
 import { channelBatchRoute } from './routes/channel-batches.ts';
 import { channelRoutes, searchRoute } from './routes/channels.ts';
 import { documentRoutes } from './routes/documents.ts';
 
-const ROUTES = [documentRoutes, channelRoutes, channelBatchRoute, searchRoute, badgeRoutes, bannerRoutes];
-
-type RouteOptions = (typeof ROUTES)[number] extends (options: infer Options) => unknown ? Options : never;
-export type HttpServerOptions = Omit<ContextOptions, 'lifetime' | 'sliceOf'> &
-  RateLimitStepOptions &
-  MicroCacheOptions &
-  Omit<RouteOptions, 'recordBodyOf'> &
-  RecordBodiesOptions &
-  AccessLogOptions & { readonly responseWriter: ResponseWriter };
+export interface HttpServerOptions
+  extends Pick<Runtime, 'clock' | 'logger' | 'metrics' | 'holders' | 'failureLog'>,
+    ImageUrlStyle {
+  readonly responseWriter: ResponseWriter;
+  readonly limiter: RateLimiter;
+  readonly clients: ClientIdentification;
+  readonly refusedClients: Pick<RefusedClients, 'note'>;
+  readonly channels: ChannelService;
+  readonly channelBatches: ChannelBatches;
+  readonly searches: SearchService;
+  readonly banners: ImageService;
+  readonly examples: Examples;
+  /** Called for each admitted request before the first lookup. */
+  readonly beforeLookUp: (() => void) | undefined;
+  readonly version: string;
+  /** The operator's origins. If empty, each request's own origin is used. */
+  readonly baseUrls: readonly string[];
+  /** Contact address of the operator. */
+  readonly contact: string | undefined;
+  /** The URL of the files of `site/`, with a slash at the end. */
+  readonly siteUrl: string | undefined;
+  /** The limit of clients without a limit of their own. */
+  readonly defaultLimit: RateLimit;
+  /** True when the format follows `Accept`. */
+  readonly isNegotiating: boolean;
+  /** True: a log line for each response. False: for failed and slow ones only. */
+  readonly logsAll: boolean;
+  /** True: clients appear in the log with their full address. False: with its network. */
+  readonly showsAddresses: boolean;
+}
 
 const SERVER_OPTIONS: ServerOptions = {
   // After a read of Node's 64 KiB, no more is read before all but this much of it has been parsed.
@@ -42,19 +71,25 @@ const SERVER_OPTIONS: ServerOptions = {
 
 /** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createHttpServer(options: HttpServerOptions): Listener {
+  const { clock, holders, clients, responseWriter } = options;
   const lifetime = { isClosing: false };
-  const connections = createConnections(options);
+  const connections = createConnections({ clients });
   const rateLimit = createRateLimitStep(options);
   const microCache = createMicroCache(options);
-  const routeOptions = { ...options, recordBodyOf: createRecordBodies(options) };
-  const endpoints = ROUTES.flatMap((routes) => routes(routeOptions));
+  const endpoints = createEndpoints(options);
   const router = createRouter(endpoints);
   const accessLog = createAccessLog(options, endpoints);
-  options.holders.add('IPv6 addresses', options.clients.stats);
+  holders.add('IPv6 addresses', clients.stats);
 
   const pipeline = createPipeline({
-    createContext: createContextFactory({ ...options, lifetime, sliceOf: connections.sliceOf }),
-    tracing: createRequestTracing(options),
+    createContext: createContextFactory({
+      clock,
+      clients,
+      baseUrls: options.baseUrls,
+      lifetime,
+      sliceOf: connections.sliceOf,
+    }),
+    tracing: createRequestTracing({ clients }),
     router,
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
     steps: [
@@ -62,20 +97,35 @@ export function createHttpServer(options: HttpServerOptions): Listener {
       connections.refusing(validate),
       microCache.find,
       router.route,
-      createEndpointStep(options),
+      createEndpointStep({ clock }),
     ],
     /** Every response passes these, in this order. */
-    responseSteps: [
-      microCache.keep,
-      applyConditions,
-      connections.closeAfterRefusal,
-      createSend(options),
-      accessLog.observe,
-    ],
+    responseSteps: [microCache.keep, connections.closeAfterRefusal, createSend({ responseWriter }), accessLog.observe],
   });
-  const { onParserError, onConnect } = createClientErrors({ ...options, rateLimit, accessLog, connections });
+  const { onParserError, onConnect } = createClientErrors({
+    clients,
+    rateLimit,
+    baseUrls: options.baseUrls,
+    accessLog,
+    connections,
+  });
   const onRequest = connections.receive(pipeline);
   const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);
   return createListener(server, lifetime);
+}
+
+/** Every path that is served. */
+function createEndpoints(options: HttpServerOptions): readonly Endpoint[] {
+  const { clock, holders, channels, channelBatches, searches, banners, urlForm, hasImageVersions, isNegotiating } =
+    options;
+  const recordBodyOf = createRecordBodies({ urlForm, hasImageVersions, holders });
+  return [
+    ...documentRoutes(options),
+    ...channelRoutes({ channels, recordBodyOf }),
+    channelBatchRoute({ channelBatches, recordBodyOf }),
+    searchRoute({ searches, urlForm, hasImageVersions }),
+    ...badgeRoutes({ channels }),
+    ...bannerRoutes({ clock, holders, channels, banners, recordBodyOf, isNegotiating }),
+  ];
 }

@@ -14,6 +14,8 @@ interface Component {
 const LINES_A_MINUTE = 4;
 const MINUTE_MS = 60_000;
 
+export type ComponentHealth = ReturnType<typeof createComponentHealth>;
+
 /** Which components of the service cannot be used at the moment, and why. */
 export function createComponentHealth(logger: Logger, clock: Clock) {
   const components = new Map<string, Component>();

@@ -5,11 +5,11 @@ import type { HolderStats } from './holders.ts';
 /** The bound of lines that wait for their reader. Further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
-/** Longer output is written before the turn ends. */
-const MAX_COLLECTED_CHARACTERS = 16 * 1024;
+/** A system call for each line, or for those of one turn of the event loop, would cost as much as a response. */
+const COLLECT_MS = 10;
 
-/** How often a write is tried again while nothing else is logged. */
-const RETRY_MS = 50;
+/** Longer output is written at once. */
+const MAX_COLLECTED_CHARACTERS = 16 * 1024;
 
 /** How long the end of the process waits for the reader. */
 const MAX_EXIT_WAIT_MS = 1_000;
@@ -22,8 +22,7 @@ export type LogOutput = ReturnType<typeof openLogOutput>;
  * waits in memory, up to a bound. Lines beyond it, or that cannot be written, are lost, and one line says how many were
  * dropped.
  *
- * The lines of one turn of the event loop are written together, because a system call for each would cost as much as a
- * response.
+ * The lines of ten milliseconds are written together. A process that is killed loses those.
  *
  * @param format of each line. Default: unchanged
  */
@@ -32,7 +31,7 @@ export function openLogOutput(format = (line: string) => line) {
   let waitingBytes = 0;
   let droppedLines = 0;
   let reportedLines = 0;
-  let retry: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
 
   const output = pino.destination({
     // Node makes pipes and sockets non-blocking when it creates `process.stdout`. A thread of its own for writing would
@@ -54,12 +53,18 @@ export function openLogOutput(format = (line: string) => line) {
   process.on('exit', flushAtExit);
 
   function write(line: string): void {
-    if (collected === '') setImmediate(flush);
     collected += format(line);
     if (collected.length > MAX_COLLECTED_CHARACTERS) flush();
+    else flushLater();
+  }
+
+  function flushLater(): void {
+    timer ??= setTimeout(flush, COLLECT_MS).unref();
   }
 
   function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
     const lines = collected;
     collected = '';
     waitingBytes = 0;
@@ -67,8 +72,7 @@ export function openLogOutput(format = (line: string) => line) {
     output.write(lines);
     // A dropped text tries no write. An empty one tries what waits.
     if (droppedLines > droppedBefore) output.write('');
-    clearTimeout(retry);
-    if (waitingBytes > 0) retry = setTimeout(flush, RETRY_MS).unref();
+    if (waitingBytes > 0) flushLater();
     else reportDropped();
   }
 

@@ -14,7 +14,7 @@ export interface LoggerOptions {
 
 /** The service's logger: lines of JSON. */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: requestFields };
+  const options = { level, base: null, timestamp, mixin: requestFields };
   if (destination === undefined) standardOutput ??= openLogOutput();
   return pino(options, destination ?? standardOutput);
 }
@@ -25,6 +25,19 @@ let standardOutput: LogOutput | undefined;
 /** Lines that wait for the reader of standard output or were dropped. Zero while no logger uses it. */
 export function logOutputStats() {
   return { waiting: standardOutput?.stats() ?? { bytes: 0 }, droppedLines: standardOutput?.droppedLines() ?? 0 };
+}
+
+let timeMs = 0;
+let timeField = '';
+
+/** Writing a date is a third of the cost of a line, so the lines of one millisecond share it. */
+function timestamp(): string {
+  const nowMs = Date.now();
+  if (nowMs !== timeMs) {
+    timeMs = nowMs;
+    timeField = `,"time":"${new Date(nowMs).toISOString()}"`;
+  }
+  return timeField;
 }
 
 function requestFields(): object {

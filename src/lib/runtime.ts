@@ -1,18 +1,28 @@
 import type { Clock } from './clock.ts';
-import { createComponentHealth } from './component-health.ts';
-import { createFailureLog } from './failure-log.ts';
-import { addHolderGauges, createHolders } from './holders.ts';
+import { type ComponentHealth, createComponentHealth } from './component-health.ts';
+import { createFailureLog, type FailureLog } from './failure-log.ts';
+import { addHolderGauges, createHolders, type Holders } from './holders.ts';
 import { type Logger, logOutputStats } from './logger.ts';
-import { createMetrics } from './metrics/metrics.ts';
+import { createMetrics, type Metrics } from './metrics/metrics.ts';
 
-/** What all components of a service share. Each reports its own health, failures, metrics and memory here. */
-export type Runtime = ReturnType<typeof createRuntime>;
+/** What all components of a service share. */
+export interface Runtime {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Failures that may come by the thousand: equal ones get one line a minute. */
+  readonly failureLog: FailureLog;
+  /** Components that cannot be used at the moment, and why. `/readyz` and the console show it. */
+  readonly health: ComponentHealth;
+  /** What each component counts and measures. */
+  readonly metrics: Metrics;
+  /** The content of every cache, map and queue that grows with requests. */
+  readonly holders: Holders;
+}
 
-export function createRuntime({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
+export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger'>): Runtime {
   const metrics = createMetrics();
   const holders = createHolders();
   const health = createComponentHealth(logger, clock);
-  /** For failures that may come by the thousand. */
   const failureLog = createFailureLog({ logger, clock });
   addHolderGauges(metrics, holders);
   holders.add('log of failures', failureLog.stats);

@@ -10,9 +10,6 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
-import { systemClock } from './clock.ts';
-import { withinMs } from './work.ts';
 
 export type { Span } from '@opentelemetry/api';
 
@@ -121,13 +118,4 @@ function setOutcome(span: Span | undefined, { kind, isCollapsed, reason }: Cache
 /** Whether an SDK is loaded: only an SDK gives a span a valid ID, sampled or not. */
 export function isSdkLoaded(): boolean {
   return trace.isSpanContextValid(tracer().startSpan('start', {}, ROOT_CONTEXT).spanContext());
-}
-
-/** Lets the SDK send the spans that it still holds. Waits for at most 1.5 s, and never rejects. */
-export async function flushSpans(): Promise<void> {
-  // The API has no flush; every SDK's provider has.
-  const registered = trace.getTracerProvider() as { getDelegate?(): object };
-  const provider: { forceFlush?(): Promise<void> } = registered.getDelegate?.() ?? registered;
-  const flushed = provider.forceFlush?.().catch(() => undefined);
-  if (flushed !== undefined) await withinMs(systemClock, flushed, TIME_LIMITS_MS.flushSpans);
 }

@@ -221,6 +221,16 @@ describe('the documents', () => {
     );
   });
 
+  test('GET /openapi.json names the server by which it was requested, and has one ETag for each', async () => {
+    const hosts = ['one.example', 'two.example:8080', 'one.example'];
+    const documents = await Promise.all(hosts.map((host) => service.get('/openapi.json', { host })));
+    const servers = documents.map((response) => response.json<{ servers: object[] }>().servers);
+    expect(servers).toEqual(hosts.map((host) => [{ url: `http://${host}` }]));
+    const [one, two, again] = documents.map(({ headers }) => headers.etag);
+    expect(again).toBe(one);
+    expect(two).not.toBe(one);
+  });
+
   test('GET /favicon.ico is an image', async () => {
     const icon = await service.get('/favicon.ico');
     expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/png']);

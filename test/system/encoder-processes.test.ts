@@ -4,10 +4,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { TIME_LIMITS_MS } from '../../src/domain/time-limits.ts';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
+import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { WAIT } from '../helpers/wait.ts';
@@ -170,9 +170,9 @@ describe('an encoder process', () => {
   it('is ended after two minutes without a task, and the next task starts another one', async () => {
     const { encoder, clock, started, endings } = start();
     encoder.warmUp();
-    clock.advance(TIME_LIMITS_MS.encoderIdle - 1);
+    clock.advance(ENCODER_IDLE_MS - 1);
     await encoder.inspect({ bytes }, ANYONE);
-    clock.advance(TIME_LIMITS_MS.encoderIdle - 1);
+    clock.advance(ENCODER_IDLE_MS - 1);
     expect(encoder.stats().processes).toBe(1);
     clock.advance(1);
     expect(encoder.stats()).toMatchObject({ processes: 0, restarts: 0 });
@@ -183,10 +183,10 @@ describe('an encoder process', () => {
   });
 
   it('is not ended as idle while it encodes', async () => {
-    const { encoder, clock, started, endings } = start({ deadlineMs: 2 * TIME_LIMITS_MS.encoderIdle });
+    const { encoder, clock, started, endings } = start({ deadlineMs: 2 * ENCODER_IDLE_MS });
     const result = encoder.encode(await slowJob(SECONDS), ANYONE);
     await untilEncoding(started[0]);
-    clock.advance(TIME_LIMITS_MS.encoderIdle);
+    clock.advance(ENCODER_IDLE_MS);
     expect((await result).length).toBeGreaterThan(1_000);
     expect(endings()).toEqual([]);
   });

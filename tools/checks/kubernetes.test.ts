@@ -8,7 +8,7 @@ import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { FINISH_MS } from '../../src/app/public-listener.ts';
+import { FINISH_MS } from '../../src/app/build.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 import { ROOT } from '../../test/helpers/documents.ts';
 import { createHttpSender } from '../../test/helpers/http-request.ts';

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
-import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../domain/ip-ranges.ts';
+import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4, isPrivateAddress } from '../../domain/ip-ranges.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { ClientLimit, RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
@@ -16,8 +16,8 @@ export interface ClientIdentificationOptions {
   readonly defaultLimit: RateLimit;
   /** The override with the longest prefix is used. */
   readonly limitOverrides: readonly { readonly range: Cidr; readonly limit: ClientLimit }[];
-  /** Called with the socket's address for each `X-Forwarded-For` that does not come from a trusted proxy. */
-  readonly onUntrustedForward?: (address: string) => void;
+  /** Called once, with the first private address that is no trusted proxy and sends `X-Forwarded-For`. */
+  readonly onUntrustedProxy?: (address: string) => void;
 }
 
 /** The client that a request counts for. */
@@ -38,10 +38,18 @@ interface Hop extends Client {
 const REMEMBERED_IPV6_ADDRESSES = 10_000;
 
 export function createClientIdentification(options: ClientIdentificationOptions) {
-  const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedForward } = options;
+  const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedProxy } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
   const recentIpv6 = new LRUCache<string, Hop>({ max: REMEMBERED_IPV6_ADDRESSES });
+
+  let hasReportedProxy = false;
+
+  function reportUntrustedProxy(socketAddress: string): void {
+    if (hasReportedProxy || !isPrivateAddress(socketAddress)) return;
+    hasReportedProxy = true;
+    onUntrustedProxy?.(socketAddress);
+  }
 
   function hopOf(parsed: IpAddress, address: string, key: string): Hop {
     return { address, key, isTrusted: findProxy(parsed) === true, limit: findLimit(parsed) ?? defaultLimit };
@@ -73,7 +81,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
       let client = findHop(socketAddress);
       if (client === undefined) return { address: socketAddress, key: socketAddress, limit: defaultLimit };
       if (forwardedFor === undefined) return client;
-      if (!client.isTrusted) onUntrustedForward?.(socketAddress);
+      if (!client.isTrusted) reportUntrustedProxy(socketAddress);
       const list = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',');
       for (let end = list.length; end >= 0 && client.isTrusted; ) {
         const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);

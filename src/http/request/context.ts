@@ -56,6 +56,8 @@ export interface HttpResponse {
   readonly failure?: AppError;
   /** For `If-Modified-Since`. */
   readonly lastModifiedMs?: number;
+  /** Encodes the body of an image. A client whose copy can still be used needs none. */
+  readonly complete?: () => Promise<HttpResponse>;
   /** Called when the body has been sent. The response then ends with the connection, which this closes. */
   readonly onSent?: () => void;
 }

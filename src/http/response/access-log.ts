@@ -2,10 +2,11 @@ import type { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { FailureLog, FailureReport } from '../../lib/failure-log.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
-import type { CountedResponse, Metrics } from '../../lib/metrics/metrics.ts';
+import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
+import { type CountedResponse, createResponseMetrics } from './response-metrics.ts';
 
 /** A response that was handed to the socket, for metrics and the log. */
 export interface AccessLogEntry extends CountedResponse {
@@ -24,7 +25,7 @@ export const UNPARSED = 'unparsed';
 
 export interface AccessLogOptions {
   readonly clock: Clock;
-  readonly metrics: Pick<Metrics, 'beginRoute' | 'countResponse'>;
+  readonly metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>;
   readonly refusedClients: Pick<RefusedClients, 'note'>;
   readonly logger: Logger;
   readonly failureLog: Pick<FailureLog, 'report'>;
@@ -42,11 +43,11 @@ export type AccessLog = ReturnType<typeof createAccessLog>;
 /** Reports each response that was handed to the socket, in the log, the metrics and the request's span. */
 export function createAccessLog(options: AccessLogOptions, endpoints: readonly Endpoint[]) {
   const { clock, metrics, refusedClients, logger, failureLog, logsAll, showsAddresses } = options;
-  for (const route of [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]) metrics.beginRoute(route);
+  const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);
 
   /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
   function report(entry: AccessLogEntry): void {
-    metrics.countResponse(entry);
+    count(entry);
     if (entry.status === 429) refusedClients.note(entry.client);
     const isSlow = entry.seconds >= SLOW_SECONDS;
     if (!logsAll && !isSlow && entry.failure === undefined) return;

@@ -4,13 +4,14 @@ import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { latestChange } from '../../lib/work.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
+import { applyConditions } from './response.ts';
 
 export interface MicroCacheOptions {
   readonly clock: Clock;
   readonly maxBytes?: number;
   readonly holders: Pick<Holders, 'add'>;
   /** Called for each admitted request before the first lookup. */
-  readonly beforeLookUp?: (() => void) | undefined;
+  readonly beforeLookUp: (() => void) | undefined;
 }
 
 /** As exact as `max-age` is: whole seconds. */
@@ -58,7 +59,7 @@ export function createMicroCache(options: MicroCacheOptions) {
       if (found !== undefined && found.untilMs > clock.monotonic() && found.untilWallMs > clock.now()) {
         context.endpoint = found.endpoint;
         context.isNegotiated = found.isNegotiated;
-        return found.response;
+        return applyConditions(context, found.response);
       }
       context.microCacheKey = key;
       return undefined;

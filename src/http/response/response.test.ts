@@ -37,8 +37,6 @@ describe('a conditional request', () => {
 
   it.each([
     ['Thu, 01 Jan 2026 12:00:00 GMT', '"new"'],
-    ['Thursday, 01-Jan-26 12:00:00 GMT', '"new"'],
-    ['Thu Jan  1 12:00:00 2026', '"new"'],
     ['Tue, 01 Jan 2030 00:00:00 GMT', '"new"'],
     ['Thu, 01 Jan 2026 11:59:59 GMT', undefined],
     ['2030', undefined],
@@ -65,12 +63,7 @@ const EXAMPLE = Date.UTC(1994, 10, 6, 8, 49, 37);
 describe('an HTTP-date', () => {
   it.each([
     ['Sun, 06 Nov 1994 08:49:37 GMT', EXAMPLE],
-    ['Sunday, 06-Nov-94 08:49:37 GMT', EXAMPLE],
-    ['Sun Nov  6 08:49:37 1994', EXAMPLE],
-    ['Wed Nov 16 08:49:37 1994', Date.UTC(1994, 10, 16, 8, 49, 37)],
     ['Thu, 29 Feb 2024 00:00:00 GMT', Date.UTC(2024, 1, 29)],
-    ['Sat, 31 Dec 2016 23:59:60 GMT', Date.UTC(2017, 0, 1)],
-    ['Sat, 01 Jan 0050 00:00:00 GMT', new Date('0050-01-01T00:00:00Z').getTime()],
   ])('is read from %s', (text, ms) => {
     expect(parseHttpDate(text)).toBe(ms);
   });
@@ -81,13 +74,6 @@ describe('an HTTP-date', () => {
         expect(parseHttpDate(date.toUTCString())).toBe(Math.floor(date.getTime() / 1000) * 1000);
       }),
     );
-  });
-
-  it('with a two-digit year is at most 50 years in the future', () => {
-    const now = Date.UTC(2026, 0, 1);
-    const yearOf = (digits: string) =>
-      new Date(parseHttpDate(`Sunday, 06-Nov-${digits} 08:49:37 GMT`, now) ?? 0).getUTCFullYear();
-    expect(['26', '76', '77', '99', '00'].map(yearOf)).toEqual([2026, 2076, 1977, 1999, 2000]);
   });
 
   it.each([
@@ -110,6 +96,8 @@ describe('an HTTP-date', () => {
     'Wed, 29 Feb 2023 00:00:00 GMT',
     'Sun, 00 Nov 1994 08:49:37 GMT',
     'Sun, 06 Nov 94 08:49:37 GMT',
+    'Sunday, 06-Nov-94 08:49:37 GMT',
+    'Sun Nov  6 08:49:37 1994',
     'Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT',
     'never',
     '9'.repeat(400),

@@ -66,9 +66,8 @@ function isUnchanged(requested: IncomingHttpHeaders, { headers: { etag }, lastMo
   if (etag === undefined) return false;
   const ifNoneMatch = requested['if-none-match'];
   if (ifNoneMatch !== undefined) return isNamed(etag, ifNoneMatch);
-  const ifModifiedSince = requested['if-modified-since'];
-  if (ifModifiedSince === undefined || lastModifiedMs === undefined) return false;
-  const sinceMs = parseHttpDate(ifModifiedSince);
+  if (lastModifiedMs === undefined) return false;
+  const sinceMs = parseHttpDate(requested['if-modified-since'] ?? '');
   return sinceMs !== undefined && Math.floor(lastModifiedMs / 1000) * 1000 <= sinceMs;
 }
 
@@ -81,6 +80,15 @@ function isNamed(etag: string, ifNoneMatch: string): boolean {
 function notModified({ headers, cache }: HttpResponse): HttpResponse {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
   return { status: 304, headers: Object.fromEntries(kept), cache };
+}
+
+/**
+ * Reads an HTTP-date (RFC 9110 section 5.6.7) in milliseconds since 1970; `undefined` for any other text. Clients repeat
+ * `Last-Modified`, so only its form is read, not the two forms that were obsolete in 1999.
+ */
+export function parseHttpDate(text: string): number | undefined {
+  const date = new Date(text);
+  return date.toUTCString() === text ? date.getTime() : undefined;
 }
 
 /** The step that writes the response with the fields that every response carries. */
@@ -104,34 +112,4 @@ const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();
 /** Names and values in turn. Node writes such a list directly, while it would convert an object first. */
 function pushFields(fields: (string | number)[], headers: Readonly<Record<string, string>>): void {
   for (const name in headers) fields.push(name, headers[name] as string);
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** The preferred form, and the two obsolete ones that recipients must accept. */
-const FORMS = [
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\d\d) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/,
-  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-(?<month>[A-Z][a-z]{2})-(?<shortYear>\d\d) (?<time>\d\d:\d\d:\d\d) GMT$/,
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>\d\d| \d) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/,
-];
-
-/** Reads an HTTP-date (RFC 9110 section 5.6.7) in milliseconds since 1970; `undefined` for any other text. */
-export function parseHttpDate(text: string, nowMs = Date.now()): number | undefined {
-  const fields = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
-  const month = MONTHS.indexOf(fields?.month ?? '');
-  if (fields === undefined || month === -1) return undefined;
-  const { shortYear, year = fullYear(Number(shortYear), nowMs), day } = fields;
-  const [hour = 0, minute = 0, second = 0] = (fields.time ?? '').split(':').map(Number);
-  // 60 is a leap second.
-  if (hour > 23 || minute > 59 || second > 60) return undefined;
-  const date = new Date(0);
-  date.setUTCFullYear(Number(year), month, Number(day));
-  return date.getUTCDate() === Number(day) ? date.setUTCHours(hour, minute, second) : undefined;
-}
-
-/** A year of two digits is never more than 50 years ahead. */
-function fullYear(shortYear: number, nowMs: number): number {
-  const thisYear = new Date(nowMs).getUTCFullYear();
-  const inThisCentury = thisYear - (thisYear % 100) + shortYear;
-  return inThisCentury > thisYear + 50 ? inThisCentury - 100 : inThisCentury;
 }

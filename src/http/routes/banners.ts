@@ -20,7 +20,7 @@ import {
 } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { IMAGE_QUERY, parseQuery, readQuery } from '../request/target.ts';
-import { applyConditions, cacheStatusOf, publicFor, STALE_MAX_AGE_MS } from '../response/response.ts';
+import { cacheStatusOf, publicFor, STALE_MAX_AGE_MS } from '../response/response.ts';
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
 interface BannerRouteOptions extends ChannelRouteOptions {
@@ -29,6 +29,13 @@ interface BannerRouteOptions extends ChannelRouteOptions {
   /** True when the format follows `Accept`. */
   readonly isNegotiating: boolean;
   readonly holders: Holders;
+}
+
+/** A request for an image whose response is known but for its body. */
+interface Started {
+  readonly context: RequestContext;
+  /** Monotonic. */
+  readonly startedAtMs: number;
 }
 
 const SHORT_URL = '/:identifier';
@@ -68,9 +75,14 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
     const image = await banners.getImage(request);
     assertConnected(context);
     const described = describe(image);
-    const conditional = applyConditions(context, described);
-    // A 304 needs no encoding.
-    if (conditional.status === 304) return conditional;
+    return { ...described, complete: () => encode(image, described, { context, startedAtMs }) };
+  }
+
+  async function encode(
+    image: Image,
+    described: HttpResponse,
+    { context, startedAtMs }: Started,
+  ): Promise<HttpResponse> {
     const leftMs = TIME_LIMITS_MS.image - (clock.monotonic() - startedAtMs);
     const rendering = image.render({ client: context.client.key, disconnectSignal: () => disconnectSignal(context) });
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));

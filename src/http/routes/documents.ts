@@ -19,34 +19,68 @@ interface DocumentRouteOptions {
 /** The index, the list of problems, the OpenAPI document and the icon. */
 export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
   const icon = readFileSync(new URL('../favicon.png', import.meta.url));
+  const iconTag = entityTag(icon);
   return [
     json('/', async (base) => indexOf(base, options, await options.examples())),
     json('/problems', (base) => ({ problems: listProblems(base) })),
-    json('/openapi.json', (base) => ({ ...readOpenApi(options), servers: [{ url: base }] })),
-    { url: '/favicon.ico', respond: () => unchanging('image/png', icon) },
+    openApiRoute(options),
+    { url: '/favicon.ico', respond: () => unchanging('image/png', icon, iconTag) },
   ];
 }
 
 /** Indented, because users open these documents in a browser or a terminal. */
+function indented(content: object): string {
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
 function json(url: string, contentOf: (base: string) => object | Promise<object>): Endpoint {
-  const write = async (base: string) => `${JSON.stringify(await contentOf(base), null, 2)}\n`;
-  return { url, respond: async (_path, { base }) => unchanging(JSON_MEDIA_TYPE, await write(base)) };
+  return {
+    url,
+    async respond(_path, { base }) {
+      const body = indented(await contentOf(base));
+      return unchanging(JSON_MEDIA_TYPE, body, entityTag(body));
+    },
+  };
 }
 
-function unchanging(contentType: string, body: string | Buffer): HttpResponse {
-  const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag: entityTag(body) };
-  return { status: 200, headers, body };
+function unchanging(contentType: string, body: string | Buffer, etag: string): HttpResponse {
+  return { status: 200, headers: { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag }, body };
 }
 
-/** The output of `npm run docs`. Read at the first request, because it is rarely requested. */
-function readOpenApi({ contact, version }: DocumentRouteOptions): object {
-  openApi ??= JSON.parse(readFileSync(new URL('../openapi/openapi.json', import.meta.url), 'utf8'));
-  const { info, ...rest } = openApi as OpenApi;
-  return { ...rest, info: { ...info, version, ...(contact !== undefined && { contact: { name: contact } }) } };
+/** The document in two parts: its only server, the base of the request, is between them. */
+interface OpenApiParts {
+  readonly before: Buffer;
+  readonly after: Buffer;
+  readonly etag: string;
 }
 
-type OpenApi = { readonly info: object };
-let openApi: OpenApi | undefined;
+/**
+ * The OpenAPI document. Writing its 190 KB takes milliseconds, and without `BASE_URL` clients choose the base, so everything
+ * else is prepared at the first request.
+ */
+function openApiRoute(options: DocumentRouteOptions): Endpoint {
+  let parts: OpenApiParts | undefined;
+  return {
+    url: '/openapi.json',
+    respond(_path, { base }) {
+      parts ??= readOpenApi(options);
+      const body = Buffer.concat([parts.before, Buffer.from(JSON.stringify(base)), parts.after]);
+      return unchanging(JSON_MEDIA_TYPE, body, entityTag(`${parts.etag} ${base}`));
+    },
+  };
+}
+
+const SERVER = 'the base of the request';
+
+/** Reads the output of `npm run docs`. */
+function readOpenApi({ contact, version }: DocumentRouteOptions): OpenApiParts {
+  const file = readFileSync(new URL('../openapi/openapi.json', import.meta.url), 'utf8');
+  const { info, ...rest } = JSON.parse(file) as { readonly info: object };
+  const ownInfo = { ...info, version, ...(contact !== undefined && { contact: { name: contact } }) };
+  const text = indented({ ...rest, info: ownInfo, servers: [{ url: SERVER }] });
+  const [before = '', after = ''] = text.split(JSON.stringify(SERVER));
+  return { before: Buffer.from(before), after: Buffer.from(after), etag: entityTag(text) };
+}
 
 const IMAGE = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
 const IMAGE_PARAMETERS = `?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`;

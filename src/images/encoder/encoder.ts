@@ -12,6 +12,8 @@ import { createFairQueue, type FairQueue } from './queue.ts';
 const RETRY_AFTER_MS = 5_000;
 /** Jobs of each priority that may wait. */
 export const QUEUE_LENGTH = 64;
+/** For an encode that no client waits for. It is interrupted for encodes that a client waits for. */
+const BACKGROUND_DEADLINE_MS = 60_000;
 
 interface Entry {
   readonly task: EncoderTask;
@@ -143,7 +145,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   }
 
   function deadlineOf({ task, queue }: Entry): number {
-    if (queue === background) return TIME_LIMITS_MS.backgroundEncode;
+    if (queue === background) return BACKGROUND_DEADLINE_MS;
     return task.kind === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
   }
 

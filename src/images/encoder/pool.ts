@@ -1,4 +1,3 @@
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
@@ -21,6 +20,8 @@ export interface EncoderPoolOptions {
 export type EncoderPool = ReturnType<typeof createEncoderPool>;
 export type RunningTask = ReturnType<EncoderPool['run']>;
 
+/** A process without a task is ended after this time. The next image then waits for the start of another one. */
+export const ENCODER_IDLE_MS = 120_000;
 /** The pause after a process that cannot work, because the next one most likely cannot either. */
 const UNUSABLE_PAUSE_MS = 3_000;
 
@@ -52,7 +53,7 @@ export function createEncoderPool(options: EncoderPoolOptions) {
 
   /** An idle process holds some 70 MiB. */
   function limitIdleTime(worker: Worker): void {
-    worker.cancelIdleLimit = options.clock.after(TIME_LIMITS_MS.encoderIdle, () => end(worker, 'idle'));
+    worker.cancelIdleLimit = options.clock.after(ENCODER_IDLE_MS, () => end(worker, 'idle'));
   }
 
   function onEnded(worker: Worker, ended: ProcessEnd): void {

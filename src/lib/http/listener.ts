@@ -16,11 +16,22 @@ export interface Lifetime {
  */
 const BACKLOG = 4_096;
 
+/** How long before the end of `finish` the requests that are left should get their responses. */
+const LAST_RESPONSES_MS = 1_000;
+const IDLE_SWEEP_MS = 50;
+
 /** An HTTP server that listens on one address and can be stopped gracefully. */
 export type Listener = ReturnType<typeof createListener>;
 
 export function createListener(server: Server, lifetime: Lifetime = { isClosing: false }) {
   let closed: Promise<void> | undefined;
+
+  /** Refuses new connections, closes idle ones and resolves when the others have closed. */
+  function close(): Promise<void> {
+    lifetime.isClosing = true;
+    closed ??= new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
+    return closed;
+  }
 
   return {
     server,
@@ -32,11 +43,21 @@ export function createListener(server: Server, lifetime: Lifetime = { isClosing:
       const { address: host, family, port } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
     },
-    /** Refuses new connections, closes idle ones and resolves when the others have closed. */
-    close(): Promise<void> {
-      lifetime.isClosing = true;
-      closed ??= new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
-      return closed;
+    close,
+    /**
+     * Closes the listener when accepted requests have their responses, after `ms` at the latest.
+     *
+     * @param onLastSecond called a second before that if requests are left. They should get a response now
+     */
+    async finish(ms: number, onLastSecond: () => void): Promise<void> {
+      // A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time.
+      const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+      const cut = setTimeout(() => server.closeAllConnections(), ms);
+      const last = setTimeout(onLastSecond, ms - LAST_RESPONSES_MS);
+      await close();
+      clearInterval(sweep);
+      clearTimeout(cut);
+      clearTimeout(last);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCounter, createHistogram, writeText } from './metrics.ts';
+import { createCounter, createHistogram, writeText } from './series.ts';
 
 test('a counter and a histogram are written in Prometheus’s text format', () => {
   const calls = createCounter('calls_total', 'Calls, by\nname: a \\ is escaped.', ['name', 'outcome']);

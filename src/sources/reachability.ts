@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { ConnectionError } from '../lib/http/client.ts';
+import { tryToConnect } from '../lib/http/connect.ts';
 import { describeFailure, type Logger } from '../lib/logger.ts';
-import type { SourceOutcome } from '../sources/failover.ts';
-import type { ChannelSource } from '../sources/source.ts';
+import type { SourceOutcome } from './failover.ts';
+import type { ChannelSource } from './source.ts';
 
 /**
  * Finds live sources that have not responded since the start, as on a machine without internet access. Each is reported
@@ -63,17 +61,4 @@ const ADVICE =
 /** The breaker or the call budget refused the call, it took too long, or it failed because of a bug. */
 function isWithoutResponse(outcome: SourceOutcome['outcome'], error: unknown): boolean {
   return error instanceof LocalLimitError || outcome === 'upstream_timeout' || outcome === 'internal';
-}
-
-async function tryToConnect(origin: string): Promise<void> {
-  const { hostname, port, protocol } = new URL(origin);
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
-  // Must not delay a stop.
-  socket.unref();
-  try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(TIME_LIMITS_MS.connect) });
-  } finally {
-    socket.destroy();
-  }
 }

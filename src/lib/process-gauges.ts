@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Metrics } from '../lib/metrics/metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 /**
  * Metrics of the process, read when scraped. Garbage collections are not included, because observing them costs a hot

@@ -1,0 +1,49 @@
+import type { CacheOutcome } from '../../domain/errors.ts';
+import type { Metrics } from '../../lib/metrics/metrics.ts';
+
+export interface CountedResponse {
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** The origin of a looked-up value. */
+  readonly cache?: CacheOutcome['kind'] | undefined;
+}
+
+/** The statuses that deploy/alerts.yaml uses. */
+const STATUSES_FROM_THE_START = [500, 502, 503, 504];
+const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refreshed', 'stale'];
+
+/** Returns the function that counts the responses of these routes. */
+export function createResponseMetrics(metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>, routes: string[]) {
+  const requests = metrics.createCounter('pennant_http_requests_total', 'Responses of the public listener.', [
+    'route',
+    'status',
+  ]);
+  const lookups = metrics.createCounter('pennant_cache_lookups_total', 'Cache lookups, by outcome.', [
+    'route',
+    'outcome',
+  ]);
+  const seconds = metrics.createHistogram(
+    'pennant_http_request_duration_seconds',
+    'Time from receiving a request to handing its response to the socket.',
+    ['route'],
+  );
+  const routesWithLookups = new Set<string>();
+
+  // So that the first failure is an increase.
+  for (const route of routes) {
+    for (const status of STATUSES_FROM_THE_START) requests.inc({ route, status }, 0);
+    seconds.begin({ route });
+  }
+
+  return ({ route, status, seconds: taken, cache: outcome }: CountedResponse): void => {
+    requests.inc({ route, status });
+    seconds.observe({ route }, taken);
+    if (outcome === undefined) return;
+    if (!routesWithLookups.has(route)) {
+      routesWithLookups.add(route);
+      for (const each of CACHE_OUTCOMES) lookups.inc({ route, outcome: each }, 0);
+    }
+    lookups.inc({ route, outcome });
+  };
+}

@@ -1,0 +1,17 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
+
+/** Opens a connection to the origin, sends nothing and closes it. Rejects if there is none within the time limit. */
+export async function tryToConnect(origin: string): Promise<void> {
+  const { hostname, port, protocol } = new URL(origin);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
+  // Must not delay a stop.
+  socket.unref();
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(TIME_LIMITS_MS.connect) });
+  } finally {
+    socket.destroy();
+  }
+}

@@ -162,9 +162,13 @@ describe('a record that lacks fields', () => {
     expect(loaded).toEqual(record({ links }));
   });
 
-  it('counts as complete without links, but names them as missing', async () => {
+  it.each<[string, Reply<LoadedChannel>]>([
+    ['fails', 'upstream_unavailable'],
+    ['has none either', record({ links: null })],
+    ['failed to load them', record({ links: null }, ['links'])],
+  ])('counts as complete without links, but names them as missing, when the next source %s', async (_what, next) => {
     const withoutLinks = live(record({ links: null }));
-    const loaded = await over([withoutLinks, live('upstream_unavailable')]).getChannel(ID);
+    const loaded = await over([withoutLinks, live(next)]).getChannel(ID);
     expect(loaded).toEqual({ ...record({ links: null }, ['links']), isComplete: true });
   });
 

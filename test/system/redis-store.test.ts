@@ -51,11 +51,13 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   test('every key has the prefix and a lifetime', async () => {
     await server.command('FLUSHALL');
     const store = createStore();
-    await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, 60_000);
+    await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, 7 * 86_400_000);
     await createImages({ maxImageBytes: 10 }).set('image1/x', Buffer.from('bytes'));
     const keys = (await server.command('KEYS', '*')) as string[];
     expect(keys.sort()).toEqual(['pennant:bytes2:image1/x', 'pennant:channel1:UC']);
-    for (const key of keys) expect(await server.command('PTTL', key)).toBeGreaterThan(0);
+    const leftHours = async (key: string) => Math.round(Number(await server.command('PTTL', key)) / 3_600_000);
+    expect(await leftHours('pennant:channel1:UC')).toBe(7 * 24);
+    expect(await leftHours('pennant:bytes2:image1/x')).toBe(24);
   });
 
   test.each([

@@ -35,12 +35,15 @@ describe.each(KINDS)('%s', (_what, url, status, freshMs, lastGoodMs) => {
     expect(replay.calls).not.toEqual([]);
   });
 
-  test.each([false, true])('is served until its last good time has passed, after a restart: %s', async (isRestarted) => {
-    const running = await startFilled(url, status);
-    const service = isRestarted ? await running.restart() : running.service;
-    service.clock.advance(lastGoodMs - 2 * SECOND);
-    expect((await service.get(url)).status).toBe(status);
-    service.clock.advance(MINUTE);
-    expect((await service.get(url)).status).toBeGreaterThanOrEqual(500);
-  });
+  test.each([false, true])(
+    'is served until its last good time has passed, after a restart: %s',
+    async (isRestarted) => {
+      const running = await startFilled(url, status);
+      const service = isRestarted ? await running.restart() : running.service;
+      service.clock.advance(lastGoodMs - 2 * SECOND);
+      expect((await service.get(url)).status).toBe(status);
+      service.clock.advance(MINUTE);
+      expect((await service.get(url)).status).toBeGreaterThanOrEqual(500);
+    },
+  );
 });

@@ -40,7 +40,9 @@ test.each<[string, RequestListener]>([
   const shown = [
     ...lines,
     ...responses.map(({ text }) => text),
-    ...(await Promise.all(['/metrics', '/state.json', '/readyz'].map(async (url) => (await service.console(url)).text))),
+    ...(await Promise.all(
+      ['/metrics', '/state.json', '/readyz'].map(async (url) => (await service.console(url)).text),
+    )),
   ];
   expect(lines).not.toEqual([]);
   expect(shown.filter((text) => text.includes(KEY))).toEqual([]);

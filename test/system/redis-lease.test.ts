@@ -32,6 +32,9 @@ describe.skipIf(!findRedisServer())('a lease in Redis', () => {
   it('is given to every instance while Redis cannot be used', async () => {
     for (const connection of connections) connection.close();
     const [one, other] = connections.map((connection) => createRedisLease({ connection }));
-    expect([await one?.tryAcquire('a task', LEASE_MS), await other?.tryAcquire('a task', LEASE_MS)]).toEqual([true, true]);
+    expect([await one?.tryAcquire('a task', LEASE_MS), await other?.tryAcquire('a task', LEASE_MS)]).toEqual([
+      true,
+      true,
+    ]);
   });
 });

@@ -55,7 +55,7 @@ function hasTools(): boolean {
 /** Processes of the service, Redis, nginx, browsers, the package and the documents. */
 const SYSTEM_TESTS = {
   name: 'system',
-  include: ['test/system/*.test.ts', 'test/faults/*.test.ts', ...(isCoreOnly || !hasTools() ? [] : [TOOL_TESTS])],
+  include: ['test/system/*.test.ts', ...(isCoreOnly || !hasTools() ? [] : [TOOL_TESTS])],
   ...COMMON,
 };
 

@@ -27,3 +27,24 @@ test('the history keeps a quarter of an hour, however long the service runs', as
   expect(history.recent(read()).seconds).toBe(900);
   history.stop();
 });
+
+test('requests are counted by what came of them', () => {
+  const metrics = createMetrics();
+  for (const status of [200, 204, 304, 400, 404, 429, 451, 500, 503]) metrics.requests.inc({ route: '/', status });
+  expect(readTotals(metrics).requests).toEqual({ responded: 2, unchanged: 1, mistaken: 3, refused: 1, failed: 2 });
+});
+
+test('lookups are counted by what was requested, and each outcome apart', () => {
+  const metrics = createMetrics();
+  const routes = {
+    records: ['/api/channel/:identifier', '/channel/:identifier', '/c/:identifier', '/user/:identifier'],
+    searches: ['/api/search'],
+    images: ['/:identifier', '/:identifier/:variant', '/api/banner/:identifier', '/api/banner/:identifier/:variant'],
+  };
+  const outcomes = ['hit', 'stale', 'miss', 'refreshed'];
+  for (const route of Object.values(routes).flat()) {
+    for (const outcome of outcomes) metrics.lookups.inc({ route, outcome });
+  }
+  const each = (count: number) => Object.fromEntries(outcomes.map((outcome) => [outcome, count]));
+  expect(readTotals(metrics).lookups).toEqual({ records: each(4), searches: each(1), images: each(4) });
+});

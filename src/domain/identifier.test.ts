@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { channelRefsOf, findHandle } from './identifier.ts';
+import { channelRefsOf, findHandle, findUsername } from './identifier.ts';
 
 describe('findHandle', () => {
   it.each(['ệ', '한', 'ǘ', '𝒜', 'é'])('accepts 30 code points in any Unicode normalization form: %s', (letter) => {
@@ -15,6 +15,14 @@ describe('findHandle', () => {
   });
 });
 
+describe('findUsername', () => {
+  it('accepts 60 characters, and no more', () => {
+    expect(findUsername('a'.repeat(60))?.key).toBe('a'.repeat(60));
+    expect(findUsername('a'.repeat(61))).toBeUndefined();
+    expect(findUsername('')).toBeUndefined();
+  });
+});
+
 const ID = 'UCPennantSample00000001A';
 const kindsAndKeys = (text: string) => channelRefsOf(text).map(({ kind, key }) => `${kind} ${key}`);
 
@@ -27,6 +35,8 @@ describe('channelRefsOf', () => {
     [`https://www.youtube.com/channel/${ID}/videos?view=0`, `id ${ID}`],
     ['http://m.youtube.com/@PennantSample/about', 'handle pennantsample'],
     ['youtube.com/@PennantSample', 'handle pennantsample'],
+    ['m.youtube.com/@PennantSample', 'handle pennantsample'],
+    ['music.youtube.com/@PennantSample', 'handle pennantsample'],
     ['WWW.YouTube.com/user/PennantSample', 'username pennantsample'],
     ['https://www.youtube.com/@h%C3%B6henkamm', 'handle höhenkamm'],
     [`https://banners.example/${ID}/avatar`, `id ${ID}`],

@@ -15,6 +15,24 @@ test('a failure is remembered until its channel is purged or imported', async ()
   expect(await failed.run('key', async () => 'mended')).toBe('mended');
 });
 
+test.each([
+  ['for 15 s', undefined, 15_000],
+  ['for its own Retry-After if that is shorter', 4_000, 4_000],
+  ['for 15 s if its own Retry-After is longer', 60_000, 15_000],
+])('a failure is remembered %s', async (_what, retryAfterMs, rememberedMs) => {
+  const clock = createManualClock();
+  const failed = createFailedKeys({ clock });
+  const failure = new AppError('upstream_invalid', 'The image cannot be read.', {
+    scope: 'key',
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+  await expect(failed.run('key', () => Promise.reject(failure))).rejects.toMatchObject({ code: 'upstream_invalid' });
+  clock.advance(rememberedMs - 1);
+  await expect(failed.run('key', async () => 'mended')).rejects.toMatchObject({ retryAfterMs: 1 });
+  clock.advance(1);
+  expect(await failed.run('key', async () => 'mended')).toBe('mended');
+});
+
 test('a failure of work that began before a purge is not remembered', async () => {
   const failed = createFailedKeys({ clock: createManualClock() });
   await asWork(async () => {

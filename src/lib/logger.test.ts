@@ -52,6 +52,8 @@ describe('the text of a failure', () => {
     const thrownAgain = new Error('the source failed', { cause: failed });
     expect(describeFailure(thrownAgain)).toBe('the source failed (read ECONNRESET)');
     expect(describeFailure('a text')).toBe('a text');
+    expect(describeFailure('\u001b[2Jevil')).toBe('\\u{1b}[2Jevil');
+    expect(describeFailure(new Error('\u001b[2Jevil'))).toBe('\\u{1b}[2Jevil');
   });
 
   it('has the code or the kind of an error without a message', () => {

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { catalogCommands } from '../../src/cli/catalog.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
@@ -25,6 +26,18 @@ const catalog = (...args: string[]) => runInProcess(catalogCommands, args, { env
 const add = (argument: string) => catalog('add', argument);
 
 describe('catalog add', () => {
+  it.each([
+    ['added', ID],
+    ['refused', 'UCabsent0000000000000001'],
+  ])('leaves no temporary file when the channel is %s', async (_what, channelId) => {
+    const temporary = await createTemporaryDirectory();
+    // Node reads TMPDIR, and TEMP on Windows.
+    for (const name of ['TMPDIR', 'TEMP']) vi.stubEnv(name, temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await add(channelId);
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
   it('stores a channel with its images, which a service without other sources then serves', async () => {
     const online = await startTestApp({ env });
     const record = (await online.get(`/api/channel/${ID}`)).json<Record<string, unknown>>();

@@ -1,15 +1,32 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { decodeImage } from '../helpers/image.ts';
 import { startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
+const IS_WINDOWS = process.platform === 'win32';
+
 test('the program serves a record and an image, and ends with status 0 on SIGTERM', async () => {
-  const service = await startService({ directory: await createTemporaryDirectory() });
+  const directory = await createTemporaryDirectory();
+  const service = await startService({ directory });
   onTestFinished(() => void service.child.kill('SIGKILL'));
   const image = await fetch(`${service.base}/@pennantsample/avatar.jpg?width=64`);
   expect(await decodeImage(Buffer.from(await image.arrayBuffer()))).toMatchObject({ format: 'jpeg', width: 64 });
   const response = await fetch(`${service.base}/api/channel/pennantsample?type=handle`);
   expect(await response.json()).toMatchObject({ channelId: 'UCPennantSample00000001A', title: 'Pennant Sample' });
   service.child.kill('SIGTERM');
-  expect(await service.ended).toBe(0);
+  // Windows has no signals: the process is ended there.
+  expect(await service.ended).toBe(IS_WINDOWS ? 'SIGTERM' : 0);
+
+  const readableByOthers = IS_WINDOWS ? [] : await findReadableByOthers(join(directory, 'data'));
+  expect(readableByOthers).toEqual([]);
 });
+
+/** Files and directories that other users than the owner and its group can use, or that the group can change. */
+async function findReadableByOthers(directory: string): Promise<string[]> {
+  const paths = (await readdir(directory, { recursive: true })).map((name) => join(directory, name));
+  const modes = await Promise.all(paths.map(async (path) => ({ path, mode: (await stat(path)).mode })));
+  expect(paths.length).toBeGreaterThan(3);
+  return modes.filter(({ mode }) => (mode & 0o027) !== 0).map(({ path }) => path);
+}

@@ -17,10 +17,7 @@ export interface FaultContext {
   readonly isLong: boolean;
   /** Duration of an attack. */
   readonly attackMs: number;
-  /**
-   * Runs an attack and adds the result to the table. If only a bound on time or memory was missed, the attack is repeated
-   * once, because other processes use the machine too, and the row says so. A loss is final.
-   */
+  /** Runs an attack and adds the result to the table. */
   measure(subject: string, attack: string, attempt: () => Promise<Outcome>): Promise<void>;
   newDirectory(): Promise<string>;
   /** A service that is killed when the subject ends, in any case. */
@@ -81,13 +78,8 @@ export function createContext(report: Report, { isLong, isChosen }: ContextOptio
     async measure(subject, attack, attempt) {
       if (!isChosen(attack)) return;
       const startedAtMs = performance.now();
-      const seconds = () => (performance.now() - startedAtMs) / 1000;
-      const first = await attempt().catch(unfinished);
-      const missed = first.exceeded ?? [];
-      if (first.faults.length > 0 || missed.length === 0) return report.add(subject, attack, first, seconds());
-      const second = await attempt().catch(unfinished);
-      const measured = `${second.measured}; measured again, since at first ${missed.join(', ')}`;
-      report.add(subject, attack, { ...second, measured }, seconds());
+      const outcome = await attempt().catch(unfinished);
+      report.add(subject, attack, outcome, (performance.now() - startedAtMs) / 1000);
     },
     cleanUpServices,
     async cleanUp() {

@@ -6,7 +6,6 @@ export interface Row {
   readonly subject: string;
   readonly attack: string;
   readonly measured: string;
-  /** Its duration, including a repetition. */
   readonly seconds: number;
   /** `missed`: nothing was lost, but it took too much time or memory. */
   readonly verdict: 'held' | 'missed' | 'VIOLATED' | 'skipped';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Marked, type Token, type Tokens, walkTokens } from 'marked';
+import { Marked, type Token, walkTokens } from 'marked';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -37,21 +37,17 @@ export function readDocuments(): Document[] {
 export function readDocument(name: string) {
   const text = readFileSync(join(ROOT, name), 'utf8');
   const blocks: Block[] = [];
-  const spans: string[] = [];
-  const links: string[] = [];
   let section = '';
   let previous: Token | undefined;
   walkTokens(new Marked().lexer(text), (token) => {
     if (token.type === 'space') return;
     if (token.type === 'heading') section = token.text;
-    if (token.type === 'codespan') spans.push(token.text);
-    if (token.type === 'link' || token.type === 'image') links.push(token.href);
     if (token.type === 'code') {
       blocks.push({ document: name, section, language: token.lang ?? '', text: token.text, note: noteOf(previous) });
     }
     previous = token;
   });
-  return { name, text, blocks, spans, links };
+  return { name, blocks };
 }
 
 function noteOf(token: Token | undefined): Note | undefined {
@@ -69,17 +65,6 @@ export function blockWith(document: string, text: string, language?: string): st
   const found = blocks.filter((block) => block.text.includes(text));
   if (found.length !== 1) throw new Error(`${document} has ${found.length} blocks with ${text}`);
   return found[0]?.text as string;
-}
-
-/** The rows of the tables under a heading, as Markdown. */
-export function tableRows(document: string, heading: string): string[][] {
-  const tokens = new Marked().lexer(readFileSync(join(ROOT, document), 'utf8'));
-  const start = tokens.findIndex((token) => token.type === 'heading' && token.text === heading);
-  const depth = (tokens[start] as Tokens.Heading | undefined)?.depth ?? 0;
-  const rest = tokens.slice(start + 1);
-  const end = rest.findIndex((token) => token.type === 'heading' && token.depth <= depth);
-  const tables = rest.slice(0, end === -1 ? undefined : end).filter(({ type }) => type === 'table') as Tokens.Table[];
-  return tables.flatMap(({ rows }) => rows.map((cells) => cells.map(({ text }) => text)));
 }
 
 /** The place of a block and its beginning. */

@@ -78,19 +78,24 @@ test('clients that ask for a tunnel and reset the connection do not end the serv
   expect(child.exitCode).toBe(null);
 });
 
-test('700 connections that come while the process is busy get their responses', async () => {
+test('a burst of connections waits while the process is busy, and every one gets its response', async () => {
   const { child, port } = service;
-  const waiting = Math.min(700, Number(await readFile('/proc/sys/net/core/somaxconn', 'utf8')));
+  const count = Math.min(700, Number(await readFile('/proc/sys/net/core/somaxconn', 'utf8')));
   child.kill('SIGSTOP');
   onTestFinished(() => void child.kill('SIGCONT'));
-  // The system accepts a connection as long as the listener's queue has room; otherwise the client tries again for minutes.
-  const sockets = await Promise.all(Array.from({ length: waiting }, () => connectHalfOpen(port)));
-  const responses = sockets.map(async (socket) => {
+  let accepted = 0;
+  const connecting = Array.from({ length: count }, async () => {
+    const socket = await connectHalfOpen(port);
+    accepted += 1;
+    return socket;
+  });
+  // The system accepts them for the stopped process. With a shorter queue, the last ones would get no connection.
+  await expect.poll(() => accepted).toBe(count);
+  child.kill('SIGCONT');
+  const statuses = (await Promise.all(connecting)).map(async (socket) => {
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     const [response] = await once(socket, 'data');
     return String(response).slice(0, 'HTTP/1.1 200'.length);
   });
-  child.kill('SIGCONT');
-  const statuses = await Promise.all(responses);
-  expect(statuses.filter((status) => !/^HTTP\/1\.1 (200|429)$/.test(status))).toEqual([]);
+  expect(new Set(await Promise.all(statuses))).toEqual(new Set(['HTTP/1.1 200']));
 });

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { childrenOf, findFreePort, isRunning, PROGRAM, runCommand, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -21,48 +20,6 @@ async function start(env: Record<string, string>, prefix: readonly string[] = []
   }
   return { ...service, lines };
 }
-
-test('a failing request gets one log line that names it, and the same failure gets no other for a while', async () => {
-  const upstream = await startFakeUpstream(respondWithStatus(500));
-  onTestFinished(() => upstream.close());
-  const { base, child, ended, lines } = await start({ SOURCES: 'youtube', YOUTUBE_ORIGIN: upstream.origin });
-  const response = await fetch(`${base}/api/channel/lighthouse?type=handle`);
-  expect(response.status).toBe(503);
-  const requestId = response.headers.get('x-request-id');
-  await expect.poll(() => lines().map(({ msg }) => msg)).toEqual(['source failed']);
-  expect(lines()[0]).toMatchObject({ requestId, reason: expect.stringContaining('500') });
-
-  const others = await Promise.all(
-    Array.from({ length: 20 }, (_, at) => fetch(`${base}/api/channel/lighthouse${at}?type=handle`)),
-  );
-  expect(others.map(({ status }) => status)).toEqual(others.map(() => 503));
-  child.kill('SIGTERM');
-  await ended;
-  const failed = lines().filter(({ msg }) => msg === 'request failed');
-  expect(failed.length).toBeGreaterThan(0);
-  // The failed calls, and the breaker that opens.
-  expect(failed.length).toBeLessThanOrEqual(3);
-  expect(new Set(failed.map(({ reason }) => reason)).size).toBe(failed.length);
-});
-
-test('the access log is off by default, and truncates addresses', async () => {
-  const quiet = await start({});
-  const talking = await start({ ACCESS_LOG: 'on' });
-  for (const { base } of [quiet, talking]) await fetch(`${base}/channel/UCPennantSample00000001A?x=1`);
-  await expect.poll(() => talking.lines().length).toBe(1);
-  expect(talking.lines()[0]).toMatchObject({
-    msg: 'request',
-    method: 'GET',
-    path: '/channel/UCPennantSample00000001A?x=1',
-    route: '/channel/:identifier',
-    status: 200,
-    cache: 'miss',
-    client: '127.0.0.0/24',
-    requestId: expect.any(String),
-    durationMs: expect.any(Number),
-  });
-  expect(quiet.lines()).toEqual([]);
-});
 
 describe('a reader of the log that stops reading', () => {
   async function startUnread() {

@@ -75,7 +75,8 @@ async function createHeldSamples() {
 }
 
 describe('a catalog created from samples', () => {
-  it('is discarded with its images when an import was faster', async () => {
+  // Windows has no named pipes in directories.
+  it.skipIf(process.platform === 'win32')('is discarded with its images when an import was faster', async () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
     const samples = await createHeldSamples();

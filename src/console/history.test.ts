@@ -30,12 +30,14 @@ test('the history keeps a quarter of an hour, however long the service runs', as
 
 test('requests are counted by what came of them', () => {
   const metrics = createMetrics();
-  for (const status of [200, 204, 304, 400, 404, 429, 451, 500, 503]) metrics.requests.inc({ route: '/', status });
+  const requests = metrics.createCounter('pennant_http_requests_total', '', ['route', 'status']);
+  for (const status of [200, 204, 304, 400, 404, 429, 451, 500, 503]) requests.inc({ route: '/', status });
   expect(readTotals(metrics).requests).toEqual({ responded: 2, unchanged: 1, mistaken: 3, refused: 1, failed: 2 });
 });
 
 test('lookups are counted by what was requested, and each outcome apart', () => {
   const metrics = createMetrics();
+  const lookups = metrics.createCounter('pennant_cache_lookups_total', '', ['route', 'outcome']);
   const routes = {
     records: ['/api/channel/:identifier', '/channel/:identifier', '/c/:identifier', '/user/:identifier'],
     searches: ['/api/search'],
@@ -43,7 +45,7 @@ test('lookups are counted by what was requested, and each outcome apart', () => 
   };
   const outcomes = ['hit', 'stale', 'miss', 'refreshed'];
   for (const route of Object.values(routes).flat()) {
-    for (const outcome of outcomes) metrics.lookups.inc({ route, outcome });
+    for (const outcome of outcomes) lookups.inc({ route, outcome });
   }
   const each = (count: number) => Object.fromEntries(outcomes.map((outcome) => [outcome, count]));
   expect(readTotals(metrics).lookups).toEqual({ records: each(4), searches: each(1), images: each(4) });

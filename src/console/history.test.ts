@@ -39,7 +39,15 @@ test('lookups are counted by what was requested, and each outcome apart', () => 
   const metrics = createMetrics();
   const lookups = metrics.createCounter('pennant_cache_lookups_total', '', ['route', 'outcome']);
   const routes = {
-    records: ['/api/channel/:identifier', '/channel/:identifier', '/c/:identifier', '/user/:identifier'],
+    records: [
+      '/api/channel/:identifier',
+      '/channel/:identifier',
+      '/c/:identifier',
+      '/user/:identifier',
+      '/api/channels',
+      '/api/badge/:identifier',
+      '/api/badge/:identifier.svg',
+    ],
     searches: ['/api/search'],
     images: ['/:identifier', '/:identifier/:variant', '/api/banner/:identifier', '/api/banner/:identifier/:variant'],
   };
@@ -48,5 +56,5 @@ test('lookups are counted by what was requested, and each outcome apart', () => 
     for (const outcome of outcomes) lookups.inc({ route, outcome });
   }
   const each = (count: number) => Object.fromEntries(outcomes.map((outcome) => [outcome, count]));
-  expect(readTotals(metrics).lookups).toEqual({ records: each(4), searches: each(1), images: each(4) });
+  expect(readTotals(metrics).lookups).toEqual({ records: each(7), searches: each(1), images: each(4) });
 });

@@ -111,7 +111,8 @@ function requestOutcome(status: number): keyof typeof NO_REQUESTS {
   return status >= 400 ? 'mistaken' : 'responded';
 }
 
-const RECORD_ROUTE = /^\/(?:api\/)?(?:channel|c|user)\//;
+/** A badge and a list of channels show records, too. */
+const RECORD_ROUTE = /^\/(?:(?:api\/)?(?:channel|c|user)|api\/badge)\/|^\/api\/channels$/;
 
 function lookupKind(route: string): keyof typeof NO_LOOKUPS {
   if (route === '/api/search') return 'searches';

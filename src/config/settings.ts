@@ -30,7 +30,7 @@ export const SETTINGS = {
     'PICTURE_VERSIONS',
     'off',
     form.onOff,
-    'Whether image URLs in records end in `v=` and eight digits that change with the image, so that a cache in front never has an old image for a new record. Requests may have any `v`.',
+    'Whether image URLs in records end in `v=` and eight digits that change with the image, so that caches in front load a changed image as soon as a record names it. Requests may have any `v`.',
   ),
   dataDir: form.setting('DATA_DIR', './data', form.text, 'Directory of the catalog, the cache and the images.'),
   sources: form.setting(

@@ -210,11 +210,23 @@ describe('other programs', () => {
     expect(await loadImage(embeds[0]?.image.url ?? '')).toMatchObject({ format: 'jpeg', width: 1280 });
   });
 
-  test('GitHub finds the image, and shields.io the count of the badge', async () => {
-    const markdown = blockWith(DOCUMENT, 'img.shields.io');
-    const urls = [...markdown.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, url = '']) => new URL(url));
-    const [image, badge] = urls as [URL, URL];
-    expect(await loadImage(onInstance(image.href))).toMatchObject({ format: 'jpeg', width: 830 });
+  function imagesIn(markdown: string): string[] {
+    return [...markdown.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, url = '']) => url);
+  }
+
+  test('GitHub finds the image and the badges', async () => {
+    const [image = '', ...badges] = imagesIn(onInstance(blockWith(DOCUMENT, '.svg?style=flat-square')));
+    expect(await loadImage(image)).toMatchObject({ format: 'jpeg', width: 830 });
+    const drawn = await Promise.all(badges.map(async (url) => (await fetch(url)).text()));
+    expect(drawn).toEqual([
+      expect.stringContaining('<title>subscribers: 1.28M</title>'),
+      expect.stringContaining('<title>views on YouTube: 96.3M</title>'),
+    ]);
+  });
+
+  test('shields.io finds the count of its badge', async () => {
+    const [url = ''] = imagesIn(blockWith(DOCUMENT, 'img.shields.io'));
+    const badge = new URL(url);
     expect(badge.origin + badge.pathname).toBe('https://img.shields.io/endpoint');
     const count = await fetch(onInstance(badge.searchParams.get('url') ?? ''));
     expect(await count.json()).toMatchObject({ schemaVersion: 1, label: 'subscribers', message: '1.28M' });

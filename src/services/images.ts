@@ -42,7 +42,7 @@ interface ImageSpec {
   readonly fileClass: FileClass;
 }
 
-type Rendition = Pick<Image, 'etag' | 'render'>;
+type Rendition = Pick<Image, 'isFinal' | 'etag' | 'render'>;
 
 /** An image that may not be encoded yet: enough for a 304. */
 export interface Image {
@@ -54,6 +54,8 @@ export interface Image {
   readonly outcome: CacheOutcome;
   /** False if the record names a newer image, which could not be loaded yet. */
   readonly isCurrent: boolean;
+  /** False while a smaller encoding may still replace it. */
+  readonly isFinal: boolean;
   /** Remaining freshness of both the record and the original, in milliseconds. */
   readonly freshMs: number;
   /** Strong, with quotes. Known before encoding. */
@@ -160,7 +162,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
 
   async function renditionOf(spec: ImageSpec): Promise<Rendition> {
     const fastKey = imageKey(spec.identity);
-    const effort = await reEncoding.nextEffort({
+    const { effort, isFinal } = await reEncoding.nextEffort({
       key: fastKey,
       isOptimizedStored: async () => (await images.get(optimizedImageKey(fastKey), spec.fileClass)) !== undefined,
       reEncode: () => reEncode(spec, fastKey),
@@ -175,6 +177,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     }
 
     return {
+      isFinal,
       etag: etagOf(storedKey),
       async render({ client, disconnectSignal }) {
         const stored = await images.get(storedKey, spec.fileClass);

@@ -105,14 +105,24 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
 }
 
 const DAY_MS = 86_400_000;
+const FIRST_ENCODING_SECONDS = 30;
+/**
+ * For shared caches only: RFC 9213, which CDNs follow, and the field of nginx. They ask again for an image whose smaller
+ * encoding is still to come, while browsers keep the first one for its day.
+ */
+const FIRST_ENCODING_FIELDS = {
+  'cdn-cache-control': `public, max-age=${FIRST_ENCODING_SECONDS}`,
+  'x-accel-expires': String(FIRST_ENCODING_SECONDS),
+};
 
 /** The response without its body. */
 function describe(image: Image): HttpResponse {
-  const { etag, lastModifiedMs, outcome, isCurrent, freshMs, format, channelId, variant } = image;
+  const { etag, lastModifiedMs, outcome, isCurrent, isFinal, freshMs, format, channelId, variant } = image;
   return {
     status: 200,
     headers: {
       'cache-control': publicFor(isCurrent ? DAY_MS : STALE_MAX_AGE_MS),
+      ...(isCurrent && !isFinal && FIRST_ENCODING_FIELDS),
       etag,
       'last-modified': new Date(lastModifiedMs).toUTCString(),
       'cache-status': cacheStatusOf(outcome),

@@ -103,7 +103,8 @@ const IMAGE_OR_RECORD = success(
 
 const IMAGE_DESCRIPTION =
   'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the image is ' +
-  'the largest rectangle of that ratio inside the crop, scaled down to fit. Path and parameters must not contradict ' +
+  'the largest rectangle of that ratio inside the crop, scaled down to fit, or with `fit=contain` the whole crop, ' +
+  'padded to exactly that size. Path and parameters must not contradict ' +
   'each other.';
 
 function image(id: string, summary: string, path: PathSchema): OperationSchema {

@@ -50,7 +50,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
     const query = parseQuery(context.target.query);
     const { accept } = context.request.headers;
     context.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
-    const { type: typeName, format: formatName, width, height, quality } = readQuery(IMAGE_QUERY, query);
+    const { type: typeName, format: formatName, ...appearance } = readQuery(IMAGE_QUERY, query);
     const type = typeName === 'phone' ? 'mobile' : typeName;
     const ownFormat = formatName === undefined ? undefined : findFormat(formatName);
     const format = path.format ?? ownFormat;
@@ -62,9 +62,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
       refs: path.refs,
       variant: path.variant ?? type ?? 'default',
       formats: format === undefined ? acceptedFormats(isNegotiating ? accept : undefined) : [format],
-      width,
-      height,
-      quality,
+      ...appearance,
     };
   }
 

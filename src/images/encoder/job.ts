@@ -1,5 +1,5 @@
 import { type EncoderOptions, type Format, formatRow, type SourceFormat } from '../../domain/formats.ts';
-import type { Rectangle, Size } from '../../domain/variants.ts';
+import type { Backdrop, Rectangle, Size } from '../../domain/variants.ts';
 
 /** An original with more pixels is refused. */
 export const MAX_ORIGINAL_PIXELS = 50_000_000;
@@ -28,7 +28,9 @@ export interface ImageInfo extends Size {
 export interface EncodeJob {
   readonly original: OriginalBytes;
   readonly crop: Rectangle;
+  /** The size of the image. The crop is scaled to it, or to `backdrop.inner`. */
   readonly output: Size;
+  readonly backdrop?: Backdrop | undefined;
   readonly format: Format;
   /** 1–100; `undefined` takes the format's default. */
   readonly quality: number | undefined;

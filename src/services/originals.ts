@@ -80,8 +80,8 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
     images.put(key, bytes, 'plain');
     const readable = (await images.findForReading(key)) ?? { bytes };
     const client = currentClient() ?? '';
-    const isShared = () => waiting.hasOther(ref.key, client);
-    const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client, isShared });
+    const waitingClients = () => waiting.of(ref.key);
+    const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client, waitingClients });
     const firstStoredAtMs = isSame ? Math.min(previous.firstStoredAtMs, clock.now()) : clock.now();
     const { width, height, format, hasAlpha } = info;
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha } };

@@ -42,10 +42,10 @@ export type Priority = 'interactive' | 'background';
 export interface JobOptions {
   /** The disconnect signal. When it is aborted, a queued job is dropped and rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** The client, for a fair queue; the empty string for the service itself. */
+  /** The client that began the job, for a fair queue; the empty string for the service itself. */
   readonly client: string;
-  /** Whether other requests wait for the job, too. It then keeps its place in a full queue. Default: no. */
-  readonly isShared?: () => boolean;
+  /** All clients that wait for the job. If a full queue displaces it, it is queued for the next of them. */
+  readonly waitingClients?: () => readonly string[];
   /** Default `interactive`. */
   readonly priority?: Priority;
 }

@@ -10,21 +10,23 @@ export interface TurnsOptions {
   readonly maxLength: number;
   readonly maxWaitMs: number;
   readonly clock: Clock;
+  /** Calls `give` as often as there is a turn now. Called when a caller begins to wait, and before it gives up. */
+  readonly giveTurns: () => void;
   /** The error of a caller for which there is no room, that is displaced, or that waits too long. */
   readonly refusal: () => AppError;
 }
 
 /** Callers that wait in a fair queue for something scarce. Its owner gives the turns. */
-export function createTurns({ maxLength, maxWaitMs, clock, refusal }: TurnsOptions) {
+export function createTurns({ maxLength, maxWaitMs, clock, giveTurns, refusal }: TurnsOptions) {
   const queue = createFairQueue<PromiseWithResolvers<void>>({ maxLength, clock });
 
   return {
     /**
-     * Resolves when the caller has its turn. `onWaiting` is called once it waits.
+     * Resolves when the caller has its turn.
      *
      * @throws AppError `refusal`, or that of the signal (`abortError`)
      */
-    async wait(client: string, expectedCost: number, signal: AbortSignal, onWaiting: () => void): Promise<void> {
+    async wait(client: string, expectedCost: number, signal: AbortSignal): Promise<void> {
       if (signal.aborted) throw abortError(signal);
       const turn = Promise.withResolvers<void>();
       const { isAdded, displaced } = queue.add(client, turn, expectedCost);
@@ -35,10 +37,13 @@ export function createTurns({ maxLength, maxWaitMs, clock, refusal }: TurnsOptio
         turn.reject(reason);
       };
       const onAbort = () => leave(abortError(signal));
-      const cancelLimit = clock.after(maxWaitMs, () => leave(refusal()));
+      const cancelLimit = clock.after(maxWaitMs, () => {
+        giveTurns();
+        leave(refusal());
+      });
       signal.addEventListener('abort', onAbort, { once: true });
       try {
-        onWaiting();
+        giveTurns();
         await turn.promise;
       } finally {
         cancelLimit();

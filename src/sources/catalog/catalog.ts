@@ -57,6 +57,7 @@ export function createCatalogSource({
     maxLength: MAX_WAITING_SEARCHES,
     maxWaitMs: MAX_SEARCH_WAIT_MS,
     clock,
+    giveTurns: startSearching,
     refusal: busy,
   });
   let isSearching = false;
@@ -80,7 +81,7 @@ export function createCatalogSource({
 
   async function search(query: string, limit: number, signal: AbortSignal): Promise<SearchHit[]> {
     const client = currentClient() ?? '';
-    await turns.wait(client, EXPECTED_SEARCH_MS, signal, startSearching);
+    await turns.wait(client, EXPECTED_SEARCH_MS, signal);
     try {
       const { hits, tookMs } = await callThread(signal, () => thread.call('search', { query, limit }));
       turns.charge(client, tookMs - EXPECTED_SEARCH_MS);

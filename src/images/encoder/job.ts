@@ -3,6 +3,8 @@ import type { Rectangle, Size } from '../../domain/variants.ts';
 
 /** An original with more pixels is refused. */
 export const MAX_ORIGINAL_PIXELS = 50_000_000;
+/** An original with a longer side is refused. The largest JPEG has it (ITU T.81 B.2.2). A decoder needs memory for whole rows. */
+export const MAX_ORIGINAL_SIDE_PX = 65_535;
 
 /** `fast` is for a client that waits; `optimized` takes longer, needs fewer bytes and looks the same. */
 export type Effort = 'fast' | 'optimized';

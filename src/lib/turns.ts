@@ -3,8 +3,6 @@ import type { Clock } from './clock.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { abortError } from './work.ts';
 
-export type Turns = ReturnType<typeof createTurns>;
-
 export interface TurnsOptions {
   /** Callers that may wait. */
   readonly maxLength: number;

@@ -15,11 +15,14 @@ export interface CallBudgetOptions {
 
 /** As many calls may wait as can be made in this time. */
 const MAX_WAIT_MS = 2_000;
+/** The next one is found in less than a millisecond. */
+const MAX_WAITING = 1_000;
 
 /** Limits the calls to one upstream with a token bucket. While calls wait, their clients take turns. */
 export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOptions) {
   const tokens = createTokenBucket({ perSecond: callsPerSecond, capacity: burst, nowMs: clock.monotonic() });
-  const maxLength = Math.max(1, Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000));
+  const callsInTime = Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000);
+  const maxLength = Math.min(MAX_WAITING, callsInTime);
   const turns = createTurns({ maxLength, maxWaitMs: MAX_WAIT_MS, clock, giveTurns, refusal });
   let cancelTimer: () => void = () => undefined;
 

@@ -185,8 +185,8 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const storedKey = effort === 'optimized' ? optimizedImageKey(fastKey) : fastKey;
 
     async function make(signal: AbortSignal, client: string): Promise<Buffer> {
-      const isShared = () => waiting.hasOther(storedKey, client);
-      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, isShared }));
+      const waitingClients = () => waiting.of(storedKey);
+      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, waitingClients }));
       images.put(storedKey, bytes, spec.fileClass);
       return bytes;
     }

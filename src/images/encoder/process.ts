@@ -15,6 +15,7 @@ import {
   encoderOptions,
   type ImageInfo,
   MAX_ORIGINAL_PIXELS,
+  MAX_ORIGINAL_SIDE_PX,
   type OriginalBytes,
   type TaskFailure,
   type TaskReply,
@@ -104,6 +105,7 @@ function describe(error: unknown): string {
 async function inspect(original: OriginalBytes): Promise<ImageInfo> {
   const { format, bytes } = await read(original);
   const { width, height, hasAlpha, autoOrient } = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
+  if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
   const lastRow = { left: 0, top: height - 1, width, height: 1 };
   await decoding(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());

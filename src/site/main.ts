@@ -36,6 +36,7 @@ const result = find('#result', HTMLElement);
 const title = find('#channel-title', HTMLElement);
 // Before anything is awaited, so that nothing moves later.
 showView(state.channel === '' ? 'home' : 'loading');
+const loadingChannels = loadChannels();
 const instance = await createInstance({
   named: state.instance,
   onChange() {
@@ -277,5 +278,5 @@ find('#home', HTMLAnchorElement).addEventListener('click', (event) => {
 });
 addEventListener('popstate', restore);
 restore();
-channels = await loadChannels();
+channels = await loadingChannels;
 showExamples();

@@ -1,23 +1,60 @@
 import type { RequestDeps } from './api.ts';
-import { createCopyButton } from './copy.ts';
+import { decodeImage } from './decode-image.ts';
 import { element, find } from './dom.ts';
-import { type ChannelRecord, throughInstance } from './images.ts';
+import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
+import { type ChannelRecord, nameInPath, throughInstance } from './images.ts';
 import { createNotice } from './notice.ts';
+import { whenSeen } from './patience.ts';
 import { createRegion } from './region.ts';
+import { createSnippetBox, type Snippet } from './snippet-box.ts';
+
+interface BadgeSnippetInput {
+  /** Of the badge. */
+  readonly url: string;
+  readonly alt: string;
+  /** Of the channel. */
+  readonly page: string;
+}
 
 const METRICS = [
   { metric: 'subscribers', label: 'Subscribers' },
   { metric: 'views', label: 'Views' },
   { metric: 'videos', label: 'Videos' },
 ];
+/** The first one is the default. */
+const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'];
+/** The value of the form's field for the default: the red of shields.io. */
+const USUAL_COLOR = '#e05d44';
+const TYPING_PAUSE_MS = 500;
 
-/** A badge for a README, drawn by shields.io from the instance's JSON. The preview is drawn here, on demand. */
+const SNIPPETS: readonly Snippet<BadgeSnippetInput>[] = [
+  {
+    name: 'markdown',
+    label: 'Markdown',
+    write: ({ url, alt, page }) => `[![${escapeMarkdown(alt)}](${url})](${page})`,
+  },
+  {
+    name: 'html',
+    label: 'HTML',
+    write: ({ url, alt, page }) =>
+      `<a href="${escapeHtml(page)}"><img src="${escapeHtml(url)}" alt="${escapeHtml(alt)}"></a>`,
+  },
+];
+
+/** A badge for a README: its options, the instance's image for them, and the snippets. */
 export function createBadge(root: HTMLElement, { api, budget, instance }: RequestDeps) {
   const form = find('#badge-options', HTMLFormElement, root);
-  const code = find('#badge-snippet code', HTMLElement, root);
-  const preview = find('#badge-preview', HTMLElement, root);
+  const preview = find('#badge-preview', HTMLImageElement, root);
   const region = createRegion({ notice: createNotice(find('#badge-notice', HTMLElement, root)), budget });
+  const snippets = createSnippetBox<BadgeSnippetInput>(find('#badge-snippets', HTMLElement, root), {
+    id: 'badge-snippet',
+    label: 'Copy the badge as',
+  });
   let shown: { record: ChannelRecord; base: string } | undefined;
+  let seen = new AbortController();
+  let isSeen = false;
+  let objectUrl = '';
+  let pause: ReturnType<typeof setTimeout> | undefined;
 
   find('#metrics', HTMLElement, form).append(
     ...METRICS.map(({ metric, label }, at) =>
@@ -29,55 +66,76 @@ export function createBadge(root: HTMLElement, { api, budget, instance }: Reques
       ),
     ),
   );
-  find('#badge-bar', HTMLElement, root).append(
-    createCopyButton(
-      'Copy',
-      () => code.textContent ?? '',
-      () => code,
-    ),
+  find('#badge-style', HTMLSelectElement, form).append(
+    ...STYLES.map((style) => element('option', { value: style }, style)),
   );
-  form.addEventListener('input', write);
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    load();
+  form.addEventListener('submit', (event) => event.preventDefault());
+  form.addEventListener('input', () => {
+    clearTimeout(pause);
+    write();
+    pause = setTimeout(load, TYPING_PAUSE_MS);
   });
 
-  function badgeUrl() {
-    const metric = String(new FormData(form).get('metric'));
-    const query = metric === 'subscribers' ? '' : `?metric=${metric}`;
-    return { metric, url: `${shown?.base}/api/badge/${shown?.record.channelId}${query}` };
+  function badgeUrl({ record, base }: { record: ChannelRecord; base: string }) {
+    const chosen = new FormData(form);
+    const text = (name: string) => String(chosen.get(name)).trim();
+    const [metric, style, label, color] = [text('metric'), text('style'), text('label'), text('color')];
+    const url = new URL(`/api/badge/${nameInPath(record)}.svg`, base);
+    if (metric !== METRICS[0]?.metric) url.searchParams.set('metric', metric);
+    if (style !== STYLES[0]) url.searchParams.set('style', style);
+    if (label !== '') url.searchParams.set('label', label);
+    if (color !== USUAL_COLOR) url.searchParams.set('color', color.slice(1));
+    return { url: url.href, alt: label === '' ? metric : label };
   }
 
   function write() {
     if (shown === undefined) return;
-    region.end();
-    preview.replaceChildren();
-    const { metric, url } = badgeUrl();
-    const image = `https://img.shields.io/endpoint?url=${encodeURIComponent(url)}`;
-    code.textContent = `[![${metric}](${image})](https://www.youtube.com/channel/${shown.record.channelId})`;
+    const page = `https://www.youtube.com/channel/${shown.record.channelId}`;
+    snippets.show(SNIPPETS, { ...badgeUrl(shown), page });
   }
 
   function load() {
+    clearTimeout(pause);
+    if (shown === undefined || !isSeen) return;
+    const { url, alt } = badgeUrl(shown);
     void region.run({
       label: 'Loading the badge.',
       verb: 'Load',
-      load: (options) => api.getJson(throughInstance(instance(), badgeUrl().url), options),
-      show: (badge) => preview.replaceChildren(draw(String(badge.label), String(badge.message))),
+      load: async (options) => decodeImage(await api.get(throughInstance(instance(), url), options)),
+      show(image) {
+        URL.revokeObjectURL(objectUrl);
+        objectUrl = image.url;
+        preview.src = image.url;
+        preview.alt = alt;
+        preview.hidden = false;
+      },
+      fail() {
+        preview.hidden = true;
+        return [];
+      },
       retry: load,
     });
   }
 
   return {
-    /** @param base the origin that the instance writes in its URLs */
+    /**
+     * Shows the badge of another channel. The image is requested when the badge is on the screen.
+     *
+     * @param base the origin that the instance writes in its URLs
+     */
     show(record: ChannelRecord, base: string) {
+      seen.abort();
+      seen = new AbortController();
+      clearTimeout(pause);
+      region.end();
       shown = { record, base };
+      isSeen = false;
+      preview.hidden = true;
       write();
+      whenSeen(preview.parentElement ?? root, seen.signal, () => {
+        isSeen = true;
+        load();
+      });
     },
   };
-}
-
-/** Like shields.io's flat style. */
-function draw(label: string, message: string) {
-  const sides = [element('span', {}, label), element('span', {}, message)];
-  return element('span', { class: 'badge', role: 'img', 'aria-label': `${label}: ${message}` }, ...sides);
 }

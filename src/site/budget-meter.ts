@@ -13,7 +13,7 @@ export function createBudgetMeter(container: HTMLElement, budget: Budget): { upd
 
   function update() {
     const state = budget.state();
-    container.hidden = state === undefined;
+    container.classList.toggle('is-known', state !== undefined);
     if (state === undefined) return;
     const { limit, remaining, nextInMs } = state;
     pips.hidden = limit > MAX_PIPS;
@@ -25,7 +25,8 @@ export function createBudgetMeter(container: HTMLElement, budget: Budget): { upd
       }),
     );
     const next = nextInMs > 0 ? `, next in ${formatSeconds(nextInMs)}` : '';
-    text.textContent = `${remaining} of ${limit} requests left${next}`;
+    const reserve = limit > RESERVE ? '. The page leaves the last two to you' : '';
+    text.textContent = `${remaining} of ${limit} requests left${next}${reserve}.`;
   }
 
   return { update };

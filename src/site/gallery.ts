@@ -4,8 +4,11 @@ export interface ExampleChannel {
   readonly channelId: string;
   readonly title: string;
   readonly handle: string | null;
+  readonly hasBanner: boolean;
 }
 
+/** Cards whose images are not loaded lazily. */
+const ON_FIRST_SCREEN = 4;
 const MAX_WAIT_MS = 20_000;
 
 /**
@@ -32,13 +35,13 @@ interface GalleryDeps {
 
 /** Channels of the instance, each a link. */
 export function createGallery(list: HTMLElement, { channels, addressOf, onChoose }: GalleryDeps) {
-  function card({ channelId, title, handle }: ExampleChannel) {
+  function card({ channelId, title, handle }: ExampleChannel, index: number) {
     const name = handle ?? channelId;
     const sample = SAMPLES[channelId];
     const link = element(
       'a',
       { class: 'sample', href: addressOf(name) },
-      ...(sample === undefined ? [] : images(sample)),
+      ...(sample === undefined ? [] : images(sample, index >= ON_FIRST_SCREEN)),
       element(
         'span',
         { class: 'sample-text' },
@@ -74,14 +77,20 @@ export async function loadChannels(): Promise<readonly ExampleChannel[]> {
   }
 }
 
-function images({ file, hasBanner = true }: { file: string; hasBanner?: boolean }) {
-  const banner = hasBanner ? image(`gallery/${file}.webp`, 560, 315) : 'No banner';
+/** The address of a sample channel's banner in this page; `undefined` if the page has none. */
+export function bundledBanner(channelId: string) {
+  const { file, hasBanner = true } = SAMPLES[channelId] ?? { hasBanner: false };
+  return hasBanner ? `gallery/${file}.webp` : undefined;
+}
+
+function images({ file, hasBanner = true }: { file: string; hasBanner?: boolean }, isLazy: boolean) {
+  const banner = hasBanner ? image(`gallery/${file}.webp`, 560, 315, isLazy) : 'No banner';
   return [
     element('span', { class: 'sample-banner' }, banner),
-    element('span', { class: 'sample-face' }, image(`gallery/${file}-avatar.webp`, 96, 96)),
+    element('span', { class: 'sample-face' }, image(`gallery/${file}-avatar.webp`, 96, 96, isLazy)),
   ];
 }
 
-function image(src: string, width: number, height: number) {
-  return element('img', { src, width, height, alt: '', loading: 'lazy' });
+function image(src: string, width: number, height: number, isLazy: boolean) {
+  return element('img', { src, width, height, alt: '', loading: isLazy && 'lazy' });
 }

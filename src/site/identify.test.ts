@@ -22,6 +22,8 @@ describe('identify', () => {
     [`m.youtube.com/channel/${ID}/about`, BY_ID],
     [`youtube.com/CHANNEL/${ID}`, BY_ID],
     ['youtube.com/user/pennant', '/api/channel/pennant?type=username'],
+    ['youtube.com/pennant', '/c/pennant'],
+    ['https://www.youtube.com/pennant/videos', '/c/pennant'],
     ['youtube.com/c/Pennant%20Sample', '/c/Pennant%20Sample'],
   ])('%j is the channel at %s', (text, path) => expect(identify(text)?.path).toBe(path));
 
@@ -42,6 +44,8 @@ describe('identify', () => {
     ['https://youtu.be/dQw4w9WgXcQ', /video/],
     ['https://www.youtube.com/playlist?list=PL1', /playlist/],
     ['https://www.youtube.com/feed/explore', /not one of a channel/],
+    ['youtube.com/feed', /not one of a channel/],
+    ['https://pennant.example/pennant', /not one of a channel/],
     ['@not a handle', /A handle has/],
     ['x'.repeat(2_001), /too long/],
   ])('says what is wrong with %j', (text, fault) => expect(describeFault(text)).toMatch(fault));

@@ -13,6 +13,12 @@ const HANDLE = /^(?=.*[\p{L}\p{N}])[\p{L}\p{M}\p{N}_\-.·]{1,30}$/u;
 const USERNAME = /^[A-Za-z0-9_.-]{1,60}$/;
 const CHANNEL_HOST = /^(?:(?:www|m|music)\.)?youtube\.com\//i;
 const VIDEO_HOST = /^(?:(?:www\.)?youtu\.be|(?:www\.)?youtube-nocookie\.com)\//i;
+/** First segments of YouTube's paths that are no names of channels. */
+const OTHER_PAGES = new Set(
+  'about ads c channel clip creators embed feed gaming hashtag howyoutubeworks kids live live_chat movies music new oembed playlist playables post premium redirect results shorts sports t trending upload user v watch'.split(
+    ' ',
+  ),
+);
 const VIDEO_PATH = /^\/(?:watch|shorts|live|embed|clip|v)(?:\/|$)/;
 
 /**
@@ -65,7 +71,10 @@ function identifyPage(url: URL): Identified | undefined {
   if (page === 'channel' && CHANNEL_ID.test(second)) return identified('id', second);
   if (page === 'user' && USERNAME.test(second)) return identified('username', second);
   if (page === 'c' && second !== '') return identified('name', second);
-  return CHANNEL_ID.test(first) ? identified('id', first) : undefined;
+  if (CHANNEL_ID.test(first)) return identified('id', first);
+  // youtube.com/name is the oldest form of a channel's address.
+  const isName = CHANNEL_HOST.test(`${url.host}/`) && !OTHER_PAGES.has(page) && USERNAME.test(first);
+  return isName ? identified('name', first) : undefined;
 }
 
 function segmentsOf(url: URL) {

@@ -27,6 +27,7 @@ export function createImageOptions(
   const width = find('input[name=width]', HTMLInputElement, form);
   const height = find('input[name=height]', HTMLInputElement, form);
   const quality = find('input[name=quality]', HTMLInputElement, form);
+  const more = find('#more', HTMLDetailsElement, form);
   const presets = find('#presets', HTMLElement, form);
   let pause: ReturnType<typeof setTimeout> | undefined;
   /** The variant whose widths are offered. */
@@ -47,9 +48,14 @@ export function createImageOptions(
     if (isTyped) pause = setTimeout(() => change(true), TYPING_PAUSE_MS);
     else change(false);
   });
+  // The field loses the focus: what is clicked next finds the new choice.
+  form.addEventListener('change', () => {
+    if (pause !== undefined) change(true);
+  });
 
   function change(isTyped: boolean) {
     clearTimeout(pause);
+    pause = undefined;
     followVariant();
     showPresets();
     if (form.checkValidity()) onChange(isTyped);
@@ -96,9 +102,9 @@ export function createImageOptions(
     const chosen = { variant: checked('variant'), format: checked('format') };
     return {
       ...chosen,
-      width: width.value,
-      height: height.value,
-      quality: quality.value,
+      width: digitsOf(width),
+      height: digitsOf(height),
+      quality: digitsOf(quality),
     } as ImageChoice;
   }
 
@@ -120,12 +126,14 @@ export function createImageOptions(
      */
     show(record: ChannelRecord, shown: ImageChoice) {
       clearTimeout(pause);
+      pause = undefined;
       for (const { variant } of VARIANTS) radioOf('variant', variant).disabled = record.bannerUrls[variant] === null;
       radioOf('variant', shown.variant).checked = true;
       radioOf('format', shown.format).checked = true;
       width.value = shown.width;
       height.value = shown.height;
       quality.value = shown.quality;
+      if (shown.height !== '' || shown.quality !== '') more.open = true;
       kind = kindOf(shown.variant);
       showPresets();
     },
@@ -135,6 +143,11 @@ export function createImageOptions(
       change(false);
     },
   };
+}
+
+/** Number fields accept 1e3 too, which is no number in a URL. */
+function digitsOf({ value, valueAsNumber }: HTMLInputElement) {
+  return value === '' ? '' : String(valueAsNumber);
 }
 
 function radio(name: string, value: string, label: string) {

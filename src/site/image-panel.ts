@@ -1,5 +1,7 @@
-import { Problem, type RequestDeps } from './api.ts';
+import type { RequestDeps } from './api.ts';
 import { createComparison } from './comparison.ts';
+import { createCopyButton } from './copy.ts';
+import { decodeImage } from './decode-image.ts';
 import { element, find } from './dom.ts';
 import { createImageOptions } from './image-options.ts';
 import { type ImageSnippetInput, imageSnippets } from './image-snippets.ts';
@@ -14,7 +16,6 @@ import {
 } from './images.ts';
 import { createNotice } from './notice.ts';
 import { formatBytes, formatDuration } from './numbers.ts';
-import type { ReceivedResponse } from './recent-responses.ts';
 import { createRegion } from './region.ts';
 import { createSnippetBox } from './snippet-box.ts';
 
@@ -37,6 +38,15 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
   const figure = find('.preview', HTMLElement, root);
   const facts = find('#facts', HTMLElement, root);
   const download = find('#download', HTMLAnchorElement, root);
+  const urlRow = find('#image-url-row', HTMLElement, root);
+  const url = find('#image-url code', HTMLElement, root);
+  urlRow.append(
+    createCopyButton(
+      'Copy URL',
+      () => url.textContent ?? '',
+      () => url,
+    ),
+  );
   const snippetArea = find('#image-snippets', HTMLElement, root);
   const region = createRegion({ notice: createNotice(find('#image-notice', HTMLElement, root)), budget });
   const snippets = createSnippetBox<ImageSnippetInput>(snippetArea, {
@@ -58,13 +68,15 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
     if (record === undefined) return;
     const choice = options.choice();
     const shown = record;
-    const hasImage = imageUrl(shown, choice) !== undefined;
-    snippetArea.hidden = !hasImage;
-    comparison.show(hasImage ? { record: shown, choice } : undefined);
-    if (!hasImage) return;
+    const ownUrl = imageUrl(shown, choice);
+    urlRow.hidden = ownUrl === undefined;
+    snippetArea.hidden = ownUrl === undefined;
+    comparison.show(ownUrl === undefined ? undefined : { record: shown, choice });
+    if (ownUrl === undefined) return;
+    url.textContent = ownUrl;
     snippets.show(imageSnippets(choice.variant), {
       choice,
-      urlOf: (changes) => imageUrl(shown, { ...choice, ...changes }) ?? '',
+      urlOf: (changes) => imageUrl(shown, { ...choice, ...changes }) ?? ownUrl,
       alt: altOf(shown, choice.variant),
       size,
     });
@@ -100,7 +112,7 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
       verb: 'Load',
       async load(options) {
         const url = throughInstance(instance(), publicUrl);
-        return decode(await api.get(url, { ...options, accept: BROWSER_ACCEPT }));
+        return decodeImage(await api.get(url, { ...options, accept: BROWSER_ACCEPT }));
       },
       show: (decoded) => showImage(shown, choice, decoded),
       fail() {
@@ -114,7 +126,7 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
   function showImage(
     shown: ChannelRecord,
     choice: ImageChoice,
-    { response: { headers, body, durationMs, isFromBrowser }, url, size }: Awaited<ReturnType<typeof decode>>,
+    { response: { headers, body, durationMs, isFromBrowser }, url, size }: Awaited<ReturnType<typeof decodeImage>>,
   ) {
     objectUrls.push(url);
     figure.classList.remove('is-loading');
@@ -126,8 +138,10 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
       fact('Size', `${size.width} × ${size.height}`),
       fact('Format', format === 'WEBP' ? 'WebP' : format),
       fact('Bytes', formatBytes(body.size)),
-      fact('Time', isFromBrowser ? 'from this browser' : formatDuration(durationMs)),
-      fact('Cache', cacheWord(headers.get('cache-status'))),
+      // A response that the browser had took no time, and says nothing about the instance now.
+      ...(isFromBrowser
+        ? [fact('Cache', 'browser')]
+        : [fact('Time', formatDuration(durationMs)), fact('Cache', cacheWord(headers.get('cache-status')))]),
     );
     download.href = url;
     download.download = `${shown.channelId}-${choice.variant}.${body.type === 'image/jpeg' ? 'jpg' : body.type.slice(6)}`;
@@ -160,20 +174,6 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
     choose: options.choose,
     choice: options.choice,
   };
-}
-
-/** @returns the URL of the bytes in this page, and their size in pixels; rejects with `Problem` */
-async function decode(response: ReceivedResponse) {
-  const url = URL.createObjectURL(response.body);
-  const image = new Image();
-  image.src = url;
-  try {
-    await image.decode();
-  } catch {
-    URL.revokeObjectURL(url);
-    throw new Problem({ status: 200, code: 'unreadable', detail: 'This browser cannot show the image.' });
-  }
-  return { response, url, size: { width: image.naturalWidth, height: image.naturalHeight } };
 }
 
 function nounOf({ variant }: ImageChoice) {

@@ -24,8 +24,6 @@ const CROPS = [
   { variant: 'desktop', media: undefined, widths: [1280, 2560], ratio: 2560 / 423 },
 ] as const;
 
-const URL_SNIPPET: ImageSnippet = { name: 'url', label: 'URL', write: ({ urlOf }) => urlOf({}) };
-
 const IMG_SNIPPET: ImageSnippet = {
   name: 'img',
   label: '<img>',
@@ -41,7 +39,6 @@ const CODE_SNIPPETS: readonly ImageSnippet[] = [
 ];
 
 const BANNER_SNIPPETS: readonly ImageSnippet[] = [
-  URL_SNIPPET,
   IMG_SNIPPET,
   {
     name: 'image',
@@ -57,7 +54,7 @@ const BANNER_SNIPPETS: readonly ImageSnippet[] = [
   },
   ...CODE_SNIPPETS,
 ];
-const AVATAR_SNIPPETS: readonly ImageSnippet[] = [URL_SNIPPET, IMG_SNIPPET, ...CODE_SNIPPETS];
+const AVATAR_SNIPPETS: readonly ImageSnippet[] = [IMG_SNIPPET, ...CODE_SNIPPETS];
 
 export function imageSnippets(variant: Variant) {
   return variant === 'avatar' ? AVATAR_SNIPPETS : BANNER_SNIPPETS;
@@ -109,7 +106,7 @@ function tag(name: string, attributes: readonly string[], indent: string = '') {
 }
 
 function markdownImage({ urlOf, alt }: ImageSnippetInput) {
-  return `![${alt.replace(/[[\]\\]/g, '\\$&').replace(/\s+/g, ' ')}](${urlOf({})})`;
+  return `![${escapeMarkdown(alt)}](${urlOf({})})`;
 }
 
 function cssBackground({ urlOf, choice }: ImageSnippetInput) {
@@ -133,6 +130,11 @@ export function shellQuote(text: string) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function escapeHtml(text: string) {
+/** For the text of a link or an image. */
+export function escapeMarkdown(text: string) {
+  return text.replace(/[[\]\\]/g, '\\$&').replace(/\s+/g, ' ');
+}
+
+export function escapeHtml(text: string) {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -5,21 +5,24 @@ const BASE = 'https://img.pennant.example/UCPennantSample00000001A';
 const RECORD = {
   channelId: 'UCPennantSample00000001A',
   title: 'A',
-  bannerUrls: { tv: `${BASE}/tv`, mobile: null },
+  bannerUrls: { tv: `${BASE}/tv`, avatar: 'https://img.pennant.example/api/banner/x?type=avatar&v=1', mobile: null },
 } as unknown as ChannelRecord;
 const CHOICE: ImageChoice = { variant: 'tv', format: 'auto', width: '', height: '', quality: '' };
 
 describe('the URL of an image', () => {
   test.each([
     [{}, `${BASE}/tv`],
-    [
-      { format: 'avif', width: '640', height: '100', quality: '50' },
-      `${BASE}/tv?format=avif&width=640&height=100&quality=50`,
-    ],
+    [{ variant: 'avatar' }, `${BASE}/avatar?v=1`],
+    [{ format: 'avif', width: '640', height: '100', quality: '50' }, `${BASE}/tv.avif?width=640&height=100&quality=50`],
     // PNG has no quality.
-    [{ format: 'png', quality: '50' }, `${BASE}/tv?format=png`],
+    [{ format: 'png', quality: '50' }, `${BASE}/tv.png`],
     [{ variant: 'mobile' }, undefined],
   ] as const)('for %j is %s', (changes, url) => expect(imageUrl(RECORD, { ...CHOICE, ...changes })).toBe(url));
+
+  test('has the handle of a channel that has one', () => {
+    const url = imageUrl({ ...RECORD, customUrl: '@Höhe.1' }, CHOICE);
+    expect(url).toBe('https://img.pennant.example/@H%C3%B6he.1/tv');
+  });
 
   test('is asked for at the address of the instance', () => {
     expect(throughInstance('http://localhost:8080', `${BASE}/tv?width=9`)).toBe(

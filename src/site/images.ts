@@ -74,12 +74,21 @@ export function firstVariant({ bannerUrl }: ChannelRecord): Variant {
   return bannerUrl === null ? 'avatar' : 'tv';
 }
 
-/** The image's public URL, `undefined` if the channel has none. */
+/** The channel as a segment of a path: its handle, otherwise its ID. */
+export function nameInPath({ customUrl, channelId }: Pick<ChannelRecord, 'customUrl' | 'channelId'>) {
+  return customUrl?.startsWith('@') ? `@${encodeURIComponent(customUrl.slice(1))}` : channelId;
+}
+
+/**
+ * The image's public URL in its short form, `undefined` if the channel has none. The form in the record contains "banner",
+ * which filter lists of ad blockers block.
+ */
 export function imageUrl(record: ChannelRecord, { variant, format, width, height, quality }: ImageChoice) {
   const own = record.bannerUrls[variant];
   if (own === null) return undefined;
   const url = new URL(own);
-  if (format !== 'auto') url.searchParams.set('format', format);
+  url.pathname = `/${nameInPath(record)}/${variant}${format === 'auto' ? '' : `.${format}`}`;
+  url.searchParams.delete('type');
   if (width !== '') url.searchParams.set('width', width);
   if (height !== '') url.searchParams.set('height', height);
   if (quality !== '' && format !== 'png') url.searchParams.set('quality', quality);

@@ -18,6 +18,7 @@ export async function createInstance({
   /** Another instance was entered. */
   readonly onChange: () => void;
 }) {
+  const details = find('#instance-details', HTMLDetailsElement);
   const form = find('#instance-form', HTMLFormElement);
   const input = find('#instance', HTMLInputElement);
   const fault = find('#instance-fault', HTMLElement);
@@ -49,6 +50,8 @@ export async function createInstance({
     report(problem);
     origin = shown ?? configured;
     input.value = shown ?? text;
+    // Folded while the instance is the page's own.
+    details.open = problem !== '' || origin !== configured || origin === '';
     showLinks();
   }
 
@@ -69,7 +72,10 @@ export async function createInstance({
     /** For the page's address: empty if it is the configured one. */
     named: () => (origin === configured ? '' : origin),
     show,
-    focus: () => input.focus(),
+    focus() {
+      details.open = true;
+      input.focus();
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { createBudgetMeter } from './budget-meter.ts';
 import { createCopyButton } from './copy.ts';
 import { element, find } from './dom.ts';
 import { createGallery, type ExampleChannel, loadChannels } from './gallery.ts';
+import { createHero } from './hero.ts';
 import { describeFault, identify } from './identify.ts';
 import { createImagePanel } from './image-panel.ts';
 import { type ChannelRecord, firstVariant, type ImageChoice, isRecord, usualWidth } from './images.ts';
@@ -28,12 +29,20 @@ let state = readState(location.href);
 const budget = createBudget(() => performance.now());
 const meter = createBudgetMeter(find('#budget', HTMLElement), budget);
 const api = createApi({ budget, onBudgetChange: () => meter.update() });
+const intro = find('.intro', HTMLElement);
+const galleryElement = find('#gallery', HTMLElement);
+const channelElement = find('#channel', HTMLElement);
+const result = find('#result', HTMLElement);
+const title = find('#channel-title', HTMLElement);
+// Before anything is awaited, so that nothing moves later.
+showView(state.channel === '' ? 'home' : 'loading');
+const loadingChannels = loadChannels();
 const instance = await createInstance({
   named: state.instance,
   onChange() {
     budget.forget();
     navigate({ instance: instance.named() });
-    gallery.update();
+    showExamples();
     if (state.channel === '') region.end();
     else lookUp();
   },
@@ -41,12 +50,7 @@ const instance = await createInstance({
 const deps = { api, budget, instance: instance.origin };
 /** Lookups and searches. */
 const region = createRegion({ notice: createNotice(find('#notice', HTMLElement)), budget });
-const intro = find('.intro', HTMLElement);
-const galleryElement = find('#gallery', HTMLElement);
-const channelElement = find('#channel', HTMLElement);
 const shelfElement = find('#shelf', HTMLElement);
-const result = find('#result', HTMLElement);
-const title = find('#channel-title', HTMLElement);
 const handle = find('#channel-handle', HTMLElement);
 const face = find('#channel-face', HTMLElement);
 const shelfNote = find('#shelf-note', HTMLElement);
@@ -58,11 +62,11 @@ const recordSnippets = createSnippetBox<RecordSnippetInput>(find('#record-snippe
 const badge = createBadge(find('#badge', HTMLElement), deps);
 let channels: readonly ExampleChannel[] = [];
 const gallery = createGallery(find('#gallery-list', HTMLElement), {
-  // Those of another instance are unknown.
-  channels: () => (instance.named() === '' ? channels : []),
+  channels: examples,
   addressOf: (channel) => addressOf({ ...USUAL_CHOICE, channel, instance: instance.named() }, location.href),
   onChoose: (channel) => open(channel),
 });
+const hero = createHero(find('#hero', HTMLFormElement), deps);
 const shelf = createShelf(shelfElement, { onChoose: (variant) => panel.choose(variant) });
 const shelfImages = createShelfImages({
   ...deps,
@@ -96,6 +100,16 @@ function navigate(changes: Partial<PageState>, { replace = false }: { replace?: 
   const address = addressOf(state, location.href);
   if (replace || address === location.href) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
+}
+
+/** Channels of the instance. Those of another instance than the page's own are unknown. */
+function examples() {
+  return instance.named() === '' ? channels : [];
+}
+
+function showExamples() {
+  gallery.update();
+  hero.start(examples().find(({ hasBanner }) => hasBanner));
 }
 
 function showView(view: 'home' | 'loading' | 'channel') {
@@ -204,6 +218,7 @@ function showChannel(shown: ChannelRecord, signal: AbortSignal) {
   navigate({ channel: shown.customUrl ?? shown.channelId }, { replace: true });
   document.title = `${shown.title} · Pennant playground`;
   title.textContent = shown.title;
+  title.title = shown.title;
   handle.textContent = shown.customUrl ?? shown.channelId;
   const bare = shown.avatarUrl === null ? 'This channel has no banner and no avatar.' : 'This channel has no banner.';
   shelfNote.textContent = shown.bannerUrl === null ? bare : '';
@@ -240,7 +255,7 @@ function restore() {
   if (state.instance !== former.instance) {
     budget.forget();
     instance.show(state.instance);
-    gallery.update();
+    showExamples();
   }
   searchBox.setText(state.channel);
   if (state.channel === '') {
@@ -263,5 +278,5 @@ find('#home', HTMLAnchorElement).addEventListener('click', (event) => {
 });
 addEventListener('popstate', restore);
 restore();
-channels = await loadChannels();
-gallery.update();
+channels = await loadingChannels;
+showExamples();

@@ -14,6 +14,7 @@ const TITLES: Record<string, string> = {
   overloaded: 'The instance is busy.',
   internal: 'Internal error.',
   unreachable: 'No response.',
+  not_image: 'Not an image.',
   unreadable: 'Not a Pennant response.',
   cancelled: 'Cancelled.',
 };

@@ -1,5 +1,5 @@
 import { shellQuote } from './image-snippets.ts';
-import type { ChannelRecord } from './images.ts';
+import { type ChannelRecord, type Format, imageUrl, type Variant } from './images.ts';
 import { formatCount } from './numbers.ts';
 import type { Snippet } from './snippet-box.ts';
 
@@ -61,7 +61,11 @@ function phpProgram({ url }: RecordSnippetInput) {
 
 /** The body of a message with one embed. JPEG and PNG are formats that every Discord client shows. */
 function discordMessage({ record }: RecordSnippetInput) {
-  const { title, description, channelId, bannerUrls, subscriberCount, videoCount } = record;
+  const { title, description, channelId, subscriberCount, videoCount } = record;
+  const urlOf = (variant: Variant, format: Format, width: string) =>
+    imageUrl(record, { variant, format, width, height: '', quality: '' });
+  const thumbnail = urlOf('avatar', 'png', '176');
+  const image = urlOf('desktop', 'jpeg', '1280');
   const fields = [
     { name: 'Subscribers', value: subscriberCount },
     { name: 'Videos', value: videoCount },
@@ -71,8 +75,8 @@ function discordMessage({ record }: RecordSnippetInput) {
     url: `https://www.youtube.com/channel/${channelId}`,
     ...(description && { description: cut(description, EMBED_LIMITS.description) }),
     color: EMBED_COLOUR,
-    ...(bannerUrls.avatar !== null && { thumbnail: { url: scaled(bannerUrls.avatar, 'png', '176') } }),
-    ...(bannerUrls.desktop !== null && { image: { url: scaled(bannerUrls.desktop, 'jpeg', '1280') } }),
+    ...(thumbnail !== undefined && { thumbnail: { url: thumbnail } }),
+    ...(image !== undefined && { image: { url: image } }),
     ...(fields.length > 0 && { fields }),
   };
   return JSON.stringify({ embeds: [embed] }, null, 2);
@@ -80,11 +84,4 @@ function discordMessage({ record }: RecordSnippetInput) {
 
 function cut(text: string, maxCharacters: number) {
   return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`;
-}
-
-function scaled(own: string, format: string, width: string) {
-  const url = new URL(own);
-  url.searchParams.set('format', format);
-  url.searchParams.set('width', width);
-  return url.href;
 }

@@ -34,6 +34,7 @@ export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (v
   /** @param record `undefined`: it is being loaded */
   function show(record: ChannelRecord | undefined) {
     container.classList.toggle('is-loading', record === undefined);
+    container.classList.toggle('is-bare', record !== undefined && record.bannerUrl === null);
     for (const { button, banner, face, name, handle } of devices.values()) {
       banner.replaceChildren();
       face.replaceChildren();

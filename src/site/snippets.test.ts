@@ -47,7 +47,7 @@ describe('a snippet', () => {
     expect([embed.title.length, embed.title.at(-1), embed.description.length]).toEqual([256, '…', 4_096]);
     // An emoji is not cut in half.
     expect(embed.description.isWellFormed()).toBe(true);
-    expect(embed.thumbnail.url).toBe('https://img.example/a?format=png&width=176');
+    expect(embed.thumbnail.url).toBe('https://img.example/UCPennantSample00000001A/avatar.png?width=176');
     expect([embed.image, embed.fields.length]).toEqual([undefined, 1]);
   });
 });

@@ -97,10 +97,16 @@ export async function visitPlayground(
   });
   await page.goto(`${service.consoleOrigin}/playground/${query}`);
   async function lookUp(text: string): Promise<void> {
-    await page.getByRole('combobox').fill(text);
+    await page.getByRole('combobox', { name: 'Look up a channel' }).fill(text);
     await page.getByRole('button', { name: 'Look up', exact: true }).click();
   }
   return { page, asked: asked as readonly string[], lookUp };
+}
+
+/** Opens the field with the instance's address, and returns it. */
+export async function openInstance(page: Page) {
+  await page.getByText('Instance', { exact: true }).click();
+  return page.getByLabel('Address of the instance');
 }
 
 /** A fact of the image. Does not wait. */

@@ -1,12 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { catalogLine, importLines } from '../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
-import { expectSound, factOf, hasBrowser, inEveryAppearance, usePlayground, visitPlayground } from './browser.ts';
+import {
+  expectSound,
+  factOf,
+  hasBrowser,
+  inEveryAppearance,
+  openInstance,
+  usePlayground,
+  visitPlayground,
+} from './browser.ts';
 
 /* The playground at every width, in light and dark, and with the keyboard only. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 const LONG = numberedChannelId(1);
+const LONG_TITLE = numberedChannelId(2);
 
 const used = usePlayground();
 beforeAll(async () => {
@@ -19,20 +28,22 @@ beforeAll(async () => {
     videoCount: '1234567',
     links: [{ title: 'W'.repeat(90), url: 'https://long.example/' }],
   });
-  expect((await importLines(used.service.dataDir, [long])).refusals).toEqual([]);
+  const longTitle = catalogLine(2, { title: 'Long title '.repeat(18).trim() });
+  expect((await importLines(used.service.dataDir, [long, longTitle])).refusals).toEqual([]);
 });
 
 describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', () => {
   test('has no layout or accessibility problem on its first screen, with results and with an error', async () => {
     const { page, lookUp } = await visitPlayground(used);
     await expectSound(page);
-    await page.getByRole('combobox').fill('sample');
+    await page.getByRole('combobox', { name: 'Look up a channel' }).fill('sample');
     await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(0);
     await expectSound(page);
     await lookUp('nobodyhere');
     await expect.poll(() => page.locator('#notice').innerText()).toContain('No such channel.');
-    await page.getByLabel('Instance').fill('nowhere');
-    await page.getByLabel('Instance').press('Enter');
+    const field = await openInstance(page);
+    await field.fill('nowhere');
+    await field.press('Enter');
     await expect.poll(() => page.locator('#instance-fault').innerText()).toContain('Enter an address');
     await expectSound(page);
   });
@@ -62,6 +73,16 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     expect((await description.boundingBox())?.height).toBeGreaterThan(3 * folded);
     await page.getByRole('button', { name: 'Show less' }).click();
     expect((await description.boundingBox())?.height).toBe(folded);
+  });
+
+  test('shows two lines of a title of 200 characters', async () => {
+    const { page } = await visitPlayground(used, `?channel=${LONG_TITLE}`);
+    const title = page.locator('#channel-title');
+    await expect.poll(() => title.getAttribute('title')).toMatch(/^(?:Long title ?){18}$/);
+    await inEveryAppearance(page, async (...appearance) => {
+      const { height = 0 } = (await title.boundingBox()) ?? {};
+      expect([...appearance, height > 20 && height < 64]).toEqual([...appearance, true]);
+    });
   });
 
   test('shows all four devices without scrolling sideways', async () => {
@@ -107,10 +128,10 @@ test.skipIf(!hasBrowser)('the playground can be used with the keyboard only', as
   await keyboard.press('Space');
   await expect.poll(() => factOf(page, 'Size')).toBe('96 × 96');
   expect(await focused()).toBe('96');
-  await reach('image-snippet-url');
+  await reach('image-snippet-img');
   await keyboard.press('ArrowRight');
-  expect(await focused()).toBe('image-snippet-img');
-  expect(await page.locator('#image-snippet').innerText()).toMatch(/^<img/);
+  expect(await focused()).toBe('image-snippet-markdown');
+  expect(await page.locator('#image-snippet').innerText()).toMatch(/^!\[/);
   await reach('record-snippet-json');
   await keyboard.press('End');
   expect(await focused()).toBe('record-snippet-discord');

@@ -71,18 +71,18 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
     expect(Object.keys(others)).not.toContain('<picture>');
     const page = await emptyPage(600, 2);
     expect(await paste(page, html)).toMatchObject({ width: 48, naturalWidth: 48, alt: 'Avatar of Nightglass' });
-    await page.setContent(html.replaceAll('/api/banner/', '/api/banner/UC-there-is-no-such-'));
+    await page.setContent(html.replaceAll('/@nightglass/', '/@there-is-no-such-channel/'));
     await expect.poll(() => page.locator('img').count()).toBe(0);
   });
 
   test.each([
-    [390, 'type=mobile&width=640', 640 / 175],
-    [820, 'type=tablet&width=1200', 1200 / 274],
-    [1440, 'type=desktop&width=1280', 1280 / 212],
+    [390, 'mobile?width=640', 640 / 175],
+    [820, 'tablet?width=1200', 1200 / 274],
+    [1440, 'desktop?width=1280', 1280 / 212],
   ])('the <picture> loads the crop for a window of %i pixels', async (width, query, ratio) => {
     const { '<picture>': html = '' } = await imageSnippets('?channel=@nightglass');
     const shown = await paste(await emptyPage(width), html);
-    expect(shown.currentSrc).toBe(`${used.service.publicOrigin}/api/banner/UCPennantSample00000008A?${query}`);
+    expect(shown.currentSrc).toBe(`${used.service.publicOrigin}/@nightglass/${query}`);
     expect(shown.naturalWidth / shown.naturalHeight).toBeCloseTo(ratio, 1);
     expect(shown.width / shown.height).toBeCloseTo(ratio, 1);
   });
@@ -95,14 +95,14 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
       [2000, 2560],
     ] as const) {
       const shown = await paste(await emptyPage(width), html);
-      expect(shown.currentSrc).toMatch(new RegExp(`format=webp&width=${loaded}$`));
+      expect(shown.currentSrc).toMatch(new RegExp(`desktop\\.webp\\?width=${loaded}$`));
     }
   });
 
   test('the CSS loads the image', async () => {
     const { CSS: css = '' } = await imageSnippets('?channel=@nightglass&variant=mobile&width=640');
     const page = await emptyPage(800, 2);
-    const loading = page.waitForResponse(/type=mobile&width=1280$/);
+    const loading = page.waitForResponse(/mobile\?width=1280$/);
     await page.setContent(`<style>p { height: 100px; ${css} }</style><p></p>`);
     expect((await loading).status()).toBe(200);
   });
@@ -122,8 +122,11 @@ describe.skipIf(!hasBrowser)('snippets in a page', () => {
 
 describe.skipIf(!hasBrowser)('snippets in other places', () => {
   test('URL and Markdown lead to the image', async () => {
-    const { URL: url = '', Markdown: markdown } = await imageSnippets('?channel=@nightglass&format=png&width=320');
-    expect(url).toBe(`${used.service.publicOrigin}/api/banner/UCPennantSample00000008A?type=tv&format=png&width=320`);
+    const { page } = await visitPlayground(used, '?channel=@nightglass&format=png&width=320');
+    await expect.poll(() => factOf(page, 'Size')).toBe('320 × 180');
+    const url = await page.locator('#image-url').innerText();
+    const { Markdown: markdown } = await snippetsOf(page, 'image-snippet');
+    expect(url).toBe(`${used.service.publicOrigin}/@nightglass/tv.png?width=320`);
     expect(markdown).toBe(`![Banner of Nightglass](${url})`);
     const response = await fetch(url);
     const image = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
@@ -163,8 +166,8 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
         url: `https://www.youtube.com/channel/${SAMPLE}`,
         description: expect.stringContaining('One channel with everything'),
         color: expect.any(Number),
-        thumbnail: { url: expect.stringContaining('type=avatar') },
-        image: { url: expect.stringContaining('type=desktop') },
+        thumbnail: { url: expect.stringContaining('/avatar.png') },
+        image: { url: expect.stringContaining('/desktop.jpeg') },
         fields: [
           { name: 'Subscribers', value: '1,284,000', inline: true },
           { name: 'Videos', value: '412', inline: true },
@@ -177,18 +180,31 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     expect(await Promise.all(types)).toEqual(['image/png', 'image/jpeg']);
   });
 
-  test('the badge is a shields.io badge for the instance, with a preview', async () => {
+  test('the badge is an image of the instance, and its preview follows every option', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    await page.locator('#metrics').getByText('Videos').click();
-    const endpoint = `${used.service.publicOrigin}/api/badge/${SAMPLE}?metric=videos`;
-    expect(await page.locator('#badge-snippet').innerText()).toBe(
-      `[![videos](https://img.shields.io/endpoint?url=${encodeURIComponent(endpoint)})](https://www.youtube.com/channel/${SAMPLE})`,
-    );
     expect(asked.filter((path) => path.includes('badge'))).toEqual([]);
-    await page.getByRole('button', { name: 'Preview' }).click();
-    await expect.poll(() => page.getByRole('img', { name: 'videos: 412' }).count()).toBe(1);
-    expect(asked.at(-1)).toBe(`/api/badge/${SAMPLE}?metric=videos`);
+    const preview = page.locator('#badge-preview');
+    await preview.locator('..').scrollIntoViewIfNeeded();
+    await expect.poll(() => preview.evaluate(isLoaded)).toBe(true);
+    expect(asked.at(-1)).toBe('/api/badge/@pennantsample.svg');
+    await page.locator('#metrics').getByText('Videos').click();
+    await page.getByLabel('Style').selectOption('for-the-badge');
+    await page.getByLabel('Label').fill('a "b" ]');
+    await page.getByLabel('Color').fill('#00ff00');
+    const path = '/api/badge/@pennantsample.svg?metric=videos&style=for-the-badge&label=a+%22b%22+%5D&color=00ff00';
+    await expect.poll(() => asked.at(-1)).toBe(path);
+    await expect.poll(() => preview.getAttribute('alt')).toBe('a "b" ]');
+    const { data, info } = await sharp(await preview.screenshot())
+      .removeAlpha()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const right = [...data.subarray((3 * info.width - 3) * 3, (3 * info.width - 3) * 3 + 3)];
+    expect(right).toEqual([0, 255, 0]);
+    const { Markdown: markdown, HTML: html = '' } = await snippetsOf(page, 'badge-snippet');
+    const url = used.service.publicOrigin + path;
+    expect(markdown).toBe(`[![a "b" \\]](${url})](https://www.youtube.com/channel/${SAMPLE})`);
+    expect((await paste(await emptyPage(600), html)).alt).toBe('a "b" ]');
   });
 
   test('every box has a button that copies it', async () => {
@@ -201,7 +217,10 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
       await page.locator('.snippets').filter({ has: shown }).getByRole('button', { name: 'Copy', exact: true }).click();
       await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(await shown.innerText());
     }
-    expect(await page.locator('pre').count()).toBe(3);
+    await page.getByRole('button', { name: 'Copy URL' }).last().click();
+    const url = await page.locator('#image-url').innerText();
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(url);
+    expect(await page.locator('pre').count()).toBe(4);
   });
 });
 

@@ -2,7 +2,15 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { catalogLine, importLines, writeImages } from '../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
-import { createHold, factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from './browser.ts';
+import {
+  createHold,
+  factOf,
+  hasBrowser,
+  openInstance,
+  startBrowsedService,
+  usePlayground,
+  visitPlayground,
+} from './browser.ts';
 
 /* The states of the playground: loading, errors, missing images and its address. */
 
@@ -46,7 +54,7 @@ describe.skipIf(!hasBrowser)('the playground, while it loads', () => {
   test('an image or search results, shows that', async () => {
     const { page, lookUp } = await visitPlayground(used);
     const [image, search] = [createHold(), createHold()];
-    await page.route('**/api/banner/*?type=tv*', image.handle);
+    await page.route('**/*/tv?*', image.handle);
     await page.route('**/api/search?q=some*', search.handle);
     await lookUp(SAMPLE);
     await image.reached;
@@ -99,7 +107,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
   test('for an image removes the former image', async () => {
     const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    await page.route('**/api/banner/*?type=tablet*', (route) => route.abort());
+    await page.route('**/*/tablet?*', (route) => route.abort());
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
     await expect.poll(() => page.locator('#image-notice').innerText()).toContain('No response.');
     expect(await page.locator('#preview').isVisible()).toBe(false);
@@ -132,6 +140,8 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
     expect(await page.getByRole('radio', { name: 'Avatar' }).isChecked()).toBe(true);
     expect(await page.getByRole('radio', { name: 'TV' }).isDisabled()).toBe(true);
     expect(await page.locator('.face img').count()).toBe(5);
+    // No shade of a banner that is not there.
+    expect(await page.locator('.device-tv .head').evaluate(shadeOf)).toBe('none');
     expect(await page.locator('#record .counts').innerText()).not.toContain('hidden');
   });
 
@@ -141,7 +151,7 @@ describe.skipIf(!hasBrowser)('a channel in the playground', () => {
     await expect.poll(() => page.locator('.device .banner img:not(.cut)').count()).toBe(4);
     expect(await factOf(page, 'Size')).toBe('311 × 175');
     expect(asked.slice(2).toSorted()).toEqual(
-      ['desktop', 'mobile', 'tablet'].map((variant) => `/api/banner/${SMALL}?type=${variant}&width=1280`),
+      ['desktop', 'mobile', 'tablet'].map((variant) => `/${SMALL}/${variant}?width=1280`),
     );
   });
 });
@@ -156,6 +166,7 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     await page.locator('#variants').getByText('Tablet').click();
     await page.getByText('WebP', { exact: true }).click();
     await page.getByLabel('Width', { exact: true }).fill('700');
+    await page.getByText('More', { exact: true }).click();
     await page.getByLabel('Quality').fill('40');
     await expect.poll(() => page.url()).toContain('quality=40');
     await expect.poll(() => factOf(page, 'Size')).toBe('700 × 160');
@@ -211,15 +222,17 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     const other = await startBrowsedService();
     onTestFinished(() => other.close());
     const { page, lookUp } = await visitPlayground(used);
-    await page.getByLabel('Instance').fill(`${other.publicOrigin}/`);
-    await page.getByLabel('Instance').press('Enter');
+    const field = await openInstance(page);
+    await field.fill(`${other.publicOrigin}/`);
+    await field.press('Enter');
     await lookUp('@nightglass');
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     expect(page.url()).toContain(`?channel=@nightglass&instance=${other.publicOrigin.replace(/:(?=\d)/, '%3A')}`);
-    expect(await page.locator('#image-snippet').innerText()).toContain(other.publicOrigin);
+    expect(await page.locator('#image-url').innerText()).toContain(other.publicOrigin);
     await page.goBack();
     await page.goBack();
-    await expect.poll(() => page.getByLabel('Instance').inputValue()).toBe(used.service.publicOrigin);
+    await expect.poll(() => field.inputValue()).toBe(used.service.publicOrigin);
+    expect(await field.isVisible()).toBe(false);
   });
 });
 
@@ -227,7 +240,7 @@ describe.skipIf(!hasBrowser)('the instance field', () => {
   test('accepts only origins and explains what is wrong with other texts', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    const field = page.getByLabel('Instance');
+    const field = await openInstance(page);
     const fault = page.locator('#instance-fault');
     for (const [text, sentence] of [
       ['pennant.example', 'Enter an address that starts with http:// or https://'],
@@ -249,3 +262,8 @@ describe.skipIf(!hasBrowser)('the instance field', () => {
     expect(await page.locator('#channel').isVisible()).toBe(false);
   });
 });
+
+function shadeOf(element: unknown): string {
+  const { getComputedStyle } = globalThis as unknown as { getComputedStyle(of: unknown): { backgroundImage: string } };
+  return getComputedStyle(element).backgroundImage;
+}

@@ -45,7 +45,9 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
   test('leaves the last two requests to the visitor', async () => {
     const { limited, page, asked, lookUp } = await visitLimited('5/300');
     await lookUp(SAMPLE);
-    await expect.poll(() => page.locator('.budget-text').innerText()).toMatch(/^2 of 5 requests left/);
+    await expect
+      .poll(() => page.locator('.budget-text').innerText())
+      .toMatch(/^2 of 5 requests left.* The page leaves the last two to you\.$/);
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
     const notice = page.locator('#image-notice');
     await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
@@ -53,7 +55,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     const left = (await fetch(`${limited.publicOrigin}/`)).headers.get('x-ratelimit-remaining');
     expect(left).toBe('1');
     await page.getByRole('button', { name: 'Load now' }).click();
-    await expect.poll(() => asked.at(-1)).toContain('type=tablet');
+    await expect.poll(() => asked.at(-1)).toContain('/tablet?');
     await expect.poll(() => notice.innerText()).toBe('');
   });
 
@@ -66,7 +68,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
     expect(asked).toHaveLength(3);
     await pass(300_000);
-    await expect.poll(() => asked.filter((path) => path.includes('type=tablet')).length).toBe(1);
+    await expect.poll(() => asked.filter((path) => path.includes('/tablet?')).length).toBe(1);
     await expect.poll(() => notice.innerText()).toBe('');
   });
 
@@ -100,7 +102,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     }
     await pass(300_000);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 212');
-    expect(asked.filter((path) => /type=(?:mobile|tablet)/.test(path))).toEqual([]);
+    expect(asked.filter((path) => /\/(?:mobile|tablet)\?/.test(path))).toEqual([]);
     expect(await notice.innerText()).toBe('');
   });
 
@@ -147,7 +149,7 @@ describe.skipIf(!hasBrowser)('an instance that does not respond', () => {
   });
 
   test('ends an image after 20 seconds', async () => {
-    const { page, hold, lookUp } = await visitHanging('**/api/banner/*type=tablet*');
+    const { page, hold, lookUp } = await visitHanging('**/*/tablet?*');
     await lookUp(SAMPLE);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
@@ -176,7 +178,7 @@ describe.skipIf(!hasBrowser)('an instance that does not respond', () => {
   });
 
   test('does not stop the comparison of formats for ever', async () => {
-    const { page, hold, lookUp } = await visitHanging('**/api/banner/*format=avif*');
+    const { page, hold, lookUp } = await visitHanging('**/*/tv.avif?*');
     await lookUp(SAMPLE);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.getByRole('button', { name: 'Compare formats' }).click();

@@ -23,16 +23,38 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(asked).toEqual([]);
   });
 
+  test('has a URL on its first screen that can be changed and copied, with its image', async () => {
+    const { page, asked } = await visitPlayground(used, '', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const field = page.getByLabel('The URL is the image');
+    const image = page.locator('#hero-image');
+    await expect.poll(() => field.inputValue()).toBe(`${used.service.publicOrigin}/@pennantsample/tv`);
+    await expect.poll(() => image.evaluateAll(countLoaded)).toBe(1);
+    expect(asked).toEqual([]);
+    const changed = `${used.service.publicOrigin}/@nightglass/avatar?width=48`;
+    await field.fill(changed);
+    await expect.poll(() => image.evaluate(widthOf)).toBe(48);
+    expect(asked).toEqual(['/@nightglass/avatar?width=48']);
+    await page.getByRole('button', { name: 'Copy URL' }).first().click();
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(changed);
+    for (const [url, sentence] of [
+      [`${used.service.publicOrigin}/@nobodyhere/tv`, 'No such channel.'],
+      [`${used.service.publicOrigin}/api/channel/${SAMPLE}`, 'Not an image.'],
+      ['https://elsewhere.example/@nightglass/tv', 'Enter a URL that begins with'],
+    ] as const) {
+      await field.fill(url);
+      await expect.poll(() => page.locator('#hero-notice').innerText()).toContain(sentence);
+      expect(await image.isVisible()).toBe(false);
+    }
+    expect(asked.filter((path) => path.includes('elsewhere'))).toEqual([]);
+  });
+
   test('shows a sample channel after three requests', async () => {
     const { page, asked } = await visitPlayground(used);
     await page.getByRole('link', { name: 'Pennant Sample' }).click();
     await expect.poll(() => page.locator('#preview').isVisible()).toBe(true);
     await expect.poll(() => page.locator('#channel-face img').count()).toBe(1);
     expect(asked[0]).toBe('/api/channel/pennantsample?type=handle');
-    expect(asked.slice(1).toSorted()).toEqual([
-      `/api/banner/${SAMPLE}?type=avatar&width=176`,
-      `/api/banner/${SAMPLE}?type=tv&width=1280`,
-    ]);
+    expect(asked.slice(1).toSorted()).toEqual(['/@pennantsample/avatar?width=176', '/@pennantsample/tv?width=1280']);
     expect(await page.locator('.budget-text').innerText()).toMatch(/^\d+ of 2000 requests left/);
     expect(await page.locator('#gallery').isVisible()).toBe(false);
     expect(await page.locator('.channel-names').innerText()).toMatch(/^Pennant Sample\s+@pennantsample$/);
@@ -48,6 +70,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     const texts = [
       SAMPLE,
       'nightglass',
+      'youtube.com/nightglass',
       'https://www.youtube.com/@pennantsample/videos',
       'youtube.com/@nightglass',
       `m.youtube.com/channel/${SAMPLE}`,
@@ -82,7 +105,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
 
   test('searches when typing pauses, and results can be chosen with the keyboard', async () => {
     const { page, asked } = await visitPlayground(used);
-    const field = page.getByRole('combobox');
+    const field = page.getByRole('combobox', { name: 'Look up a channel' });
     await field.pressSequentially('saltmarrow k', { delay: 20 });
     await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(0);
     expect(asked).toEqual(['/api/search?q=saltmarrow%20k&limit=8']);
@@ -97,7 +120,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     const phone = page.getByRole('button', { name: 'Phone', exact: true });
     await expect.poll(() => phone.locator('.banner img.cut').count()).toBe(1);
     await phone.click();
-    await expect.poll(() => asked.at(-1)).toBe(`/api/banner/${SAMPLE}?type=mobile&width=1280`);
+    await expect.poll(() => asked.at(-1)).toBe('/@pennantsample/mobile?width=1280');
     await expect.poll(() => phone.locator('.banner img:not(.cut)').count()).toBe(1);
     expect(await phone.getAttribute('aria-pressed')).toBe('true');
     expect(await page.getByRole('radio', { name: 'Phone' }).isChecked()).toBe(true);
@@ -117,25 +140,44 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect((await downloading).suggestedFilename()).toBe(`${SAMPLE}-tv.webp`);
   });
 
+  test('requests a width that is typed as 1e3 as 1000', async () => {
+    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.getByLabel('Width', { exact: true }).fill('1e3');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1000 × 563');
+    expect(asked.at(-1)).toBe('/@pennantsample/tv?width=1000');
+    expect(await page.locator('#image-url').innerText()).toMatch(/width=1000$/);
+  });
+
+  test('names no time for an image that the browser had', async () => {
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
+    await expect.poll(() => factOf(page, 'Time')).toMatch(/ms$/);
+    await page.getByRole('radio', { name: 'WebP' }).check();
+    await expect.poll(() => factOf(page, 'Format')).toBe('WebP');
+    await page.getByRole('radio', { name: 'Auto' }).check();
+    await expect.poll(() => factOf(page, 'Format')).toBe('AVIF');
+    expect([await factOf(page, 'Time'), await factOf(page, 'Cache')]).toEqual(['', 'browser']);
+  });
+
   test('offers different widths for avatars and banners', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await page.getByText('Avatar', { exact: true }).click();
     await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
-    expect(await page.locator('#image-snippet').innerText()).toMatch(/type=avatar&width=176$/);
+    expect(await page.locator('#image-url').innerText()).toMatch(/\/@pennantsample\/avatar\?width=176$/);
     expect(await page.locator('#presets button').allInnerTexts()).toEqual(['48', '96', '176']);
     await page.getByRole('button', { name: '48 pixels wide' }).click();
     await expect.poll(() => factOf(page, 'Size')).toBe('48 × 48');
     await page.locator('#variants').getByText('Desktop', { exact: true }).click();
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 212');
     expect(await page.locator('#presets button').allInnerTexts()).toEqual(['640', '1280', '2560']);
-    expect(asked.filter((path) => /avatar&width=1280/.test(path))).toEqual([]);
+    expect(asked.filter((path) => /avatar\?width=1280/.test(path))).toEqual([]);
   });
 
   test('compares the formats on demand', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}&variant=mobile&width=640`);
     await expect.poll(() => factOf(page, 'Size')).toBe('640 × 175');
-    expect(asked.filter((path) => path.includes('format='))).toEqual([]);
+    expect(asked.filter((path) => /\.(?:avif|webp|jpeg|png)/.test(path))).toEqual([]);
     await page.getByRole('button', { name: 'Compare formats' }).click();
     await expect
       .poll(() => page.locator('.formats .number').allInnerTexts())
@@ -151,6 +193,16 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     }
     await page.getByText('Tablet', { exact: true }).first().click();
     await expect.poll(() => page.locator('.formats li').count()).toBe(0);
+  });
+
+  test('compares with the width that was just typed, at the first click', async () => {
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.getByLabel('Width', { exact: true }).fill('300');
+    await page.getByRole('button', { name: 'Compare formats' }).click();
+    await expect.poll(() => page.locator('.formats img').count()).toBe(4);
+    await expect.poll(() => factOf(page, 'Size')).toBe('300 × 169');
+    for (const image of await page.locator('.formats img').all()) expect(await image.evaluate(widthOf)).toBe(300);
   });
 
   test('weighs less than 150 KB, uncompressed and without the images of the first screen', async () => {
@@ -172,4 +224,8 @@ function countLoaded(images: unknown[]): number {
   return (images as { complete: boolean; naturalWidth: number }[]).filter(
     ({ complete, naturalWidth }) => complete && naturalWidth > 0,
   ).length;
+}
+
+function widthOf(image: unknown): number {
+  return (image as { naturalWidth: number }).naturalWidth;
 }

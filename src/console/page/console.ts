@@ -18,6 +18,7 @@ async function poll() {
     if (!(error instanceof TypeError)) throw error;
     showStatus('No response. Is the service running?', false);
   } finally {
+    document.body.dataset.polled = '';
     setTimeout(poll, POLL_MS);
   }
 }

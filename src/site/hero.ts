@@ -1,0 +1,93 @@
+import { Problem, type RequestDeps } from './api.ts';
+import { createCopyButton } from './copy.ts';
+import { decodeImage } from './decode-image.ts';
+import { find } from './dom.ts';
+import { bundledBanner, type ExampleChannel } from './gallery.ts';
+import { BROWSER_ACCEPT, nameInPath } from './images.ts';
+import { createNotice } from './notice.ts';
+import { pauseFor, waitForBudget, whenSeen } from './patience.ts';
+import { createRegion } from './region.ts';
+
+const TYPING_PAUSE_MS = 700;
+/** For an instance that does not know its channels. */
+const WELL_KNOWN = '@YouTube';
+
+/** A URL of the instance that the visitor can change, and its image. */
+export function createHero(form: HTMLFormElement, { api, budget, instance }: RequestDeps) {
+  const input = find('#hero-url', HTMLInputElement, form);
+  const image = find('#hero-image', HTMLImageElement, form);
+  const region = createRegion({ notice: createNotice(find('#hero-notice', HTMLElement, form)), budget });
+  let pause: ReturnType<typeof setTimeout> | undefined;
+  let objectUrl = '';
+  let example = new AbortController();
+
+  find('.url-field', HTMLElement, form).append(createCopyButton('Copy URL', () => input.value));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    load();
+  });
+  input.addEventListener('input', () => {
+    clearTimeout(pause);
+    pause = setTimeout(load, TYPING_PAUSE_MS);
+  });
+
+  function load() {
+    clearTimeout(pause);
+    example.abort();
+    const url = URL.parse(input.value.trim(), `${instance()}/`);
+    if (url?.origin !== instance()) {
+      image.hidden = true;
+      return region.say(`Enter a URL that begins with ${instance()}/`);
+    }
+    void region.run({
+      label: 'Loading the image.',
+      verb: 'Load',
+      load: async (options) => decodeImage(await api.get(url.href, { ...options, accept: BROWSER_ACCEPT })),
+      show: ({ url: shown }) => show(shown),
+      fail() {
+        image.hidden = true;
+        return [];
+      },
+      retry: load,
+    });
+  }
+
+  function show(url: string) {
+    URL.revokeObjectURL(objectUrl);
+    objectUrl = url;
+    image.src = url;
+    image.hidden = false;
+  }
+
+  /** Costs a request. The visitor has not asked for the image, so an error is not shown. */
+  async function loadExample(signal: AbortSignal) {
+    try {
+      const beforeSend = () => waitForBudget(budget, (ms) => pauseFor(ms, signal));
+      const response = await api.get(input.value, { accept: BROWSER_ACCEPT, signal, beforeSend });
+      const { url } = await decodeImage(response);
+      if (!signal.aborted) show(url);
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof Problem)) throw error;
+    }
+  }
+
+  return {
+    /** Starts again with a channel of the instance. @param channel `undefined`: none is known */
+    start(channel: ExampleChannel | undefined) {
+      clearTimeout(pause);
+      region.end();
+      example.abort();
+      example = new AbortController();
+      const { signal } = example;
+      image.hidden = true;
+      form.hidden = instance() === '';
+      if (form.hidden) return;
+      const name =
+        channel === undefined ? WELL_KNOWN : nameInPath({ customUrl: channel.handle, channelId: channel.channelId });
+      input.value = `${instance()}/${name}/tv`;
+      const bundled = channel === undefined ? undefined : bundledBanner(channel.channelId);
+      if (bundled === undefined) whenSeen(form, signal, () => void loadExample(signal));
+      else show(bundled);
+    },
+  };
+}

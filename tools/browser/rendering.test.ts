@@ -1,0 +1,160 @@
+import type { Locator, Page } from 'playwright-core';
+import sharp from 'sharp';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type BrowsedService, factOf, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
+
+/* What a page looks like while it loads, and with the colours of the visitor's own theme. */
+
+/** https://web.dev/articles/cls (seen 2026-11): more than this disturbs readers. */
+const MAX_SHIFT = 0.1;
+/** Adds up the shifts that no input of the visitor caused. Runs before the page's own scripts. */
+const OBSERVE = `
+  window.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shift += value;
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+const used = useBrowser();
+
+async function open(
+  pathOf: (service: BrowsedService) => string,
+  { width = 1280, forcedColors }: { width?: number; forcedColors?: 'active' },
+): Promise<{ page: Page; service: BrowsedService }> {
+  const service = await startBrowsedService({ RATE_LIMIT: '15/300' });
+  const context = await used.browser.newContext({
+    viewport: { width, height: 850 },
+    ...(forcedColors !== undefined && { forcedColors }),
+  });
+  onTestFinished(async () => {
+    await context.close();
+    await service.close();
+  });
+  const page = await context.newPage();
+  await page.addInitScript(OBSERVE);
+  await page.goto(pathOf(service), { waitUntil: 'networkidle' });
+  return { page, service };
+}
+
+const PAGES = {
+  'first screen of the playground': ({ consoleOrigin }: BrowsedService) => `${consoleOrigin}/playground/`,
+  'channel page': ({ consoleOrigin }: BrowsedService) => `${consoleOrigin}/playground/?channel=@pennantsample`,
+  'page of a channel without a banner': ({ consoleOrigin }: BrowsedService) =>
+    `${consoleOrigin}/playground/?channel=@lanternhours`,
+  console: ({ consoleOrigin }: BrowsedService) => `${consoleOrigin}/`,
+};
+const IS_COMPLETE = {
+  'first screen of the playground': '#hero-image:not([hidden])',
+  'channel page': '#facts dd',
+  'page of a channel without a banner': '#facts dd',
+  console: '#settings tr',
+};
+
+describe.skipIf(!hasBrowser).each(Object.keys(PAGES) as (keyof typeof PAGES)[])('the %s', (name) => {
+  test.each([390, 1280, 1920])('does not move while it loads in a window of %i pixels', async (width) => {
+    const { page } = await open(PAGES[name], { width });
+    await page.locator(IS_COMPLETE[name]).first().waitFor({ state: 'attached' });
+    expect(await page.evaluate('window.shift')).toBeLessThan(MAX_SHIFT);
+  });
+});
+
+describe.skipIf(!hasBrowser)('with forced colors', () => {
+  test('the playground shows which variant, format, width, device and tab is chosen', async () => {
+    const { page } = await open(PAGES['channel page'], { forcedColors: 'active' });
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    const pairs: [Locator, Locator][] = [
+      [page.locator('#variants label').nth(0), page.locator('#variants label').nth(1)],
+      [page.locator('#formats label').nth(0), page.locator('#formats label').nth(1)],
+      [page.locator('#presets button').nth(1), page.locator('#presets button').nth(0)],
+      [page.locator('.device-tv .caption'), page.locator('.device-tablet .caption')],
+      [page.locator('#image-snippets [role=tab]').nth(0), page.locator('#image-snippets [role=tab]').nth(1)],
+      [page.locator('#metrics label').nth(0), page.locator('#metrics label').nth(1)],
+    ];
+    const chosen = [];
+    const others = [];
+    for (const [one, other] of pairs) {
+      chosen.push(await backgroundOf(one));
+      others.push(await backgroundOf(other));
+    }
+    // The highlight of the theme, everywhere the same, and the plain background.
+    expect([new Set(chosen).size, new Set(others).size]).toEqual([1, 1]);
+    expect(chosen[0]).not.toBe(others[0]);
+    for (const [one] of pairs) expect(await contrastOf(one)).toBeGreaterThan(4.5);
+  });
+
+  test('the playground shows which requests are left', async () => {
+    const { page } = await open(PAGES['channel page'], { forcedColors: 'active' });
+    await expect.poll(() => page.locator('.pips i').count()).toBe(15);
+    // In one step, because the page replaces the bars twice a second.
+    const image = sharp(await page.locator('.pips').screenshot());
+    const { data, info } = await image.removeAlpha().raw().toBuffer({ resolveWithObject: true });
+    const row = data.subarray(7 * info.width * 3, 8 * info.width * 3);
+    const colours = new Set(
+      Array.from({ length: info.width }, (_, x) => row.subarray(3 * x, 3 * x + 3).toString('hex')),
+    );
+    // The background, and a bar that is free, reserved or used.
+    expect(colours.size).toBeGreaterThanOrEqual(4);
+  });
+
+  test('the console shows states, and which colour of a chart means what', async () => {
+    const { page, service } = await open(PAGES.console, { forcedColors: 'active' });
+    const well = await backgroundOf(page.locator('#status .dot'));
+    await page.route(`${service.consoleOrigin}/state.json`, (route) => route.abort());
+    // From now on the page replaces nothing.
+    await page.locator('#status .trouble').waitFor();
+    expect(await backgroundOf(page.locator('#status .dot'))).not.toBe(well);
+    for (const legend of ['#requests-legend', '#latency-legend', '#lookups']) {
+      const keys = await page.locator(`${legend} .key`).all();
+      const colours = await Promise.all(keys.map(backgroundOf));
+      expect(keys.length).toBeGreaterThan(2);
+      expect([legend, new Set(colours).size]).toEqual([legend, keys.length]);
+    }
+  });
+});
+
+/** The pixels of an element, each as six hex digits. */
+async function pixelsOf(
+  element: Locator,
+): Promise<{ at: (x: number, y: number) => string; all: string[]; width: number; height: number }> {
+  const { data, info } = await sharp(await element.screenshot())
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const at = (x: number, y: number) => {
+    const start = 3 * (Math.floor(y) * info.width + Math.floor(x));
+    return data.subarray(start, start + 3).toString('hex');
+  };
+  const all = Array.from({ length: info.width * info.height }, (_, index) =>
+    at(index % info.width, index / info.width),
+  );
+  return { at, all, width: info.width, height: info.height };
+}
+
+/** The colour of most pixels. */
+async function backgroundOf(element: Locator): Promise<string> {
+  const counts = new Map<string, number>();
+  for (const pixel of (await pixelsOf(element)).all) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+  return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? '';
+}
+
+/** The highest contrast between the background and another pixel (WCAG 2.2). */
+async function contrastOf(element: Locator): Promise<number> {
+  const background = luminanceOf(await backgroundOf(element));
+  const { at, width, height } = await pixelsOf(element);
+  let highest = 1;
+  // Without the border.
+  for (let y = 5; y < height - 5; y += 1) {
+    for (let x = 5; x < width - 5; x += 1) {
+      const own = luminanceOf(at(x, y));
+      highest = Math.max(highest, (Math.max(own, background) + 0.05) / (Math.min(own, background) + 0.05));
+    }
+  }
+  return highest;
+}
+
+function luminanceOf(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((start) => {
+    const value = Number.parseInt(colour.slice(start, start + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

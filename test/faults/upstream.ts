@@ -128,7 +128,7 @@ function findRefusalFault(expected: FailureKind['code']) {
   };
 }
 
-/** A circuit breaker may pause upstream for a while. */
+/** The source may be paused for a while. */
 function recovers(client: HttpSender): Promise<boolean> {
   return comesTrue(async () => (await client.send({ url: NEW_RECORD })).status === 200, 40_000);
 }

@@ -192,16 +192,13 @@ function refusal(waitMs: number): LocalLimitError {
   return new LocalLimitError('The call budget for the upstream is spent.', waitMs);
 }
 
-/** A call that a local limit prevented (breaker open, budget or quota used up). It never counts against the upstream. */
+/** A call that a local limit prevented (source paused, budget used up). It never counts against the upstream. */
 export class LocalLimitError extends AppError {
   constructor(message: string, retryAfterMs: number) {
     super('upstream_unavailable', message, { retryAfterMs });
     this.name = 'LocalLimitError';
   }
 }
-
-/** A daily quota is used up, or the part of it that may be used now. */
-export class QuotaSpentError extends LocalLimitError {}
 
 type TokenBucket = ReturnType<typeof createTokenBucket>;
 

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
   FAULTS,
   redirectTo,
@@ -8,7 +9,11 @@ import {
 } from '../../../test/helpers/fake-upstream.ts';
 import { ownResponse } from '../../../test/helpers/replay-responses.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
-import { startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import {
+  createTestYoutubeSource,
+  startReplayedSource,
+  type YoutubeSource,
+} from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -79,10 +84,12 @@ describe('a page that could not be loaded', () => {
   it.each([
     ['120', 120_000],
     ['99999999999', 3_600_000],
-    ['1e300', undefined],
-  ])('has the Retry-After of upstream, up to an hour: %s', async (value, retryAfterMs) => {
+    ['1e300', 60_000],
+  ])('has the Retry-After of upstream, from a minute to an hour: %s', async (value, retryAfterMs) => {
+    const still = createTestYoutubeSource(replay.origin, { clock: createManualClock() });
+    onTestFinished(still.close);
     replay.misbehave('all', respondWithStatus(429, { 'retry-after': value }));
-    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ retryAfterMs });
+    await expect(still.getChannel(LIGHTHOUSE, { signal })).rejects.toMatchObject({ retryAfterMs });
   });
 
   it('is an error even if the panel is good', async () => {

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
+import type { Pause } from '../../lib/http/pause.ts';
 import { isMarkup } from '../json.ts';
 import { type ClientVersions, PAGE_HEADERS } from './client-version.ts';
 import type * as readers from './response-readers.ts';
@@ -24,6 +25,8 @@ export interface InnertubeOptions {
   readonly reader: BodyReader<typeof readers>;
   readonly origin: string;
   readonly clientVersions: ClientVersions;
+  /** Begins when YouTube refuses this address, whatever call it refused. */
+  readonly pause: Pause;
 }
 
 /** Readers of JSON responses. */
@@ -38,7 +41,7 @@ export type ApiResponse<Value> =
 /** The calls of YouTube's own web client, without a key, a session or an account. */
 export type Innertube = ReturnType<typeof createInnertube>;
 
-export function createInnertube({ http, reader, origin, clientVersions }: InnertubeOptions) {
+export function createInnertube({ http, reader, origin, clientVersions, pause }: InnertubeOptions) {
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -46,6 +49,25 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
     ...PAGE_HEADERS,
   };
   const limits = { timeoutMs: TIME_LIMITS_MS.upstreamCall, maxBytes: MAX_BYTES };
+
+  function blocked({ headers }: HttpResponse, what: string): AppError {
+    const retryAfterMs = pause.refuse(what, readRetryAfterMs(headers));
+    return new AppError('upstream_unavailable', 'The video site refuses to respond to this service at the moment.', {
+      cause: new Error(what),
+      retryAfterMs,
+    });
+  }
+
+  /** @throws AppError `upstream_unavailable` if the response shows that upstream refuses this address or fails. */
+  function throwIfUnavailable(response: HttpResponse): void {
+    const { status } = response;
+    if (status === 429 || status === 403) throw blocked(response, `status ${status}`);
+    if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
+    if (status >= 500 || status === 401) {
+      const cause = new Error(`status ${status}`);
+      throw new AppError('upstream_unavailable', 'The video site failed to respond.', { cause });
+    }
+  }
 
   /**
    * Sends a call, and reads its response with the named reader.
@@ -123,26 +145,6 @@ function requestContext(clientVersion: string) {
     request: { internalExperimentFlags: [], useSsl: true },
     user: { lockedSafetyMode: false },
   };
-}
-
-/** @throws AppError `upstream_unavailable` if the response shows that upstream blocks requests or fails. */
-function throwIfUnavailable(response: HttpResponse): void {
-  const { status } = response;
-  if (status === 429 || status === 403 || status === 401) throw blocked(response, `status ${status}`);
-  if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
-  if (status >= 500) {
-    const cause = new Error(`status ${status}`);
-    throw new AppError('upstream_unavailable', 'The video site failed to respond.', { cause });
-  }
-}
-
-function blocked({ headers }: HttpResponse, what: string): AppError {
-  const options = { cause: new Error(what), retryAfterMs: readRetryAfterMs(headers) };
-  return new AppError(
-    'upstream_unavailable',
-    'The video site refuses to respond to this service at the moment.',
-    options,
-  );
 }
 
 function requireObject<Value>(value: Value | null): Value {

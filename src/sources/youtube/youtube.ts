@@ -4,6 +4,7 @@ import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
+import { createPause, type Pause } from '../../lib/http/pause.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
@@ -22,6 +23,8 @@ export interface YoutubeSourceOptions {
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
   readonly clientVersions: ClientVersions;
+  /** Default: one of its own. */
+  readonly pause?: Pause | undefined;
   /** Requests whole channel pages instead of the needed parts. */
   readonly wantsWholePages?: boolean | undefined;
   readonly clock: Clock;
@@ -39,8 +42,9 @@ const MAX_REDIRECTS = 3;
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersions, wantsWholePages = false, clock, onField } = options;
+  const { pause = createPause({ clock, label: 'YouTube' }) } = options;
   const reader = createBodyReader(responseReaders, siblingModule(import.meta.url, 'response-readers'));
-  const innertube = createInnertube({ http, origin, clientVersions, reader });
+  const innertube = createInnertube({ http, origin, clientVersions, reader, pause });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();

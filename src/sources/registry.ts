@@ -66,6 +66,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
         isFirstRefusalEnough: deps.single !== undefined,
         onChange: deps.onClientVersion,
       }),
+      searchesForLostHandles: !config.sources.includes('youtube-data-api'),
       wantsWholePages: deps.single?.wantsWholePages,
       onField: (field, path) => deps.onField('youtube', field, path),
     });

@@ -98,6 +98,61 @@ describe('a page that could not be loaded', () => {
   });
 });
 
+/** "/@Vilebrequin" leads to "/vilebrequin", which YouTube's resolver does not know, although the channel exists (2026). */
+describe('a handle that YouTube’s resolver loses', () => {
+  const EXISTING = 'UCreplayVilebrequin00001';
+
+  function channelRenderer(channelId: string, handle: string) {
+    const texts = { title: { simpleText: 'A channel' }, subscriberCountText: { simpleText: handle } };
+    return { channelRenderer: { channelId, ...texts } };
+  }
+
+  function respondWithHits(...items: object[]) {
+    const contents = [{ itemSectionRenderer: { contents: items } }];
+    const primaryContents = { sectionListRenderer: { contents } };
+    return respondWithJson({ contents: { twoColumnSearchResultsRenderer: { primaryContents } } });
+  }
+
+  function resolveLost(searchesForLostHandles: boolean) {
+    const lost = createTestYoutubeSource(replay.origin, { searchesForLostHandles });
+    onTestFinished(lost.close);
+    const ref = findHandle('Vilebrequin');
+    if (ref === undefined) throw new Error('no handle');
+    return lost.resolve(ref, { signal });
+  }
+
+  beforeEach(() => {
+    replay.misbehave('resolve', respondWithJson({ endpoint: { urlEndpoint: { url: '/vilebrequin' } } }), 1);
+    replay.misbehave('resolve', respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
+  });
+
+  it('is not "no such channel", so that the next source is asked', async () => {
+    await expect(resolveLost(false)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'key' });
+    expect(replay.callsTo('search')).toEqual([]);
+  });
+
+  it('is found by one search if there is no other source', async () => {
+    const hits = [
+      channelRenderer('UCreplayOther00000000001', '@vilebrequin2'),
+      channelRenderer(EXISTING, '@Vilebrequin'),
+    ];
+    replay.misbehave('search', respondWithHits(...hits));
+    expect(await resolveLost(true)).toEqual({ channelId: EXISTING });
+    expect(replay.callsTo('search').map(({ body }) => body?.query)).toEqual(['@Vilebrequin']);
+  });
+
+  it('is never another channel', async () => {
+    replay.misbehave('search', respondWithHits(channelRenderer('UCreplayOther00000000001', '@vilebrequin2')));
+    await expect(resolveLost(true)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'key' });
+  });
+
+  it('does not exist if it is unknown without a hop', async () => {
+    replay.behave();
+    await expect(resolveLost(true)).rejects.toMatchObject({ code: 'channel_not_found' });
+    expect(replay.callsTo('search')).toEqual([]);
+  });
+});
+
 describe('no such channel', () => {
   it('does not follow from a 404 with another reason', async () => {
     replay.misbehave('all', respondWithJson({ error: { code: 404, status: 'UNIMPLEMENTED' } }, 404));
@@ -108,6 +163,7 @@ describe('no such channel', () => {
   it('follows from 404 NOT_FOUND', async () => {
     replay.misbehave('browse', respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
+    expect(replay.callsTo('browse'), 'with the mask, and not again without it').toHaveLength(1);
   });
 
   it('does not follow from a refusal of the field mask', async () => {

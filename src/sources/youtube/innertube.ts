@@ -152,10 +152,14 @@ function requireObject<Value>(value: Value | null): Value {
   return value;
 }
 
+export function isNotFound(response: ApiResponse<unknown>): boolean {
+  return response.kind === 'refusal' && response.status === 404 && response.reason === 'NOT_FOUND';
+}
+
 /** @throws AppError `channel_not_found` if the refusal says so, `upstream_invalid` for every other refusal */
 export function requireFound<Value>(response: ApiResponse<Value>, call: string, problem: string): Value {
   if (response.kind === 'value') return response.value;
-  if (response.status === 404 && response.reason === 'NOT_FOUND') throw channelNotFound(`${call}: NOT_FOUND`);
+  if (isNotFound(response)) throw channelNotFound(`${call}: NOT_FOUND`);
   throw invalid(problem, new Error(response.reason));
 }
 

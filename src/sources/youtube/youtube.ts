@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
+import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
@@ -12,7 +12,15 @@ import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
-import { channelNotFound, createInnertube, type Innertube, invalid, requireFound, YOUTUBE_WEB } from './innertube.ts';
+import {
+  channelNotFound,
+  createInnertube,
+  type Innertube,
+  invalid,
+  isNotFound,
+  requireFound,
+  YOUTUBE_WEB,
+} from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
 import * as responseReaders from './response-readers.ts';
@@ -25,6 +33,8 @@ export interface YoutubeSourceOptions {
   readonly clientVersions: ClientVersions;
   /** Default: one of its own. */
   readonly pause?: Pause | undefined;
+  /** Searches for handles that YouTube's resolver loses. Default false: the next source is asked. */
+  readonly searchesForLostHandles?: boolean | undefined;
   /** Requests whole channel pages instead of the needed parts. */
   readonly wantsWholePages?: boolean | undefined;
   readonly clock: Clock;
@@ -42,7 +52,7 @@ const MAX_REDIRECTS = 3;
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersions, wantsWholePages = false, clock, onField } = options;
-  const { pause = createPause({ clock, label: 'YouTube' }) } = options;
+  const { pause = createPause({ clock, label: 'YouTube' }), searchesForLostHandles = false } = options;
   const reader = createBodyReader(responseReaders, siblingModule(import.meta.url, 'response-readers'));
   const innertube = createInnertube({ http, origin, clientVersions, reader, pause });
 
@@ -70,6 +80,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     if (!wantsWholePages) {
       const response = await innertube.browseChannel(channelId, { isWhole: false, signal });
       if (response.kind === 'value' && response.value.hasKnownPart) return response.value;
+      if (isNotFound(response)) throw channelNotFound('browse: NOT_FOUND');
     }
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
     const response = await innertube.browseChannel(channelId, { isWhole: true, signal });
@@ -93,7 +104,14 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     isLive: true,
     origin,
     holders: { 'long responses of YouTube': reader.stats },
-    resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
+    async resolve(ref, { signal }) {
+      try {
+        return { channelId: await resolveChannelId(innertube, ref, signal) };
+      } catch (error) {
+        if (!(error instanceof LostNameError) || !searchesForLostHandles) throw error;
+        return { channelId: await searchForHandle(innertube, ref, error, signal) };
+      }
+    },
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
     search: (query, _limit, search) => searchChannels(innertube, query, search),
 
@@ -132,6 +150,8 @@ async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: A
   let url = pageUrl(ref);
   for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
     const response = await innertube.resolveUrl(url, signal);
+    // The first URL led here, so the channel may exist: "/@Vilebrequin", "/vilebrequin", NOT_FOUND (2026).
+    if (hop > 0 && isNotFound(response)) throw new LostNameError(url);
     const { browseId, target } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
     if (browseId !== undefined) {
       if (isChannelId(browseId)) return browseId;
@@ -142,6 +162,22 @@ async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: A
     if (channelId !== undefined) return channelId;
   }
   throw invalid('The video site redirects this name too often.');
+}
+
+/** YouTube's resolver leads from this name to one that it does not know. */
+class LostNameError extends AppError {
+  constructor(url: string) {
+    super('upstream_invalid', 'The video site could not tell which channel has this name.', { cause: new Error(url) });
+  }
+}
+
+/** The channel with this very handle among the hits of one search. @throws `lost` if there is none */
+async function searchForHandle(innertube: Innertube, ref: ChannelRef, lost: LostNameError, signal: AbortSignal) {
+  if (ref.kind !== 'handle') throw lost;
+  const { hits } = await searchChannels(innertube, `@${ref.value}`, { signal });
+  const found = hits.find(({ customUrl }) => customUrl !== null && findHandle(customUrl)?.key === ref.key);
+  if (found === undefined) throw lost;
+  return found.channelId;
 }
 
 function pageUrl({ kind, value }: ChannelRef): string {

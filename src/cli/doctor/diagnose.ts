@@ -221,6 +221,7 @@ function nameCall({ url, body }: HttpRequest): string {
   const { pathname } = new URL(url);
   if (pathname === '/' || pathname === '/sw.js_data') return 'version';
   if (pathname.startsWith('/feeds/')) return 'feed';
+  if (pathname.endsWith('/about')) return 'about page';
   if (pathname.endsWith('/resolve_url')) return 'resolve';
   if (pathname.endsWith('/search')) return 'search';
   if (pathname.endsWith('/v3/channels')) return 'channels';

@@ -153,6 +153,46 @@ describe('a handle that YouTube’s resolver loses', () => {
   });
 });
 
+describe('calls that YouTube refuses, from an address that it accepts', () => {
+  beforeEach(async () => {
+    ({ replay, source } = await startReplayedSource({ hasAboutPages: true }));
+  });
+
+  const refusals = [400, 401].map(
+    (code) => [code, respondWithJson({ error: { code, status: 'REFUSED' } }, code)] as const,
+  );
+
+  it.each(refusals)('with %i: the record is read from the HTML page of the channel', async (_status, listener) => {
+    const usual = await load(LIGHTHOUSE);
+    for (const route of ['browse', 'about'] as const) replay.misbehave(route, listener);
+    expect(await load(LIGHTHOUSE)).toEqual(usual);
+    expect(usual.channel).toMatchObject({ country: expect.any(String), viewCount: expect.any(String) });
+    expect(replay.callsTo('about-page')).toHaveLength(1);
+  });
+
+  it.each([
+    ['429', respondWithStatus(429), 'upstream_unavailable'],
+    ['a consent page', redirectTo('https://consent.youtube.com/m?continue=x'), 'upstream_unavailable'],
+    ['another page of the site', redirectTo('https://www.youtube.com/@BellRockLight/about'), 'upstream_invalid'],
+    ['a page without data', respondWithHtml(), 'upstream_invalid'],
+    ['data that is no JSON', respondWithStatus(200, {}, 'var ytInitialData = {"a": ;</script>'), 'upstream_invalid'],
+    ['cut data', respondWithStatus(200, {}, 'var ytInitialData = {"a": "'), 'upstream_invalid'],
+    ['no channel', respondWithStatus(200, {}, 'window["ytInitialData"] = {};</script>'), 'upstream_invalid'],
+    ['404', respondWithHtml(404), 'upstream_invalid'],
+  ] as const)('are an error if the HTML page is %s', async (_name, listener, code) => {
+    replay.misbehave('browse', respondWithRefusal('INVALID_ARGUMENT'));
+    replay.misbehave('about', respondWithRefusal('INVALID_ARGUMENT'));
+    replay.misbehave('about-page', listener);
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code });
+  });
+
+  it('are not made in another way if the address is refused', async () => {
+    replay.misbehave('all', respondWithStatus(429));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    expect(replay.callsTo('about-page')).toEqual([]);
+  });
+});
+
 describe('no such channel', () => {
   it('does not follow from a 404 with another reason', async () => {
     replay.misbehave('all', respondWithJson({ error: { code: 404, status: 'UNIMPLEMENTED' } }, 404));

@@ -4,6 +4,7 @@ import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
 import type { Pause } from '../../lib/http/pause.ts';
 import { isMarkup } from '../json.ts';
+import { findYoutubeUrl } from '../youtube-urls.ts';
 import { type ClientVersions, PAGE_HEADERS } from './client-version.ts';
 import type * as readers from './response-readers.ts';
 
@@ -30,7 +31,7 @@ export interface InnertubeOptions {
 }
 
 /** Readers of JSON responses. */
-type ResponseName = Exclude<keyof typeof readers, 'feed'>;
+type ResponseName = Exclude<keyof typeof readers, 'feed' | 'aboutPage'>;
 type ValueOf<Name extends ResponseName> = NonNullable<ReturnType<(typeof readers)[Name]>>;
 
 /** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
@@ -63,7 +64,7 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
     const { status } = response;
     if (status === 429 || status === 403) throw blocked(response, `status ${status}`);
     if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
-    if (status >= 500 || status === 401) {
+    if (status >= 500) {
       const cause = new Error(`status ${status}`);
       throw new AppError('upstream_unavailable', 'The video site failed to respond.', { cause });
     }
@@ -120,6 +121,21 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
       const parameters = continuation === undefined ? { query, params: CHANNELS_ONLY } : { continuation };
       return call('searchPage', query, 'search', parameters, signal);
     },
+    /**
+     * Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09).
+     *
+     * @throws AppError like the other calls
+     */
+    async getAboutPage(channelId: string, signal: AbortSignal) {
+      const url = `${origin}/channel/${channelId}/about`;
+      const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
+      const isMoved = findYoutubeUrl(response.headers.location ?? '') !== undefined;
+      if (!isMoved) throwIfUnavailable(response);
+      const found = response.status === 200 ? await reader.read('aboutPage', response.body, signal) : null;
+      if (found === null)
+        throw invalid('The video site sent a page without a channel.', new Error(`status ${response.status}`));
+      return found;
+    },
     async getFeed(channelId: string, signal: AbortSignal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
       const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
@@ -160,6 +176,9 @@ export function isNotFound(response: ApiResponse<unknown>): boolean {
 export function requireFound<Value>(response: ApiResponse<Value>, call: string, problem: string): Value {
   if (response.kind === 'value') return response.value;
   if (isNotFound(response)) throw channelNotFound(`${call}: NOT_FOUND`);
+  if (response.status === 401) {
+    throw new AppError('upstream_unavailable', problem, { cause: new Error(response.reason) });
+  }
   throw invalid(problem, new Error(response.reason));
 }
 

@@ -42,6 +42,12 @@ export interface YoutubeSourceOptions {
   readonly onField?: FieldObserver;
 }
 
+/** A page, and its panel if both came together. */
+interface LoadedPage {
+  readonly page: PageReading;
+  readonly panelOfPage?: About | undefined;
+}
+
 const MAX_REDIRECTS = 3;
 
 /**
@@ -62,11 +68,11 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     // The rejection is handled below. If the page alone decides the result, it does not matter.
     panel.catch(() => undefined);
     try {
-      const page = await loadPage(channelId, signal);
+      const { page, panelOfPage = panel } = await loadPage(channelId, signal);
       const target = page.redirects.find((redirect) => redirect !== channelId);
       if (target === undefined) {
         assertShowsChannel(page);
-        return await readRecord(channelId, page, signal, panel);
+        return await readRecord(channelId, page, signal, panelOfPage);
       }
       if (redirects === MAX_REDIRECTS) throw invalid('The video site redirects this channel too often.');
       panelAbort.abort();
@@ -76,18 +82,33 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     }
   }
 
-  async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
+  async function loadPage(channelId: string, signal: AbortSignal): Promise<LoadedPage> {
     if (!wantsWholePages) {
       const response = await innertube.browseChannel(channelId, { isWhole: false, signal });
-      if (response.kind === 'value' && response.value.hasKnownPart) return response.value;
+      if (response.kind === 'value' && response.value.hasKnownPart) return { page: response.value };
       if (isNotFound(response)) throw channelNotFound('browse: NOT_FOUND');
     }
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
     const response = await innertube.browseChannel(channelId, { isWhole: true, signal });
-    return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
+    const isRefused = response.kind === 'refusal' && (response.status === 400 || response.status === 401);
+    if (isRefused) return loadAboutPage(channelId, signal);
+    return {
+      page: requireFound(response, 'browse', 'The video site did not understand the request for this channel.'),
+    };
   }
 
-  async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel: Promise<About>) {
+  /** The second way to a record, for calls that YouTube refuses, but not for an address that it refuses. */
+  async function loadAboutPage(channelId: string, signal: AbortSignal): Promise<LoadedPage> {
+    const { page, panel } = await innertube.getAboutPage(channelId, signal);
+    return { page, panelOfPage: panel.hasPanel ? panel.fields : undefined };
+  }
+
+  async function readRecord(
+    requestedId: string,
+    page: PageReading,
+    signal: AbortSignal,
+    panel: About | Promise<About>,
+  ) {
     const channelId = readPageField('channelId', page) ?? requestedId;
     // Limits the wait: a failed panel must not fail the page.
     const loading = withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, async (patience) =>

@@ -5,6 +5,7 @@ import { FORMATS } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { createEncoder } from '../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
+import { benchFirstBytes } from './first-bytes.ts';
 import { type BenchImage, encodeBare, readBackgrounds, readSampleBanners } from './images.ts';
 import { benchQuality } from './quality.ts';
 import type { Print, Row } from './report.ts';
@@ -28,7 +29,12 @@ export async function bench(print: Print): Promise<Row[]> {
     compareWithBare(directory, (photographs[0] ?? samples[0]) as BenchImage),
   );
   print('comparing what each format and effort makes of the same images');
-  return [...rows, ...(await benchQuality({ samples, photographs }, print))];
+  rows.push(...(await benchQuality({ samples, photographs }, print)));
+  print('comparing the first AVIF of each crop with WebP');
+  for (const [group, images] of Object.entries({ samples, photographs })) {
+    if (images.length > 0) rows.push(...(await benchFirstBytes(group, images)));
+  }
+  return rows;
 }
 
 /** A new crop of a stored original, in interleaved rounds. */

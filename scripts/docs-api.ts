@@ -101,7 +101,7 @@ const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` has 
 with the sample catalog; JSON is broken into lines here, and header sections omit the fields that every response has.
 
 Every path accepts GET, HEAD and OPTIONS. There are no redirects. Unknown parameters are ignored, and so are request bodies, \`Upgrade\`
-and \`Range\`. A listed parameter that is empty, given twice or not allowed is a 400. A URL may have 8,192 bytes, the header section
+and \`Range\`. A listed parameter that is empty, given twice (but for \`ids\`) or not allowed is a 400. A URL may have 8,192 bytes, the header section
 24 KiB. No request takes longer than 12 s. A response must be read within 60 s plus 1 s for each 16 KiB.
 
 An operator can change the rate limit, the form of image URLs in records (\`URL_FORM\`, \`PICTURE_VERSIONS\`) and whether the format

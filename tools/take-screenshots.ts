@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { PROGRAM } from '../test/helpers/process.ts';
 
-/* Takes the images of the playground and the console in docs/screenshots, with the sample catalog. They show what `npm run build` made last. */
+/* Makes the images in docs/screenshots with the sample catalog: those of the playground and the console show what `npm run build` made last. */
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PORT = '18180';
@@ -26,33 +26,39 @@ interface Shot {
 }
 
 const WIDE = { viewport: { width: 1280, height: 960 } };
-const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
-const GALLERY = `${CONSOLE}/playground/`;
-const CHANNEL = `${GALLERY}?channel=@pennantsample`;
+const CHANNEL = `${CONSOLE}/playground/?channel=@pennantsample`;
 
 const hasImages = (page: Page) =>
   Promise.all([page.locator('#facts dd').first().waitFor(), page.locator('#channel-face img').waitFor()]);
-const hasGallery = (page: Page) => page.waitForLoadState('networkidle');
 const hasBars = (page: Page) => page.locator('#requests-chart rect').first().waitFor();
 
-const PLAYGROUND_SHOTS: readonly Shot[] = [
-  { name: 'playground', url: CHANNEL, options: { ...WIDE, colorScheme: 'light' }, isReady: hasImages },
-  { name: 'playground-gallery', url: GALLERY, options: { ...WIDE, colorScheme: 'light' }, isReady: hasGallery },
-  { name: 'playground-dark', url: CHANNEL, options: { ...WIDE, colorScheme: 'dark' }, isReady: hasImages },
-  { name: 'playground-phone', url: CHANNEL, options: { ...PHONE, colorScheme: 'light' }, isReady: hasImages },
-];
-const CONSOLE_SHOTS: readonly Shot[] = [
-  { name: 'console', url: CONSOLE, options: { ...WIDE, colorScheme: 'light' }, isReady: hasBars },
-  { name: 'console-dark', url: CONSOLE, options: { ...WIDE, colorScheme: 'dark' }, isReady: hasBars },
-];
+const PLAYGROUND: Shot = {
+  name: 'playground',
+  url: CHANNEL,
+  options: { ...WIDE, colorScheme: 'light' },
+  isReady: hasImages,
+};
+const CONSOLE_PAGE: Shot = {
+  name: 'console',
+  url: CONSOLE,
+  options: { ...WIDE, colorScheme: 'light' },
+  isReady: hasBars,
+};
+/** Responses that the README shows, each with its path. */
+const RESPONSES = {
+  'banner.webp': '/@saltmarrowkitchen/mobile.webp?width=640',
+  'avatar.webp': '/@saltmarrowkitchen/avatar.webp?width=176',
+  'badge.svg': '/api/badge/@saltmarrowkitchen.svg?style=flat-square',
+};
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
 await mkdir(IMAGES, { recursive: true });
 try {
-  for (const shot of PLAYGROUND_SHOTS) await withService('10/30', () => take(shot));
+  await withService('10/30', saveResponses);
+  await withService('10/30', () => take(PLAYGROUND));
   await withService('40/10', async () => {
     await sendTraffic();
-    for (const shot of CONSOLE_SHOTS) await take(shot);
+    await take(CONSOLE_PAGE);
   });
 } finally {
   await browser.close();
@@ -73,6 +79,13 @@ async function withService(rateLimit: string, work: () => Promise<void>): Promis
     service.kill('SIGTERM');
     await once(service, 'exit');
     await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function saveResponses(): Promise<void> {
+  for (const [name, path] of Object.entries(RESPONSES)) {
+    const response = await fetch(PUBLIC + path);
+    await writeFile(IMAGES + name, Buffer.from(await response.arrayBuffer()));
   }
 }
 

@@ -39,6 +39,7 @@ export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?
       },
     });
   holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: QUEUE_LENGTH }));
+  holders.add('clients of the encoder', () => encoder.stats().clients);
   metrics.addGauge({
     name: 'pennant_encoder_jobs',
     help: 'Images being made or waiting for an encoder.',

@@ -1,7 +1,9 @@
+import type { Server } from 'node:http';
 import type { Config } from '../config/settings.ts';
 import { createClientIdentification } from '../http/request/client.ts';
 import { createRefusedClients } from '../http/request/refused-clients.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
+import { maxConnectionsFor, readOpenFilesLimit } from '../lib/open-files.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
@@ -63,6 +65,7 @@ export function createPublicListener(options: PublicListenerOptions) {
     logsAll: config.accessLog,
     showsAddresses: config.logAddresses === 'full',
   });
+  limitConnections(http.server, runtime);
   holders.add('refused networks', () => refusedClients.stats());
   metrics.addGauge({
     name: 'pennant_refused_networks',
@@ -70,6 +73,21 @@ export function createPublicListener(options: PublicListenerOptions) {
     read: () => refusedClients.stats().entries,
   });
   return { http, limiter, refusedClients };
+}
+
+/** Without a limit, idle connections would use up the files that the service needs itself. */
+function limitConnections(server: Server, { failureLog }: Pick<Runtime, 'failureLog'>): void {
+  const maxConnections = maxConnectionsFor(readOpenFilesLimit());
+  if (maxConnections === Number.POSITIVE_INFINITY) return;
+  server.maxConnections = maxConnections;
+  server.on('drop', () => {
+    failureLog.report({
+      level: 'warn',
+      key: 'connections refused',
+      message: 'connections are refused: clients have as many open as the limit of open files allows (ulimit -n)',
+      fields: { maxConnections },
+    });
+  });
 }
 
 /** The limiter of this process, or with Redis of all instances. */

@@ -168,7 +168,8 @@ export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 
   const burst = BURST_SECONDS * callsPerSecond;
   return (upstream: string, http: HttpClient): HttpClient => {
     const budget = createCallBudget({ clock, callsPerSecond, burst });
-    holders.add(`budget of ${upstream}`, () => budget.stats().clients);
+    holders.add(`calls to ${upstream} that wait`, () => budget.stats().waiting);
+    holders.add(`clients of ${upstream}`, () => budget.stats().clients);
     return guardHttpClient(http, { budget });
   };
 }

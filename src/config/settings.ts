@@ -30,7 +30,7 @@ export const SETTINGS = {
     'PICTURE_VERSIONS',
     'off',
     form.onOff,
-    'Whether image URLs in records end in `v=` and eight digits that change with the image, so that a cache in front never has an old image for a new record. Requests may have any `v`.',
+    'Whether image URLs in records end in `v=` and eight digits that change with the image, so that caches in front load a changed image as soon as a record names it. Requests may have any `v`.',
   ),
   dataDir: form.setting('DATA_DIR', './data', form.directory, 'Directory of the catalog, the cache and the images.'),
   sources: form.setting(
@@ -89,7 +89,7 @@ export const SETTINGS = {
     'UPSTREAM_CALLS_PER_SECOND',
     '10',
     form.integer(1, 100_000),
-    'Outgoing calls per second to each source, and to the image hosts. After a quiet time, the calls of ten seconds may be made at once. While other clients wait, a client has at most a quarter.',
+    'Outgoing calls per second to each source, and to the image hosts. After a quiet time, the calls of ten seconds may be made at once. While calls wait, clients take turns.',
   ),
   trustProxy: form.setting(
     'TRUST_PROXY',

@@ -35,10 +35,33 @@ export interface Rectangle extends Size {
   readonly top: number;
 }
 
+export const FITS = ['cover', 'contain'] as const;
+export type Fit = (typeof FITS)[number];
+
 /** The size that a client requests, in pixels. A missing side follows from the other one. */
 export interface WantedSize {
   readonly width?: number | undefined;
   readonly height?: number | undefined;
+  /** With both sides: `cover` (the default) cuts the crop to their ratio, `contain` shows all of it inside them. */
+  readonly fit?: Fit | undefined;
+}
+
+/** `RRGGBB` in lower case, or `transparent`. */
+export type Background = string;
+
+/** What an image is laid on. */
+export interface Backdrop {
+  /** The image's size. It is in the centre. */
+  readonly inner: Size;
+  readonly background: Background;
+}
+
+export interface ResolvedOutput {
+  /** The part of the original that is shown. */
+  readonly crop: Rectangle;
+  readonly output: Size;
+  /** With `contain`: the size of that part in the centre of the output. */
+  readonly inner?: Size;
 }
 
 const BANNER_RATIO = REFERENCE_BANNER.width / REFERENCE_BANNER.height;
@@ -60,21 +83,24 @@ export function cropOf(variant: Variant, source: Size): Rectangle {
 
 /**
  * The part of a crop that is shown at the wanted size, and the size of the output. With both sides given: the largest
- * rectangle of their ratio, scaled down to fit. Images are never enlarged: every size that is larger than the crop
- * resolves to the same output, which is one image in every cache.
+ * rectangle of their ratio, scaled down to fit, or, with `contain`, the whole crop scaled down to fit and padded to exactly
+ * that size. A crop is never enlarged: without `contain`, every size that is larger than it resolves to the same output,
+ * which is one image in every cache.
  *
  * @param maxSide the most pixels in a row or column that the format allows; a larger output is scaled down to fit
  */
-export function resolveOutput(
-  crop: Rectangle,
-  wanted: WantedSize,
-  maxSide = Number.POSITIVE_INFINITY,
-): { crop: Rectangle; output: Size } {
+export function resolveOutput(crop: Rectangle, wanted: WantedSize, maxSide = Number.POSITIVE_INFINITY): ResolvedOutput {
+  const { width, height, fit } = wanted;
+  // Not bounded by the format: parameters allow at most 4,096 pixels, and every format has more.
+  if (width !== undefined && height !== undefined && fit === 'contain') {
+    const inner = scaled(crop, Math.min(1, width / crop.width, height / crop.height));
+    return { crop, output: { width, height }, inner };
+  }
   const { crop: shown, output } = resolveSize(crop, wanted);
   return { crop: shown, output: scaled(output, Math.min(1, maxSide / Math.max(output.width, output.height))) };
 }
 
-function resolveSize(crop: Rectangle, { width, height }: WantedSize): { crop: Rectangle; output: Size } {
+function resolveSize(crop: Rectangle, { width, height }: WantedSize): ResolvedOutput {
   if (width !== undefined && height !== undefined) {
     const part = largestOfRatio(crop, { width, height });
     const fits = width <= part.width && height <= part.height;
@@ -82,6 +108,10 @@ function resolveSize(crop: Rectangle, { width, height }: WantedSize): { crop: Re
   }
   const factor = Math.min(1, (width ?? crop.width) / crop.width, (height ?? crop.height) / crop.height);
   return { crop, output: scaled(crop, factor) };
+}
+
+export function isSameSize(one: Size, other: Size): boolean {
+  return one.width === other.width && one.height === other.height;
 }
 
 function isBannerShaped(source: Size): boolean {

@@ -44,7 +44,7 @@ export interface HttpServerOptions
   readonly baseUrls: readonly string[];
   /** Contact address of the operator. */
   readonly contact: string | undefined;
-  /** The URL of the files of `site/`, with a slash at the end. */
+  /** The URL of the files of `dist/site/`, with a slash at the end. */
   readonly siteUrl: string | undefined;
   /** The limit of clients without a limit of their own. */
   readonly defaultLimit: RateLimit;

@@ -223,8 +223,8 @@ export function createWaitingClients() {
         if (clients.length === 0) waiting.delete(key);
       }
     },
-    /** Whether any other client than this one waits for the key. */
-    hasOther: (key: string, client: string) => waiting.get(key)?.some((other) => other !== client) === true,
+    /** The clients that wait for the key, those that came first first. */
+    of: (key: string): readonly string[] => waiting.get(key) ?? [],
     stats: () => ({ entries: waiting.size }),
   };
 }

@@ -1,7 +1,7 @@
 import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { type ImageInfo, MAX_ORIGINAL_PIXELS } from '../images/encoder/job.ts';
+import { type ImageInfo, MAX_ORIGINAL_SIDE_PX } from '../images/encoder/job.ts';
 import {
   type Check,
   either,
@@ -101,9 +101,8 @@ const ORIGINAL = fields<Original>({
   refKey: NOT_EMPTY,
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
-  // A PNG may have all pixels in one row.
-  width: numberIn(1, MAX_ORIGINAL_PIXELS),
-  height: numberIn(1, MAX_ORIGINAL_PIXELS),
+  width: numberIn(1, MAX_ORIGINAL_SIDE_PX),
+  height: numberIn(1, MAX_ORIGINAL_SIDE_PX),
   format: oneOf([...FORMATS, 'gif']),
   hasAlpha: trueOrFalse,
 });

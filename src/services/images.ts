@@ -2,7 +2,18 @@ import type { Channel } from '../domain/channel.ts';
 import { AppError, type CacheOutcome, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
-import { cropOf, type ImageKind, resolveOutput, type Size, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
+import {
+  type Backdrop,
+  type Background,
+  cropOf,
+  type Fit,
+  type ImageKind,
+  isSameSize,
+  resolveOutput,
+  type Size,
+  VARIANT_PRESETS,
+  type Variant,
+} from '../domain/variants.ts';
 import type { FileClass } from '../image-store/file-names.ts';
 import type { ImageStore } from '../image-store/images.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
@@ -29,6 +40,10 @@ export interface ImageRequest {
   readonly width: number | undefined;
   readonly height: number | undefined;
   readonly quality: number | undefined;
+  /** Default `cover`. `contain` counts only with both sides. */
+  readonly fit?: Fit | undefined;
+  /** Counts only with `contain`. Default: transparent, or white in a format without transparency. */
+  readonly background?: Background | undefined;
 }
 
 /** A resolved image. Requests for the same image have the same `identity`. */
@@ -42,7 +57,7 @@ interface ImageSpec {
   readonly fileClass: FileClass;
 }
 
-type Rendition = Pick<Image, 'etag' | 'render'>;
+type Rendition = Pick<Image, 'isFinal' | 'etag' | 'render'>;
 
 /** An image that may not be encoded yet: enough for a 304. */
 export interface Image {
@@ -54,6 +69,8 @@ export interface Image {
   readonly outcome: CacheOutcome;
   /** False if the record names a newer image, which could not be loaded yet. */
   readonly isCurrent: boolean;
+  /** False while a smaller encoding may still replace it. */
+  readonly isFinal: boolean;
   /** Remaining freshness of both the record and the original, in milliseconds. */
   readonly freshMs: number;
   /** Strong, with quotes. Known before encoding. */
@@ -125,8 +142,8 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   }
 
   async function jobFor({ channel, kind, original, identity }: ImageSpec, effort: Effort): Promise<EncodeJob> {
-    const { crop, output, format, quality } = identity;
-    return { original: await originals.read(channel, kind, original), crop, output, format, quality, effort };
+    const { crop, output, backdrop, format, quality } = identity;
+    return { original: await originals.read(channel, kind, original), crop, output, backdrop, format, quality, effort };
   }
 
   async function encode(spec: ImageSpec, effort: Effort, options: JobOptions): Promise<Buffer> {
@@ -160,7 +177,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
 
   async function renditionOf(spec: ImageSpec): Promise<Rendition> {
     const fastKey = imageKey(spec.identity);
-    const effort = await reEncoding.nextEffort({
+    const { effort, isFinal } = await reEncoding.nextEffort({
       key: fastKey,
       isOptimizedStored: async () => (await images.get(optimizedImageKey(fastKey), spec.fileClass)) !== undefined,
       reEncode: () => reEncode(spec, fastKey),
@@ -168,13 +185,14 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const storedKey = effort === 'optimized' ? optimizedImageKey(fastKey) : fastKey;
 
     async function make(signal: AbortSignal, client: string): Promise<Buffer> {
-      const isShared = () => waiting.hasOther(storedKey, client);
-      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, isShared }));
+      const waitingClients = () => waiting.of(storedKey);
+      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, waitingClients }));
       images.put(storedKey, bytes, spec.fileClass);
       return bytes;
     }
 
     return {
+      isFinal,
       etag: etagOf(storedKey),
       async render({ client, disconnectSignal }) {
         const stored = await images.get(storedKey, spec.fileClass);
@@ -192,7 +210,8 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   }
 
   return {
-    async getImage({ refs, variant, formats, width, height, quality }) {
+    async getImage(request) {
+      const { refs, variant } = request;
       const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
       const { kind } = VARIANT_PRESETS[variant];
       if (channel[kind] === null) {
@@ -201,22 +220,50 @@ export function createImageService(options: ImageServiceOptions): ImageService {
         throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
       }
       const { value: original, outcome, isCurrent } = await originals.get(channel, kind);
-      const format = formats[0] ?? (original.hasAlpha ? 'png' : 'jpeg');
-      const variantCrop = cropOf(variant, original);
-      const maxSide = formatRow(format).maxSidePx;
-      const whole = resolveOutput(variantCrop, {}, maxSide).output;
-      const { crop, output } = resolveOutput(variantCrop, { width, height }, maxSide);
-      const customQuality = customQualityOf(format, quality);
-      const isPlain = customQuality === undefined && isSameSize(output, whole);
       const { channelId } = channel;
-      const identity = { channelId, digest: original.digest, crop, output, format, quality: customQuality };
-      const fileClass = isPlain ? 'plain' : 'custom';
-      const rendition = await renditionOf({ channel, kind, variant, original, identity, fileClass });
+      const resolved = resolveRequest(request, channelId, original);
+      const rendition = await renditionOf({ channel, kind, variant, original, ...resolved });
+      const { format } = resolved.identity;
       const lastModifiedMs = original.firstStoredAtMs;
       const freshMs = Math.min(recordOutcome.ttlMs, outcome.ttlMs);
       return { ...rendition, channelId, variant, format, lastModifiedMs, outcome, isCurrent, freshMs };
     },
   };
+}
+
+/** The image that a request asks for, with everything that the request left out. */
+function resolveRequest(
+  { variant, formats, width, height, quality, fit, background }: ImageRequest,
+  channelId: string,
+  original: Original,
+): Pick<ImageSpec, 'identity' | 'fileClass'> {
+  const { digest, hasAlpha } = original;
+  const format = formats[0] ?? (hasAlpha ? 'png' : 'jpeg');
+  const { maxSidePx } = formatRow(format);
+  const variantCrop = cropOf(variant, original);
+  const whole = resolveOutput(variantCrop, {}, maxSidePx).output;
+  const { crop, output, inner } = resolveOutput(variantCrop, { width, height, fit }, maxSidePx);
+  const backdrop = inner && backdropOf({ inner, output, background, format, hasAlpha });
+  const customQuality = customQualityOf(format, quality);
+  const isPlain = customQuality === undefined && backdrop === undefined && isSameSize(output, whole);
+  const identity = { channelId, digest, crop, output, backdrop, format, quality: customQuality };
+  return { identity, fileClass: isPlain ? 'plain' : 'custom' };
+}
+
+interface Contained {
+  readonly inner: Size;
+  readonly output: Size;
+  readonly background: Background | undefined;
+  readonly format: Format;
+  readonly hasAlpha: boolean;
+}
+
+/** `undefined` where nothing of the background is seen: it is then the same image as without `contain`. */
+function backdropOf({ inner, output, background, format, hasAlpha }: Contained): Backdrop | undefined {
+  const usual = formatRow(format).hasTransparency ? 'transparent' : 'ffffff';
+  const resolved = background === undefined || background === 'transparent' ? usual : background;
+  const isSeen = !isSameSize(inner, output) || (hasAlpha && resolved !== usual);
+  return isSeen ? { inner, background: resolved } : undefined;
 }
 
 function describeImage({ kind, variant, identity: { format, output, quality } }: ImageSpec) {
@@ -233,10 +280,6 @@ function describeImage({ kind, variant, identity: { format, output, quality } }:
 /** False for a crash or a deadline of the encoder, and for a bug: the next attempt would fail too. */
 function isTemporary(error: unknown): boolean {
   return error instanceof AppError && !(error.code === 'overloaded' && isKeyFailure(error));
-}
-
-function isSameSize(one: Size, other: Size): boolean {
-  return one.width === other.width && one.height === other.height;
 }
 
 /** Returns `undefined` for the format's default quality, so that the image is the same as without a quality. */

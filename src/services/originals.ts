@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
@@ -74,14 +75,14 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
     bytes: Buffer,
     previous: Original | undefined,
   ): Promise<Loaded<Original>> {
-    const digest = digestOf(bytes);
+    const digest = await digestOf(bytes);
     const isSame = previous?.digest === digest;
     const key = originalBytesKey(channelId, digest);
     images.put(key, bytes, 'plain');
     const readable = (await images.findForReading(key)) ?? { bytes };
     const client = currentClient() ?? '';
-    const isShared = () => waiting.hasOther(ref.key, client);
-    const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client, isShared });
+    const waitingClients = () => waiting.of(ref.key);
+    const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client, waitingClients });
     const firstStoredAtMs = isSame ? Math.min(previous.firstStoredAtMs, clock.now()) : clock.now();
     const { width, height, format, hasAlpha } = info;
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha } };
@@ -137,7 +138,7 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
       ref,
       bytes: await failedImages.run(ref.key, () => fetchBytes(ref)),
     }));
-    if (digestOf(bytes) === original.digest) {
+    if ((await digestOf(bytes)) === original.digest) {
       images.put(key, bytes, 'plain');
       return bytes;
     }
@@ -166,8 +167,17 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
   };
 }
 
-function digestOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+/** About 2 ms. */
+const DIGEST_STEP_BYTES = 4 * 1024 * 1024;
+
+/** In steps, because the largest originals would block the event loop for too long. */
+async function digestOf(bytes: Buffer): Promise<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < bytes.length; at += DIGEST_STEP_BYTES) {
+    if (at > 0) await setImmediate();
+    hash.update(bytes.subarray(at, at + DIGEST_STEP_BYTES));
+  }
+  return hash.digest('hex').slice(0, 32);
 }
 
 function refOf(channel: Channel, kind: ImageKind): OriginalRef {

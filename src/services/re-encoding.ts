@@ -27,10 +27,17 @@ interface Progress {
   readonly notBeforeMs: number;
 }
 
+/** The encoding for the next response. */
+export interface NextEncoding {
+  readonly effort: Effort;
+  /** False while a smaller encoding may still replace it. */
+  readonly isFinal: boolean;
+}
+
 export interface ReEncoding {
   /**
-   * Returns the encoding for the next response: `optimized` once it is stored. Otherwise starts `reEncode`, in the
-   * background, if the first response was at least 20 s ago.
+   * Returns `optimized` once it is stored. Otherwise starts `reEncode`, in the background, if the first response was at
+   * least 20 s ago.
    *
    * @param image.isOptimizedStored called for an image whose progress is not known, and while `optimized` is returned
    */
@@ -38,7 +45,7 @@ export interface ReEncoding {
     readonly key: string;
     isOptimizedStored(): Promise<boolean>;
     reEncode(): Promise<ReEncodeOutcome>;
-  }): Promise<Effort>;
+  }): Promise<NextEncoding>;
 }
 
 /** Decides which images are encoded again. A restart forgets all progress, but not the stored encodings. */
@@ -72,12 +79,12 @@ export function createReEncoding({ changes, runtime }: ReEncodingOptions): ReEnc
     async nextEffort({ key, isOptimizedStored, reEncode }) {
       const progress = images.get(key);
       if (progress === undefined || progress.state === 'kept') {
-        if (await isOptimizedStored()) return 'optimized';
+        if (await isOptimizedStored()) return { effort: 'optimized', isFinal: true };
         if (images.get(key) === progress) begin(key);
       } else if (progress.state === 'waiting' && clock.monotonic() >= progress.notBeforeMs) {
         void run(key, progress, reEncode);
       }
-      return 'fast';
+      return { effort: 'fast', isFinal: progress?.state === 'rejected' };
     },
   };
 }

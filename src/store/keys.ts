@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Format } from '../domain/formats.ts';
 import { type ChannelRef, channelRefsOf, comparable, nameOf } from '../domain/identifier.ts';
-import type { ImageKind, Size } from '../domain/variants.ts';
+import type { Backdrop, ImageKind, Size } from '../domain/variants.ts';
 
 /**
  * The version of the data in `cache.db` and Redis: it is in every key, and is `PRAGMA user_version` of the file. It goes up when
@@ -83,15 +83,18 @@ export interface ImageIdentity {
   readonly digest: string;
   readonly crop: Size & { readonly left: number; readonly top: number };
   readonly output: Size;
+  readonly backdrop?: Backdrop | undefined;
   readonly format: Format;
   readonly quality: number | undefined;
 }
 
 /** The key of an encoded image. It contains everything that changes the image's bytes. */
-export function imageKey({ channelId, digest, crop, output, format, quality }: ImageIdentity): string {
+export function imageKey({ channelId, digest, crop, output, backdrop, format, quality }: ImageIdentity): string {
   const cut = `${crop.left},${crop.top},${crop.width},${crop.height}`;
   const cutOriginal = `image${IMAGE_VERSION}/${channelId}/${digest}/${cut}`;
-  return `${cutOriginal}/${output.width}x${output.height}/${quality ?? 'default'}.${format}`;
+  const laidOn =
+    backdrop === undefined ? '' : `/${backdrop.inner.width}x${backdrop.inner.height}-${backdrop.background}`;
+  return `${cutOriginal}/${output.width}x${output.height}${laidOn}/${quality ?? 'default'}.${format}`;
 }
 
 export function channelOfImage(key: string): string {

@@ -40,8 +40,13 @@ interface OpenFile {
 const WRITES_BETWEEN_SHRINKING = 16;
 const RETRY_OPEN_MS = 2_000;
 const CHECK_FILE_MS = 1_000;
-/** Writes of another process take microseconds; only a checkpoint takes longer. */
-const BUSY_TIMEOUT_MS = 500;
+/**
+ * Writes of another process take microseconds; only a checkpoint takes longer. Look-ups wait for the writes before them, so a
+ * write that has to wait longer is dropped: it is only a miss. An erasure is not dropped so easily.
+ */
+const WRITE_TIMEOUT_MS = 20;
+/** Also for opening the file. */
+const ERASE_TIMEOUT_MS = 500;
 /** The check reads a few hundred megabytes per second: with larger files it would delay the first responses. */
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
 const MAX_WAL_BYTES = 16 * 1024 * 1024;
@@ -83,12 +88,19 @@ const functions = {
    * @returns `next`: the place for the next step; `undefined` at the end
    */
   erase({ change, from, ...times }: Times & { change: Change; from: ErasingPlace | undefined }) {
-    return use(times, ({ statements }) => {
+    return use(times, ({ db, statements }) => {
       const { afterRow, upToRow } = from ?? { afterRow: 0, upToRow: Number(statements.selectLast.get()?.row ?? 0) };
       const found = statements.selectAfter.all(afterRow, upToRow, ROWS_PER_ERASING_STEP);
       const rows = found as { row: number; key: string; value: string }[];
       const erased = rows.filter(({ key, value }) => concernsEntry(change, key, channelIdsIn(value)));
-      for (const { row } of erased) statements.removeRow.run(row);
+      if (erased.length > 0) {
+        waitForWriters(db, ERASE_TIMEOUT_MS);
+        try {
+          for (const { row } of erased) statements.removeRow.run(row);
+        } finally {
+          waitForWriters(db, WRITE_TIMEOUT_MS);
+        }
+      }
       const last = rows.at(-1);
       return { erasedKeys: erased.map(({ key }) => key), next: last && { afterRow: last.row, upToRow } };
     });
@@ -183,7 +195,7 @@ function openOrRebuild(): OpenFile {
 
 function openFile(): OpenFile {
   makeDirectory(dirname(path));
-  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  const db = new DatabaseSync(path, { timeout: ERASE_TIMEOUT_MS });
   try {
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);
     // Deleted data is overwritten with zeros: a channel that was taken down must not remain in free pages.
@@ -192,11 +204,17 @@ function openFile(): OpenFile {
     const stats = statSync(path);
     const found = stats.size <= MAX_CHECKED_BYTES ? db.prepare('PRAGMA quick_check(1)').get()?.quick_check : 'ok';
     if (found !== 'ok') throw new DamagedFileError(String(found));
+    waitForWriters(db, WRITE_TIMEOUT_MS);
     return { db, statements: prepareStatements(db), stats };
   } catch (error) {
     db.close();
     throw error;
   }
+}
+
+/** How long a statement waits for a write of another process. */
+function waitForWriters(db: DatabaseSync, ms: number): void {
+  db.exec(`PRAGMA busy_timeout = ${ms}`);
 }
 
 /** Removes some expired entries and, while the file is too large, the entries that expire next. */

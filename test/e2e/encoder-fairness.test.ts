@@ -49,7 +49,7 @@ it('a client that requests one image gets it while others fill the queue', async
   }
 });
 
-it('an image that a second client waits for keeps its place', async () => {
+it('an image that a second client waits for is made for that one, although the first asks for too much', async () => {
   await startService(QUEUE_LENGTH + 2);
   const hog = '192.0.2.1';
   // One image is being encoded, the others fill the queue.

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../src/domain/formats.ts';
 import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../../src/images/encoder/job.ts';
+import { pngOf } from '../faults/bare-png.ts';
 import { differenceFromCard, drawTestCard } from '../helpers/test-card.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
@@ -38,6 +39,12 @@ function red(alpha?: number): Sharp {
   const background = alpha === undefined ? RED : { ...RED, alpha };
   return sharp({ create: { ...SIZE, channels: alpha === undefined ? 3 : 4, background } });
 }
+
+it('an original with a very long side is refused before it is decoded', async () => {
+  const inspect = (width: number) => encoder.inspect({ bytes: pngOf({ width, height: 1 }) }, ANYONE);
+  await expect(inspect(65_535)).resolves.toMatchObject({ width: 65_535, height: 1 });
+  await expect(inspect(65_536)).rejects.toMatchObject({ code: 'upstream_invalid' });
+});
 
 describe('an original’s colours', () => {
   it.each([

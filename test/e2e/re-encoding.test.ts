@@ -42,6 +42,23 @@ describe('an image that is requested again', () => {
     expect(await etagOf(restarted)).toBe(etag);
   });
 
+  test.each([
+    '/UCPennantSample00000003A/avatar.avif?width=64',
+    '/UCPennantSample00000003A/avatar.webp',
+    '/UCPennantSample00000003A/avatar.jpeg?quality=50',
+    '/UCPennantSample00000003A/mobile.png?width=300&height=100',
+  ])('is encoded again in every format, size and quality: %s', async (url) => {
+    const service = await start();
+    const first = await service.get(url);
+    service.clock.advance(20_000);
+    const etagLater = async () => (await service.getLater(url)).headers.etag;
+    await expect.poll(etagLater, { interval: 100 }).not.toBe(first.headers.etag);
+    const second = await service.get(url);
+    expect(second.bytes.length).toBeLessThan(first.bytes.length);
+    const [before, after] = [await decodeImage(first.bytes), await decodeImage(second.bytes)];
+    expect([after.format, after.width, after.height]).toEqual([before.format, before.width, before.height]);
+  });
+
   test('is not encoded again when it is requested only once', async () => {
     const service = await start();
     await etagOf(service);

@@ -18,6 +18,7 @@ import { runSubjects } from './runner.ts';
 import { slowReaders } from './slow-readers.ts';
 import { stops } from './stops.ts';
 import { time } from './time.ts';
+import { turns } from './turns.ts';
 import { upstream } from './upstream.ts';
 
 const SUBJECTS: readonly Subject[] = [
@@ -33,6 +34,7 @@ const SUBJECTS: readonly Subject[] = [
   stops,
   images,
   upstream,
+  turns,
   time,
 ];
 

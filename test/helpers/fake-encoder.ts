@@ -27,7 +27,7 @@ export function createFakeEncoder({
   return {
     inspect: async () => ({ ...INFO, ...info }),
     encode: ({ format }) => pixelIn(format),
-    stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0, displaced: 0 }),
+    stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0, clients: {} }),
     warmUp: () => undefined,
     close: async () => undefined,
     ...methods,

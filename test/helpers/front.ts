@@ -1,4 +1,4 @@
-import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +56,33 @@ export async function startFront(instancePorts: readonly number[], edits: readon
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Where a file of nginx's cache says until when it is valid, in seconds since 1970: nginx 1.22, ngx_http_cache.h. */
+const VALID_UNTIL_AT = 8;
+const EXPIRED_SECONDS = 1;
+const MAX_VALID_SECONDS = 86_400;
+
+/** The files of an image cache, each with the time until which nginx takes it for fresh. */
+export async function copiesIn(cacheDirectory: string) {
+  const entries = await readdir(cacheDirectory, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return Promise.all(
+    paths.map(async (path) => {
+      const content = await readFile(path);
+      return { path, content, validUntilSeconds: Number(content.readBigInt64LE(VALID_UNTIL_AT)) };
+    }),
+  );
+}
+
+/** Makes every copy expire, because nginx's clock cannot be moved. */
+export async function expireCopies(cacheDirectory: string): Promise<void> {
+  for (const { path, content, validUntilSeconds } of await copiesIn(cacheDirectory)) {
+    const isTime = Math.abs(validUntilSeconds - Date.now() / 1_000) <= MAX_VALID_SECONDS;
+    if (!isTime && validUntilSeconds !== EXPIRED_SECONDS) throw new Error(`${path} has another form`);
+    content.writeBigInt64LE(BigInt(EXPIRED_SECONDS), VALID_UNTIL_AT);
+    await writeFile(path, content);
+  }
 }
 
 type Edit = readonly [from: string, to: string];

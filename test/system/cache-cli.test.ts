@@ -222,7 +222,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     expect(counted.store).toMatchObject({
       where: 'Redis',
       maxBytes: null,
-      kinds: { records: { entries: 2 }, searches: { entries: 1 }, originals: { entries: 3 }, variants: { entries: 2 } },
+      kinds: { records: { entries: 2 }, searches: { entries: 1 }, imageDetails: { entries: 3 } },
     });
 
     const purged = await cache(['purge', SAMPLE], env);

@@ -38,6 +38,7 @@ test('docs/operating.md builds the image, and runs it with its port and its volu
   expect(optionOf(build, '-t')).toBe(started.at(-1));
   expect(optionOf(started, '-p')?.split(':').slice(1)).toEqual(image.ports);
   expect(image.ports).toEqual([String(parseConfig({}).port)]);
+  expect(started).toContain('127.0.0.1:8081:8081');
   expect(optionOf(started, '-v')?.split(':').slice(1)).toEqual(image.volumes);
   expect(image.volumes).toEqual([image.environment.DATA_DIR]);
 });
@@ -128,8 +129,8 @@ describe('the image', () => {
     expect(checkHealth(environment)).toBe(0);
     expect(checkHealth({ ...environment, CONSOLE_PORT: String(await findFreePort()) })).toBe(1);
     // The check uses CONSOLE_HOST, and the public listener when there is no private one.
-    expect(checkHealth({ ...environment, CONSOLE_HOST: '127.0.0.2' })).toBe(1);
-    expect(checkHealth({ ...environment, CONSOLE_HOST: '0.0.0.0' })).toBe(0);
+    expect(checkHealth({ ...environment, CONSOLE_HOST: '192.0.2.1' })).toBe(1);
+    expect(checkHealth({ ...environment, CONSOLE_HOST: '127.0.0.1' })).toBe(0);
     expect(checkHealth({ ...environment, CONSOLE_PORT: '0', HOST: '0.0.0.0' })).toBe(0);
   });
 

@@ -1,18 +1,27 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApp } from '../helpers/app.ts';
 import { blockWith } from '../helpers/documents.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
-import { findNginx, useFakeInstances, useFront, WITH_BASE_URL } from '../helpers/front.ts';
+import {
+  copiesIn,
+  expireCopies,
+  findNginx,
+  startFront,
+  useFakeInstances,
+  useFront,
+  WITH_BASE_URL,
+} from '../helpers/front.ts';
+import { decodeImage } from '../helpers/image.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
 /* deploy/nginx.conf in a real nginx in front of three small servers: which images it caches, for whom and how long. */
 
 const ID = 'UCPennantSample00000001A';
 const IMAGE = Buffer.from('an image, as far as nginx can tell');
+const A_DAY = 'public, max-age=86400';
 const CACHE_DIRECTORY = '/var/cache/nginx/images';
 
 const instances = useFakeInstances(responseImage);
@@ -32,7 +41,7 @@ function responseImage(_request: IncomingMessage, response: ServerResponse): voi
   response.writeHead(200, {
     ...REQUEST_FIELDS,
     'content-type': 'image/avif',
-    'cache-control': 'public, max-age=86400',
+    'cache-control': A_DAY,
     'cache-status': 'pennant; fwd=uri-miss; stored',
     etag: '"abc"',
     vary: 'Accept',
@@ -51,25 +60,23 @@ function ask(path: string, headers: Record<string, string> = {}): Promise<Respon
   return fetch(front.base + path, { headers });
 }
 
+/** The response of an instance that has only the first encoding of an image. */
+function responseFirstEncoding(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('cdn-cache-control', 'public, max-age=30');
+  response.setHeader('x-accel-expires', '30');
+  responseImage(request, response);
+}
+
 /** The command of docs/operating.md, for another directory. */
 async function removeCopies(cacheDirectory: string): Promise<void> {
   const command = blockWith('docs/operating.md', CACHE_DIRECTORY);
   await promisify(execFile)('bash', ['-euc', command.replaceAll(CACHE_DIRECTORY, cacheDirectory)]);
 }
 
-/** Where a file of nginx's cache says until when it is valid, in seconds since 1970: nginx 1.22, ngx_http_cache.h. */
-const VALID_UNTIL_AT = 8;
-
-/** Makes every copy expire, because nginx's clock cannot be moved. */
-async function expireCopies(cacheDirectory: string): Promise<void> {
-  for (const entry of await readdir(cacheDirectory, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    const copy = await readFile(path);
-    if (Number(copy.readBigInt64LE(VALID_UNTIL_AT)) * 1_000 < Date.now()) throw new Error(`${path} has another form`);
-    copy.writeBigInt64LE(1n, VALID_UNTIL_AT);
-    await writeFile(path, copy);
-  }
+/** Until when nginx keeps its copy of this path, in seconds since 1970. */
+async function keptUntil(cacheDirectory: string, path: string): Promise<number | undefined> {
+  const copies = await copiesIn(cacheDirectory);
+  return copies.find(({ content }) => content.includes(`${path}|`))?.validUntilSeconds;
 }
 
 describe.skipIf(!findNginx())('an image', () => {
@@ -81,7 +88,7 @@ describe.skipIf(!findNginx())('an image', () => {
     const copy = await ask(path);
     expect(Buffer.from(await copy.arrayBuffer())).toEqual(IMAGE);
     for (const name of [...Object.keys(REQUEST_FIELDS), 'set-cookie']) expect(copy.headers.get(name)).toBeNull();
-    expect(copy.headers.get('cache-control')).toBe('public, max-age=86400');
+    expect(copy.headers.get('cache-control')).toBe(A_DAY);
     expect(copy.headers.get('cache-status')).toBe('pennant; fwd=uri-miss; stored, nginx; hit');
     const unchanged = await ask(path, { 'if-none-match': '"abc"' });
     expect(unchanged.status).toBe(304);
@@ -169,6 +176,62 @@ describe.skipIf(!findNginx())('an image', () => {
     expect(stale.headers.get('cache-status')).toMatch(/nginx; hit; detail=(?:stale|updating)$/);
     expect(stale.headers.get('ratelimit')).toBeNull();
     expect(stale.headers.get('cache-control')).toBe('public, max-age=60');
+  });
+
+  test('with only its first encoding is kept for 30 s, and clients still get its day', async () => {
+    const path = freshImage();
+    instances.handler = responseFirstEncoding;
+    const askedAtSeconds = Math.floor(Date.now() / 1_000);
+    const responses = [await ask(path), await ask(path), await ask(path, { 'if-none-match': '"abc"' })];
+    const keptUntilSeconds = await keptUntil(front.cacheDirectory, path);
+    expect(keptUntilSeconds).toBeGreaterThanOrEqual(askedAtSeconds + 30);
+    expect(keptUntilSeconds).toBeLessThanOrEqual(Date.now() / 1_000 + 30);
+
+    // No smaller encoding came: the instance confirms the copy, without the fields.
+    instances.handler = (_request, response) => {
+      response.writeHead(304, { 'cache-control': A_DAY, etag: '"abc"' });
+      response.end();
+    };
+    await expireCopies(front.cacheDirectory);
+    responses.push(await ask(path));
+    expect(responses.at(-1)?.headers.get('cache-status')).toMatch(/nginx; hit; detail=(?:stale|updating)$/);
+    await expect.poll(() => keptUntil(front.cacheDirectory, path)).toBeGreaterThan(askedAtSeconds + 86_000);
+    responses.push(await ask(path));
+    for (const { headers } of responses) {
+      expect(headers.get('cache-control')).toBe(A_DAY);
+      expect([headers.get('cdn-cache-control'), headers.get('x-accel-expires')]).toEqual([null, null]);
+    }
+  });
+
+  test('arrives in its second encoding through the cache', async () => {
+    const service = await startTestApp();
+    onTestFinished(() => service.close());
+    const port = await service.listen();
+    const own = await startFront([port, port, port]);
+    onTestFinished(() => own.stop());
+    const path = '/UCPennantSample00000003A/mobile.avif';
+    const load = async () => {
+      const response = await fetch(own.base + path);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([200, A_DAY]);
+      const fields = ['cdn-cache-control', 'x-accel-expires'].map((name) => response.headers.get(name));
+      expect(fields).toEqual([null, null]);
+      return Buffer.from(await response.arrayBuffer());
+    };
+    const first = await load();
+    expect(await keptUntil(own.cacheDirectory, path)).toBeLessThanOrEqual(Date.now() / 1_000 + 30);
+    const loadAgain = async () => {
+      const { length } = await load();
+      if (length === first.length) {
+        // 30 s pass.
+        service.clock.advance(30_000);
+        await expireCopies(own.cacheDirectory);
+      }
+      return length;
+    };
+    await expect.poll(loadAgain, { interval: 500 }).toBeLessThan(first.length);
+    expect(await keptUntil(own.cacheDirectory, path)).toBeGreaterThan(Date.now() / 1_000 + 86_000);
+    const [before, after] = [await decodeImage(first), await decodeImage(await load())];
+    expect([after.format, after.width, after.height]).toEqual(['avif', before.width, before.height]);
   });
 
   test.each([

@@ -82,7 +82,7 @@ describe('the package', () => {
   test('brings every package that it needs, and no other', async () => {
     // Exits with an error if one is missing, not needed or of another version.
     const tree = JSON.parse(await npm(home, 'ls', '--all', '--json')) as { dependencies: Record<string, unknown> };
-    expect(Object.keys(tree.dependencies)).toEqual(['pennant']);
+    expect(Object.keys(tree.dependencies)).toEqual(['pennant-server']);
     const { dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
@@ -178,9 +178,9 @@ describe('the launcher', () => {
   /** The launcher without the program: a file that is loaded before the check would be missing. */
   async function copyLauncher(): Promise<string> {
     const copy = await createTemporaryDirectory();
-    await cp(join(home, 'node_modules/pennant/package.json'), join(copy, 'package.json'));
+    await cp(join(home, 'node_modules/pennant-server/package.json'), join(copy, 'package.json'));
     await mkdir(join(copy, 'dist'));
-    await cp(join(home, 'node_modules/pennant/dist/pennant.js'), join(copy, 'dist/pennant.js'));
+    await cp(join(home, 'node_modules/pennant-server/dist/pennant.js'), join(copy, 'dist/pennant.js'));
     return join(copy, 'dist/pennant.js');
   }
 

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { blockWith, nameOf, readDocument } from '../../test/helpers/documents.ts';
-import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
+import { respondWithJson, startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { decodeImage } from '../../test/helpers/image.ts';
 import { startService } from '../../test/helpers/process.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
@@ -210,11 +210,23 @@ describe('other programs', () => {
     expect(await loadImage(embeds[0]?.image.url ?? '')).toMatchObject({ format: 'jpeg', width: 1280 });
   });
 
-  test('GitHub finds the image, and shields.io the count of the badge', async () => {
-    const markdown = blockWith(DOCUMENT, 'img.shields.io');
-    const urls = [...markdown.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, url = '']) => new URL(url));
-    const [image, badge] = urls as [URL, URL];
-    expect(await loadImage(onInstance(image.href))).toMatchObject({ format: 'jpeg', width: 830 });
+  function imagesIn(markdown: string): string[] {
+    return [...markdown.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, url = '']) => url);
+  }
+
+  test('GitHub finds the image and the badges', async () => {
+    const [image = '', ...badges] = imagesIn(onInstance(blockWith(DOCUMENT, '.svg?style=flat-square')));
+    expect(await loadImage(image)).toMatchObject({ format: 'jpeg', width: 830 });
+    const drawn = await Promise.all(badges.map(async (url) => (await fetch(url)).text()));
+    expect(drawn).toEqual([
+      expect.stringContaining('<title>subscribers: 1.28M</title>'),
+      expect.stringContaining('<title>views on YouTube: 96.3M</title>'),
+    ]);
+  });
+
+  test('shields.io finds the count of its badge', async () => {
+    const [url = ''] = imagesIn(blockWith(DOCUMENT, 'img.shields.io'));
+    const badge = new URL(url);
     expect(badge.origin + badge.pathname).toBe('https://img.shields.io/endpoint');
     const count = await fetch(onInstance(badge.searchParams.get('url') ?? ''));
     expect(await count.json()).toMatchObject({ schemaVersion: 1, label: 'subscribers', message: '1.28M' });
@@ -234,10 +246,9 @@ describe('other programs', () => {
     expect(await loadImage(card.image)).toMatchObject({ format: 'webp', width: 960 });
   });
 
-  test('Jellyfin and Kodi get four images, and missing images are named', async () => {
+  test('media servers get four images and a description, and what is missing is named', async () => {
     const directory = await createTemporaryDirectory();
     const script = blockWith(DOCUMENT, 'artwork.sh CHANNEL FOLDER');
-    expect(script.split('\n')).toHaveLength(12);
     await writeFile(join(directory, 'artwork.sh'), onInstance(script));
     const save = async (channel: string) => run('sh', ['artwork.sh', channel, directory], { cwd: directory });
     expect(await save('@pennantsample')).toEqual({ stdout: '', stderr: '' });
@@ -245,14 +256,74 @@ describe('other programs', () => {
       const { width, height } = await decodeImage(await readFile(join(directory, `${name}.jpg`)));
       return [width, height];
     };
-    expect(await sizeOf('poster')).toEqual([533, 800]);
+    expect(await sizeOf('poster')).toEqual([800, 1200]);
+    // The whole avatar, on black.
+    const poster = await decodeImage(await readFile(join(directory, 'poster.jpg')));
+    const avatar = await loadImage(`${origin}/@pennantsample/avatar.png`);
+    expect(poster.colourAt(0.5, 0.05)).toEqual([0, 0, 0]);
+    for (const [x, y] of [
+      [0.02, 0.5],
+      [0.5, 0.02],
+      [0.5, 0.5],
+      [0.98, 0.98],
+    ] as const) {
+      const inPoster = poster.colourAt(x, (y * 800 + 200) / 1200);
+      const difference = inPoster.map((value, at) => Math.abs(value - (avatar.colourAt(x, y)[at] ?? 0)));
+      expect(Math.max(...difference)).toBeLessThan(16);
+    }
     expect(await sizeOf('fanart')).toEqual([1920, 1080]);
     expect(await sizeOf('landscape')).toEqual([1000, 563]);
     expect(await sizeOf('banner')).toEqual([1000, 185]);
+    const record = (await (await fetch(`${origin}/channel/UCPennantSample00000001A`)).json()) as Record<string, string>;
+    expect(await readDescription(directory)).toEqual({
+      title: record.title,
+      plot: record.description,
+      premiered: record.publishedAt?.slice(0, 10),
+      uniqueid: record.channelId,
+    });
     const { stdout } = await save('@lanternhours');
     expect(stdout).toBe('fanart.jpg: not saved\nlandscape.jpg: not saved\nbanner.jpg: not saved\n');
     expect(existsSync(join(directory, 'poster.jpg'))).toBe(true);
+    expect(await readDescription(directory)).toMatchObject({ title: 'Lantern Hours' });
+    const unknown = await save('@nobody');
+    expect(unknown.stdout).toMatch(/^poster.jpg: not saved\n(?:.*\n)*tvshow.nfo: not saved\n$/);
+    expect(await readDescription(directory)).toMatchObject({ title: 'Lantern Hours' });
   });
+
+  test('media servers get a description that is XML, whatever a channel is called', async () => {
+    const directory = await createTemporaryDirectory();
+    const channel = {
+      title: `<A> & "B" 'C' \\(.title) \\n $HOME`,
+      description: null,
+      publishedAt: null,
+      channelId: 'UC',
+    };
+    const upstream = await startFakeUpstream(respondWithJson({ results: [{ channel }] }));
+    onTestFinished(() => upstream.close());
+    const script = blockWith(DOCUMENT, 'artwork.sh CHANNEL FOLDER').replaceAll(
+      'http://localhost:8080',
+      upstream.origin,
+    );
+    await writeFile(join(directory, 'artwork.sh'), script);
+    await run('sh', ['artwork.sh', '@any', directory], { cwd: directory });
+    const { title, plot, premiered } = await readDescription(directory);
+    expect([title, plot, premiered]).toEqual([channel.title, '', '']);
+  });
+
+  /** The texts of the elements in tvshow.nfo, which must be XML. */
+  async function readDescription(directory: string): Promise<Record<string, string>> {
+    const text = await readFile(join(directory, 'tvshow.nfo'), 'utf8');
+    const [, inside] = /^<tvshow>\n(.*)\n<\/tvshow>\n$/s.exec(text) ?? [];
+    const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", apos: "'" };
+    const elements = [...(inside ?? '').matchAll(/ {2}<(\w+)[^<>]*>([^<>]*)<\/\1>/g)];
+    expect(elements.map(([whole]) => whole).join('\n')).toBe(inside);
+    return Object.fromEntries(
+      elements.map(([, name, content = '']) => [
+        name,
+        content.replaceAll(/&([^;]*);?/g, (_, entity: string) => entities[entity] ?? `unknown ${entity}`),
+      ]),
+    );
+  }
 });
 
 test('with URL_FORM=short no URL of a record has the word "banner"', async () => {

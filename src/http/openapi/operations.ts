@@ -91,18 +91,20 @@ function record(id: string, summary: string, identifier: PathParameter, query?: 
   };
 }
 
-const IMAGE = success('image', IMAGES, [...LOOKED_UP_FIELDS, 'Last-Modified', 'Vary', 'Content-Disposition']);
+const IMAGE_FIELDS = ['Last-Modified', 'CDN-Cache-Control', 'X-Accel-Expires', 'Content-Disposition'] as const;
+const IMAGE = success('image', IMAGES, [...LOOKED_UP_FIELDS, ...IMAGE_FIELDS, 'Vary']);
 /** At `/@handle`, for a client that accepts JSON and no image. */
 const IMAGE_OR_RECORD = success(
   'image, or the record',
   { ...IMAGES, 'application/json': { schema: schemaOf('ChannelRecord') } },
   [...LOOKED_UP_FIELDS, 'Vary'],
-  ['Last-Modified', 'Content-Disposition'],
+  IMAGE_FIELDS,
 );
 
 const IMAGE_DESCRIPTION =
   'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the image is ' +
-  'the largest rectangle of that ratio inside the crop, scaled down to fit. Path and parameters must not contradict ' +
+  'the largest rectangle of that ratio inside the crop, scaled down to fit, or with `fit=contain` the whole crop, ' +
+  'padded to exactly that size. Path and parameters must not contradict ' +
   'each other.';
 
 function image(id: string, summary: string, path: PathSchema): OperationSchema {

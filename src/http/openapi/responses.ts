@@ -49,6 +49,11 @@ export const HEADER_FIELDS = {
   ),
   ETag: always('A strong validator for `If-None-Match`.', '"5d41402abc4b2a76"'),
   'Last-Modified': always('When the image’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
+  'CDN-Cache-Control': sometimes(
+    'For shared caches (RFC 9213): the time until they ask again, while a smaller encoding of the image is to come.',
+    'public, max-age=30',
+  ),
+  'X-Accel-Expires': sometimes('The same for nginx, in seconds.', '30'),
   'Content-Disposition': always(
     'The name under which a browser saves the image.',
     'inline; filename="UCPennantSample00000001A-tv.avif"',

@@ -2,7 +2,7 @@ import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS } from '../../domain/formats.ts';
 import { quoted } from '../../domain/printable.ts';
-import { VARIANTS } from '../../domain/variants.ts';
+import { type Background, FITS, VARIANTS } from '../../domain/variants.ts';
 
 /** A request's target, read once before its path is used. */
 export interface RequestTarget {
@@ -149,6 +149,23 @@ export const CHANNEL_QUERY = {
   type: oneOf(['id', 'username', 'handle'], 'How the identifier is read.', 'id', 'id'),
 };
 
+const HEX_COLOR = /^(?:[\da-f]{3}){1,2}$/i;
+
+const BACKGROUND: Parameter<Background | undefined> = {
+  description:
+    'With `fit=contain`, the color around the image and behind its transparent parts: `RRGGBB` or `RGB` (hex, without ' +
+    '`#`), or `transparent`. Default: `transparent`; white in JPEG.',
+  example: '1f2937',
+  schema: { type: 'string', pattern: '^(?:transparent|[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$' },
+  expected: 'RRGGBB or RGB (hex, without #), transparent',
+  isRequired: false,
+  read(text) {
+    if (text === 'transparent') return text;
+    if (!HEX_COLOR.test(text)) return undefined;
+    return (text.length === 3 ? text.replaceAll(/./g, '$&$&') : text).toLowerCase();
+  },
+};
+
 export const IMAGE_QUERY = {
   type: oneOf(
     [...VARIANTS, 'phone'],
@@ -163,6 +180,14 @@ export const IMAGE_QUERY = {
   ),
   width: wholeNumber(1, 4096, 'Pixels, at most those of the crop. Without `height`, the ratio stays.', 640),
   height: wholeNumber(1, 4096, 'Pixels, at most those of the crop. Without `width`, the ratio stays.', 360),
+  fit: oneOf(
+    FITS,
+    'With both `width` and `height`: `cover` cuts the crop to their ratio, `contain` scales all of it to fit inside and ' +
+      'pads it to exactly that size.',
+    'contain',
+    'cover',
+  ),
+  background: BACKGROUND,
   quality: wholeNumber(
     1,
     100,
@@ -249,8 +274,6 @@ const COLOR_NAMES = [
   ],
   ...['critical', 'important', 'success', 'informational', 'inactive'],
 ];
-
-const HEX_COLOR = /^(?:[\da-f]{3}){1,2}$/i;
 
 const BADGE_COLOR: Parameter<string | undefined> = {
   description: 'The color on the right: a name of shields.io, or `RRGGBB` or `RGB` (hex, without `#`).',

@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { hasErrorCode } from '../../lib/file-system.ts';
 import { ALLOWED_METHODS, type HttpResponse, type RequestContext } from '../request/context.ts';
 import { cacheStatusOf, publicFor } from './response.ts';
 
@@ -87,7 +88,7 @@ export const PROBLEMS = {
   overloaded: {
     status: 503,
     title: 'Overloaded',
-    description: 'Too many images are waiting for an encoder.',
+    description: 'Too many images are waiting for an encoder, or too many files and connections are open.',
     retryAfterSeconds: 2,
   },
   upstream_timeout: {
@@ -111,6 +112,12 @@ export const HEADERS_TOO_LARGE_STATUS = 431;
 
 export type ProblemResponse = HttpResponse & { readonly body: string };
 
+function unexpected(cause: unknown): AppError {
+  // open(2): the limit of this process, and of the system.
+  if (!hasErrorCode(cause, 'EMFILE', 'ENFILE')) return new AppError('internal', BUG, { cause });
+  return new AppError('overloaded', 'Too many files and connections are open at the moment.', { cause });
+}
+
 /**
  * The response to a failed request, whatever a step threw. Anything but an `AppError` is a bug.
  *
@@ -121,7 +128,7 @@ export function problemResponse(
   { base, id }: Pick<RequestContext, 'base' | 'id'>,
   hint = '',
 ): ProblemResponse {
-  const known = error instanceof AppError ? error : new AppError('internal', BUG, { cause: error });
+  const known = error instanceof AppError ? error : unexpected(error);
   const { code, outcome, retryAfterMs } = known;
   const problem: Problem = PROBLEMS[code];
   const status = error === HEADERS_TOO_LARGE ? HEADERS_TOO_LARGE_STATUS : problem.status;

@@ -13,7 +13,7 @@ const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', '
 export interface ImageUrlStyle {
   /** `api`: form A (`/api/banner/{id}?type=tv`). `short`: form B (`/{id}/tv`). */
   readonly urlForm: 'api' | 'short';
-  /** True: `v=` and the image's version. A cache then never has an old image under the URL of a new record. */
+  /** True: `v=` and the image's version, so that caches load a changed image as soon as a record names it. */
   readonly hasImageVersions: boolean;
 }
 

@@ -50,7 +50,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
     const query = parseQuery(context.target.query);
     const { accept } = context.request.headers;
     context.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
-    const { type: typeName, format: formatName, width, height, quality } = readQuery(IMAGE_QUERY, query);
+    const { type: typeName, format: formatName, ...appearance } = readQuery(IMAGE_QUERY, query);
     const type = typeName === 'phone' ? 'mobile' : typeName;
     const ownFormat = formatName === undefined ? undefined : findFormat(formatName);
     const format = path.format ?? ownFormat;
@@ -62,9 +62,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
       refs: path.refs,
       variant: path.variant ?? type ?? 'default',
       formats: format === undefined ? acceptedFormats(isNegotiating ? accept : undefined) : [format],
-      width,
-      height,
-      quality,
+      ...appearance,
     };
   }
 
@@ -105,14 +103,24 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
 }
 
 const DAY_MS = 86_400_000;
+const FIRST_ENCODING_SECONDS = 30;
+/**
+ * For shared caches only: RFC 9213, which CDNs follow, and the field of nginx. They ask again for an image whose smaller
+ * encoding is still to come, while browsers keep the first one for its day.
+ */
+const FIRST_ENCODING_FIELDS = {
+  'cdn-cache-control': `public, max-age=${FIRST_ENCODING_SECONDS}`,
+  'x-accel-expires': String(FIRST_ENCODING_SECONDS),
+};
 
 /** The response without its body. */
 function describe(image: Image): HttpResponse {
-  const { etag, lastModifiedMs, outcome, isCurrent, freshMs, format, channelId, variant } = image;
+  const { etag, lastModifiedMs, outcome, isCurrent, isFinal, freshMs, format, channelId, variant } = image;
   return {
     status: 200,
     headers: {
       'cache-control': publicFor(isCurrent ? DAY_MS : STALE_MAX_AGE_MS),
+      ...(isCurrent && !isFinal && FIRST_ENCODING_FIELDS),
       etag,
       'last-modified': new Date(lastModifiedMs).toUTCString(),
       'cache-status': cacheStatusOf(outcome),
@@ -164,11 +172,15 @@ function acceptsOnlyJson(accept = ''): boolean {
   return types.includes('application/json') && !types.some((type) => type.startsWith('image/'));
 }
 
+/** Browsers name about ten media ranges with two parameters at most. What follows is not read. */
+const MAX_MEDIA_RANGES = 100;
+const MAX_PARAMETERS = 10;
+
 /** The media ranges of the field, each with its highest quality. */
 function readAccept(accept: string): Map<string, number> {
   const qualities = new Map<string, number>();
-  for (const range of accept.toLowerCase().split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+  for (const range of accept.toLowerCase().split(',', MAX_MEDIA_RANGES)) {
+    const [type = '', ...parameters] = range.split(';', 1 + MAX_PARAMETERS).map((part) => part.trim());
     qualities.set(type, Math.max(qualities.get(type) ?? 0, qualityOf(parameters)));
   }
   return qualities;

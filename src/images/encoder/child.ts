@@ -130,8 +130,7 @@ function cannotBeLoaded(stderr: string): string {
 /**
  * Freed memory returns to the system within about a second, also while a process is idle. With its defaults jemalloc
  * returns blocks larger than 8 MiB at once and prefers new pages to a part of a large block, so that the next image costs
- * thousands of page faults (docs/images.md). Huge pages would avoid more of them, but requests would wait for the kernel to
- * clear them.
+ * thousands of page faults. Huge pages would avoid more of them, but requests would wait for the kernel to clear them.
  */
 const JEMALLOC_OPTIONS = [
   'narenas:4',

@@ -22,18 +22,41 @@ describe('the queue of the encoder', () => {
     expect(running()).toEqual([]);
   });
 
-  it('keeps a job that another client waits for too', async () => {
-    const { submit, encoder, pool } = setUpEncoder({ queueLength: 2 });
+  it('queues a displaced job for the next client that waits for it', async () => {
+    const { submit, encoder, finish, clock } = setUpEncoder({ queueLength: 3 });
     submit('running', 'a');
-    expect(pool.stats().running).toBe(1);
-    const options = { signal: new AbortController().signal, client: 'a', isShared: () => true };
+    submit('a1', 'a');
+    submit('a2', 'a');
+    const options = { signal: new AbortController().signal, client: 'a', waitingClients: () => ['a', 'b'] };
     const shared = encoder.inspect({ path: 'shared' }, options);
-    shared.catch(() => undefined);
-    const newest = submit('a1', 'a');
+    const newcomer = submit('c1', 'c');
+    expect(encoder.stats()).toMatchObject({ queued: 3, refused: 1 });
+    clock.advance(100);
+    for (const name of ['running', 'c1', 'shared']) await finish(name);
+    expect(await Promise.all([shared, newcomer])).toEqual([RESULT, RESULT]);
+  });
+
+  it('rejects a displaced job if all clients that wait for it have used and asked as much', async () => {
+    const { submit, encoder } = setUpEncoder({ queueLength: 2 });
+    submit('running', 'a');
     submit('b1', 'b');
-    await expect(newest).rejects.toMatchObject({ code: 'overloaded' });
-    await expect(submit('c1', 'c')).rejects.toMatchObject({ code: 'overloaded' });
-    expect(encoder.stats().queued).toBe(2);
+    const options = { signal: new AbortController().signal, client: 'a', waitingClients: () => ['a', 'b'] };
+    const shared = encoder.inspect({ path: 'shared' }, options);
+    submit('c1', 'c');
+    await expect(shared).rejects.toMatchObject({ code: 'overloaded' });
+    expect(encoder.stats()).toMatchObject({ queued: 2, refused: 1 });
+  });
+
+  it('lets a client that has used little come first', async () => {
+    const { submit, finish, running, clock } = setUpEncoder();
+    submit('a1', 'a');
+    clock.advance(500);
+    await finish('a1');
+    submit('b1', 'b');
+    submit('a2', 'a');
+    submit('c1', 'c');
+    await finish('b1');
+    expect(running()).toEqual(['c1']);
   });
 
   it('rejects a job that waited too long, which makes room for others', async () => {

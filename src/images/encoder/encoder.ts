@@ -2,11 +2,13 @@ import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { readResourceLimits } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
+import type { HolderStats } from '../../lib/holders.ts';
 import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
 import { type EndReason, TaskInterrupted } from './child.ts';
+import { expectedMs } from './expected-cost.ts';
 import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
 import { createEncoderPool, type EncoderPool, type EncoderPoolOptions, poolSizeFor, type RunningTask } from './pool.ts';
-import { createFairQueue, type FairQueue } from './queue.ts';
 
 /** Two cores process a full queue of fast encodes in about this time. */
 const RETRY_AFTER_MS = 5_000;
@@ -20,6 +22,10 @@ interface Entry {
   readonly options: JobOptions;
   /** Of its priority. */
   readonly queue: FairQueue<Entry>;
+  /** Whose turn it takes: the client that began it. If it is displaced, the next one that waits for it. */
+  client: string;
+  /** The clients that it has been queued for, or for which there was no room. */
+  readonly triedClients: Set<string>;
   readonly result: PromiseWithResolvers<TaskReply>;
   /** Removes the listeners that drop a waiting job. Called when the job starts. */
   stopListening: () => void;
@@ -73,15 +79,17 @@ interface EncoderStats {
   readonly restarts: number;
   /** Jobs that were rejected because the queue was full or did not move. */
   readonly refused: number;
+  /** The clients whose encoder time is remembered. */
+  readonly clients: HolderStats;
 }
 
 /** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { queueLength = QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode, clock = systemClock } = options;
   const { onFinished, pool = createEncoderPool({ ...poolSizeFor(readResourceLimits()), ...options, clock }) } = options;
-  const isDisplaceable = ({ options: { isShared } }: Entry) => isShared?.() !== true;
-  const interactive = createFairQueue(queueLength, isDisplaceable);
-  const background = createFairQueue(queueLength, isDisplaceable);
+  /** Costs are milliseconds of an encoder process. */
+  const interactive = createFairQueue<Entry>({ maxLength: queueLength, clock });
+  const background = createFairQueue<Entry>({ maxLength: queueLength, clock });
   /** Jobs whose process crashed. They are next, and the bounds of the queues do not apply. */
   const crashed: Entry[] = [];
   let runningBackground: RunningTask | undefined;
@@ -96,15 +104,16 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     const queue = priority === 'background' ? background : interactive;
     const result = Promise.withResolvers<TaskReply>();
     const entry: Entry = {
-      ...{ task, options, queue, result },
+      ...{ task, options, queue, result, client },
+      triedClients: new Set(),
       submittedAtMs: clock.monotonic(),
       stopListening: () => undefined,
       startSpan: undefined,
       hasCrashed: false,
     };
-    const { isAdded, displaced } = queue.add(client, entry);
-    if (!isAdded) throw refusal();
-    if (displaced !== undefined) drop(displaced, refusal());
+    const left = enqueue(entry);
+    if (left === entry) throw refusal();
+    if (left !== undefined) drop(left, refusal());
     entry.startSpan = traceTask(nameOf(entry), result.promise);
     const onDisconnect = () => drop(entry, signal.reason);
     const onLate = () => drop(entry, refusal());
@@ -118,10 +127,29 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     return result.promise;
   }
 
+  /** Queues the job. A displaced job is queued for its next client, and so on. Returns a job for which there is no room. */
+  function enqueue(entry: Entry): Entry | undefined {
+    let homeless: Entry | undefined = entry;
+    while (homeless !== undefined) {
+      const client = nextClientOf(homeless);
+      if (client === undefined) return homeless;
+      homeless.triedClients.add(client);
+      const { isAdded, displaced } = homeless.queue.add(client, homeless, expectedMs(homeless.task));
+      if (!isAdded) continue;
+      homeless.client = client;
+      homeless = displaced;
+    }
+    return undefined;
+  }
+
+  function nextClientOf({ options: { client, waitingClients }, triedClients }: Entry): string | undefined {
+    return [client, ...(waitingClients?.() ?? [])].find((each) => !triedClients.has(each));
+  }
+
   /** Rejects a job that waits. */
   function drop(entry: Entry, reason: unknown): void {
     entry.stopListening();
-    entry.queue.remove(entry.options.client, entry);
+    entry.queue.remove(entry);
     entry.result.reject(reason);
   }
 
@@ -153,6 +181,8 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     entry.stopListening();
     entry.startSpan?.('encoder task');
     const startedAtMs = clock.monotonic();
+    // The queue has charged it once.
+    const chargedMs = entry.hasCrashed ? 0 : expectedMs(entry.task);
     const running = pool.run(entry.task, deadlineOf(entry));
     if (entry.queue === background) runningBackground = running;
     try {
@@ -162,6 +192,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     } catch (error) {
       onInterrupted(entry, error);
     }
+    entry.queue.charge(entry.client, clock.monotonic() - startedAtMs - chargedMs);
     if (runningBackground === running) runningBackground = undefined;
     startWaiting();
   }
@@ -187,7 +218,12 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     async encode(job, jobOptions) {
       return resultOf(await submit({ kind: 'encode', job }, jobOptions)) as Buffer;
     },
-    stats: () => ({ queued: crashed.length + interactive.size + background.size, refused, ...pool.stats() }),
+    stats: () => ({
+      queued: crashed.length + interactive.size + background.size,
+      refused,
+      clients: interactive.clients(),
+      ...pool.stats(),
+    }),
     warmUp: () => pool.warmUp(),
     async close() {
       isClosed = true;

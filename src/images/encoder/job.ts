@@ -1,8 +1,10 @@
 import { type EncoderOptions, type Format, formatRow, type SourceFormat } from '../../domain/formats.ts';
-import type { Rectangle, Size } from '../../domain/variants.ts';
+import type { Backdrop, Rectangle, Size } from '../../domain/variants.ts';
 
 /** An original with more pixels is refused. */
 export const MAX_ORIGINAL_PIXELS = 50_000_000;
+/** An original with a longer side is refused. The largest JPEG has it (ITU T.81 B.2.2). A decoder needs memory for whole rows. */
+export const MAX_ORIGINAL_SIDE_PX = 65_535;
 
 /** `fast` is for a client that waits; `optimized` takes longer, needs fewer bytes and looks the same. */
 export type Effort = 'fast' | 'optimized';
@@ -28,7 +30,9 @@ export interface ImageInfo extends Size {
 export interface EncodeJob {
   readonly original: OriginalBytes;
   readonly crop: Rectangle;
+  /** The size of the image. The crop is scaled to it, or to `backdrop.inner`. */
   readonly output: Size;
+  readonly backdrop?: Backdrop | undefined;
   readonly format: Format;
   /** 1–100; `undefined` takes the format's default. */
   readonly quality: number | undefined;
@@ -42,10 +46,10 @@ export type Priority = 'interactive' | 'background';
 export interface JobOptions {
   /** The disconnect signal. When it is aborted, a queued job is dropped and rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** The client, for a fair queue; the empty string for the service itself. */
+  /** The client that began the job, for a fair queue; the empty string for the service itself. */
   readonly client: string;
-  /** Whether other requests wait for the job, too. It then keeps its place in a full queue. Default: no. */
-  readonly isShared?: () => boolean;
+  /** All clients that wait for the job. If a full queue displaces it, it is queued for the next of them. */
+  readonly waitingClients?: () => readonly string[];
   /** Default `interactive`. */
   readonly priority?: Priority;
 }

@@ -6,14 +6,16 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import sharp, { type SharpOptions } from 'sharp';
+import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
+import { type Backdrop, isSameSize, type Size } from '../../domain/variants.ts';
 import {
   type EncodeJob,
   type EncoderTask,
   encoderOptions,
   type ImageInfo,
   MAX_ORIGINAL_PIXELS,
+  MAX_ORIGINAL_SIDE_PX,
   type OriginalBytes,
   type TaskFailure,
   type TaskReply,
@@ -103,18 +105,36 @@ function describe(error: unknown): string {
 async function inspect(original: OriginalBytes): Promise<ImageInfo> {
   const { format, bytes } = await read(original);
   const { width, height, hasAlpha, autoOrient } = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
+  if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
   const lastRow = { left: 0, top: height - 1, width, height: 1 };
   await decoding(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());
   return { format, width: autoOrient.width, height: autoOrient.height, hasAlpha };
 }
 
-async function encode({ original, crop, output, format, effort = 'fast', quality }: EncodeJob): Promise<Buffer> {
+async function encode(job: EncodeJob): Promise<Buffer> {
+  const { original, crop, output, backdrop, format, effort = 'fast', quality } = job;
   const { bytes } = await read(original);
+  const { width, height } = backdrop?.inner ?? output;
   let image = sharp(bytes, INPUT_OPTIONS).autoOrient().extract(crop);
-  if (output.width !== crop.width || output.height !== crop.height) image = image.resize({ ...output, fit: 'fill' });
-  if (!formatRow(format).hasTransparency) image = image.flatten({ background: 'white' });
+  if (!isSameSize({ width, height }, crop)) image = image.resize({ width, height, fit: 'fill' });
+  if (backdrop !== undefined) image = await layOn(image, output, backdrop);
+  else if (!formatRow(format).hasTransparency) image = image.flatten({ background: 'white' });
   return decoding(image.toFormat(format, encoderOptions(format, effort, quality)).toBuffer());
+}
+
+async function layOn(image: Sharp, output: Size, { inner, background }: Backdrop): Promise<Sharp> {
+  const isTransparent = background === 'transparent';
+  const colour = isTransparent ? background : `#${background}`;
+  const left = Math.floor((output.width - inner.width) / 2);
+  const top = Math.floor((output.height - inner.height) / 2);
+  const right = output.width - inner.width - left;
+  const bottom = output.height - inner.height - top;
+  const { channels } = await decoding(image.metadata());
+  // Otherwise the library replaces a color around a greyscale image by a grey.
+  if (channels < 3) image.pipelineColourspace('srgb');
+  if (!isTransparent) image.flatten({ background: colour });
+  return image.extend({ left, top, right, bottom, background: colour });
 }
 
 /** The library reports one error for a whole pipeline. After it has accepted the parameters, the original is at fault. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
   createUpstreamClient,
@@ -24,9 +24,11 @@ afterEach(async () => {
   await upstream.close();
 });
 
+const clock = createManualClock();
+
 function createGuarded(burst: number): HttpClient {
   return guardHttpClient(createUpstreamClient(upstream.origin), {
-    budget: createCallBudget({ clock: createManualClock(), callsPerSecond: 0.1, burst }),
+    budget: createCallBudget({ clock, callsPerSecond: 0.1, burst }),
   });
 }
 
@@ -93,7 +95,10 @@ describe('a guarded HTTP client', () => {
   it('counts each attempt against the budget, and sends none if it is used up', async () => {
     http = createGuarded(1);
     upstream.response(respondWithStatus(500));
-    expect(await get().catch(errorCodeOf)).toBe('upstream_unavailable');
+    const failed = get().catch(errorCodeOf);
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
+    await clock.passTimer(2_000);
+    expect(await failed).toBe('upstream_unavailable');
     expect(upstream.requests).toHaveLength(1);
   });
 });

@@ -9,6 +9,7 @@ import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { withRequest } from '../../lib/work.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { catalogPaths } from './schema.ts';
 
@@ -43,25 +44,56 @@ function createSource(dataDir: string, samplesDir: string | null = null) {
   };
 }
 
+const PATIENT = new AbortController().signal;
+
+/** A catalog without channels. It is open already, which is a call of its own. */
+async function openEmpty() {
+  const source = createCatalogSource({ dataDir: await createTemporaryDirectory(), samplesDir: null });
+  onTestFinished(() => source.close());
+  const search = (query: string, signal = PATIENT) => source.search(query, 20, { signal });
+  await search('query');
+  return { source, search };
+}
+
 const NOT_FOUND = { code: 'channel_not_found' };
 const UNAVAILABLE = { code: 'upstream_unavailable', retryAfterMs: 3_000 };
 const RETRY_MS = 3_000;
 
 describe('the catalog source', () => {
-  it('refuses queries beyond its bound', async () => {
-    const source = createCatalogSource({ dataDir: await createTemporaryDirectory(), samplesDir: null });
-    onTestFinished(() => source.close());
-    const { signal } = new AbortController();
-    // Opens the catalog, which is a separate call.
-    await source.search('query', 20, { signal });
-    const questions = Array.from({ length: 1_500 }, (_, number) => source.search(`query ${number}`, 20, { signal }));
-    expect(source.holders?.['waiting catalog queries']?.()).toEqual({ entries: 1_000, maxEntries: 1_000 });
+  it('refuses searches beyond its bound', async () => {
+    const { source, search } = await openEmpty();
+    const questions = Array.from({ length: 701 }, (_, number) => search(`query ${number}`));
+    expect(source.holders?.['waiting catalog searches']?.()).toEqual({ entries: 500, maxEntries: 500 });
     const outcomes = await Promise.allSettled(questions);
     const refused = outcomes.filter(({ status }) => status === 'rejected');
-    expect(refused).toHaveLength(500);
+    expect(refused).toHaveLength(200);
     expect(refused[0]).toMatchObject({ reason: { code: 'upstream_unavailable', retryAfterMs: 1_000 } });
-    expect(source.holders?.['waiting catalog queries']?.().entries).toBe(0);
-    await expect(source.search('query', 20, { signal })).resolves.toEqual({ hits: [] });
+    expect(source.holders?.['waiting catalog searches']?.().entries).toBe(0);
+    await expect(search('query')).resolves.toEqual({ hits: [] });
+  });
+
+  it('looks channels up, and searches for other clients, before the searches of a client that has many', async () => {
+    const { source, search } = await openEmpty();
+    const ended: string[] = [];
+    const asked = (client: string, name: string, work: () => Promise<unknown>) =>
+      withRequest({ requestId: name, client }, work).finally(() => ended.push(name));
+    const many = Array.from({ length: 20 }, (_, number) => asked('many', `many ${number}`, () => search(`${number}`)));
+    const lookUp = asked('many', 'look-up', () => source.getChannel(numberedChannelId(1), { signal: PATIENT }));
+    const one = asked('one', 'one', () => search('one'));
+    await Promise.allSettled([...many, lookUp, one]);
+    expect(ended.slice(0, 3).sort()).toEqual(['look-up', 'many 0', 'one']);
+  });
+
+  it('does not begin a search whose deadline has passed', async () => {
+    const { source, search } = await openEmpty();
+    const first = search('first');
+    const late = new AbortController();
+    const second = search('second', late.signal);
+    expect(source.holders?.['waiting catalog searches']?.().entries).toBe(1);
+    late.abort();
+    expect(source.holders?.['waiting catalog searches']?.().entries).toBe(0);
+    await expect(second).rejects.toMatchObject({ code: 'upstream_timeout' });
+    await expect(first).resolves.toEqual({ hits: [] });
   });
 
   it('removes the draft of a process that was killed while it created the catalog, but none that may be in use', async () => {

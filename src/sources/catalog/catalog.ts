@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
+import type { SearchHit } from '../../domain/channel.ts';
 import { AppError, orError } from '../../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { createTurns } from '../../lib/turns.ts';
+import { currentClient } from '../../lib/work.ts';
 import { createWorkerThread, siblingModule, ThreadUnavailable } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel } from '../source.ts';
 import type { NewCatalog } from './import.ts';
@@ -20,8 +23,12 @@ export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', imp
 /** How long to wait before an unusable catalog is opened again. */
 const RETRY_AFTER_MS = 3_000;
 
-/** A query takes a millisecond, so more waiting queries would take too long. */
+/** A look-up takes less than a millisecond, so more waiting ones would take too long. */
 const MAX_WAITING = 1_000;
+/** A search takes 10 ms at most (`search.ts`), and most take a millisecond. */
+const MAX_WAITING_SEARCHES = 500;
+const MAX_SEARCH_WAIT_MS = 4_000;
+const EXPECTED_SEARCH_MS = 1;
 /** After this time a client should try again when the queue is full. */
 const BUSY_RETRY_MS = 1_000;
 
@@ -45,21 +52,44 @@ export function createCatalogSource({
     restartMs: RETRY_AFTER_MS,
     clock,
   });
+  /** Costs are milliseconds of the thread. */
+  const turns = createTurns({
+    maxLength: MAX_WAITING_SEARCHES,
+    maxWaitMs: MAX_SEARCH_WAIT_MS,
+    clock,
+    giveTurns: startSearching,
+    refusal: busy,
+  });
+  let isSearching = false;
   let failure: { readonly problem: string; readonly atMs: number } | undefined;
 
   // A failure is reported by onStateChange. Later calls try again.
   const opening = orError(run(thread.call('open', undefined)));
 
-  /** The signal is not passed to the thread, because a query takes only a millisecond. */
+  /** The signal is not passed to the thread, because a query takes only milliseconds. */
   async function callThread<T>(signal: AbortSignal, call: () => Promise<CatalogResponse<T>>): Promise<T> {
     signal.throwIfAborted();
     if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
-    if (thread.stats().entries === MAX_WAITING) {
-      throw new AppError('upstream_unavailable', 'The channel catalog has too many requests at the moment.', {
-        retryAfterMs: BUSY_RETRY_MS,
-      });
-    }
+    if (thread.stats().entries === MAX_WAITING) throw busy();
     return run(call());
+  }
+
+  /** One search at a time is in the thread, so that a look-up waits for one search at most. */
+  function startSearching(): void {
+    if (!isSearching) isSearching = turns.give();
+  }
+
+  async function search(query: string, limit: number, signal: AbortSignal): Promise<SearchHit[]> {
+    const client = currentClient() ?? '';
+    await turns.wait(client, EXPECTED_SEARCH_MS, signal);
+    try {
+      const { hits, tookMs } = await callThread(signal, () => thread.call('search', { query, limit }));
+      turns.charge(client, tookMs - EXPECTED_SEARCH_MS);
+      return hits;
+    } finally {
+      isSearching = false;
+      startSearching();
+    }
   }
 
   async function run<T>(call: Promise<CatalogResponse<T>>): Promise<T> {
@@ -85,7 +115,11 @@ export function createCatalogSource({
   return {
     name: 'catalog',
     isLive: false,
-    holders: { 'waiting catalog queries': thread.stats },
+    holders: {
+      'waiting catalog look-ups': thread.stats,
+      'waiting catalog searches': turns.waiting,
+      'clients of catalog searches': turns.clients,
+    },
     getChannel: (channelId, { signal }) => load(channelIdRef(channelId), signal),
     async resolve(ref, { signal }) {
       const loaded = await load(ref, signal);
@@ -93,13 +127,19 @@ export function createCatalogSource({
     },
     examples: (count, { signal }) => callThread(signal, () => thread.call('examples', count)),
     async search(query, limit, { signal }) {
-      return { hits: await callThread(signal, () => thread.call('search', { query, limit })) };
+      return { hits: await search(query, limit, signal) };
     },
     async close() {
       await opening;
       await thread.close();
     },
   };
+}
+
+function busy(): AppError {
+  return new AppError('upstream_unavailable', 'The channel catalog has too many requests at the moment.', {
+    retryAfterMs: BUSY_RETRY_MS,
+  });
 }
 
 function unavailable(problem: string): AppError {

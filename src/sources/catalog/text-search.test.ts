@@ -6,7 +6,7 @@ import { createSchema } from './schema.ts';
 import { createTextSearch } from './search.ts';
 
 const LIMITS: Parameters<typeof createTextSearch>[1] = {
-  channelsOfCommonWord: [3, 8],
+  channelsOfCommonWords: [6, 16],
   maxTerms: 4,
   maxReadChannels: 5,
 };
@@ -48,9 +48,10 @@ describe('a search for several words', () => {
           const distinct = asked.filter((word) => !asked.some((other) => other !== word && other.startsWith(word)));
           const ofWords = distinct.map((word) => rowsWith(titles, word));
           const all = (ofWords[0] as number[]).filter((row) => ofWords.every((rows) => rows.includes(row)));
-          const isWhole = ofWords.length === 1 || ofWords.some(({ length }) => length <= 8);
-          // Up to here, the first eight channels of each word are known.
-          const knownTo = isWhole ? titles.length : Math.min(...ofWords.map((rows) => rows[7] as number));
+          const known = Math.ceil(16 / ofWords.length);
+          const isWhole = ofWords.length === 1 || ofWords.some(({ length }) => length <= known);
+          // Up to here, the first channels of each word are known.
+          const knownTo = isWhole ? titles.length : Math.min(...ofWords.map((rows) => rows[known - 1] as number));
           const found = find(asked.join(' '), limit);
           expect(found).toEqual(all.filter((row) => found.includes(row)));
           const certain = all.filter((row) => row <= knownTo).slice(0, limit);
@@ -64,7 +65,7 @@ describe('a search for several words', () => {
   it('ends early when no channel has them all', () => {
     const titles = times(100, (number) => `${number % 2 ? 'alpha' : 'beta'}${number === 99 ? ' beta' : ''}`);
     expect(search(titles)('alpha beta', 20)).toEqual([]);
-    expect(search(titles, { ...LIMITS, channelsOfCommonWord: [3, 50] })('alpha beta', 20)).toEqual([99]);
+    expect(search(titles, { ...LIMITS, channelsOfCommonWords: [6, 100] })('alpha beta', 20)).toEqual([99]);
   });
 });
 
@@ -80,6 +81,12 @@ describe('a search for a long prefix', () => {
     expect(find('beginni', 20)).toHaveLength(10);
   });
 
+  it('finds fewer words with each prefix of several', () => {
+    const several = times(10, (number) => `beginnings${number} different${number}`);
+    expect(search(several)('beginnings different', 20)).toEqual([0, 1]);
+    expect(search(several)('beginnings9 different9', 20)).toEqual([9]);
+  });
+
   it('finds words that SQLite folds further', () => {
     expect(search(['Καλλιτέχνης'])('Καλλιτέχνης', 20)).toEqual([0]);
   });
@@ -89,7 +96,7 @@ describe('a search for adjacent characters of an unspaced script', () => {
   it('finds them if both are common, and not if they are apart', () => {
     const titles = times(60, (number) => (number % 5 === 0 ? '星図' : '図と星'));
     expect(search(titles)('星図', 20)).toEqual([0]);
-    const more = search(titles, { ...LIMITS, channelsOfCommonWord: [3, 50], maxReadChannels: 30 });
+    const more = search(titles, { ...LIMITS, channelsOfCommonWords: [6, 100], maxReadChannels: 30 });
     expect(more('星図', 20)).toEqual([0, 5, 10, 15, 20, 25]);
     expect(more('星図', 2)).toEqual([0, 5]);
   });

@@ -23,7 +23,11 @@ const functions = {
   find: (ref: ChannelRef) => response((catalog) => catalog?.findRecord(ref)),
   examples: (count: number) => response((catalog) => catalog?.examples(count) ?? []),
   search: ({ query, limit }: { readonly query: string; readonly limit: number }) =>
-    response((catalog) => catalog?.search(query, limit) ?? []),
+    response((catalog) => {
+      const startedAtMs = performance.now();
+      const hits = catalog?.search(query, limit) ?? [];
+      return { hits, tookMs: performance.now() - startedAtMs };
+    }),
 };
 
 export type CatalogFunctions = typeof functions;

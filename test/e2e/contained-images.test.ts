@@ -1,0 +1,203 @@
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EncodeJob } from '../../src/images/encoder/job.ts';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
+
+/* `fit=contain` and `background`, by pixels: the whole crop, scaled down, in the centre of exactly the requested size. */
+
+const [BLUE, RED, WHITE, CLEAR] = ['0000ffff', 'ff0000ff', 'ffffffff', '00000000'];
+const GREY = '808080ff';
+
+/** Blue to the edge. */
+const AVATAR = `/${numberedChannelId(0)}/avatar`;
+/** Blue on the left; transparent on the right. */
+const HALF_CLEAR = `/${numberedChannelId(1)}/avatar`;
+const GREY_AVATAR = `/${numberedChannelId(2)}/avatar`;
+/** Green at both ends, blue between. */
+const BANNER = `/${numberedChannelId(0)}/tv`;
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+  const fill = (width: number, height: number, background: string) =>
+    sharp({ create: { width, height, channels: 3, background } });
+  const half = await fill(150, 300, '#00f').png().toBuffer();
+  const images = {
+    'blue.png': await fill(300, 300, '#00f').png().toBuffer(),
+    'half.png': await sharp(half).extend({ right: 150, background: 'transparent' }).png().toBuffer(),
+    'grey.png': await sharp(Buffer.alloc(90_000, 128), { raw: { width: 300, height: 300, channels: 1 } })
+      .toColourspace('b-w')
+      .png()
+      .toBuffer(),
+    'banner.png': await fill(1240, 720, '#00f').extend({ left: 20, right: 20, background: '#0f0' }).png().toBuffer(),
+  };
+  const lines = ['blue', 'half', 'grey'].map((name, at) =>
+    catalogLine(at, { avatarFile: `${name}.png`, bannerFile: 'banner.png' }),
+  );
+  const { refusals } = await importLines(
+    service.dataDir,
+    lines,
+    await writeImages(join(service.dataDir, 'imported'), images),
+  );
+  expect(refusals).toEqual([]);
+}, 60_000);
+afterAll(() => service.close());
+
+async function load(url: string) {
+  const { status, headers, bytes } = await service.get(url);
+  expect([url, status]).toEqual([url, 200]);
+  const { hasAlpha } = await sharp(bytes).metadata();
+  const pixels = sharp(bytes).toColourspace('srgb').ensureAlpha().raw();
+  const { data, info } = await pixels.toBuffer({ resolveWithObject: true });
+  /** Red, green, blue and alpha in hex; of a lossy format without its small errors. */
+  function colourAt(x: number, y: number): string {
+    const at = 4 * (y * info.width + x);
+    const values = [...data.subarray(at, at + 4)].map((value) => (value > 245 ? 255 : value < 10 ? 0 : value));
+    return values.at(-1) === 0 ? CLEAR : values.map((value) => value.toString(16).padStart(2, '0')).join('');
+  }
+  return { size: [info.width, info.height], hasAlpha, colourAt, etag: headers.etag, type: headers['content-type'] };
+}
+
+async function etagOf(url: string): Promise<string | undefined> {
+  return (await load(url)).etag;
+}
+
+describe('an avatar in a poster', () => {
+  test.each([
+    ['png', '', CLEAR],
+    ['png', '&background=transparent', CLEAR],
+    ['png', '&background=FF0000', RED],
+    ['png', '&background=f00', RED],
+    ['avif', '', CLEAR],
+    ['webp', '', CLEAR],
+    ['webp', '&background=ff0000', RED],
+    ['jpeg', '', WHITE],
+    ['jpeg', '&background=transparent', WHITE],
+  ])('in %s%s is whole, and is padded to exactly the requested size', async (format, background, padding) => {
+    const { size, colourAt } = await load(`${AVATAR}.${format}?width=200&height=300&fit=contain${background}`);
+    expect(size).toEqual([200, 300]);
+    // The lines in which a lossy format may mix both colors are left out.
+    for (const [x, y] of [
+      [0, 0],
+      [199, 40],
+      [100, 299],
+      [0, 255],
+    ] as const)
+      expect(colourAt(x, y)).toBe(padding);
+    for (const [x, y] of [
+      [4, 60],
+      [195, 60],
+      [100, 150],
+      [195, 239],
+    ] as const)
+      expect(colourAt(x, y)).toBe(BLUE);
+    if (format === 'png') {
+      expect([colourAt(100, 49), colourAt(100, 50)]).toEqual([padding, BLUE]);
+      expect([colourAt(100, 249), colourAt(100, 250)]).toEqual([BLUE, padding]);
+    }
+  });
+
+  test('is not enlarged: the padding is larger instead', async () => {
+    const { size, colourAt } = await load(`${AVATAR}.png?width=1000&height=501&fit=contain&background=f00`);
+    expect(size).toEqual([1000, 501]);
+    expect([colourAt(349, 250), colourAt(350, 250)]).toEqual([RED, BLUE]);
+    expect([colourAt(649, 250), colourAt(650, 250)]).toEqual([BLUE, RED]);
+    expect([colourAt(500, 99), colourAt(500, 100)]).toEqual([RED, BLUE]);
+    expect([colourAt(500, 399), colourAt(500, 400)]).toEqual([BLUE, RED]);
+  });
+
+  test('has the color around it although it is greyscale', async () => {
+    const { colourAt } = await load(`${GREY_AVATAR}.png?width=100&height=200&fit=contain&background=f00`);
+    expect([colourAt(50, 10), colourAt(50, 100)]).toEqual([RED, GREY]);
+  });
+});
+
+test('the largest size is that of the parameters, not that of the crop', async () => {
+  const encode = async ({ output, backdrop }: EncodeJob) => Buffer.from(JSON.stringify([output, backdrop?.inner]));
+  // A real encoder takes seconds.
+  const { get } = await startWithoutEncoder({ encoder: createFakeEncoder({ encode }) });
+  const sizes = (await get('/@pennantsample/tv.png?width=4096&height=4096&fit=contain')).json();
+  expect(sizes).toEqual([
+    { width: 4096, height: 4096 },
+    { width: 2560, height: 1440 },
+  ]);
+});
+
+test('a banner in a square is whole', async () => {
+  const { size, colourAt } = await load(`${BANNER}.png?width=640&height=640&fit=contain&background=ff0000`);
+  expect(size).toEqual([640, 640]);
+  expect([colourAt(320, 139), colourAt(320, 140)]).toEqual([RED, BLUE]);
+  expect([colourAt(320, 499), colourAt(320, 500)]).toEqual([BLUE, RED]);
+  expect([colourAt(2, 320), colourAt(637, 320)]).toEqual(['00ff00ff', '00ff00ff']);
+  const cut = await load(`${BANNER}.png?width=640&height=640&fit=cover&background=ff0000`);
+  expect([cut.size, cut.colourAt(2, 320), cut.colourAt(320, 2)]).toEqual([[640, 640], BLUE, BLUE]);
+});
+
+test('the background is also behind the transparent parts', async () => {
+  const url = `${HALF_CLEAR}.png?width=100&height=200&fit=contain`;
+  const clear = await load(url);
+  expect([clear.colourAt(20, 100), clear.colourAt(80, 100), clear.colourAt(50, 10)]).toEqual([BLUE, CLEAR, CLEAR]);
+  const red = await load(`${url}&background=f00`);
+  expect([red.colourAt(20, 100), red.colourAt(80, 100), red.colourAt(50, 10)]).toEqual([BLUE, RED, RED]);
+  expect(red.hasAlpha).toBe(false);
+  // Also where nothing is padded.
+  const square = await load(`${HALF_CLEAR}.png?width=100&height=100&fit=contain&background=f00`);
+  expect([square.colourAt(20, 50), square.colourAt(80, 50)]).toEqual([BLUE, RED]);
+});
+
+test('without a format it is a JPEG, or a PNG if the original has transparency', async () => {
+  expect((await load(`${AVATAR}?width=100&height=200&fit=contain`)).type).toBe('image/jpeg');
+  expect((await load(`${HALF_CLEAR}?width=100&height=200&fit=contain`)).type).toBe('image/png');
+});
+
+describe('it is the same image', () => {
+  test.each([
+    ['fit without both sides', '.png?width=100', ['&fit=contain', '&fit=cover', '&fit=contain&background=f00']],
+    ['a background without contain', '.png?width=100&height=200', ['&background=f00', '&fit=cover&background=f00']],
+    ['neither side', '.png', ['?fit=contain', '?background=f00', '?fit=contain&background=f00']],
+    ['nothing to pad', '.png?width=100&height=100', ['&fit=contain', '&fit=contain&background=f00']],
+    ['the default', '.png?width=100&height=200&fit=contain', ['&background=transparent']],
+    ['white in JPEG', '.jpeg?width=100&height=200&fit=contain', ['&background=fff', '&background=transparent']],
+  ])('with %s', async (_what, start, additions) => {
+    const etag = await etagOf(AVATAR + start);
+    for (const addition of additions)
+      expect([addition, await etagOf(AVATAR + start + addition)]).toEqual([addition, etag]);
+  });
+
+  test('in every spelling of a color, and another one in every other color, size or fit', async () => {
+    const contained = `${AVATAR}.webp?width=100&height=200&fit=contain`;
+    const spellings = ['ffaa00', 'FFAA00', 'fa0', 'Fa0'];
+    expect(new Set(await Promise.all(spellings.map((color) => etagOf(`${contained}&background=${color}`)))).size).toBe(
+      1,
+    );
+    const others = [
+      `${contained}&background=fa0`,
+      `${contained}&background=fa1`,
+      contained,
+      `${AVATAR}.webp?width=100&height=201&fit=contain`,
+      `${AVATAR}.webp?width=100&height=200`,
+    ];
+    expect(new Set(await Promise.all(others.map(etagOf))).size).toBe(others.length);
+  });
+});
+
+test.each([
+  ['fit=fill', 'cover, contain'],
+  ['fit=Contain', 'lower case'],
+  ['fit=', 'empty'],
+  ['fit=contain&fit=cover', 'more than once'],
+  ['background=red', 'RRGGBB or RGB'],
+  ['background=%23ff0000', 'without #'],
+  ['background=ff00', 'RRGGBB'],
+  ['background=Transparent', 'transparent'],
+  ['background=', 'empty'],
+  ['fit=contain&width=4097&height=1', '1 to 4096'],
+])('%s is refused with the values that are allowed', async (query, hint) => {
+  const response = await service.get(`${AVATAR}?${query}`);
+  expect([response.status, response.json().code]).toEqual([400, 'invalid_parameter']);
+  expect(response.json().detail).toContain(hint);
+});

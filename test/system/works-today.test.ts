@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { pngOf } from '../helpers/catalog.ts';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
+import { startReplayServer } from '../helpers/replay-server.ts';
+
+/* The weekly check of .github/workflows/works-today.yaml, against a replayed YouTube. */
+
+const ROOT = join(import.meta.dirname, '../..');
+
+interface Workflow {
+  readonly jobs: { readonly doctor: { readonly steps: readonly { readonly name?: string; readonly run?: string }[] } };
+}
+
+/** The step's command, which GitHub runs with `bash -e`. */
+const { doctor } = (parse(readFileSync(join(ROOT, '.github/workflows/works-today.yaml'), 'utf8')) as Workflow).jobs;
+const [command = ''] = doctor.steps.flatMap(({ run = '' }) => (run.includes('npm run -s doctor') ? [run] : []));
+
+function check(origin: string, channels: string): Promise<{ exitCode: number | null; output: string }> {
+  const env = { PATH: process.env.PATH, YOUTUBE_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin, CHANNELS: channels };
+  return new Promise((resolve) => {
+    const child = execFile('bash', ['-e', '-c', command], { cwd: ROOT, env }, (_error, output, errors) =>
+      resolve({ exitCode: child.exitCode, output: output + errors }),
+    );
+  });
+}
+
+test.skipIf(process.platform === 'win32')(
+  'the weekly check fails loudly if any channel is not as expected',
+  async () => {
+    const image = respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
+    const replay = await startReplayServer({ image });
+    onTestFinished(() => replay.close());
+    expect(await check(replay.origin, '@BellRockLight @BellRockLight')).toMatchObject({
+      exitCode: 0,
+      output: expect.not.stringContaining('::error::'),
+    });
+    const failed = await check(replay.origin, '@nobody @BellRockLight');
+    expect(failed).toMatchObject({
+      exitCode: 1,
+      output: expect.stringContaining('::error::@nobody is not as expected'),
+    });
+    expect(failed.output).not.toContain('::error::@BellRockLight');
+  },
+);

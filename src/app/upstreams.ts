@@ -1,21 +1,22 @@
 import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
 import type { SourceReading } from '../console/source-status.ts';
+import type { PauseState } from '../domain/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
-import { type CircuitBreaker, createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
+import type { Pause } from '../lib/http/pause.ts';
 import { describeFailure } from '../lib/logger.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
 import { createRedisLease } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFailover } from '../sources/failover.ts';
+import { addPauseGauges, createPauses } from '../sources/pauses.ts';
 import { createReachability } from '../sources/reachability.ts';
 import { createSources } from '../sources/registry.ts';
-import { type ChannelSource, SOLO_LEASE } from '../sources/source.ts';
+import { type ChannelSource, type KeptText, SOLO_LEASE } from '../sources/source.ts';
 import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
-import { keptKey } from '../store/keys.ts';
+import { type KeptName, keptKey } from '../store/keys.ts';
 import { FOR_GOOD_MS, type Store } from '../store/store.ts';
 import type { Stores } from './stores.ts';
 
@@ -33,29 +34,44 @@ interface UpstreamsOptions {
   readonly downloader?: Downloader | undefined;
 }
 
-/** The sources of channels and images. Each upstream is paused after failures. */
+/** The sources of channels and images, with the pause of each. */
 export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, stores, version } = options;
   const userAgent = `Pennant/${version}`;
   const { clock, logger, failureLog, metrics, health, holders } = runtime;
   const withBudget = createBudgets(config, runtime);
   const sourceMetrics = createSourceMetrics(metrics);
+  const pauses = createPauses({ clock, onChange: logPause });
+  addPauseGauges(metrics, pauses);
+
+  function logPause(source: string, state: PauseState | undefined): void {
+    // The log already says that it cannot be reached, and will say when it can.
+    if (reachability.isReported(source)) return;
+    if (state === undefined) logger.info({ source }, `${source} is asked again`);
+    else logger.warn({ source }, state.description);
+  }
+
+  const keep = (name: KeptName): KeptText => ({
+    // The store reports its failures.
+    read: async () => (await stores.store.get(keptKey(name)))?.value,
+    write: (value) => stores.store.set(keptKey(name), { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
+  });
   const sources =
     options.sources ??
     createSources(config, {
       clock,
       userAgent,
-      wrapHttp: withBudget,
+      wrapHttp: (upstream, http) =>
+        // Searches and channels of the YouTube Data API have pauses of their own.
+        upstream === 'youtube' ? pauses.of(upstream).guard(withBudget(upstream, http)) : withBudget(upstream, http),
+      pauseOf: pauses.of,
       onStateChange: health.report,
-      // The store reports its failures.
-      keptCanary: {
-        read: async () => (await stores.store.get(keptKey('youtube-canary')))?.value,
-        write: (value) => stores.store.set(keptKey('youtube-canary'), { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
-      },
+      keptCanary: keep('youtube-canary'),
+      keptQuota: keep('youtube-data-api-quota'),
       lease: stores.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: stores.redis }),
       onClientVersion(from, to) {
         logger.info({ from, to }, 'YouTube client version changed');
-        breakers.get('youtube')?.forgetFailures();
+        pauses.of('youtube').forgetFailures();
         // Earlier failures say nothing about requests with the new version.
         for (const cache of Object.values(stores.caches)) cache.forgetFailures();
       },
@@ -64,22 +80,23 @@ export function createUpstreams(options: UpstreamsOptions) {
   for (const source of sources) {
     for (const [name, stats] of Object.entries(source.holders ?? {})) holders.add(name, stats);
   }
-  function createBreaker(upstream: string): CircuitBreaker {
-    const breaker = createCircuitBreaker({ clock });
-    holders.add(`recent calls to ${upstream}`, () => breaker.stats().calls);
-    holders.add(`failed requests to ${upstream}`, () => breaker.stats().failedKeys);
-    return breaker;
+  function openPause(name: string): Pause {
+    const pause = pauses.of(name);
+    holders.add(`failed requests to ${name}`, pause.stats);
+    return pause;
   }
 
-  const breakers = new Map(sources.filter(({ isLive }) => isLive).map(({ name }) => [name, createBreaker(name)]));
+  for (const { name, isLive } of sources) if (isLive) openPause(name);
   const reachability = createReachability(sources, logger);
   const failover = createFailover({
     sources,
-    breakers,
+    pauseOf: pauses.ofCall,
     clock,
     onOutcome({ source, operation, outcome, durationMs, error }) {
       sourceMetrics.countCall({ source, operation, outcome, durationMs });
-      if (reachability.note({ source, outcome, error })) {
+      // The line about the pause says why.
+      const isExplained = outcome !== 'internal' && pauses.isPaused(source, operation);
+      if (reachability.note({ source, outcome, error }) || isExplained) {
         failureLog.markExplained();
       } else if (outcome !== 'found' && outcome !== 'channel_not_found') {
         const reason = describeFailure(error);
@@ -97,8 +114,11 @@ export function createUpstreams(options: UpstreamsOptions) {
     },
   });
 
-  const imageHttp = withBudget('image hosts', createImageClient(config, userAgent, clock));
-  const imageBreaker = createBreaker('image hosts');
+  const imageClient = withBudget('image hosts', createImageClient(config, userAgent, clock));
+  const isYoutubeAsked = sources.some(({ name }) => name === 'youtube');
+  // Where YouTube refuses this address, its images are not loaded either.
+  const imageHttp = isYoutubeAsked ? pauses.of('youtube').guard(imageClient, 'refused') : imageClient;
+  const imagePause = openPause('image hosts');
   const downloads = metrics.createCounter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', [
     'outcome',
   ]);
@@ -108,20 +128,20 @@ export function createUpstreams(options: UpstreamsOptions) {
       http: imageHttp,
       imageOrigin: config.youtubeImageOrigin,
       clock,
-      breaker: imageBreaker,
+      pause: imagePause,
       catalogImagesDir: join(config.dataDir, 'catalog-images'),
       onOutcome: (outcome) => downloads.inc({ outcome }),
     });
 
-  /** The breakers of each source and of the image hosts. */
+  /** Each source, the searches of the YouTube Data API, and the image hosts. */
   function states(): readonly SourceReading[] {
-    const ofSources = sources.map((source): SourceReading => {
-      return { name: source.name, breaker: breakers.get(source.name)?.state() ?? null, status: source.status?.() };
-    });
-    return [...ofSources, { name: 'image hosts', breaker: imageBreaker.state() }];
+    const readings = new Map<string, SourceReading>(
+      sources.map(({ name, status }) => [name, { name, pause: undefined, status: status?.() }]),
+    );
+    for (const { name, pause } of pauses.states()) readings.set(name, { ...readings.get(name), name, pause });
+    return [...readings.values()];
   }
 
-  addBreakerMetrics(metrics, new Map([...breakers, ['images', imageBreaker]]));
   addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
 
   return {
@@ -163,24 +183,5 @@ export function createImageClient(config: Config, userAgent: string, clock: Cloc
     followRedirects: true,
     userAgent: youtubeUserAgent ?? userAgent,
     clock,
-  });
-}
-
-function addBreakerMetrics({ addGauge, addCounter }: Metrics, breakers: ReadonlyMap<string, CircuitBreaker>): void {
-  function each(figure: (breaker: CircuitBreaker) => number): Record<string, number> {
-    return Object.fromEntries(breakers.entries().map(([upstream, breaker]) => [upstream, figure(breaker)]));
-  }
-
-  addGauge({
-    name: 'pennant_breaker_open',
-    help: '1 while an upstream is paused after failures.',
-    label: 'upstream',
-    read: () => each((breaker) => (breaker.state() === 'closed' ? 0 : 1)),
-  });
-  addCounter({
-    name: 'pennant_breaker_openings_total',
-    help: 'How often an upstream was paused after failures, anew after each failed probe.',
-    label: 'upstream',
-    read: () => each((breaker) => breaker.stats().opened),
   });
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../domain/ip-ranges.ts';
 
@@ -89,7 +90,9 @@ export const origin = form(
   'an origin such as https://pennant.example, without user name, password and path',
   (value) => {
     const url = findHttpUrl(value);
-    return url && `${url.pathname}${url.search}${url.hash}` === '/' ? url.origin : undefined;
+    // The URL parser accepts names such as "*.example".
+    const isHost = url !== undefined && isHostName(url.hostname);
+    return isHost && `${url.pathname}${url.search}${url.hash}` === '/' ? url.origin : undefined;
   },
   { isUrl: true },
 );
@@ -102,6 +105,17 @@ export const directoryUrl = form(
     return url?.href.replace(/[^/]$/, '$&/');
   },
   { isUrl: true },
+);
+
+const isHostName = (name: string) => /^[a-z\d]([a-z\d._-]*[a-z\d])?\.?$/i.test(name) || /^\[[\da-f:.]+\]$/i.test(name);
+
+/** A name or an address, as in `Host` but without a port. */
+export const hostName = form('a name or an address without scheme and port, such as pennant.example', (value) =>
+  isIP(value) !== 0 || isHostName(value) ? value : undefined,
+);
+
+export const directory = form('a path; no shell expands ~ here', (value) =>
+  value.startsWith('~') ? undefined : value,
 );
 
 /** A URL without a user name and password. */
@@ -135,10 +149,19 @@ function bytesIn(text: string): number {
 /** Software differs in reading short and octal forms of IPv4, so only four plain decimal parts are accepted. */
 const IPV4_RANGE = /^(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})\/\d{1,2}$/;
 
-const cidr = form('an address range such as 10.0.0.0/8 or 127.0.0.1/32', (value): Cidr | undefined => {
+const anyCidr = form('an address range such as 10.0.0.0/8 or 127.0.0.1/32', (value): Cidr | undefined => {
   const hasPlainForm = value.includes(':') || IPV4_RANGE.test(value);
   return hasPlainForm && ipaddr.isValidCIDR(value) ? ipaddr.parseCIDR(value) : undefined;
 });
+
+/** `10.0.0.5/8` may be a mistake for one address or for the range. */
+function cidr(value: string): Cidr {
+  const range = anyCidr(value);
+  const [address, prefixBits] = range;
+  const network = (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(value).toString();
+  if (network === address.toString()) return range;
+  throw new SettingError(`must begin with the first address of the range: ${network}/${prefixBits}`, value);
+}
 
 /** A range of proxies. A range of all addresses is refused, because it would let any client choose its address. */
 export function proxyCidr(value: string): Cidr {
@@ -157,6 +180,18 @@ export const rateLimit = form('requests/seconds such as 10/30, from 1/1 to 99999
   const [requests = 0, seconds = 0] = /^\d{1,6}\/\d{1,5}$/.test(value) ? value.split('/').map(Number) : [];
   return requests >= 1 && seconds >= 1 ? { requests, windowMs: seconds * 1000 } : undefined;
 });
+
+/** @throws SettingError if a range has two limits */
+export function rateLimitOverrides(value: string) {
+  const overrides = list(rateLimitOverride)(value);
+  const ranges = new Set<string>();
+  for (const [address, prefixBits] of overrides.map(({ range }) => range)) {
+    const range = `${address}/${prefixBits}`;
+    if (ranges.has(range)) throw new SettingError('must name each range once', range);
+    ranges.add(range);
+  }
+  return overrides;
+}
 
 export function rateLimitOverride(value: string) {
   const at = value.lastIndexOf('=');

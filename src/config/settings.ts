@@ -32,7 +32,7 @@ export const SETTINGS = {
     form.onOff,
     'Whether image URLs in records end in `v=` and eight digits that change with the image, so that caches in front load a changed image as soon as a record names it. Requests may have any `v`.',
   ),
-  dataDir: form.setting('DATA_DIR', './data', form.text, 'Directory of the catalog, the cache and the images.'),
+  dataDir: form.setting('DATA_DIR', './data', form.directory, 'Directory of the catalog, the cache and the images.'),
   sources: form.setting(
     'SOURCES',
     'catalog,youtube',
@@ -106,7 +106,7 @@ export const SETTINGS = {
   rateLimitOverrides: form.setting(
     'RATE_LIMIT_OVERRIDES',
     '',
-    form.list(form.rateLimitOverride),
+    form.rateLimitOverrides,
     'Limits of certain clients: `CIDR=requests/seconds` or `CIDR=unlimited`, comma-separated. The longest prefix applies.',
   ),
   rateLimitIpv6Prefix: form.setting(
@@ -178,7 +178,7 @@ export const SETTINGS = {
   consoleAllowedHosts: form.setting(
     'CONSOLE_ALLOWED_HOSTS',
     '',
-    form.list(form.text),
+    form.list(form.hostName),
     'Names (comma-separated, without port) by which clients may address the private listener, beside `localhost`, loopback addresses and `CONSOLE_HOST`.',
   ),
 } as const;

@@ -1,18 +1,17 @@
-import type { CanaryState, SourceStatus } from '../domain/source-status.ts';
+import type { CanaryState, PauseState, SourceStatus } from '../domain/source-status.ts';
 
 export interface SourceReading {
   readonly name: string;
-  /** `null`: no breaker. */
-  readonly breaker: 'closed' | 'open' | 'half-open' | null;
+  /** `undefined`: it is asked. */
+  readonly pause: PauseState | undefined;
   readonly status?: SourceStatus | undefined;
 }
 
 /** Problems of a source or of the image hosts. The service continues despite them. */
-export function sourceProblems({ name, breaker, status }: SourceReading): (readonly [name: string, detail: string])[] {
+export function sourceProblems({ name, pause, status }: SourceReading): (readonly [name: string, detail: string])[] {
   const { clientVersion, canary } = status ?? {};
-  const isPaused = breaker !== null && breaker !== 'closed';
   const problems = [
-    [name === 'image hosts' ? name : `source ${name}`, isPaused ? `circuit breaker ${breaker}` : null],
+    [name === 'image hosts' ? name : `source ${name}`, pause?.description ?? null],
     ['YouTube client version', clientVersion?.problem ?? null],
     ['YouTube canary', canary === undefined ? null : describeCanary(canary)],
   ] as const;

@@ -30,7 +30,7 @@ export const ERROR_CODES = [
   'channel_blocked',
   /** The upstream response is unusable: no JSON, no channel, no image. */
   'upstream_invalid',
-  /** Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, local budget used up. */
+  /** Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), source paused, local budget used up. */
   'upstream_unavailable',
   /** The encoder queue is full or does not move, or an encoder hangs. */
   'overloaded',

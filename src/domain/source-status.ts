@@ -5,6 +5,20 @@ export interface SourceStatus {
   readonly clientVersion?: ClientVersionState;
 }
 
+/** Why a source is not asked. */
+export const PAUSE_REASONS = ['refused', 'quota', 'failing'] as const;
+export type PauseReason = (typeof PAUSE_REASONS)[number];
+
+/** Times are milliseconds since 1970. */
+export interface PauseState {
+  readonly reason: PauseReason;
+  readonly sinceMs: number;
+  /** When the next call may be made. It may be in the past: the next call ends the pause or continues it. */
+  readonly untilMs: number;
+  /** Reason, beginning and end, as one sentence for the operator. */
+  readonly description: string;
+}
+
 /** The state of a known channel that is loaded regularly to detect changes of upstream. */
 export interface CanaryState {
   /** The identifier from the setting. */

@@ -6,8 +6,8 @@ import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
-import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
-import type { HttpClient, HttpResponse } from '../lib/http/client.ts';
+import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/client.ts';
+import { createPause, type Pause } from '../lib/http/pause.ts';
 import { withDeadline } from '../lib/work.ts';
 
 /** The hosts from which YouTube serves channel images (seen 2026-11). No other hosts are allowed. */
@@ -22,8 +22,8 @@ export interface DownloaderOptions {
   readonly imageOrigin?: string | undefined;
   /** The folder of the catalog's images; without it there are none. */
   readonly catalogImagesDir?: string;
-  /** The breaker of the image hosts; without it they are never paused. */
-  readonly breaker?: CircuitBreaker;
+  /** Of the image hosts. Default: one of its own. */
+  readonly pause?: Pause;
   /** Default: the system's clock. */
   readonly clock?: Clock;
   /** For metrics. Images of the catalog are not reported: they are files. */
@@ -33,7 +33,8 @@ export interface DownloaderOptions {
 export type Downloader = ReturnType<typeof createDownloader>;
 
 export function createDownloader(options: DownloaderOptions) {
-  const { http, imageOrigin, catalogImagesDir, breaker, clock = systemClock, onOutcome } = options;
+  const { http, imageOrigin, catalogImagesDir, clock = systemClock, onOutcome } = options;
+  const { pause = createPause({ clock, label: 'The image host' }) } = options;
   const { download: timeoutMs } = TIME_LIMITS_MS;
 
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
@@ -42,7 +43,7 @@ export function createDownloader(options: DownloaderOptions) {
       throw new AppError('upstream_invalid', 'The image’s host is not allowed.');
     }
     const target = `${imageOrigin ?? parsed.origin}${parsed.pathname}${parsed.search}`;
-    return imageOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }));
+    return imageOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }), pause);
   }
 
   /** Tries the URLs in order, as long as the response to the previous one was definite but not an image. */
@@ -71,7 +72,7 @@ export function createDownloader(options: DownloaderOptions) {
       if (ref.kind === 'catalog-file') return readCatalogFile(catalogImagesDir, ref.fileName);
       const fetchInTime = () => withDeadline(clock, timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
       try {
-        const bytes = await (breaker === undefined ? fetchInTime() : breaker.execute(ref.key, fetchInTime, signal));
+        const bytes = await pause.run(ref.key, fetchInTime, signal);
         onOutcome?.('found');
         return bytes;
       } catch (error) {
@@ -91,10 +92,13 @@ function concernsUrlOnly(error: unknown): error is AppError {
   return isDefinite || isKeyFailure(error);
 }
 
-function imageOf(response: HttpResponse): Buffer {
-  const { status, body } = response;
+/** @param pause begins when the host refuses this address */
+function imageOf(response: HttpResponse, pause: Pause): Buffer {
+  const { status, headers, body } = response;
+  const refused = (what: string, message: string) =>
+    new AppError('upstream_unavailable', message, { retryAfterMs: pause.refuse(what, readRetryAfterMs(headers)) });
   if (status === 404 || status === 410) throw new AppError('image_not_found', GONE);
-  if (status === 429) throw new AppError('upstream_unavailable', 'The image host refuses requests at the moment.');
+  if (status === 429) throw refused('status 429', 'The image host refuses requests at the moment.');
   if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);
   if (status >= 400) {
     // It concerns this URL only.
@@ -103,8 +107,8 @@ function imageOf(response: HttpResponse): Buffer {
     });
   }
   // HTML is a captcha or a consent page.
-  if (/^\s*text\/html\b/i.test(response.headers['content-type'] ?? '')) {
-    throw new AppError('upstream_unavailable', 'The image host sent a page instead of an image.');
+  if (/^\s*text\/html\b/i.test(headers['content-type'] ?? '')) {
+    throw refused(`HTML with status ${status}`, 'The image host sent a page instead of an image.');
   }
   if (status !== 200 || sniffFormat(body) === undefined) {
     throw new AppError('upstream_invalid', 'The image host did not respond with a JPEG, PNG, WebP, AVIF or GIF image.');

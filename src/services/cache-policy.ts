@@ -134,7 +134,7 @@ export const CACHE_POLICY = {
     channelIdsOf: (channelId: string) => [channelId],
   },
   searches: {
-    // A stale list lacks new channels, so each request tries to reload it. The breakers limit the calls.
+    // A stale list lacks new channels, so each request tries to reload it. The pauses of the sources limit the calls.
     ...{ freshMs: 10 * MINUTE_MS, staleMs: DAY_MS, retryFailedLoadMs: 0, memoryShare: 0.1 },
     isValue: FOUND_CHANNELS,
     channelIdsOf: ({ hits }: FoundChannels) => hits.map(({ channelId }) => channelId),

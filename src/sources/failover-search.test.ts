@@ -3,7 +3,7 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { catalog, createStub, hit, ID, live, over, record, type Stub } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import { AppError } from '../domain/errors.ts';
-import { QuotaSpentError } from '../lib/http/call-budget.ts';
+import { PausedError } from '../lib/http/pause.ts';
 import type { SourceOutcome } from './failover.ts';
 import type { ChannelSource, SearchPage } from './source.ts';
 
@@ -77,11 +77,13 @@ describe('a search of several sources', () => {
     expect(whole.calls).toBe(1);
   });
 
-  it('is complete without a source whose quota is used up, if another live one responded', async () => {
-    const spent: Stub = { hits: new QuotaSpentError('spent', 1_000) };
+  it('is complete without a source whose quota is spent, if another one found something or a live one found nothing', async () => {
+    const spent: Stub = { hits: new PausedError('quota', 'spent', 1_000) };
     expect((await over([second, spent]).search('q', 20)).failure).toBeUndefined();
     expect(await over([{ hits: [] }, spent]).search('q', 20)).toEqual({ hits: [], next: {} });
-    expect((await over([first, spent]).search('q', 20)).failure?.message).toBe('spent');
+    expect((await over([first, spent]).search('q', 20)).failure).toBeUndefined();
+    const empty = { ...first, hits: [] };
+    await expect(over([empty, spent]).search('q', 20)).rejects.toThrow('spent');
     await expect(over([{ hits: 'upstream_invalid' }, spent]).search('q', 20)).rejects.toThrow('spent');
   });
 

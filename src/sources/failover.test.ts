@@ -1,12 +1,22 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
-import { catalog, createStub, ID, live, over, type Reply, record, type Stub } from '../../test/helpers/fake-source.ts';
+import {
+  catalog,
+  createStub,
+  ID,
+  live,
+  numberedChannelId,
+  over,
+  type Reply,
+  record,
+  type Stub,
+} from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import { createCircuitBreaker } from '../lib/http/circuit-breaker.ts';
+import { createPause } from '../lib/http/pause.ts';
 import type { SourceOutcome } from './failover.ts';
 import type { LoadedChannel } from './source.ts';
 
@@ -88,11 +98,11 @@ describe('a channel from several sources', () => {
   it('is not requested from a source that is paused', async () => {
     const clock = createManualClock();
     const failing = createStub(live('upstream_timeout'));
-    const breakers = new Map([['live', createCircuitBreaker({ clock })]]);
-    const failover = over([failing], { clock, breakers });
-    for (let call = 0; call < 20; call += 1) await codeOf(failover.getChannel(ID));
+    const pause = createPause({ clock, label: 'live' });
+    const failover = over([failing], { clock, pauseOf: () => pause });
+    for (let call = 0; call < 5; call += 1) await codeOf(failover.getChannel(numberedChannelId(call)));
     expect(await codeOf(failover.getChannel(ID))).toBe('upstream_unavailable');
-    expect(failing.calls).toBe(20);
+    expect(failing.calls).toBe(5);
     clock.advance(10_000);
     expect(await codeOf(failover.getChannel(ID))).toBe('upstream_timeout');
   });
@@ -101,8 +111,8 @@ describe('a channel from several sources', () => {
     const clock = createManualClock();
     const failing = createStub(live('upstream_invalid'));
     const second = createStub({ ...live('upstream_invalid'), name: 'second' });
-    const breakers = new Map([['live', createCircuitBreaker({ clock })]]);
-    const failover = over([failing, second], { clock, breakers });
+    const pause = createPause({ clock, label: 'live' });
+    const failover = over([failing, second], { clock, pauseOf: ({ name }) => (name === 'live' ? pause : undefined) });
     for (const leftMs of [15_000, 10_000, 5_000]) {
       await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: leftMs });
       clock.advance(5_000);

@@ -3,8 +3,7 @@ import { AppError, type ErrorCode, errorCodeOf, isIndeterminate, mostTelling, or
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
-import { QuotaSpentError } from '../lib/http/call-budget.ts';
-import type { CircuitBreaker } from '../lib/http/circuit-breaker.ts';
+import { type Pause, PausedError } from '../lib/http/pause.ts';
 import { traced } from '../lib/tracing.ts';
 import { withDeadline } from '../lib/work.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
@@ -22,8 +21,8 @@ export interface SourceOutcome {
 export interface FailoverOptions {
   /** In the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
-  /** By source name. A source without a breaker is never paused. */
-  readonly breakers?: ReadonlyMap<string, CircuitBreaker>;
+  /** The pause of a source for an operation; `undefined` for a source that is never paused. */
+  readonly pauseOf?: (source: ChannelSource, operation: SourceOutcome['operation']) => Pause | undefined;
   readonly clock: Clock;
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
@@ -41,7 +40,7 @@ const RETRY_AFTER_MS = 10_000;
  * live source is final; from the catalog it counts only if no other source is configured. If every source fails, the most
  * specific failure is thrown, with the time after which to retry.
  */
-export function createFailover({ sources, breakers, clock, onOutcome }: FailoverOptions) {
+export function createFailover({ sources, pauseOf, clock, onOutcome }: FailoverOptions) {
   /** @param key names the channel or query, because a failure may concern only that */
   async function callSource<T>(
     source: ChannelSource,
@@ -55,8 +54,8 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
       onOutcome?.({ source: source.name, operation, outcome, durationMs: clock.monotonic() - startedAt, error });
     const attempt = () =>
       withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) => work({ signal: attemptSignal }));
-    const breaker = breakers?.get(source.name);
-    const guarded = () => (breaker === undefined ? attempt() : breaker.execute(`${operation} ${key}`, attempt, signal));
+    const pause = pauseOf?.(source, operation);
+    const guarded = () => (pause === undefined ? attempt() : pause.run(`${operation} ${key}`, attempt, signal));
     try {
       const span = { name: `source ${operation}`, attributes: { 'pennant.source': source.name } };
       const value = await traced(span, guarded);
@@ -150,8 +149,8 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
       return withinRequest(caller, async (signal) => {
         const searched = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
         const pages = searched.map((source) => searchPage(source, signal));
-        const live = pages.filter((_page, index) => searched[index]?.isLive);
-        const searches = pages.map((page) => withoutSpentQuota(page, live));
+        const isUseful = ({ hits }: SearchResult, index: number) => hits.length > 0 || searched[index]?.isLive === true;
+        const searches = pages.map((page) => withoutSpentQuota(page, pages, isUseful));
         try {
           return await searchAll(searches, clock);
         } catch (error) {
@@ -161,12 +160,13 @@ export function createFailover({ sources, breakers, clock, onOutcome }: Failover
     },
 
     /**
-     * The exact second a channel was created, from the first source that has it; `null` if none has it now. Bypasses the
-     * breakers: feeds fail for days while everything else works, and must not pause their source.
+     * The exact second a channel was created, from the first source that has it; `null` if none has it now. No source is
+     * asked while it is paused. Failures do not count: feeds fail for days while everything else works.
      */
     findPublishedAt(channelId: string, caller: Partial<LoadOptions> = {}): Promise<string | null> {
       return withinRequest(caller, async (signal) => {
         for (const source of sources) {
+          if (pauseOf?.(source, 'getChannel')?.state() !== undefined) continue;
           const publishedAt = await orError(
             withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, async (attempt) =>
               source.findPublishedAt?.(channelId, { signal: attempt }),
@@ -199,16 +199,20 @@ function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): Loa
 }
 
 /**
- * Ignores a source whose quota is used up if another live source returned a page. Otherwise no list could be cached for the
- * rest of the day.
+ * Ignores a source whose quota is spent if another source found something, or a live one found nothing. Otherwise no list
+ * could be stored for the rest of the day.
  */
-async function withoutSpentQuota(page: Promise<SearchResult>, live: readonly Promise<SearchResult>[]) {
+async function withoutSpentQuota(
+  page: Promise<SearchResult>,
+  all: readonly Promise<SearchResult>[],
+  isUseful: (result: SearchResult, index: number) => boolean,
+) {
   try {
     return await page;
   } catch (error) {
-    if (!(error instanceof QuotaSpentError)) throw error;
-    const results = await Promise.allSettled(live);
-    if (!results.some(({ status }) => status === 'fulfilled')) throw error;
+    if (!(error instanceof PausedError) || error.reason !== 'quota') throw error;
+    const results = await Promise.allSettled(all);
+    if (!results.some((result, index) => result.status === 'fulfilled' && isUseful(result.value, index))) throw error;
     return { hits: [], next: {} };
   }
 }

@@ -45,6 +45,8 @@ export function createReachability(sources: readonly ChannelSource[], logger: Lo
     async checkReported(): Promise<void> {
       await Promise.all([...reported].map(checkSource));
     },
+    /** Whether the log says that the source cannot be reached. */
+    isReported: (name: string) => reported.has(name),
     /** @returns true if the log already reports that the source cannot be reached */
     note({ source, outcome, error }: Pick<SourceOutcome, 'source' | 'outcome' | 'error'>): boolean {
       if (!waiting.has(source)) return false;
@@ -58,7 +60,7 @@ export function createReachability(sources: readonly ChannelSource[], logger: Lo
 const ADVICE =
   'Only the catalog and stored channels are served. Set SOURCES=catalog to serve the catalog without requests to other sources.';
 
-/** The breaker or the call budget refused the call, it took too long, or it failed because of a bug. */
+/** The pause or the call budget refused the call, it took too long, or it failed because of a bug. */
 function isWithoutResponse(outcome: SourceOutcome['outcome'], error: unknown): boolean {
   return error instanceof LocalLimitError || outcome === 'upstream_timeout' || outcome === 'internal';
 }

@@ -8,6 +8,7 @@ import { parseConfig } from '../config/settings.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { createHolders } from '../lib/holders.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
+import { createPauses } from './pauses.ts';
 import { createSources } from './registry.ts';
 import { type ChannelSource, SOLO_LEASE } from './source.ts';
 
@@ -29,6 +30,8 @@ async function create(env: Record<string, string>) {
     userAgent: 'Pennant/test',
     wrapHttp: createBudgets(config, { clock, holders: createHolders() }),
     onStateChange: () => undefined,
+    pauseOf: createPauses({ clock, onChange: () => undefined }).of,
+    keptQuota: { read: async () => undefined, write: async () => undefined },
     keptCanary: { read: async () => undefined, write: async () => undefined },
     lease: SOLO_LEASE,
     onClientVersion: () => undefined,

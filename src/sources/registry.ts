@@ -1,7 +1,9 @@
 import { type Config, SETTINGS } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
+import type { Pause } from '../lib/http/pause.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
+import type { PauseName } from './pauses.ts';
 import type { ChannelSource, KeptText, Lease } from './source.ts';
 import { withCanary } from './youtube/canary.ts';
 import { createClientVersions } from './youtube/client-version.ts';
@@ -13,10 +15,14 @@ export interface SourceDeps {
   readonly userAgent: string;
   /** Returns the client to use instead of an upstream's own, such as one with a budget of calls. */
   readonly wrapHttp: (upstream: string, http: HttpClient) => HttpClient;
+  /** The pause of a source or of one of its allowances. */
+  readonly pauseOf: (name: PauseName) => Pause;
   /** Called with the reason when a source becomes unusable, and with `null` when it works again. */
   readonly onStateChange: (source: string, problem: string | null) => void;
   /** The state of the canary. */
   readonly keptCanary: KeptText;
+  /** The calls to the YouTube Data API today. */
+  readonly keptQuota: KeptText;
   readonly lease: Lease;
   /** Called when calls to YouTube use another client version: calls that failed before may succeed now. */
   readonly onClientVersion: (from: string, to: string) => void;
@@ -51,6 +57,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
     const source = createYoutubeSource({
       http,
       clock: deps.clock,
+      pause: deps.pauseOf('youtube'),
       origin: config.youtubeOrigin,
       clientVersions: createClientVersions({
         http,
@@ -59,6 +66,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
         isFirstRefusalEnough: deps.single !== undefined,
         onChange: deps.onClientVersion,
       }),
+      searchesForLostHandles: !config.sources.includes('youtube-data-api'),
       wantsWholePages: deps.single?.wantsWholePages,
       onField: (field, path) => deps.onField('youtube', field, path),
     });
@@ -68,6 +76,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
       clock: deps.clock,
       kept: deps.keptCanary,
       lease: deps.lease,
+      pause: deps.pauseOf('youtube'),
     });
   },
 
@@ -80,6 +89,8 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
       clock: deps.clock,
       unitsPerDay: config.youtubeApiDailyQuota,
       searchesPerDay: config.youtubeApiDailySearches,
+      kept: deps.keptQuota,
+      pauses: { units: deps.pauseOf('youtube-data-api'), searches: deps.pauseOf('youtube-data-api searches') },
     }),
 };
 

@@ -20,7 +20,7 @@ export interface SearchResult extends FoundChannels {
 /**
  * Merges searches that run in parallel, in their order. Once a search has found something, the others get until
  * `TIME_LIMITS_MS.slowSourceWait` after the start. If none finds anything, all of them are awaited. A late search runs on
- * until its own deadline, so that its outcome still counts for the breaker of its source.
+ * until its own deadline, so that its outcome still counts for the pause of its source.
  *
  * @throws every error of a search that is not indeterminate; if nothing was found, the most specific indeterminate error
  */

@@ -2,11 +2,12 @@ import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import { createCallBudget, guardHttpClient } from '../../src/lib/http/call-budget.ts';
-import { createCircuitBreaker } from '../../src/lib/http/circuit-breaker.ts';
+import { createPause } from '../../src/lib/http/pause.ts';
 import { createFailover, type Failover } from '../../src/sources/failover.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
 import { createTestDataApiSource, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
 import {
   createUpstreamClient,
   FAULTS,
@@ -36,9 +37,9 @@ beforeEach(async () => {
   const http = guardHttpClient(createUpstreamClient(upstream.origin, clock), {
     budget: createCallBudget({ clock, callsPerSecond: 10, burst: 100 }),
   });
-  source = createTestDataApiSource(upstream.origin, { http, clock });
-  const breakers = new Map([[source.name, createCircuitBreaker({ clock })]]);
-  failover = createFailover({ sources: [source], breakers, clock });
+  const pause = createPause({ clock, label: 'YouTube Data API' });
+  source = createTestDataApiSource(upstream.origin, { http, clock, pauses: { units: pause, searches: pause } });
+  failover = createFailover({ sources: [source], pauseOf: () => pause, clock });
 });
 afterEach(async () => {
   await source.close();
@@ -58,7 +59,7 @@ describe('an upstream behind all protections', () => {
     [
       'responses HTML',
       respondWithBytes(Buffer.from('<!doctype html><title>Before you continue</title>')),
-      'upstream_invalid',
+      'upstream_unavailable',
       { calls: 1 },
     ],
     ['responses truncated JSON', respondWithBytes(Buffer.from('{"kind":')), 'upstream_invalid', { calls: 1 }],
@@ -90,12 +91,17 @@ describe('an upstream behind all protections', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('that keeps failing is paused', async () => {
-    upstream.response(respondWithStatus(429));
+  it.each([
+    ['refuses this address', 429, 1],
+    ['keeps failing', 501, 10],
+  ])('that %s is paused', async (_name, status, requests) => {
+    upstream.response(respondWithStatus(status));
     for (let call = 0; call < 25; call += 1) {
-      await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+      const loading = failover.getChannel(numberedChannelId(call));
+      await expect(loading).rejects.toMatchObject({ code: 'upstream_unavailable' });
     }
-    expect(upstream.requests).toHaveLength(20);
+    // A failed call is made twice.
+    expect(upstream.requests).toHaveLength(requests);
   });
 
   it('that works again after one failure causes no error', async () => {

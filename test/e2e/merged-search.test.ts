@@ -76,6 +76,8 @@ describe('a search in the catalog and upstream', () => {
       expect(headers['cache-control']).toBe('public, max-age=10');
       expect(headers['cache-status']).toBe('pennant; fwd=uri-miss');
       replay.behave();
+      // Then YouTube is not paused any more.
+      service.clock.advance(MINUTE_MS);
       const again = await search('light');
       expect(again.ids).toHaveLength(5);
       expect(again.headers['cache-control']).toBe('public, max-age=600');
@@ -100,13 +102,13 @@ describe('a search in the catalog and upstream', () => {
   it('returns the earlier complete list instead of an incomplete new one, and the next request calls upstream again', async () => {
     const whole = await search('light');
     service.clock.advance(11 * MINUTE_MS);
-    replay.misbehave('search', respondWithStatus(429));
+    replay.misbehave('search', respondWithStatus(501));
     for (let time = 0; time < 2; time += 1) {
       replay.forgetCalls();
       const { ids, headers } = await search('light');
       expect(ids).toEqual(whole.ids);
       expect(headers['cache-control']).toBe('public, max-age=60');
-      expect(replay.callsTo('search')).toHaveLength(1);
+      expect(replay.callsTo('search')).not.toEqual([]);
     }
     replay.behave();
     expect((await search('light')).headers['cache-control']).toBe('public, max-age=600');

@@ -96,8 +96,10 @@ test('every series whose increase triggers an alert exists from the start', () =
   for (const reason of ['crash', 'deadline', 'unusable']) {
     expect(atStart).toContain(`pennant_encoder_processes_ended_total{reason="${reason}"} 0\n`);
   }
-  for (const upstream of ['youtube', 'youtube-data-api', 'images']) {
-    expect(atStart).toContain(`pennant_breaker_openings_total{upstream="${upstream}"} 0\n`);
+  for (const source of ['youtube', 'youtube-data-api', 'youtube-data-api searches', 'image hosts']) {
+    for (const reason of ['refused', 'quota', 'failing']) {
+      expect(atStart).toContain(`pennant_source_paused{source="${source}",reason="${reason}"} 0\n`);
+    }
   }
 });
 

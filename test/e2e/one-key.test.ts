@@ -14,7 +14,7 @@ const HARBOUR = 'UCreplayHarbour000000002';
 const REFUSED = 'UCreplayRegional00000011';
 const HOUR_MS = 3_600_000;
 const KEY_FAILURE_MS = 15_000;
-/** Twice as many as a breaker needs to open. */
+/** Many more than it takes to pause a source. */
 const REQUESTS = 40;
 
 const image = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
@@ -95,7 +95,7 @@ describe('one channel that the page refuses', () => {
     expect(await conditions()).toEqual([]);
   });
 
-  it('is not used as the probe of a paused source', async () => {
+  it('as the trial of a paused source neither ends the pause nor prolongs it', async () => {
     const { service, replay } = running;
     replay.misbehave('all', respondWithStatus(429));
     for (let index = 0; index < REQUESTS / 2; index += 1) {
@@ -103,7 +103,7 @@ describe('one channel that the page refuses', () => {
     }
     expect(await conditions()).toHaveLength(1);
     replay.behave();
-    service.clock.advance(10_000);
+    service.clock.advance(60_000);
     expect((await service.get(`/api/channel/${REFUSED}`)).headers['retry-after']).toBe('15');
     expect((await service.get(`/api/channel/${REFUSED}`)).status).toBe(503);
     expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);

@@ -68,7 +68,7 @@ describe('the log', () => {
 
     test('has one line for any number of failed requests', async () => {
       const { service, messages } = await startAt(await findRefusingOrigin());
-      // More calls than it takes to open the circuit breaker.
+      // More calls than it takes to pause the source.
       const urls = Array.from({ length: 12 }, (_, at) => [`/api/search?q=nobody${at}`, `/@nobody${at}/tv`]).flat();
       const statuses = await Promise.all(urls.map(async (url) => (await service.get(url)).status));
       expect(new Set(statuses)).toEqual(new Set([503]));

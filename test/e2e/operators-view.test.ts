@@ -103,17 +103,27 @@ test('the console shows when the service started', async () => {
 
 test('readiness and metrics show that a failing source is paused', async () => {
   const service = await startWithoutEncoder({ sources: [createStub({ name: 'failing' })] });
-  const series = 'pennant_breaker_openings_total{upstream="failing"}';
-  for (let number = 0; number < 20; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
+  const series = 'pennant_source_paused{source="failing",reason="failing"}';
+  expect(await service.metric(series)).toBe(0);
+  for (let number = 0; number < 5; number += 1) {
+    await service.get(`/channel/${numberedChannelId(number)}`);
+    service.clock.advance(60_000);
+  }
+  const nowMs = service.clock.now();
+  const since = new Date(nowMs - 60_000).toISOString().slice(0, 19).replace('T', ' ');
+  const description = `failing fails every call since ${since} UTC (upstream_unavailable); the next request tries again`;
   expect((await service.readiness()).conditions).toEqual([
-    { name: 'source failing', detail: 'circuit breaker open', isBlocking: false },
+    { name: 'source failing', detail: description, isBlocking: false },
   ]);
-  expect([await service.metric(series), await service.metric('pennant_breaker_open{upstream="failing"}')]).toEqual([
-    1, 1,
-  ]);
+  expect((await service.state()).sources).toContainEqual(
+    expect.objectContaining({ name: 'failing', pause: expect.objectContaining({ description }) }),
+  );
+  const end = await service.metric('pennant_source_paused_until_timestamp_seconds{source="failing"}');
+  expect([await service.metric(series), end]).toEqual([1, (nowMs - 50_000) / 1_000]);
   const calls = 'pennant_source_calls_total{source="failing",operation="getChannel",outcome="upstream_unavailable"}';
-  expect(await service.metric(calls)).toBe(20);
-  expect((await service.get(`/channel/${numberedChannelId(30)}`)).headers['retry-after']).toBe('10');
+  expect(await service.metric(calls)).toBe(5);
+  await service.get(`/channel/${numberedChannelId(29)}`);
+  expect((await service.get(`/channel/${numberedChannelId(30)}`)).headers['retry-after']).toBe('20');
 });
 
 test('downloads from image hosts are counted by outcome, in metrics and console', async () => {
@@ -152,17 +162,17 @@ test('a paused source that is tried again counts as paused until it has responde
     },
   };
   const service = await startWithoutEncoder({ sources: [source] });
-  const isPaused = () => service.metric('pennant_breaker_open{upstream="failing"}');
+  const isPaused = () => service.metric('pennant_source_paused{source="failing",reason="failing"}');
   for (let number = 0; number < 20; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
   isWorking = true;
   service.clock.advance(10_000);
   const asking = service.get(`/channel/${numberedChannelId(40)}`);
   await probe.asked.promise;
   expect((await service.readiness()).conditions).toEqual([
-    expect.objectContaining({ detail: 'circuit breaker half-open' }),
+    expect.objectContaining({ detail: expect.stringContaining('failing fails every call') }),
   ]);
   expect((await service.state()).sources).toContainEqual(
-    expect.objectContaining({ name: 'failing', breaker: 'half-open' }),
+    expect.objectContaining({ name: 'failing', pause: expect.objectContaining({ reason: 'failing' }) }),
   );
   expect(await isPaused()).toBe(1);
   probe.responded.resolve();

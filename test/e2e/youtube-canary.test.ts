@@ -58,9 +58,9 @@ describe('the canary of a service', () => {
     expect(state.sources[0]).toMatchObject({ status: { canary: { gone: ['publishedAt'], failure: null } } });
   });
 
-  it('never opens the breaker by its failures', async () => {
+  it('never pauses the source by its failures, because they concern one channel', async () => {
     const { service, replay } = await start({ YOUTUBE_CANARY: '@BellRockLight' });
-    replay.misbehave('all', respondWithStatus(429));
+    replay.misbehave('all', respondWithStatus(501));
     for (let run = 0; run < 30; run += 1) {
       await service.app.runDueWork();
       service.clock.advance(100);
@@ -70,11 +70,24 @@ describe('the canary of a service', () => {
       await service.app.runDueWork();
     }
     expect(await conditions()).toEqual([
-      expect.objectContaining({ name: 'YouTube canary', detail: expect.stringContaining('status 429') }),
+      expect.objectContaining({ name: 'YouTube canary', detail: expect.stringContaining('status 501') }),
     ]);
-    expect(await metrics()).toContain('pennant_breaker_open{upstream="youtube"} 0');
     replay.behave();
     expect((await service.get(RECORD)).status).toBe(200);
+  });
+
+  it('ends a pause, so that a quiet service sees that YouTube accepts its calls again', async () => {
+    const { service, replay } = await start({ YOUTUBE_CANARY: '@BellRockLight' });
+    replay.misbehave('all', respondWithStatus(429));
+    await service.app.runDueWork();
+    expect(replay.calls).toHaveLength(1);
+    const detail = expect.stringMatching(/^YouTube refuses this address since .* \(status 429\)/);
+    expect(await conditions()).toContainEqual(expect.objectContaining({ name: 'source youtube', detail }));
+    expect((await service.get(RECORD)).headers['retry-after']).toBe('60');
+    replay.behave();
+    service.clock.advance(5 * MINUTE_MS);
+    await service.app.runDueWork();
+    expect(await conditions()).toEqual([]);
   });
 
   it('is off when no channel is set', async () => {

@@ -34,7 +34,7 @@ async function loadWholeRecord(): Promise<Record<string, unknown>> {
 }
 
 function losePanel(): void {
-  replay.misbehave('about', respondWithStatus(429));
+  replay.misbehave('about', respondWithStatus(500));
 }
 
 /** Except the feed, which is loaded after the response. */

@@ -13,7 +13,7 @@ import type { FaultContext, Subject } from './context.ts';
 import type { Outcome } from './report.ts';
 import { findResponseFaults, hasRetryAfter } from './response-faults.ts';
 
-/** Twice as many requests as a circuit breaker needs to open, by two clients. */
+/** Many more requests than it takes to pause a source, by two clients. */
 const REQUEST_EVERY_MS = 500;
 /** As many as the call budget admits. */
 const STRANGER_EVERY_MS = 2_500;
@@ -79,7 +79,7 @@ export const oneKey: Subject = {
     const strangers = ATTACKS.length * Math.ceil(context.attackMs / STRANGER_EVERY_MS);
     const replay = await startUpstream(strangers);
     const service = await context.start({ env: { ...youtubeSettings(replay.origin), TRUST_PROXY: '127.0.0.0/8' } });
-    // All at the same time on one service, so that a breaker opened by one of them affects all.
+    // All at the same time on one service, so that a pause that one of them causes affects all.
     await Promise.all(
       ATTACKS.map((attack, index) =>
         context.measure('one-key', attack.name, () => attackOnce(context, service.port, replay, attack, index)),

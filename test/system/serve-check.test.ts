@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -55,6 +56,23 @@ describe('serve --check', () => {
       '',
     ]);
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('reports an address that cannot be bound under the name of its setting', async () => {
+    const { exitCode, stdout } = await check({ HOST: 'nowhere.invalid', CONSOLE_HOST: '203.0.113.1' });
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^error {4}HOST: .*nowhere\.invalid/m);
+    expect(stdout).toMatch(/^error {4}CONSOLE_HOST: .*203\.0\.113\.1/m);
+  });
+
+  test('reports a full disk', async (context) => {
+    await mkdir(dataDir);
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', dataDir]);
+    if (mounted.status !== 0) return context.skip('only an administrator can mount a small disk');
+    onTestFinished(() => void spawnSync('umount', [dataDir]));
+    const { exitCode, stdout } = await check();
+    expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/DATA_DIR .* is not writable: ENOSPC/)]);
+    expect(await readdir(dataDir)).toEqual([]);
   });
 
   test('checks the files of an earlier start without changing them', async () => {
@@ -119,7 +137,7 @@ describe('serve --check', () => {
     const ended = await check({ HOST: '192.0.2.1' });
     expect(ended).toMatchObject({
       exitCode: 1,
-      stdout: expect.stringMatching(/^error {4}PORT: listen EADDRNOTAVAIL/m),
+      stdout: expect.stringMatching(/^error {4}HOST: listen EADDRNOTAVAIL/m),
     });
   });
 

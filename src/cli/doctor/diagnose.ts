@@ -8,6 +8,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/json.ts';
+import { createPauses } from '../../sources/pauses.ts';
 import { probe } from '../../sources/probe.ts';
 import { SOURCE_FACTORIES } from '../../sources/registry.ts';
 import {
@@ -168,7 +169,7 @@ type CurrentVersion = Awaited<ReturnType<typeof lookUpClientVersion>>;
 
 const VERSION_LOOKUP_MS = 10_000;
 
-/** A source whose calls are recorded, without caches, budgets, breakers and retries. */
+/** A source whose calls are recorded, without caches, budgets, pauses and retries. */
 function openUpstream(name: SourceName, wantsWholePages: boolean, { config, userAgent }: UpstreamOptions) {
   const calls: RecordedCall[] = [];
   let http: HttpClient | undefined;
@@ -180,6 +181,9 @@ function openUpstream(name: SourceName, wantsWholePages: boolean, { config, user
       http = recordCalls(client, calls, nameCall);
       return http;
     },
+    // Each call is made: the client does not ask the pause.
+    pauseOf: createPauses({ clock: systemClock, onChange: () => undefined }).of,
+    keptQuota: { read: async () => undefined, write: async () => undefined },
     keptCanary: { read: async () => undefined, write: async () => undefined },
     lease: SOLO_LEASE,
     onStateChange: () => undefined,
@@ -217,6 +221,7 @@ function nameCall({ url, body }: HttpRequest): string {
   const { pathname } = new URL(url);
   if (pathname === '/' || pathname === '/sw.js_data') return 'version';
   if (pathname.startsWith('/feeds/')) return 'feed';
+  if (pathname.endsWith('/about')) return 'about page';
   if (pathname.endsWith('/resolve_url')) return 'resolve';
   if (pathname.endsWith('/search')) return 'search';
   if (pathname.endsWith('/v3/channels')) return 'channels';

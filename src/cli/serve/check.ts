@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { access, mkdtemp, readdir, rmdir } from 'node:fs/promises';
+import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Config } from '../../config/settings.ts';
@@ -80,6 +80,9 @@ async function checkCatalog(dataDir: string): Promise<Finding> {
   }
 }
 
+/** The name has no address, or the address is not one of this machine. */
+const isHostProblem = (error: unknown) => hasErrorCode(error, 'ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EINVAL');
+
 async function checkPort(listener: ListenerSettings, running: RunningService | undefined): Promise<Finding> {
   const { setting, host, port } = listener;
   const server = createServer();
@@ -87,6 +90,9 @@ async function checkPort(listener: ListenerSettings, running: RunningService | u
     server.listen({ host, port, exclusive: true });
     await once(server, 'listening');
   } catch (error) {
+    if (isHostProblem(error)) {
+      return { level: 'error', text: `${setting.replace('PORT', 'HOST')}: ${(error as Error).message}` };
+    }
     if (!hasErrorCode(error, 'EADDRINUSE')) return { level: 'error', text: `${setting}: ${(error as Error).message}` };
     if (running?.ports[setting] === port) {
       return { level: 'note', text: `${setting}: ${port} on ${host} is used by the running service` };
@@ -98,6 +104,9 @@ async function checkPort(listener: ListenerSettings, running: RunningService | u
   return { level: 'ok', text: `${setting}: ${port} on ${host} is free` };
 }
 
+/** As much as a start writes. */
+const CHECKED_BYTES = 256 * 1024;
+
 /**
  * Checks whether this user can use the data directory and the images in it. Writes a file, which detects missing rights,
  * a read-only disk and a full disk.
@@ -105,7 +114,13 @@ async function checkPort(listener: ListenerSettings, running: RunningService | u
 async function checkDataDir(dataDir: string): Promise<Finding> {
   const existing = nearestExisting(dataDir);
   try {
-    await rmdir(await mkdtemp(join(existing, 'pennant-check-')));
+    const directory = await mkdtemp(join(existing, 'pennant-check-'));
+    try {
+      // A full disk often has room for a directory.
+      await writeFile(join(directory, 'file'), Buffer.alloc(CHECKED_BYTES, 1));
+    } finally {
+      await rm(directory, { recursive: true });
+    }
   } catch (error) {
     return { level: 'error', text: `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}` };
   }

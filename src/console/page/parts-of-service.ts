@@ -6,26 +6,23 @@ import { barRow, dot, nothing, table } from './parts.ts';
 
 const MAX_FIELDS = 8;
 const VERSION_ORIGINS = { 'built-in': 'built in', learned: 'learned from YouTube' };
-const BREAKERS = { closed: 'healthy', open: 'paused after failures', 'half-open': 'testing' };
 /** Outcomes of a call that are no failure. */
 const GOOD_OUTCOMES = new Set(['found', 'channel_not_found', 'image_not_found']);
 
 export function showSources({ sources, recent }: ConsoleState) {
-  const rows = sources.map(({ name, breaker }) => {
+  const rows = sources.map(({ name, pause }) => {
     const calls = Object.entries(recent.sources[name] ?? {});
     const failed = calls.filter(([outcome]) => !GOOD_OUTCOMES.has(outcome));
     const total = sum(calls);
-    const state = element(
-      'span',
-      {},
-      dot(breaker === null || breaker === 'closed'),
-      breaker === null ? 'in use' : BREAKERS[breaker],
-    );
-    const why = failed.filter(([, count]) => count > 0).map(([outcome, count]) => `${formatEntries(count)} ${outcome}`);
+    const state = element('span', {}, dot(pause === undefined), pause === undefined ? 'asked' : 'paused');
+    const counts = failed
+      .filter(([, count]) => count > 0)
+      .map(([outcome, count]) => `${formatEntries(count)} ${outcome}`);
+    const why = [pause?.description, counts.join(', ')].filter((text) => text !== undefined && text !== '');
     return {
       cells: [name, state, formatEntries(total), formatEntries(sum(failed))],
       // Below its row, because a column of reasons would leave no room for the others.
-      ...(why.length > 0 && { detail: why.join(', ') }),
+      ...(why.length > 0 && { detail: why.join(' · ') }),
     };
   });
   const facts = sources.flatMap(({ status }) => [

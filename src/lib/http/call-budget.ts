@@ -89,16 +89,13 @@ async function pause(signal: AbortSignal): Promise<void> {
   await delay(delayMs, undefined, { signal }).catch(() => Promise.reject(abortError(signal)));
 }
 
-/** A call that a local limit prevented (breaker open, budget or quota used up). It never counts against the upstream. */
+/** A call that a local limit prevented (source paused, budget used up). It never counts against the upstream. */
 export class LocalLimitError extends AppError {
   constructor(message: string, retryAfterMs: number) {
     super('upstream_unavailable', message, { retryAfterMs });
     this.name = 'LocalLimitError';
   }
 }
-
-/** A daily quota is used up, or the part of it that may be used now. */
-export class QuotaSpentError extends LocalLimitError {}
 
 /** A token counts as complete if less than this is missing, because fractions are added up. */
 const ROUNDING = 1e-6;

@@ -8,13 +8,13 @@ import {
   writeText,
 } from './series.ts';
 
-/** A metric that is read when it is scraped; one value for each value of its label. */
+/** A metric that is read when it is scraped: one value, one for each value of its label, or samples with several labels. */
 export interface ScrapedMetric {
   readonly name: string;
   readonly help: string;
   /** Default: `kind`. */
   readonly label?: string;
-  read(): number | Readonly<Record<string, number>>;
+  read(): number | Readonly<Record<string, number>> | readonly Sample[];
 }
 
 /**
@@ -39,6 +39,8 @@ export interface Metrics {
   text(): string;
 }
 
+const isSamples = (values: ReturnType<ScrapedMetric['read']>): values is readonly Sample[] => Array.isArray(values);
+
 export function createMetrics(): Metrics {
   const all = new Map<string, Metric>();
 
@@ -49,8 +51,9 @@ export function createMetrics(): Metrics {
   }
 
   function addScraped(type: Metric['type'], { name, help, label = 'kind', read }: ScrapedMetric): void {
-    function samples(): Sample[] {
+    function samples(): readonly Sample[] {
       const values = read();
+      if (isSamples(values)) return values;
       if (typeof values === 'number') return [{ labels: {}, value: values }];
       return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }));
     }

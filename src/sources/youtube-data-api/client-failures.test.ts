@@ -52,7 +52,7 @@ describe('an unknown channel', () => {
     ],
     ['a list', respondWithJson([]), 'upstream_invalid'],
     ['cut JSON', respondWithBytes(Buffer.from('{"kind": "youtube#channelListRes')), 'upstream_invalid'],
-    ['HTML', respondWithBytes(Buffer.from('<html>Sorry</html>')), 'upstream_invalid'],
+    ['HTML', respondWithBytes(Buffer.from('<html>Sorry</html>')), 'upstream_unavailable'],
     ['a 400', respondWithDataApiError(400, 'badRequest', 'Request contains an invalid argument.'), 'upstream_invalid'],
     [
       'a 400 that names the ID',
@@ -84,12 +84,17 @@ const MESSAGES = {
   refused: 'The YouTube Data API refuses this service at the moment.',
 };
 
+const SPENT_BY_METRIC =
+  "Quota exceeded for quota metric 'Search Queries' and limit 'Search Queries per day' of service 'youtube.googleapis.com'.";
+
 describe('a refusal', () => {
   it.each([
     [403, 'quotaExceeded', '', MESSAGES.quota_exceeded],
     [403, 'dailyLimitExceeded', '', MESSAGES.quota_exceeded],
     [403, 'rateLimitExceeded', '', MESSAGES.rate_limited],
     [429, 'anything', '', MESSAGES.rate_limited],
+    [429, 'rateLimitExceeded', SPENT_BY_METRIC, MESSAGES.quota_exceeded],
+    [403, 'rateLimitExceeded', SPENT_BY_METRIC, MESSAGES.quota_exceeded],
     [400, 'keyInvalid', '', MESSAGES.key_refused],
     [400, 'badRequest', 'API key not valid. Please pass a valid API key.', MESSAGES.key_refused],
     [400, 'badRequest', 'API key expired. Please renew the API key.', MESSAGES.key_refused],

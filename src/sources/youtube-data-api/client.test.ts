@@ -20,7 +20,7 @@ import { RECORDING_DIRECTORIES, readResponses } from '../../../test/helpers/repl
 import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/http/body-reader.ts';
-import { QuotaSpentError } from '../../lib/http/call-budget.ts';
+import { PausedError } from '../../lib/http/pause.ts';
 import type { createYoutubeDataApiSource } from './client.ts';
 
 const OTHER_ID = 'UCPennantSample00000002A';
@@ -133,7 +133,7 @@ describe('a search of the official API', () => {
     upstream.response(respondWithDataApiError(403, 'quotaExceeded'));
     await failureOf(source.search('q', 5, { signal }));
     upstream.response(dataApi);
-    expect(await failureOf(source.search('sample', 1, { signal }))).toBeInstanceOf(QuotaSpentError);
+    expect(await failureOf(source.search('sample', 1, { signal }))).toBeInstanceOf(PausedError);
     await expect(source.getChannel(ID, { signal })).resolves.toBeDefined();
   });
 

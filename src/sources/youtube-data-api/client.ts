@@ -2,11 +2,12 @@ import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
-import type { HttpClient } from '../../lib/http/client.ts';
+import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
+import { isMarkup } from '../json.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
 import { channels, search } from './parse.ts';
-import { createDailyQuota, type DailyQuotaOptions } from './quota.ts';
+import { type Allowance, createDailyQuota, type DailyQuotaOptions } from './quota.ts';
 
 export interface YoutubeDataApiOptions extends DailyQuotaOptions {
   /** Must not follow redirects, which would get the key. Closed with the source. */
@@ -34,13 +35,13 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as co
  * other values are exact. A lookup returns the complete record.
  */
 export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
-  const { http, origin, apiKey } = options;
+  const { http, origin, apiKey, pauses } = options;
   const quota = createDailyQuota(options);
   const reader = createBodyReader(READERS, siblingModule(import.meta.url, 'parse'));
 
   async function call<M extends Method>(method: M, query: Record<string, string>, { signal }: LoadOptions) {
     const allowance = method === 'search' ? 'searches' : 'units';
-    quota.spend(allowance);
+    await quota.spend(allowance);
     const response = await http.request({
       method: 'GET',
       url: `${origin}/youtube/v3/${method}?${new URLSearchParams(query)}`,
@@ -50,16 +51,33 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       maxBytes: MAX_BYTES,
       signal,
     });
-    const reply = await reader.read(method, response.body, signal);
-    if (response.status !== 200 || reply === null) {
-      const refusal = findRefusal(response.status, reply?.error);
-      if (refusal === 'quota_exceeded') quota.exhaust(allowance);
-      throw failureOf(response.status, reply?.error, refusal, method);
+    const { status, body } = response;
+    if (isMarkup(body) && status < 500) throw refused(response, allowance, 'refused', `HTML with status ${status}`);
+    const reply = await reader.read(method, body, signal);
+    if (status !== 200 || reply === null) {
+      const refusal = findRefusal(status, reply?.error);
+      if (refusal === 'quota_exceeded') throw await quota.exhaust(allowance);
+      const isOfAddress = status === 429 || status === 403 || (status >= 300 && status < 400);
+      if (isOfAddress && (refusal === 'rate_limited' || refusal === 'refused')) {
+        throw refused(response, allowance, refusal, `status ${status}`);
+      }
+      throw failureOf(status, reply?.error, refusal, method);
     }
     const { list } = reply;
     if (list === null)
       throw invalidResponse(method === 'search' ? 'not a list of search results' : 'not a list of channels');
     return list as ListOf<M>;
+  }
+
+  /** The API refuses this address, for calls of this allowance. */
+  function refused(
+    { headers }: HttpResponse,
+    allowance: Allowance,
+    refusal: keyof typeof MESSAGES,
+    what: string,
+  ): AppError {
+    const retryAfterMs = pauses[allowance].refuse(what, readRetryAfterMs(headers));
+    return new AppError('upstream_unavailable', MESSAGES[refusal], { cause: new Error(what), retryAfterMs });
   }
 
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
@@ -105,14 +123,13 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
 
 /** Upstream's own message is never passed on: it may repeat parts of the request. */
 const MESSAGES = {
-  quota_exceeded: 'The daily quota of the YouTube Data API is spent.',
   rate_limited: 'The YouTube Data API gets too many requests at the moment.',
   key_refused: 'The YouTube Data API does not accept this service’s key.',
   channel_refused: 'The YouTube Data API does not show this channel.',
   refused: 'The YouTube Data API refuses this service at the moment.',
 } as const;
 
-type Refusal = keyof typeof MESSAGES;
+type Refusal = keyof typeof MESSAGES | 'quota_exceeded';
 
 /** `error.errors[].reason`: developers.google.com/youtube/v3/docs/errors and .../docs/core_errors (seen 2026-11). */
 const REASONS: ReadonlyMap<string, Refusal> = new Map([
@@ -135,6 +152,7 @@ const NO_SUCH_CHANNEL = new Set(['channelNotFound', 'notFound']);
 /** Why the API refused the call; `undefined` if it failed in another way. */
 function findRefusal(status: number, error: ApiError | undefined): Refusal | undefined {
   const reasons = error?.reasons ?? [];
+  if ((status === 429 || status === 403) && error?.isAboutDay) return 'quota_exceeded';
   const known = reasons.map((reason) => REASONS.get(reason)).find((reason) => reason !== undefined);
   if (known !== undefined) return known;
   if (status === 403 && reasons.some((reason) => CHANNEL_REFUSALS.has(reason))) return 'channel_refused';
@@ -145,7 +163,12 @@ function findRefusal(status: number, error: ApiError | undefined): Refusal | und
 }
 
 /** The error for an unusable reply: `channel_not_found` only if a lookup found no channel. */
-function failureOf(status: number, error: ApiError | undefined, refusal: Refusal | undefined, method: Method) {
+function failureOf(
+  status: number,
+  error: ApiError | undefined,
+  refusal: keyof typeof MESSAGES | undefined,
+  method: Method,
+) {
   const cause = `status ${status}, ${error === undefined ? 'no JSON object' : `reasons [${error.reasons}]`}`;
   if (refusal !== undefined) {
     const scope = refusal === 'channel_refused' ? 'key' : 'upstream';

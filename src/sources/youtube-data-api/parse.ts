@@ -52,6 +52,8 @@ function readApiError(body: JsonObject) {
     reasons: reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_CHARACTERS)),
     /** Since 2020 an invalid key is a plain `badRequest`. Only its message or details distinguish it from an invalid channel. */
     isAboutKey: texts.some((text) => typeof text === 'string' && /api[ _]key/i.test(text)),
+    /** "Quota exceeded for quota metric 'Search Queries' and limit 'Search Queries per day' …" (2026-06 to 2026-09). */
+    isAboutDay: texts.some((text) => typeof text === 'string' && /\bper day\b/i.test(text)),
   };
 }
 

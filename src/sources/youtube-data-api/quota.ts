@@ -1,6 +1,9 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createTokenBucket, QuotaSpentError } from '../../lib/http/call-budget.ts';
+import { createTokenBucket } from '../../lib/http/call-budget.ts';
+import { type Pause, PausedError } from '../../lib/http/pause.ts';
+import { fields, numberIn, parseJson, text } from '../../lib/shape.ts';
+import type { KeptText } from '../source.ts';
 
 /** The cost of a call: a search is one of the day's searches, any other call one unit (seen 2026-11). */
 export type Allowance = 'searches' | 'units';
@@ -10,11 +13,18 @@ export interface DailyQuotaOptions {
   /** The project's daily quota for everything except searches. Each call costs one unit. */
   readonly unitsPerDay: number;
   readonly searchesPerDay: number;
+  /** The calls of the day, which survive a restart and are shared between instances. */
+  readonly kept: KeptText;
+  /** The pause of each allowance, which lasts until the quota is renewed. */
+  readonly pauses: Readonly<Record<Allowance, Pause>>;
 }
 
 const SEARCH_BURST_SHARE = 0.2;
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = DAY_MS / 1_000;
+
+const CALLS = numberIn(0, Number.MAX_SAFE_INTEGER);
+const isKept = fields({ day: text(), searches: CALLS, units: CALLS });
 
 /**
  * The remaining quota of the key's project today. The day is in Pacific time:
@@ -22,8 +32,11 @@ const DAY_SECONDS = DAY_MS / 1_000;
  *
  * Searches are released through the day: a fifth of them at once after a quiet time, the others as the hours pass. Otherwise a
  * few dozen new queries in the morning would use up all searches of the day.
+ *
+ * Instances read and write the day's calls without a lock, so calls at the same moment may be counted once. YouTube's own
+ * count decides.
  */
-export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQuotaOptions) {
+export function createDailyQuota({ clock, unitsPerDay, searchesPerDay, kept, pauses }: DailyQuotaOptions) {
   const perDay = { searches: searchesPerDay, units: unitsPerDay };
   const searchesNow = createTokenBucket({
     perSecond: searchesPerDay / DAY_SECONDS,
@@ -36,11 +49,11 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQu
     timeStyle: 'medium',
     hourCycle: 'h23',
   });
-  let day: string | undefined;
+  let day = '';
   let spent = { searches: 0, units: 0 };
 
   function startNewDay(): void {
-    const [today] = pacific.format(clock.now()).split(', ');
+    const [today = ''] = pacific.format(clock.now()).split(', ');
     if (today === day) return;
     day = today;
     spent = { searches: 0, units: 0 };
@@ -53,24 +66,40 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQu
     return DAY_MS - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
   }
 
+  async function readShared(): Promise<void> {
+    const shared = parseJson((await kept.read()) ?? '', isKept);
+    startNewDay();
+    if (shared?.day !== day) return;
+    spent = { searches: Math.max(spent.searches, shared.searches), units: Math.max(spent.units, shared.units) };
+  }
+
+  function takeSearch(): void {
+    const waitMs = searchesNow.msUntil(1, clock.monotonic());
+    if (waitMs > 0) throw new PausedError('quota', SPENT_FOR_NOW, waitMs);
+    searchesNow.take(clock.monotonic());
+  }
+
+  /** The store reports its failures, and the count in memory goes on. */
+  function writeShared(): Promise<void> {
+    return kept.write(JSON.stringify({ day, ...spent }));
+  }
+
   return {
-    /** @throws QuotaSpentError if the daily quota is used up, or the current share of the searches */
-    spend(allowance: Allowance): void {
-      startNewDay();
-      if (spent[allowance] >= perDay[allowance]) {
-        throw new QuotaSpentError(SPENT[allowance], msUntilNextDay());
-      }
-      if (allowance === 'searches') {
-        const waitMs = searchesNow.msUntil(1, clock.monotonic());
-        if (waitMs > 0) throw new QuotaSpentError(SPENT_FOR_NOW, waitMs);
-        searchesNow.take(clock.monotonic());
-      }
+    /** @throws PausedError if the daily quota is spent, or the current share of the searches */
+    async spend(allowance: Allowance): Promise<void> {
+      pauses[allowance].check();
+      await readShared();
+      if (spent[allowance] >= perDay[allowance]) throw pauses[allowance].spend(msUntilNextDay());
+      if (allowance === 'searches') takeSearch();
       spent[allowance] += 1;
+      await writeShared();
     },
     /** The API reports that nothing is left until the day ends, because others use the same project. */
-    exhaust(allowance: Allowance): void {
+    async exhaust(allowance: Allowance): Promise<PausedError> {
       startNewDay();
       spent[allowance] = perDay[allowance];
+      await writeShared();
+      return pauses[allowance].spend(msUntilNextDay());
     },
     stats(): readonly SourceQuota[] {
       startNewDay();
@@ -79,9 +108,5 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay }: DailyQu
   };
 }
 
-const SPENT: Record<Allowance, string> = {
-  searches: 'The daily quota of the YouTube Data API for searches is spent.',
-  units: 'The daily quota of the YouTube Data API is spent.',
-};
 const SPENT_FOR_NOW =
   'The daily quota of the YouTube Data API for searches is released through the day and exhausted for now.';

@@ -1,8 +1,9 @@
 import type { Channel } from '../../domain/channel.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, orError } from '../../domain/errors.ts';
 import { channelRefsOf } from '../../domain/identifier.ts';
 import type { CanaryState } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { createPause, type Pause } from '../../lib/http/pause.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type Checked, fields, listOf, mapOf, nullOr, numberIn, oneOf, parseJson, text } from '../../lib/shape.ts';
 import { probe } from '../probe.ts';
@@ -15,6 +16,8 @@ export interface CanaryOptions {
   readonly clock: Clock;
   readonly kept: KeptText;
   readonly lease: Lease;
+  /** Of the source; default: one of its own. A check is a call like others, and may be the trial. */
+  readonly pause?: Pause | undefined;
 }
 
 const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
@@ -40,15 +43,17 @@ const RECHECK_MS = 5 * MINUTE_MS;
 const FORGET_AFTER_MS = 7 * 24 * 60 * MINUTE_MS;
 /** Longer than a probe takes. */
 const LEASE_MS = MINUTE_MS;
+const NEVER = new AbortController().signal;
 /** In characters. */
 const MAX_REASON = 300;
 const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
- * The same source, which also probes itself with a known channel every hour, without caches, client budgets and breaker,
- * and detects fields of the channel that disappeared.
+ * The same source, which also probes itself with a known channel every hour, without caches and client budgets, and detects
+ * fields of the channel that disappeared.
  */
-export function withCanary(source: ChannelSource, { name, clock, kept: shared, lease }: CanaryOptions) {
+export function withCanary(source: ChannelSource, options: CanaryOptions) {
+  const { name, clock, kept: shared, lease, pause = createPause({ clock, label: source.name }) } = options;
   let kept: Kept = { name, checkedAtMs: 0, known: [], gone: {}, failure: null };
 
   async function readShared(): Promise<void> {
@@ -65,10 +70,16 @@ export function withCanary(source: ChannelSource, { name, clock, kept: shared, l
     return ageMs < -MAX_CLOCK_SKEW_MS || ageMs >= (isFine ? INTERVAL_MS : RECHECK_MS);
   }
 
+  async function probeOnce() {
+    const found = await probe(source, channelRefsOf(name), { clock });
+    if (found.failure !== undefined) throw found.failure;
+    return found;
+  }
+
   async function check(): Promise<Kept> {
     const checkedAtMs = clock.now();
-    const found = await probe(source, channelRefsOf(name), { clock });
-    if (found.failure !== undefined) return { ...kept, checkedAtMs, failure: describe(found.failure) };
+    const found = await orError(pause.run('canary', probeOnce, NEVER));
+    if (found instanceof AppError) return { ...kept, checkedAtMs, failure: describe(found) };
     const { loaded, search } = found;
     const failure = search instanceof AppError ? `search: ${describe(search)}` : null;
     return { name, checkedAtMs, failure, ...compare(loaded.channel, kept, checkedAtMs) };

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
   FAULTS,
   redirectTo,
@@ -8,7 +9,11 @@ import {
 } from '../../../test/helpers/fake-upstream.ts';
 import { ownResponse } from '../../../test/helpers/replay-responses.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
-import { startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
+import {
+  createTestYoutubeSource,
+  startReplayedSource,
+  type YoutubeSource,
+} from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -79,15 +84,112 @@ describe('a page that could not be loaded', () => {
   it.each([
     ['120', 120_000],
     ['99999999999', 3_600_000],
-    ['1e300', undefined],
-  ])('has the Retry-After of upstream, up to an hour: %s', async (value, retryAfterMs) => {
+    ['1e300', 60_000],
+  ])('has the Retry-After of upstream, from a minute to an hour: %s', async (value, retryAfterMs) => {
+    const still = createTestYoutubeSource(replay.origin, { clock: createManualClock() });
+    onTestFinished(still.close);
     replay.misbehave('all', respondWithStatus(429, { 'retry-after': value }));
-    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ retryAfterMs });
+    await expect(still.getChannel(LIGHTHOUSE, { signal })).rejects.toMatchObject({ retryAfterMs });
   });
 
   it('is an error even if the panel is good', async () => {
     replay.misbehave('browse', respondWithStatus(500));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+});
+
+/** "/@Vilebrequin" leads to "/vilebrequin", which YouTube's resolver does not know, although the channel exists (2026). */
+describe('a handle that YouTube’s resolver loses', () => {
+  const EXISTING = 'UCreplayVilebrequin00001';
+
+  function channelRenderer(channelId: string, handle: string) {
+    const texts = { title: { simpleText: 'A channel' }, subscriberCountText: { simpleText: handle } };
+    return { channelRenderer: { channelId, ...texts } };
+  }
+
+  function respondWithHits(...items: object[]) {
+    const contents = [{ itemSectionRenderer: { contents: items } }];
+    const primaryContents = { sectionListRenderer: { contents } };
+    return respondWithJson({ contents: { twoColumnSearchResultsRenderer: { primaryContents } } });
+  }
+
+  function resolveLost(searchesForLostHandles: boolean) {
+    const lost = createTestYoutubeSource(replay.origin, { searchesForLostHandles });
+    onTestFinished(lost.close);
+    const ref = findHandle('Vilebrequin');
+    if (ref === undefined) throw new Error('no handle');
+    return lost.resolve(ref, { signal });
+  }
+
+  beforeEach(() => {
+    replay.misbehave('resolve', respondWithJson({ endpoint: { urlEndpoint: { url: '/vilebrequin' } } }), 1);
+    replay.misbehave('resolve', respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
+  });
+
+  it('is not "no such channel", so that the next source is asked', async () => {
+    await expect(resolveLost(false)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'key' });
+    expect(replay.callsTo('search')).toEqual([]);
+  });
+
+  it('is found by one search if there is no other source', async () => {
+    const hits = [
+      channelRenderer('UCreplayOther00000000001', '@vilebrequin2'),
+      channelRenderer(EXISTING, '@Vilebrequin'),
+    ];
+    replay.misbehave('search', respondWithHits(...hits));
+    expect(await resolveLost(true)).toEqual({ channelId: EXISTING });
+    expect(replay.callsTo('search').map(({ body }) => body?.query)).toEqual(['@Vilebrequin']);
+  });
+
+  it('is never another channel', async () => {
+    replay.misbehave('search', respondWithHits(channelRenderer('UCreplayOther00000000001', '@vilebrequin2')));
+    await expect(resolveLost(true)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'key' });
+  });
+
+  it('does not exist if it is unknown without a hop', async () => {
+    replay.behave();
+    await expect(resolveLost(true)).rejects.toMatchObject({ code: 'channel_not_found' });
+    expect(replay.callsTo('search')).toEqual([]);
+  });
+});
+
+describe('calls that YouTube refuses, from an address that it accepts', () => {
+  beforeEach(async () => {
+    ({ replay, source } = await startReplayedSource({ hasAboutPages: true }));
+  });
+
+  const refusals = [400, 401].map(
+    (code) => [code, respondWithJson({ error: { code, status: 'REFUSED' } }, code)] as const,
+  );
+
+  it.each(refusals)('with %i: the record is read from the HTML page of the channel', async (_status, listener) => {
+    const usual = await load(LIGHTHOUSE);
+    for (const route of ['browse', 'about'] as const) replay.misbehave(route, listener);
+    expect(await load(LIGHTHOUSE)).toEqual(usual);
+    expect(usual.channel).toMatchObject({ country: expect.any(String), viewCount: expect.any(String) });
+    expect(replay.callsTo('about-page')).toHaveLength(1);
+  });
+
+  it.each([
+    ['429', respondWithStatus(429), 'upstream_unavailable'],
+    ['a consent page', redirectTo('https://consent.youtube.com/m?continue=x'), 'upstream_unavailable'],
+    ['another page of the site', redirectTo('https://www.youtube.com/@BellRockLight/about'), 'upstream_invalid'],
+    ['a page without data', respondWithHtml(), 'upstream_invalid'],
+    ['data that is no JSON', respondWithStatus(200, {}, 'var ytInitialData = {"a": ;</script>'), 'upstream_invalid'],
+    ['cut data', respondWithStatus(200, {}, 'var ytInitialData = {"a": "'), 'upstream_invalid'],
+    ['no channel', respondWithStatus(200, {}, 'window["ytInitialData"] = {};</script>'), 'upstream_invalid'],
+    ['404', respondWithHtml(404), 'upstream_invalid'],
+  ] as const)('are an error if the HTML page is %s', async (_name, listener, code) => {
+    replay.misbehave('browse', respondWithRefusal('INVALID_ARGUMENT'));
+    replay.misbehave('about', respondWithRefusal('INVALID_ARGUMENT'));
+    replay.misbehave('about-page', listener);
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code });
+  });
+
+  it('are not made in another way if the address is refused', async () => {
+    replay.misbehave('all', respondWithStatus(429));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    expect(replay.callsTo('about-page')).toEqual([]);
   });
 });
 
@@ -101,6 +203,7 @@ describe('no such channel', () => {
   it('follows from 404 NOT_FOUND', async () => {
     replay.misbehave('browse', respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
+    expect(replay.callsTo('browse'), 'with the mask, and not again without it').toHaveLength(1);
   });
 
   it('does not follow from a refusal of the field mask', async () => {

@@ -2,7 +2,9 @@ import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
+import type { Pause } from '../../lib/http/pause.ts';
 import { isMarkup } from '../json.ts';
+import { findYoutubeUrl } from '../youtube-urls.ts';
 import { type ClientVersions, PAGE_HEADERS } from './client-version.ts';
 import type * as readers from './response-readers.ts';
 
@@ -24,10 +26,12 @@ export interface InnertubeOptions {
   readonly reader: BodyReader<typeof readers>;
   readonly origin: string;
   readonly clientVersions: ClientVersions;
+  /** Begins when YouTube refuses this address, whatever call it refused. */
+  readonly pause: Pause;
 }
 
 /** Readers of JSON responses. */
-type ResponseName = Exclude<keyof typeof readers, 'feed'>;
+type ResponseName = Exclude<keyof typeof readers, 'feed' | 'aboutPage'>;
 type ValueOf<Name extends ResponseName> = NonNullable<ReturnType<(typeof readers)[Name]>>;
 
 /** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
@@ -38,7 +42,7 @@ export type ApiResponse<Value> =
 /** The calls of YouTube's own web client, without a key, a session or an account. */
 export type Innertube = ReturnType<typeof createInnertube>;
 
-export function createInnertube({ http, reader, origin, clientVersions }: InnertubeOptions) {
+export function createInnertube({ http, reader, origin, clientVersions, pause }: InnertubeOptions) {
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -46,6 +50,25 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
     ...PAGE_HEADERS,
   };
   const limits = { timeoutMs: TIME_LIMITS_MS.upstreamCall, maxBytes: MAX_BYTES };
+
+  function blocked({ headers }: HttpResponse, what: string): AppError {
+    const retryAfterMs = pause.refuse(what, readRetryAfterMs(headers));
+    return new AppError('upstream_unavailable', 'The video site refuses to respond to this service at the moment.', {
+      cause: new Error(what),
+      retryAfterMs,
+    });
+  }
+
+  /** @throws AppError `upstream_unavailable` if the response shows that upstream refuses this address or fails. */
+  function throwIfUnavailable(response: HttpResponse): void {
+    const { status } = response;
+    if (status === 429 || status === 403) throw blocked(response, `status ${status}`);
+    if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
+    if (status >= 500) {
+      const cause = new Error(`status ${status}`);
+      throw new AppError('upstream_unavailable', 'The video site failed to respond.', { cause });
+    }
+  }
 
   /**
    * Sends a call, and reads its response with the named reader.
@@ -98,6 +121,21 @@ export function createInnertube({ http, reader, origin, clientVersions }: Innert
       const parameters = continuation === undefined ? { query, params: CHANNELS_ONLY } : { continuation };
       return call('searchPage', query, 'search', parameters, signal);
     },
+    /**
+     * Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09).
+     *
+     * @throws AppError like the other calls
+     */
+    async getAboutPage(channelId: string, signal: AbortSignal) {
+      const url = `${origin}/channel/${channelId}/about`;
+      const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
+      const isMoved = findYoutubeUrl(response.headers.location ?? '') !== undefined;
+      if (!isMoved) throwIfUnavailable(response);
+      const found = response.status === 200 ? await reader.read('aboutPage', response.body, signal) : null;
+      if (found === null)
+        throw invalid('The video site sent a page without a channel.', new Error(`status ${response.status}`));
+      return found;
+    },
     async getFeed(channelId: string, signal: AbortSignal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
       const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
@@ -125,35 +163,22 @@ function requestContext(clientVersion: string) {
   };
 }
 
-/** @throws AppError `upstream_unavailable` if the response shows that upstream blocks requests or fails. */
-function throwIfUnavailable(response: HttpResponse): void {
-  const { status } = response;
-  if (status === 429 || status === 403 || status === 401) throw blocked(response, `status ${status}`);
-  if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
-  if (status >= 500) {
-    const cause = new Error(`status ${status}`);
-    throw new AppError('upstream_unavailable', 'The video site failed to respond.', { cause });
-  }
-}
-
-function blocked({ headers }: HttpResponse, what: string): AppError {
-  const options = { cause: new Error(what), retryAfterMs: readRetryAfterMs(headers) };
-  return new AppError(
-    'upstream_unavailable',
-    'The video site refuses to respond to this service at the moment.',
-    options,
-  );
-}
-
 function requireObject<Value>(value: Value | null): Value {
   if (value === null) throw invalid('The video site sent a response that is incomplete or not a JSON object.');
   return value;
 }
 
+export function isNotFound(response: ApiResponse<unknown>): boolean {
+  return response.kind === 'refusal' && response.status === 404 && response.reason === 'NOT_FOUND';
+}
+
 /** @throws AppError `channel_not_found` if the refusal says so, `upstream_invalid` for every other refusal */
 export function requireFound<Value>(response: ApiResponse<Value>, call: string, problem: string): Value {
   if (response.kind === 'value') return response.value;
-  if (response.status === 404 && response.reason === 'NOT_FOUND') throw channelNotFound(`${call}: NOT_FOUND`);
+  if (isNotFound(response)) throw channelNotFound(`${call}: NOT_FOUND`);
+  if (response.status === 401) {
+    throw new AppError('upstream_unavailable', problem, { cause: new Error(response.reason) });
+  }
   throw invalid(problem, new Error(response.reason));
 }
 

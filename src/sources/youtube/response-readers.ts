@@ -1,5 +1,6 @@
 import { firstAt, type JsonObject, parseJsonObject } from '../json.ts';
 import { readFeed } from './feed.ts';
+import { readInitialData } from './initial-data.ts';
 import { readEndpoint, readPage, readPanel } from './readings.ts';
 import { readSearchPage } from './search-page.ts';
 
@@ -12,6 +13,13 @@ import { readSearchPage } from './search-page.ts';
 export const page = jsonReader(readPage);
 /** The response to an About token. */
 export const panel = jsonReader(readPanel);
+/** The HTML page of a channel, which has the content of its page and of its About panel. */
+export function aboutPage(html: Uint8Array) {
+  const data = readInitialData(html);
+  if (data === undefined) return null;
+  const { onResponseReceivedEndpoints } = data;
+  return { page: readPage(data), panel: readPanel({ onResponseReceivedEndpoints }) };
+}
 /** The target of a page address. */
 export const endpoint = jsonReader(readEndpoint);
 /** One page of search results. */

@@ -1,9 +1,10 @@
 import { AppError } from '../../domain/errors.ts';
-import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
+import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
+import { createPause, type Pause } from '../../lib/http/pause.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
@@ -11,7 +12,15 @@ import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
 import type { ClientVersions } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
-import { channelNotFound, createInnertube, type Innertube, invalid, requireFound, YOUTUBE_WEB } from './innertube.ts';
+import {
+  channelNotFound,
+  createInnertube,
+  type Innertube,
+  invalid,
+  isNotFound,
+  requireFound,
+  YOUTUBE_WEB,
+} from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
 import * as responseReaders from './response-readers.ts';
@@ -22,11 +31,21 @@ export interface YoutubeSourceOptions {
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
   readonly clientVersions: ClientVersions;
+  /** Default: one of its own. */
+  readonly pause?: Pause | undefined;
+  /** Searches for handles that YouTube's resolver loses. Default false: the next source is asked. */
+  readonly searchesForLostHandles?: boolean | undefined;
   /** Requests whole channel pages instead of the needed parts. */
   readonly wantsWholePages?: boolean | undefined;
   readonly clock: Clock;
   /** For counting which paths carry the fields, where a layout change shows first. */
   readonly onField?: FieldObserver;
+}
+
+/** A page, and its panel if both came together. */
+interface LoadedPage {
+  readonly page: PageReading;
+  readonly panelOfPage?: About | undefined;
 }
 
 const MAX_REDIRECTS = 3;
@@ -39,8 +58,9 @@ const MAX_REDIRECTS = 3;
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersions, wantsWholePages = false, clock, onField } = options;
+  const { pause = createPause({ clock, label: 'YouTube' }), searchesForLostHandles = false } = options;
   const reader = createBodyReader(responseReaders, siblingModule(import.meta.url, 'response-readers'));
-  const innertube = createInnertube({ http, origin, clientVersions, reader });
+  const innertube = createInnertube({ http, origin, clientVersions, reader, pause });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();
@@ -48,11 +68,11 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     // The rejection is handled below. If the page alone decides the result, it does not matter.
     panel.catch(() => undefined);
     try {
-      const page = await loadPage(channelId, signal);
+      const { page, panelOfPage = panel } = await loadPage(channelId, signal);
       const target = page.redirects.find((redirect) => redirect !== channelId);
       if (target === undefined) {
         assertShowsChannel(page);
-        return await readRecord(channelId, page, signal, panel);
+        return await readRecord(channelId, page, signal, panelOfPage);
       }
       if (redirects === MAX_REDIRECTS) throw invalid('The video site redirects this channel too often.');
       panelAbort.abort();
@@ -62,17 +82,33 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     }
   }
 
-  async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
+  async function loadPage(channelId: string, signal: AbortSignal): Promise<LoadedPage> {
     if (!wantsWholePages) {
       const response = await innertube.browseChannel(channelId, { isWhole: false, signal });
-      if (response.kind === 'value' && response.value.hasKnownPart) return response.value;
+      if (response.kind === 'value' && response.value.hasKnownPart) return { page: response.value };
+      if (isNotFound(response)) throw channelNotFound('browse: NOT_FOUND');
     }
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
     const response = await innertube.browseChannel(channelId, { isWhole: true, signal });
-    return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
+    const isRefused = response.kind === 'refusal' && (response.status === 400 || response.status === 401);
+    if (isRefused) return loadAboutPage(channelId, signal);
+    return {
+      page: requireFound(response, 'browse', 'The video site did not understand the request for this channel.'),
+    };
   }
 
-  async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel: Promise<About>) {
+  /** The second way to a record, for calls that YouTube refuses, but not for an address that it refuses. */
+  async function loadAboutPage(channelId: string, signal: AbortSignal): Promise<LoadedPage> {
+    const { page, panel } = await innertube.getAboutPage(channelId, signal);
+    return { page, panelOfPage: panel.hasPanel ? panel.fields : undefined };
+  }
+
+  async function readRecord(
+    requestedId: string,
+    page: PageReading,
+    signal: AbortSignal,
+    panel: About | Promise<About>,
+  ) {
     const channelId = readPageField('channelId', page) ?? requestedId;
     // Limits the wait: a failed panel must not fail the page.
     const loading = withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, async (patience) =>
@@ -89,7 +125,14 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     isLive: true,
     origin,
     holders: { 'long responses of YouTube': reader.stats },
-    resolve: async (ref, { signal }) => ({ channelId: await resolveChannelId(innertube, ref, signal) }),
+    async resolve(ref, { signal }) {
+      try {
+        return { channelId: await resolveChannelId(innertube, ref, signal) };
+      } catch (error) {
+        if (!(error instanceof LostNameError) || !searchesForLostHandles) throw error;
+        return { channelId: await searchForHandle(innertube, ref, error, signal) };
+      }
+    },
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
     search: (query, _limit, search) => searchChannels(innertube, query, search),
 
@@ -128,6 +171,8 @@ async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: A
   let url = pageUrl(ref);
   for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
     const response = await innertube.resolveUrl(url, signal);
+    // The first URL led here, so the channel may exist: "/@Vilebrequin", "/vilebrequin", NOT_FOUND (2026).
+    if (hop > 0 && isNotFound(response)) throw new LostNameError(url);
     const { browseId, target } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
     if (browseId !== undefined) {
       if (isChannelId(browseId)) return browseId;
@@ -138,6 +183,22 @@ async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: A
     if (channelId !== undefined) return channelId;
   }
   throw invalid('The video site redirects this name too often.');
+}
+
+/** YouTube's resolver leads from this name to one that it does not know. */
+class LostNameError extends AppError {
+  constructor(url: string) {
+    super('upstream_invalid', 'The video site could not tell which channel has this name.', { cause: new Error(url) });
+  }
+}
+
+/** The channel with this very handle among the hits of one search. @throws `lost` if there is none */
+async function searchForHandle(innertube: Innertube, ref: ChannelRef, lost: LostNameError, signal: AbortSignal) {
+  if (ref.kind !== 'handle') throw lost;
+  const { hits } = await searchChannels(innertube, `@${ref.value}`, { signal });
+  const found = hits.find(({ customUrl }) => customUrl !== null && findHandle(customUrl)?.key === ref.key);
+  if (found === undefined) throw lost;
+  return found.channelId;
 }
 
 function pageUrl({ kind, value }: ChannelRef): string {

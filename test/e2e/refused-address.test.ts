@@ -1,0 +1,156 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
+import { redirectTo, respondWithHtml, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const HARBOUR = 'UCreplayHarbour000000002';
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+let running: YoutubeService;
+let lines: { level: number; msg: string }[];
+afterEach(() => running.close());
+
+async function start(env: Record<string, string> = {}, dataApi?: Parameters<typeof respondAsDataApi>[0]) {
+  lines = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(JSON.parse(String(chunk)));
+      done();
+    },
+  });
+  const logger = pino({ level: 'info' }, destination);
+  running = await startYoutubeService(dataApi === undefined ? {} : { dataApi: respondAsDataApi(dataApi) }, {
+    env,
+    logger,
+  });
+  return running;
+}
+
+const warnings = () => lines.filter(({ level }) => level >= 40).map(({ msg }) => msg);
+
+/** A record that no earlier request named. */
+let asked = 0;
+function askForNew() {
+  asked += 1;
+  return running.service.get(`/api/channel/${numberedChannelId(asked)}`);
+}
+
+describe('an address that YouTube refuses', () => {
+  it('gets a dozen calls in an hour of one request a second', async () => {
+    const { service, replay } = await start();
+    replay.misbehave('all', respondWithStatus(429));
+    for (let second = 0; second < 3_600; second += 1) {
+      expect((await askForNew()).status).toBe(503);
+      service.clock.advance(1_000);
+    }
+    // At once, and after 1, 3, 7, 15 and 31 minutes, each with a page and its panel.
+    expect(replay.calls.length).toBe(12);
+  }, 120_000);
+
+  it.each([
+    ['429', respondWithStatus(429), 'status 429'],
+    ['403', respondWithStatus(403), 'status 403'],
+    [
+      'a "sorry" page',
+      redirectTo('https://www.google.com/sorry/index'),
+      'redirect to https://www.google.com/sorry/index',
+    ],
+    ['a consent page', respondWithHtml(), 'HTML with status 200'],
+  ])('by %s is reported in the same words everywhere', async (_name, listener, cause) => {
+    const { service, replay } = await start();
+    const since = new Date(service.clock.now()).toISOString().slice(0, 19).replace('T', ' ');
+    replay.misbehave('all', listener);
+    expect((await askForNew()).headers['retry-after']).toBe('60');
+    service.clock.advance(20_000);
+    expect((await askForNew()).headers['retry-after']).toBe('40');
+    const [condition] = (await service.readiness()).conditions;
+    expect(condition?.name).toBe('source youtube');
+    expect(condition?.detail).toContain(`YouTube refuses this address since ${since} UTC (${cause}); next call at `);
+    const shown = (await service.state()).sources.find(({ name }) => name === 'youtube');
+    expect(shown?.pause?.description).toBe(condition?.detail);
+    expect(await service.metric('pennant_source_paused{source="youtube",reason="refused"}')).toBe(1);
+    expect(warnings()).toEqual([condition?.detail]);
+
+    replay.behave();
+    service.clock.advance(40_000);
+    expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
+    expect((await service.readiness()).conditions).toEqual([]);
+    expect(lines.at(-1)?.msg).toBe('youtube is asked again');
+  });
+
+  it('has stored responses meanwhile, and no calls for feeds, images and the panel', async () => {
+    const { service, replay } = await start();
+    await service.get(`/${LIGHTHOUSE}/tv.png`);
+    await service.get(`/api/channel/${HARBOUR}`);
+    service.clock.advance(HOUR_MS + 1);
+    replay.misbehave('search', respondWithStatus(429));
+    expect((await service.get('/api/search?q=light')).status).toBe(503);
+    replay.forgetCalls();
+    expect((await service.get(`/${LIGHTHOUSE}/tv.png`)).status).toBe(200);
+    const record = await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect([record.status, record.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
+    const image = await service.get(`/${HARBOUR}/avatar.png`);
+    expect([image.status, image.headers['retry-after']]).toEqual([503, '60']);
+    expect(replay.calls).toEqual([]);
+  });
+
+  it('is noticed by a refused feed as well', async () => {
+    const { service, replay } = await start();
+    replay.misbehave('feed', respondWithStatus(429));
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    await expect.poll(async () => (await service.readiness()).conditions).toHaveLength(1);
+  });
+});
+
+describe('searches and channels of the official API', () => {
+  const channels = [{ id: LIGHTHOUSE, snippet: { title: 'Bell Rock Light' } }];
+  const env = { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: KEY };
+
+  it('are paused apart, until the day ends if the message says "per day"', async () => {
+    const { service, replay } = await start(env, channels);
+    const message = "Quota exceeded for quota metric 'Search Queries' and limit 'Search Queries per day'.";
+    replay.misbehave('data-api', respondWithDataApiError(429, 'rateLimitExceeded', message), 1);
+    const refused = await service.get('/api/search?q=light');
+    expect(refused.status).toBe(503);
+    // Until midnight in California.
+    expect(refused.headers['retry-after']).toBe(String(8 * 3_600));
+    expect((await service.get(`/api/channel/${LIGHTHOUSE}`)).status).toBe(200);
+    expect((await service.readiness()).conditions).toEqual([
+      expect.objectContaining({
+        name: 'source youtube-data-api searches',
+        detail: expect.stringMatching(/^YouTube Data API for searches has no quota left since /),
+      }),
+    ]);
+    replay.forgetCalls();
+    service.clock.advance(60 * MINUTE_MS);
+    expect((await service.get('/api/search?q=lighthouse')).status).toBe(503);
+    expect(replay.calls).toEqual([]);
+  });
+
+  it('stay spent after a restart', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const options = { env: { ...env, YOUTUBE_API_DAILY_QUOTA: '2' }, dataDir };
+    running = await startYoutubeService({ dataApi: respondAsDataApi(channels) }, options);
+    for (let number = 0; number < 2; number += 1) await askForNew();
+    await running.restart();
+    running.replay.forgetCalls();
+    expect((await askForNew()).status).toBe(503);
+    expect(running.replay.calls).toEqual([]);
+  });
+
+  it('let lists without the spent ones be complete and stored', async () => {
+    const { service, replay } = await start({ ...env, SOURCES: 'youtube,youtube-data-api' }, channels);
+    replay.misbehave('data-api', respondWithDataApiError(403, 'quotaExceeded'));
+    const first = await service.get('/api/search?q=light');
+    expect([first.status, first.headers['cache-control']]).toEqual([200, 'public, max-age=600']);
+    replay.forgetCalls();
+    expect((await service.getLater('/api/search?q=light')).headers['cache-status']).toContain('hit');
+    expect(replay.calls).toEqual([]);
+  });
+});

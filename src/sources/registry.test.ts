@@ -53,8 +53,8 @@ describe('the settings', () => {
     for (const name of ['youtube', 'youtube-data-api']) {
       const source = sources[name] as ChannelSource;
       const patience = new AbortController();
-      // Three quarters of ten seconds' calls at once, then one every half second. No call waits for more than 2 s.
-      const calls = Array.from({ length: 15 + 4 + 1 }, (_, number) =>
+      // Ten seconds' calls at once, then one every half second. No call waits for more than 2 s.
+      const calls = Array.from({ length: 20 + 4 + 1 }, (_, number) =>
         source.resolve(handleRef(`name${number}`), { signal: patience.signal }).catch((error: unknown) => error),
       );
       const refused = await calls.at(-1);

@@ -27,6 +27,7 @@ export function createImageOptions(
   const width = find('input[name=width]', HTMLInputElement, form);
   const height = find('input[name=height]', HTMLInputElement, form);
   const quality = find('input[name=quality]', HTMLInputElement, form);
+  const fit = find('select[name=fit]', HTMLSelectElement, form);
   const more = find('#more', HTMLDetailsElement, form);
   const presets = find('#presets', HTMLElement, form);
   let pause: ReturnType<typeof setTimeout> | undefined;
@@ -105,6 +106,7 @@ export function createImageOptions(
       width: digitsOf(width),
       height: digitsOf(height),
       quality: digitsOf(quality),
+      fit: fit.value,
     } as ImageChoice;
   }
 
@@ -133,7 +135,8 @@ export function createImageOptions(
       width.value = shown.width;
       height.value = shown.height;
       quality.value = shown.quality;
-      if (shown.height !== '' || shown.quality !== '') more.open = true;
+      fit.value = shown.fit;
+      if (shown.height !== '' || shown.quality !== '' || shown.fit !== 'cover') more.open = true;
       kind = kindOf(shown.variant);
       showPresets();
     },

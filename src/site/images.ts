@@ -2,6 +2,9 @@ export type Variant = 'default' | 'tv' | 'desktop' | 'tablet' | 'mobile' | 'avat
 
 export type Format = 'auto' | 'avif' | 'webp' | 'jpeg' | 'png';
 
+/** How an image fills a given width and height: cut to their ratio, or whole and padded. */
+export type Fit = 'cover' | 'contain';
+
 export interface ImageChoice {
   readonly variant: Variant;
   readonly format: Format;
@@ -9,6 +12,8 @@ export interface ImageChoice {
   readonly width: string;
   readonly height: string;
   readonly quality: string;
+  /** Has an effect with both width and height. */
+  readonly fit: Fit;
 }
 
 export interface ChannelRecord {
@@ -83,7 +88,7 @@ export function nameInPath({ customUrl, channelId }: Pick<ChannelRecord, 'custom
  * The image's public URL in its short form, `undefined` if the channel has none. The form in the record contains "banner",
  * which filter lists of ad blockers block.
  */
-export function imageUrl(record: ChannelRecord, { variant, format, width, height, quality }: ImageChoice) {
+export function imageUrl(record: ChannelRecord, { variant, format, width, height, quality, fit }: ImageChoice) {
   const own = record.bannerUrls[variant];
   if (own === null) return undefined;
   const url = new URL(own);
@@ -92,6 +97,7 @@ export function imageUrl(record: ChannelRecord, { variant, format, width, height
   if (width !== '') url.searchParams.set('width', width);
   if (height !== '') url.searchParams.set('height', height);
   if (quality !== '' && format !== 'png') url.searchParams.set('quality', quality);
+  if (fit === 'contain' && width !== '' && height !== '') url.searchParams.set('fit', fit);
   return url.href;
 }
 

@@ -14,6 +14,7 @@ describe('the address of the page', () => {
       width: '4096',
       height: '1',
       quality: '100',
+      fit: 'contain',
       instance: '',
     },
     { channel: '@a', ...USUAL_CHOICE, variant: 'tv', width: '', instance: '' },

@@ -1,4 +1,4 @@
-import { FORMATS, type Format, VARIANTS, type Variant } from './images.ts';
+import { type Fit, FORMATS, type Format, VARIANTS, type Variant } from './images.ts';
 
 /** What the page shows. The page's address contains all of it. */
 export interface PageState {
@@ -11,6 +11,7 @@ export interface PageState {
   readonly width: string | undefined;
   readonly height: string;
   readonly quality: string;
+  readonly fit: Fit;
   /** An origin; empty for the one that the page is configured with. */
   readonly instance: string;
 }
@@ -27,6 +28,7 @@ export const USUAL_CHOICE = Object.freeze({
   width: undefined,
   height: '',
   quality: '',
+  fit: 'cover' as const,
 });
 
 /** Reads the page's address. Values that the page could not have written are ignored. */
@@ -40,6 +42,7 @@ export function readState(href: string): PageState {
     width: width === OWN_SIZE ? '' : numberUpTo(MAX_SIDE, width) || undefined,
     height: numberUpTo(MAX_SIDE, params.get('height')),
     quality: numberUpTo(MAX_QUALITY, params.get('quality')),
+    fit: params.get('fit') === 'contain' ? 'contain' : 'cover',
     instance: params.get('instance') ?? '',
   };
 }
@@ -49,7 +52,10 @@ export function readState(href: string): PageState {
  *
  * @param href of the page now
  */
-export function addressOf({ channel, variant, format, width, height, quality, instance }: PageState, href: string) {
+export function addressOf(
+  { channel, variant, format, width, height, quality, fit, instance }: PageState,
+  href: string,
+) {
   const url = new URL(href);
   url.hash = '';
   url.search = '';
@@ -60,6 +66,7 @@ export function addressOf({ channel, variant, format, width, height, quality, in
     width: width === '' ? OWN_SIZE : width,
     height,
     quality,
+    fit: fit === 'cover' ? '' : fit,
     instance,
   };
   for (const [name, value] of Object.entries(parameters)) {

@@ -30,7 +30,14 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
     if (shown === undefined) return undefined;
     const { record, signal } = shown;
     if (signal.aborted) return undefined;
-    const url = imageUrl(record, { variant, format: 'auto', width: usualWidth(variant), height: '', quality: '' });
+    const url = imageUrl(record, {
+      variant,
+      format: 'auto',
+      width: usualWidth(variant),
+      height: '',
+      quality: '',
+      fit: 'cover',
+    });
     if (url === undefined) return undefined;
     try {
       const { body } = await api.get(throughInstance(instance(), url), {

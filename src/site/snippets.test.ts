@@ -5,7 +5,7 @@ import { RECORD_SNIPPETS } from './record-snippets.ts';
 
 /* Titles and addresses come from others, and visitors paste the snippets into their pages and shells. */
 
-const CHOICE: ImageChoice = { variant: 'avatar', format: 'auto', width: '176', height: '', quality: '' };
+const CHOICE: ImageChoice = { variant: 'avatar', format: 'auto', width: '176', height: '', quality: '', fit: 'cover' };
 const TITLE = `"><script>alert('x')</script> [a](b)`;
 
 function write(variant: Variant, name: string, choice = CHOICE): string | undefined {

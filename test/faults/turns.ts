@@ -95,14 +95,14 @@ async function floodTheCatalog(context: FaultContext): Promise<Outcome> {
   await context.cleanUpServices();
   const waits = records.map(({ tookMs }) => tookMs);
   const served = records.filter(({ status }) => status === 200).length;
-  const answered = found.filter(({ status }) => status === 200).length;
+  const foundSearches = found.filter(({ status }) => status === 200).length;
   const slow = waits.filter((wait) => wait > RECORD_WITHIN_MS).length;
   const limit = CPU_SECONDS_PER_SEARCH * searches.length;
   return {
-    measured: `${served} of ${RECORDS} records served (${describe(waits)}); ${answered} of ${searches.length} searches, ${cpu.toFixed(1)} s of CPU time`,
+    measured: `${served} of ${RECORDS} records served (${describe(waits)}); ${foundSearches} of ${searches.length} searches, ${cpu.toFixed(1)} s of CPU time`,
     faults: [
       ...records.filter(({ status }) => status !== 200).map(({ status }) => `a record returned ${status}`),
-      ...findEmptySamples({ searches: answered }),
+      ...findEmptySamples({ searches: foundSearches }),
     ],
     exceeded: [
       ...(slow > RECORDS / 10 ? [`${slow} records took longer than ${RECORD_WITHIN_MS} ms`] : []),

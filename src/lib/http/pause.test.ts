@@ -240,7 +240,7 @@ describe('a source whose daily quota is spent', () => {
 });
 
 describe('a key that fails', () => {
-  it('is answered with its failure for 15 s, and counts once', async () => {
+  it('gets its failure again for 15 s, and counts once', async () => {
     expect(await fail(keyFailure(), 'refused')).toMatchObject({ retryAfterMs: 15_000 });
     clock.advance(14_000);
     expect(await succeed('refused').catch((error: unknown) => error)).toMatchObject({

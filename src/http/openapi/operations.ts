@@ -9,7 +9,7 @@ import {
   type Parameters,
   SEARCH_QUERY,
   VARIANT_QUERY,
-} from '../request/target.ts';
+} from '../request/parameters.ts';
 import { EXTENSION_LIST } from '../routes/banners.ts';
 import {
   CHANNEL_ERRORS,

@@ -12,7 +12,8 @@ import { quoted } from '../../domain/printable.ts';
 import { isVariant } from '../../domain/variants.ts';
 import { ConnectionError } from '../../lib/http/client.ts';
 import type { RequestContext } from './context.ts';
-import { isDecodable, parseQuery } from './target.ts';
+import { parseQuery } from './parameters.ts';
+import { isDecodable } from './target.ts';
 
 /*
  * Advice for failed requests: the most similar request that works. Nothing here calls a source, so the advice may name a

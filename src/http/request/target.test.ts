@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { Format } from '../../domain/formats.ts';
 import type { Variant } from '../../domain/variants.ts';
-import { IMAGE_QUERY, readQuery, SEARCH_QUERY } from './target.ts';
+import { IMAGE_QUERY, readQuery, SEARCH_QUERY } from './parameters.ts';
 
 test('parameters are read as the types of their schema', () => {
   const { type, format, width, height } = readQuery(IMAGE_QUERY, { type: 'tv', format: 'jpg', width: '320' });

@@ -4,7 +4,7 @@ import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, HttpResponse, PathParameters } from '../request/context.ts';
-import { BADGE_IMAGE_QUERY, BADGE_QUERY, type BadgeAppearance, parseQuery, readQuery } from '../request/target.ts';
+import { BADGE_IMAGE_QUERY, BADGE_QUERY, type BadgeAppearance, parseQuery, readQuery } from '../request/parameters.ts';
 import { cacheStatusOf, entityTag, keptForMs, publicFor } from '../response/response.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { parseBannerPath } from './banners.ts';

@@ -19,7 +19,7 @@ import {
   routeNotFound,
 } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
-import { IMAGE_QUERY, parseQuery, readQuery } from '../request/target.ts';
+import { IMAGE_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
 import { cacheStatusOf, publicFor, STALE_MAX_AGE_MS } from '../response/response.ts';
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 

@@ -4,7 +4,7 @@ import { quoted } from '../../domain/printable.ts';
 import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';
 import type { Endpoint } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
-import { BATCH_QUERY, parseQuery, readQuery } from '../request/target.ts';
+import { BATCH_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
 import { PROBLEMS } from '../response/problems.ts';
 import { entityTag, keptForMs, publicFor } from '../response/response.ts';
 import { jsonResponse, type RecordBodyOf } from '../response/serializers.ts';

@@ -11,7 +11,8 @@ import type { ChannelService } from '../../services/channels.ts';
 import type { SearchService } from '../../services/search.ts';
 import type { Endpoint, HttpResponse } from '../request/context.ts';
 import { CASE_NOTE, identifierNote } from '../request/hints.ts';
-import { CHANNEL_QUERY, parseQuery, type RequestTarget, readQuery, SEARCH_QUERY } from '../request/target.ts';
+import { CHANNEL_QUERY, parseQuery, readQuery, SEARCH_QUERY } from '../request/parameters.ts';
+import type { RequestTarget } from '../request/target.ts';
 import { type ImageUrlStyle, jsonResponse, type RecordBodyOf, searchResultOf } from '../response/serializers.ts';
 
 export interface ChannelRouteOptions {

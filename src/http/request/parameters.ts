@@ -1,0 +1,249 @@
+import { type ParsedUrlQuery, parse } from 'node:querystring';
+import { AppError } from '../../domain/errors.ts';
+import { FORMATS } from '../../domain/formats.ts';
+import { quoted } from '../../domain/printable.ts';
+import { type Background, FITS, VARIANTS } from '../../domain/variants.ts';
+
+/*
+ * The service's parameters, each written once: this checks requests, and /openapi.json shows the same.
+ */
+
+/** A query parameter. `Value` includes `undefined` unless the parameter is required. */
+export interface Parameter<Value = unknown> {
+  readonly description: string;
+  /** JSON Schema. */
+  readonly schema: { readonly type: 'string' | 'integer' | 'array'; readonly [keyword: string]: unknown };
+  /** A value that works with the sample catalog. */
+  readonly example: string | number | readonly string[];
+  /** The allowed values, for messages. */
+  readonly expected: string;
+  readonly isRequired: boolean;
+  /** True for a list that may also be spread over several parameters of this name. */
+  readonly isJoined?: boolean;
+  /** Returns `undefined` when the text is not allowed. */
+  read(text: string): Value | undefined;
+}
+
+/** The parameters of one endpoint by name. */
+export type Parameters = Readonly<Record<string, Parameter>>;
+type Values<Query extends Parameters> = {
+  readonly [Name in keyof Query]: Query[Name] extends Parameter<infer Value> ? Value : never;
+};
+
+/** @param fallback what the endpoint uses without the parameter */
+function oneOf<const Name extends string>(
+  names: readonly Name[],
+  description: string,
+  example: NoInfer<Name>,
+  fallback?: NoInfer<Name>,
+): Parameter<Name | undefined> {
+  return {
+    description,
+    example,
+    schema: { type: 'string', enum: names, default: fallback },
+    expected: `${names.join(', ')} (lower case)`,
+    isRequired: false,
+    read: (text) => names.find((name) => name === text),
+  };
+}
+
+function wholeNumber(
+  minimum: number,
+  maximum: number,
+  description: string,
+  example: number,
+  fallback?: number,
+): Parameter<number | undefined> {
+  return {
+    description,
+    example,
+    schema: { type: 'integer', minimum, maximum, default: fallback },
+    expected: `a whole number from ${minimum} to ${maximum}`,
+    isRequired: false,
+    read(text) {
+      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= minimum && value <= maximum ? value : undefined;
+    },
+  };
+}
+
+export const CHANNEL_QUERY = {
+  type: oneOf(['id', 'username', 'handle'], 'How the identifier is read.', 'id', 'id'),
+};
+
+const HEX_COLOR = /^(?:[\da-f]{3}){1,2}$/i;
+
+const BACKGROUND: Parameter<Background | undefined> = {
+  description:
+    'With `fit=contain`, the color around the image and behind its transparent parts: `RRGGBB` or `RGB` (hex, without ' +
+    '`#`), or `transparent`. Default: `transparent`; white in JPEG.',
+  example: '1f2937',
+  schema: { type: 'string', pattern: '^(?:transparent|[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$' },
+  expected: 'RRGGBB or RGB (hex, without #), transparent',
+  isRequired: false,
+  read(text) {
+    if (text === 'transparent') return text;
+    if (!HEX_COLOR.test(text)) return undefined;
+    return (text.length === 3 ? text.replaceAll(/./g, '$&$&') : text).toLowerCase();
+  },
+};
+
+export const IMAGE_QUERY = {
+  type: oneOf(
+    [...VARIANTS, 'phone'],
+    'A crop of the banner, or the avatar. `phone` is the same as `mobile`.',
+    'tv',
+    'default',
+  ),
+  format: oneOf(
+    [...FORMATS, 'jpg'],
+    'The format. Default: the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
+    'avif',
+  ),
+  width: wholeNumber(1, 4096, 'Pixels, at most those of the crop. Without `height`, the ratio stays.', 640),
+  height: wholeNumber(1, 4096, 'Pixels, at most those of the crop. Without `width`, the ratio stays.', 360),
+  fit: oneOf(
+    FITS,
+    'With both `width` and `height`: `cover` cuts the crop to their ratio, `contain` scales all of it to fit inside and ' +
+      'pads it to exactly that size.',
+    'contain',
+    'cover',
+  ),
+  background: BACKGROUND,
+  quality: wholeNumber(
+    1,
+    100,
+    'Quality of the encoding. Default: per format, so that all formats look alike. No effect on PNG.',
+    80,
+  ),
+};
+
+const MAX_SEARCH_CODE_POINTS = 100;
+
+/** Blanks around it are dropped. A name or number with blanks is not allowed. */
+const SEARCH_TEXT: Parameter<string> = {
+  description: 'The search text, without surrounding blanks.',
+  example: 'pennant',
+  schema: { type: 'string', minLength: 1, maxLength: MAX_SEARCH_CODE_POINTS },
+  expected: `a text of 1 to ${MAX_SEARCH_CODE_POINTS} characters`,
+  isRequired: true,
+  read(text) {
+    const trimmed = text.trim();
+    return trimmed !== '' && [...trimmed].length <= MAX_SEARCH_CODE_POINTS ? trimmed : undefined;
+  },
+};
+
+/** After a variant in the path, which has no default. */
+export const VARIANT_QUERY = {
+  ...IMAGE_QUERY,
+  type: { ...IMAGE_QUERY.type, schema: { type: 'string', enum: [...VARIANTS, 'phone'] } },
+} satisfies Parameters;
+
+export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 50, 'Maximum number of results.', 5, 20) };
+
+const MAX_BATCH = 50;
+
+/** In one parameter. The endpoint checks each value. */
+const BATCH_IDS: Parameter<readonly string[]> = {
+  description: 'Channel IDs and @handles, separated by commas. Several parameters `ids` are joined.',
+  example: ['UCPennantSample00000001A', '@pennantsample'],
+  schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_BATCH },
+  expected: `1 to ${MAX_BATCH} values, separated by commas`,
+  isRequired: true,
+  isJoined: true,
+  read(text) {
+    const values = text.split(',', MAX_BATCH + 1);
+    return text === '' || values.length > MAX_BATCH ? undefined : values;
+  },
+};
+
+export const BATCH_QUERY = { ids: BATCH_IDS };
+
+export const BADGE_QUERY = {
+  metric: oneOf(['subscribers', 'views', 'videos'], 'The count that the badge shows.', 'views', 'subscribers'),
+};
+
+const MAX_LABEL_CODE_POINTS = 60;
+
+/** Neither control characters nor noncharacters, which XML forbids. */
+const LABEL: Parameter<string | undefined> = {
+  description: 'The text on the left. Default: the metric.',
+  example: 'on YouTube',
+  schema: { type: 'string', minLength: 1, maxLength: MAX_LABEL_CODE_POINTS },
+  expected: `a text of 1 to ${MAX_LABEL_CODE_POINTS} characters`,
+  isRequired: false,
+  read(text) {
+    const label = text.trim();
+    const isPrintable = !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(label);
+    return label !== '' && [...label].length <= MAX_LABEL_CODE_POINTS && isPrintable ? label : undefined;
+  },
+};
+
+/** The names that badge-maker documents (6.0.0). */
+const COLOR_NAMES = [
+  ...[
+    'brightgreen',
+    'green',
+    'yellow',
+    'yellowgreen',
+    'orange',
+    'red',
+    'blue',
+    'grey',
+    'gray',
+    'lightgrey',
+    'lightgray',
+  ],
+  ...['critical', 'important', 'success', 'informational', 'inactive'],
+];
+
+const BADGE_COLOR: Parameter<string | undefined> = {
+  description: 'The color on the right: a name of shields.io, or `RRGGBB` or `RGB` (hex, without `#`).',
+  example: 'blue',
+  schema: { type: 'string', pattern: `^(?:${COLOR_NAMES.join('|')}|[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$` },
+  expected: `${COLOR_NAMES.join(', ')}, RRGGBB or RGB (hex, without #)`,
+  isRequired: false,
+  read: (text) => (COLOR_NAMES.includes(text) || HEX_COLOR.test(text) ? text : undefined),
+};
+
+/** The parameters of a badge's image, besides those of its JSON. */
+export const BADGE_IMAGE_QUERY = {
+  style: oneOf(['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'], 'The design.', 'flat-square', 'flat'),
+  label: LABEL,
+  color: BADGE_COLOR,
+};
+
+export type BadgeAppearance = Values<typeof BADGE_IMAGE_QUERY>;
+
+/** Decoded names and values in their order. @param query with its question mark; may be empty */
+export function parseQuery(query: string): ParsedUrlQuery {
+  return parse(query.slice(1), '&', '=', { maxKeys: 0 });
+}
+
+/**
+ * Reads the parameters of one endpoint. Unknown ones are ignored, because clients add them to bypass caches.
+ *
+ * @throws AppError `invalid_parameter` naming the first parameter that is missing, empty, given twice or not allowed
+ */
+export function readQuery<Query extends Parameters>(parameters: Query, raw: ParsedUrlQuery): Values<Query> {
+  const values: Record<string, unknown> = {};
+  for (const name in parameters) values[name] = readParameter(name, parameters[name] as Parameter, raw[name]);
+  return values as Values<Query>;
+}
+
+function readParameter(name: string, parameter: Parameter, given: ParsedUrlQuery[string]): unknown {
+  const { isRequired, isJoined = false, expected, read } = parameter;
+  if (given === undefined && !isRequired) return undefined;
+  if (Array.isArray(given) && !isJoined) {
+    throw new AppError('invalid_parameter', `The parameter "${name}" is given more than once. Give it once.`);
+  }
+  const raw = Array.isArray(given) ? given.join(',') : given;
+  const value = raw === undefined ? undefined : read(raw);
+  if (value === undefined) throw new AppError('invalid_parameter', `${faultOf(name, raw)}. Valid: ${expected}.`);
+  return value;
+}
+
+function faultOf(name: string, raw: string | undefined): string {
+  if (raw === undefined) return `The parameter "${name}" is missing`;
+  return raw.trim() === '' ? `The parameter "${name}" is empty` : `${quoted(raw)} is not a valid ${name}`;
+}

@@ -12,6 +12,8 @@ interface FormatRow {
   readonly quality: number | undefined;
   /** For a client that waits. */
   readonly fast: EncoderOptions;
+  /** Encoder time of `fast` for a noisy photograph, on one core. Only the relation between formats matters. */
+  readonly msPerMegapixel: number;
   /** For the background: takes longer, needs fewer bytes and looks the same. */
   readonly optimized: EncoderOptions;
   /** How much lower the quality of `optimized` can be without looking worse than `fast` (`npm run bench -- --only encode`). */
@@ -29,6 +31,7 @@ export const FORMAT_TABLE = {
     hasTransparency: true,
     quality: 60,
     fast: { effort: 0, chromaSubsampling: '4:2:0' },
+    msPerMegapixel: 50,
     optimized: { effort: 3, chromaSubsampling: '4:2:0' },
     optimizedQualityStep: 2,
     // libvips: heifsave.
@@ -41,6 +44,7 @@ export const FORMAT_TABLE = {
     hasTransparency: true,
     quality: 82,
     fast: { effort: 2 },
+    msPerMegapixel: 50,
     optimized: { effort: 4 },
     // RFC 9649 section 2.5: 14 bits.
     maxSidePx: 16_383,
@@ -53,6 +57,7 @@ export const FORMAT_TABLE = {
     quality: 80,
     // Both give the same pixels. The best Huffman tables need a second pass over the image.
     fast: { optimiseCoding: false },
+    msPerMegapixel: 5,
     optimized: { optimiseScans: true },
     // libjpeg-turbo: JPEG_MAX_DIMENSION.
     maxSidePx: 65_500,
@@ -65,6 +70,7 @@ export const FORMAT_TABLE = {
     hasTransparency: true,
     quality: undefined,
     fast: { compressionLevel: 2, adaptiveFiltering: true },
+    msPerMegapixel: 60,
     optimized: { compressionLevel: 9, adaptiveFiltering: true },
     // PNG, third edition, section 11.2.1: 31 bits. No original has as many pixels.
     maxSidePx: 2 ** 31 - 1,

@@ -4,6 +4,7 @@ import type { HttpSender, SentResponse } from '../helpers/http-request.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { jsonResponse, type ReplayResponse } from '../helpers/replay-responses.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
 import { encodersOf, type FaultContext, type Subject, stopService } from './context.ts';
 import { IMAGE_CASES, type ImageCase } from './image-cases.ts';
 import { SHAPES, type Shape } from './image-shapes.ts';
@@ -14,6 +15,8 @@ import { findEmptySamples, findResponseFaults, isRefusal } from './response-faul
 
 /** No request takes longer. */
 const LONGEST_MS = 12_000;
+
+const CARD = { width: 32, height: 18 };
 
 /** Hostile images, and a codec that hangs. */
 export const images: Subject = {
@@ -35,9 +38,12 @@ async function serveStrangeImages(context: FaultContext): Promise<void> {
   const originals = IMAGE_CASES.map(async ({ contentType = 'image/png', make }) =>
     respondWithStatus(200, { 'content-type': contentType }, await make()),
   );
-  await serve(context, await Promise.all(originals), async (client) => {
+  const card = respondWithStatus(200, { 'content-type': 'image/png' }, await drawTestCard(CARD).png().toBuffer());
+  await serve(context, [...(await Promise.all(originals)), ...IMAGE_CASES.map(() => card)], async (client) => {
     for (const [index, one] of IMAGE_CASES.entries()) {
       await context.measure('images', one.name, () => askForFormats(client, index, one));
+      // After five failures in a row the image host would be paused.
+      await client.send({ url: `/${channelIdOf(IMAGE_CASES.length + index)}/tv.jpeg?width=16` });
     }
   });
 }
@@ -115,7 +121,7 @@ async function describe({ status, bytes }: SentResponse): Promise<string> {
 }
 
 function channelIdOf(index: number): string {
-  return `UCstrangeimage${String(index).padStart(8, '0')}`;
+  return `UCstrangeimage${String(index).padStart(10, '0')}`;
 }
 
 function channelPage(index: number): ReplayResponse {

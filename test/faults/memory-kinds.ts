@@ -112,7 +112,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
   },
 ];
 
-/** Requests that need an upstream. Fewer than half of the calls fail, or the upstream would be paused. */
+/** Requests that need an upstream. Never five in a row fail, or the upstream would be paused. */
 export const UPSTREAM_KINDS: readonly RequestKind[] = [
   {
     name: 'records',
@@ -123,8 +123,8 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
   },
   {
     name: 'hidden and absent channels',
-    counts: [6_000, LONG],
-    request: (number) => ({ url: `/channel/${numberedChannelId(number % 9 < 4 ? 'x' : 'a', number)}` }),
+    counts: [8_000, LONG],
+    request: (number) => ({ url: `/channel/${numberedChannelId(number % 3 === 0 ? 'x' : 'a', number)}` }),
     statuses: [404, 503],
     fills: { 'failed requests to youtube': FULL },
   },

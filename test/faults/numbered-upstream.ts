@@ -31,6 +31,10 @@ export async function startNumberedUpstream(): Promise<FakeUpstream> {
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url?.startsWith('/feeds/')) {
+      response.writeHead(404).end();
+      return;
+    }
     if (request.method === 'GET') {
       const channelId = ID.exec(request.url ?? '')?.[0] ?? '';
       if (channelId.startsWith('UCr')) {

@@ -31,9 +31,9 @@ interface KeyAttack {
 }
 
 const WITHOUT_TITLE = 'UConeKeyWithoutTitle0001';
-const REFUSED = 'UConeKeyRefusedImage01';
-const CUT = 'UConeKeyCutImage000001';
-const GONE = 'UConeKeyGoneImage00001';
+const REFUSED = 'UConeKeyRefusedImage0001';
+const CUT = 'UConeKeyCutImage00000001';
+const GONE = 'UConeKeyGoneImage0000001';
 
 const ATTACKS: readonly KeyAttack[] = [
   { name: 'one channel that is not shown', ...channelAttack('UCreplayRegional00000011', 503) },

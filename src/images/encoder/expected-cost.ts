@@ -1,13 +1,9 @@
-import type { Format } from '../../domain/formats.ts';
+import { formatRow } from '../../domain/formats.ts';
 import type { EncoderTask } from './job.ts';
 
-/**
- * Milliseconds of an encoder process, as measured with noisy photographs on one core. Only their relation matters: the real
- * time is charged once it is known.
- */
+/** Milliseconds of an encoder process. The real time is charged once it is known. */
 const TASK_MS = 10;
 const MS_PER_DECODED_MEGAPIXEL = 3;
-const MS_PER_ENCODED_MEGAPIXEL: Readonly<Record<Format, number>> = { avif: 50, webp: 50, png: 60, jpeg: 5 };
 const MEGAPIXEL = 1_000_000;
 
 /** How long an encoder process will need for the task, in milliseconds. */
@@ -15,6 +11,6 @@ export function expectedMs(task: EncoderTask): number {
   if (task.kind === 'inspect') return TASK_MS;
   const { crop, output, format } = task.job;
   const decodingMs = ((crop.width * crop.height) / MEGAPIXEL) * MS_PER_DECODED_MEGAPIXEL;
-  const encodingMs = ((output.width * output.height) / MEGAPIXEL) * MS_PER_ENCODED_MEGAPIXEL[format];
+  const encodingMs = ((output.width * output.height) / MEGAPIXEL) * formatRow(format).msPerMegapixel;
   return TASK_MS + decodingMs + encodingMs;
 }

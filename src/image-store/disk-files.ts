@@ -23,6 +23,7 @@ import {
   isContentOf,
   relativePathOf,
   shardOf,
+  shardsOfChannel,
 } from './file-names.ts';
 import { createShards, filesIn, shardsIn } from './shards.ts';
 
@@ -153,9 +154,9 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
     await evictSurplus();
   }
 
-  async function erase(isErased: (file: FileName) => boolean) {
+  async function erase(shardNames: Iterable<string>, isErased: (file: FileName) => boolean) {
     const erased = { files: 0, bytes: 0 };
-    for (const shard of await shardsIn(directory)) {
+    for (const shard of shardNames) {
       if (!(await filesIn(directory, shard)).some(isErased)) continue;
       for (const { bytes } of await shards.remove(shard, isErased)) {
         erased.files += 1;
@@ -200,15 +201,17 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
     },
 
     /**
-     * Removes every file that the change concerns, also those of other processes. Rejects if one cannot be removed.
+     * Removes every file that the change concerns, also those of other processes. Lists only the directories of its
+     * channels. Rejects if a file cannot be removed.
      *
      * @returns the number of the removed files and their disk usage
      */
     async erase({ channelIds, includesImages }: Change) {
       if (!includesImages) return { files: 0, bytes: 0 };
-      if (channelIds === 'all') return erase(() => true);
+      if (channelIds === 'all') return erase(await shardsIn(directory), () => true);
       const digests = new Set([...channelIds].map(channelDigestOf));
-      return erase((file) => digests.has(channelDigestIn(file)));
+      const ofChannels = new Set([...digests].flatMap(shardsOfChannel));
+      return erase(ofChannels, (file) => digests.has(channelDigestIn(file)));
     },
 
     stats: usage.stats,

@@ -18,7 +18,7 @@ describe('the disk usage', () => {
     const customBytes = BLOCK_BYTES;
     const bytes = plainBytes + customBytes + 2 * BLOCK_BYTES;
     expect(usage.stats()).toMatchObject({ entries: 3, bytes, plainBytes, customBytes });
-    expect([usage.hasClass('000', 'plain'), usage.hasClass('000', 'custom')]).toEqual([true, false]);
+    expect([usage.countOf('000', 'plain'), usage.countOf('000', 'custom')]).toEqual([2, 0]);
   });
 
   it('follows a directory that is counted again', () => {
@@ -26,7 +26,7 @@ describe('the disk usage', () => {
     usage.count('abc', [fileOf(10_000), fileOf(7, 'custom')]);
     usage.count('abc', [fileOf(7, 'custom')]);
     expect(usage.stats()).toMatchObject({ entries: 1, plainBytes: 0 });
-    expect(usage.hasClass('abc', 'plain')).toBe(false);
+    expect(usage.countOf('abc', 'plain')).toBe(0);
     usage.count('abc', []);
     expect(usage.stats()).toMatchObject({ entries: 0, bytes: 0, plainBytes: 0, customBytes: 0 });
   });

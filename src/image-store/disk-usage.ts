@@ -53,8 +53,8 @@ export function createDiskUsage(maxBytes: number, maxFiles: number) {
       }
     },
 
-    /** True when files of this class were counted in the directory. */
-    hasClass: (shard: string, fileClass: FileClass) => usageIn(Number.parseInt(shard, 16), fileClass).files > 0,
+    /** The number of files of this class that were counted in the directory. */
+    countOf: (shard: string, fileClass: FileClass) => usageIn(Number.parseInt(shard, 16), fileClass).files,
 
     /** True when a file of this length may be written. A custom file never displaces a plain one. */
     hasRoomFor(bytes: number, fileClass: FileClass): boolean {

@@ -1,10 +1,13 @@
+import { symlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
+import { BLOCK_BYTES, shardsOf } from '../../test/helpers/file-store.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { changeOfChannels, EVERYTHING } from '../store/changes.ts';
 import { createDiskFileStore, type FileStore } from './disk-files.ts';
+import { SHARD_COUNT, shardAt } from './file-names.ts';
 
 const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
 const IMAGE = Buffer.alloc(1_000, 'image');
@@ -40,6 +43,22 @@ test('every file of a channel is erased: originals, images and custom sizes of a
   expect(await other.get(`image2/${GONE}/now/plain`)).toBeUndefined();
   expect(await files.get(`original/${KEPT}/a year ago`)).toEqual(IMAGE);
   expect(files.stats()).toMatchObject({ plainBytes: 2 * BLOCK_BYTES, customBytes: 40 * BLOCK_BYTES });
+});
+
+test('a channel is erased without listing the directories of other channels', async () => {
+  const directory = await createTemporaryDirectory();
+  const files = open(directory);
+  for (let width = 1; width <= 100; width += 1) await files.set(`image2/${GONE}/now/${width}`, IMAGE, 'custom');
+  const ofChannel = await shardsOf(directory);
+  expect(ofChannel).toHaveLength(16);
+  for (let number = 0; number < SHARD_COUNT; number += 1) {
+    const path = join(directory, shardAt(number));
+    // Listing a link to itself fails.
+    if (!ofChannel.includes(shardAt(number))) symlinkSync(path, path);
+  }
+  expect(await files.erase(changeOfChannels(new Set([GONE])))).toMatchObject({ files: 100 });
+  expect(await fileNames(directory)).toEqual([]);
+  await expect(files.erase(EVERYTHING)).rejects.toThrow('ELOOP');
 });
 
 test('everything is erased, and new files are stored', async () => {

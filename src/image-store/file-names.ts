@@ -12,7 +12,7 @@ export type FileClass = 'plain' | 'custom';
  * does not match its name, the file is truncated, damaged or foreign.
  */
 export interface FileName {
-  /** 96 bits of the key's SHA-256 and 64 bits of its channel's: enough against deliberate collisions. */
+  /** 64 bits of the channel's SHA-256 and 96 bits of the key's: enough against deliberate collisions. */
   readonly digest: string;
   readonly bytes: number;
   /** CRC-32. */
@@ -27,25 +27,30 @@ export function imagesDirectory(dataDir: string): string {
   return join(dataDir, 'images');
 }
 
-const KEY_CHARACTERS = 24;
 const CHANNEL_CHARACTERS = 16;
-/** 4,096 directories: with a million files, each has 244. A lookup lists one of them. */
+const KEY_CHARACTERS = 24;
+/**
+ * The name of a directory: two hexadecimal digits of the channel's digest and one of the key's. A lookup lists one of the
+ * 4,096 directories (of a million files, 244), and a purge lists the 16 of its channel.
+ */
 const SHARD_CHARACTERS = 3;
+const SHARD_CHANNEL_CHARACTERS = 2;
 export const SHARD_COUNT = 16 ** SHARD_CHARACTERS;
+const SHARDS_OF_CHANNEL = 16 ** (SHARD_CHARACTERS - SHARD_CHANNEL_CHARACTERS);
 const FILE_NAME = /^([0-9a-f]{40})-(\d{1,12})-([0-9a-f]{8})\.(original|plain|custom)$/;
 
 export function digestOf(key: string): string {
-  return hash('sha256', key).slice(0, KEY_CHARACTERS) + channelDigestOf(channelOfImage(key));
+  return channelDigestOf(channelOfImage(key)) + hash('sha256', key).slice(0, KEY_CHARACTERS);
 }
 
-/** The part that the names of a channel's files share. */
+/** The beginning of the names of a channel's files. */
 export function channelDigestOf(channelId: string): string {
   return hash('sha256', channelId).slice(0, CHANNEL_CHARACTERS);
 }
 
 /** The channel's part of a file name. */
 export function channelDigestIn({ digest }: FileName): string {
-  return digest.slice(KEY_CHARACTERS);
+  return digest.slice(0, CHANNEL_CHARACTERS);
 }
 
 export async function fileNameOf(key: string, content: Buffer, fileClass: FileClass): Promise<FileName> {
@@ -76,7 +81,14 @@ async function checksumOf(content: Buffer): Promise<number> {
 }
 
 export function shardOf(digest: string): string {
-  return digest.slice(0, SHARD_CHARACTERS);
+  const ofKey = digest.slice(CHANNEL_CHARACTERS, CHANNEL_CHARACTERS + SHARD_CHARACTERS - SHARD_CHANNEL_CHARACTERS);
+  return digest.slice(0, SHARD_CHANNEL_CHARACTERS) + ofKey;
+}
+
+/** The directories that a channel's files are in. */
+export function shardsOfChannel(channelDigest: string): string[] {
+  const first = Number.parseInt(channelDigest.slice(0, SHARD_CHANNEL_CHARACTERS), 16) * SHARDS_OF_CHANNEL;
+  return Array.from({ length: SHARDS_OF_CHANNEL }, (_, index) => shardAt(first + index));
 }
 
 /** The directory of a number from 0 to `SHARD_COUNT - 1`: its hexadecimal digits. */

@@ -27,10 +27,12 @@ const PAUSE_FACTOR = 9;
 /** The limit when the disk is slow or busy: 4,096 directories then take some minutes. */
 const MAX_PAUSE_MS = 20;
 /**
- * The names of the directories are digests, so the files of any directory are a random sample of all files. The oldest 8
- * of 256 are among the oldest 3 % of all files on average, and almost never above 8 %. All files of a smaller store are read.
+ * The oldest 8 of 256 random files are among the oldest 3 % of all files on average, and almost never above 8 %. A directory
+ * has files of 1/256 of the channels, chosen by their digests, so a sample has files of several directories. Nearly all
+ * files of a smaller store are read.
  */
 const SAMPLE_FILES = 256;
+const SAMPLE_FILES_OF_SHARD = 16;
 const VICTIMS_OF_SAMPLE = 8;
 /** A time further in the future was written with a wrong clock. It would protect its file until then. */
 const MAX_AHEAD_MS = 3_600_000;
@@ -108,16 +110,29 @@ export function createShards(directory: string, usage: DiskUsage, clock: Clock) 
     return { file, usedAtMs: isSound ? found.mtimeMs : 0 };
   }
 
+  /**
+   * Every directory that has files of the class, or may have them because it is not counted yet. At each place of the
+   * order, the probability of a directory is proportional to its files: the files of one channel are in few directories.
+   */
+  function shardsInRandomOrder(fileClass: FileClass): string[] {
+    const places: { readonly shard: string; readonly place: number }[] = [];
+    for (let number = 0; number < SHARD_COUNT; number += 1) {
+      const shard = shardAt(number);
+      const files = usage.countOf(shard, fileClass) || (isCounted ? 0 : 1);
+      if (files > 0) places.push({ shard, place: -Math.log(Math.random()) / files });
+    }
+    return places.sort((left, right) => left.place - right.place).map(({ shard }) => shard);
+  }
+
   /** One after the other: images that clients wait for are read in between. */
   async function chooseVictims(fileClass: FileClass): Promise<Victim[]> {
     const sample: Victim[] = [];
-    for (const shard of shardsInRandomOrder()) {
+    for (const shard of shardsInRandomOrder(fileClass)) {
       if (sample.length >= SAMPLE_FILES) break;
-      if (isCounted && !usage.hasClass(shard, fileClass)) continue;
       // Also corrects the sums of a directory that another process has changed.
       const files = await change(shard, async (unchanged) => unchanged);
       const ofClass = files.filter((file) => file.fileClass === fileClass);
-      for (const file of someOf(ofClass, SAMPLE_FILES - sample.length)) {
+      for (const file of someOf(ofClass, Math.min(SAMPLE_FILES_OF_SHARD, SAMPLE_FILES - sample.length))) {
         const found = await inspect(file);
         if (found !== undefined) sample.push(found);
       }
@@ -174,13 +189,6 @@ async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<voi
   await untilAborted(elapsed, signal).catch(cancel);
 }
 
-/** Every directory once. An odd step visits all of a power of two. */
-function* shardsInRandomOrder(): Generator<string> {
-  const first = Math.floor(Math.random() * SHARD_COUNT);
-  const step = 1 + 2 * Math.floor(Math.random() * (SHARD_COUNT / 2));
-  for (let number = 0; number < SHARD_COUNT; number += 1) yield shardAt((first + number * step) % SHARD_COUNT);
-}
-
 /** This many consecutive files from a random position, because file systems list files in an order of their own. */
 function someOf<T>(items: readonly T[], count: number): T[] {
   const first = Math.floor(Math.random() * items.length);
@@ -195,9 +203,9 @@ export async function shardsIn(directory: string): Promise<string[]> {
 /** The store's files in one of the directories. */
 export async function filesIn(directory: string, shard: string): Promise<FileName[]> {
   return (await listed(join(directory, shard)))
-    .filter((text) => text.startsWith(shard))
     .map(parseFileName)
-    .filter((name) => name !== undefined);
+    .filter((name) => name !== undefined)
+    .filter(({ digest }) => shardOf(digest) === shard);
 }
 
 export async function readFileStatistics(directory: string): Promise<Statistics> {

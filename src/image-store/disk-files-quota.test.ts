@@ -1,17 +1,17 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {
   BLOCK_BYTES,
   bytesOf,
   bytesOnDisk,
+  keyOf,
   pathOf,
   SMALL_FILE_BYTES,
   setUpFileStore,
   shardsOf,
 } from '../../test/helpers/file-store.ts';
 import { EVERYTHING } from '../store/changes.ts';
-import { digestOf } from './file-names.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -20,13 +20,13 @@ describe('the quota', () => {
     const { directory, clock, openScanned, countOf } = await setUpFileStore({ maxBytes: 3 * SMALL_FILE_BYTES });
     const files = await openScanned();
     for (const key of ['a', 'b', 'c']) {
-      await files.set(key, bytesOf(key), 'plain');
+      await files.set(keyOf(key), bytesOf(key), 'plain');
       clock.advance(1);
     }
-    await files.get('a');
-    await files.set('d', bytesOf('d'), 'plain');
-    expect(await files.get('b')).toBeUndefined();
-    expect(await files.get('a')).toEqual(bytesOf('a'));
+    await files.get(keyOf('a'));
+    await files.set(keyOf('d'), bytesOf('d'), 'plain');
+    expect(await files.get(keyOf('b'))).toBeUndefined();
+    expect(await files.get(keyOf('a'))).toEqual(bytesOf('a'));
     expect(files.stats()).toMatchObject({ entries: 3, bytes: 3 * SMALL_FILE_BYTES, maxBytes: 3 * SMALL_FILE_BYTES });
     expect(await bytesOnDisk(directory)).toBe(3 * SMALL_FILE_BYTES);
     expect(countOf('evicted')).toBe(1);
@@ -35,7 +35,8 @@ describe('the quota', () => {
   it('counts the disk usage of small files and their directories', async () => {
     const { directory, open } = await setUpFileStore({ maxBytes: 400_000 });
     const files = open();
-    for (let number = 0; number < 120; number += 1) await files.set(`key ${number}`, bytesOf(`${number}`, 1), 'plain');
+    for (let number = 0; number < 120; number += 1)
+      await files.set(keyOf(`key ${number}`), bytesOf(`${number}`, 1), 'plain');
     expect(files.stats().bytes).toBe(await bytesOnDisk(directory));
     expect(files.stats().bytes).toBeGreaterThan(400_000 - SMALL_FILE_BYTES);
     expect(files.stats().bytes).toBeLessThanOrEqual(400_000);
@@ -44,20 +45,23 @@ describe('the quota', () => {
   it('leaves no empty directories', async () => {
     const { directory, open } = await setUpFileStore({ maxBytes: 3 * SMALL_FILE_BYTES });
     const files = open();
-    for (let number = 0; number < 20; number += 1) await files.set(`key ${number}`, bytesOf('image'), 'plain');
+    for (let number = 0; number < 20; number += 1) await files.set(keyOf(`key ${number}`), bytesOf('image'), 'plain');
     expect(await shardsOf(directory)).toHaveLength(3);
     await files.erase(EVERYTHING);
     expect(await shardsOf(directory)).toEqual([]);
   });
 
-  it('applies during many concurrent writes', async () => {
+  it.each([
+    ['many channels', (number: number) => keyOf(`${number}`)],
+    ['one channel', (number: number) => `image/one/${number}`],
+  ])('applies during many concurrent writes of images of %s', async (_, keyAt) => {
     const { directory, open } = await setUpFileStore({ maxBytes: 400_000 });
     const files = open();
     for (let round = 0; round < 10; round += 1) {
       await Promise.all(
         Array.from({ length: 40 }, (_, index) => {
           const number = (round * 40 + index) % 150;
-          return files.set(`key ${number}`, bytesOf(`${number}`, 500 + number * 100), number % 3 ? 'plain' : 'custom');
+          return files.set(keyAt(number), bytesOf(`${number}`, 500 + number * 100), number % 3 ? 'plain' : 'custom');
         }),
       );
       const { bytes, customBytes } = files.stats();
@@ -74,7 +78,7 @@ describe('the quota', () => {
     for (let round = 0; round < 20; round += 1) {
       let isWriting = true;
       const writes = Promise.all(
-        Array.from({ length: 10 }, (_, index) => files.set(`key ${round} ${index}`, bytesOf('image'), 'plain')),
+        Array.from({ length: 10 }, (_, index) => files.set(keyOf(`key ${round} ${index}`), bytesOf('image'), 'plain')),
       ).finally(() => {
         isWriting = false;
       });
@@ -92,12 +96,12 @@ describe('the quota', () => {
     const { clock, open } = await setUpFileStore({ maxFiles: 8 });
     const files = open();
     for (let number = 0; number < 12; number += 1) {
-      await files.set(`key ${number}`, bytesOf('image'), 'plain');
+      await files.set(keyOf(`key ${number}`), bytesOf('image'), 'plain');
       clock.advance(1);
     }
     expect(files.stats()).toMatchObject({ entries: 8, maxEntries: 8 });
-    expect(await files.get('key 3')).toBeUndefined();
-    expect(await files.get('key 4')).toBeDefined();
+    expect(await files.get(keyOf('key 3'))).toBeUndefined();
+    expect(await files.get(keyOf('key 4'))).toBeDefined();
   });
 
   it.each([
@@ -106,9 +110,10 @@ describe('the quota', () => {
   ])('gives images of own size at most a quarter of the %s', async (_, bounds) => {
     const { open } = await setUpFileStore(bounds);
     const files = open();
-    for (let number = 0; number < 20; number += 1) await files.set(`custom ${number}`, bytesOf('custom'), 'custom');
+    for (let number = 0; number < 20; number += 1)
+      await files.set(keyOf(`custom ${number}`), bytesOf('custom'), 'custom');
     expect(files.stats()).toMatchObject({ entries: 4, plainBytes: 0, customBytes: 4 * BLOCK_BYTES });
-    expect(await files.get('custom 19')).toBeDefined();
+    expect(await files.get(keyOf('custom 19'))).toBeDefined();
   });
 
   it.each([
@@ -117,62 +122,29 @@ describe('the quota', () => {
   ])('evicts images of own size first, and never evicts others for them: %s', async (_, bounds) => {
     const { open } = await setUpFileStore(bounds);
     const files = open();
-    await files.set('custom', bytesOf('custom'), 'custom');
-    for (let number = 0; number < 8; number += 1) await files.set(`plain ${number}`, bytesOf('plain'), 'plain');
+    await files.set(keyOf('custom'), bytesOf('custom'), 'custom');
+    for (let number = 0; number < 8; number += 1) await files.set(keyOf(`plain ${number}`), bytesOf('plain'), 'plain');
     expect(files.stats()).toMatchObject({ plainBytes: 8 * BLOCK_BYTES, customBytes: 0 });
-    await files.set('custom', bytesOf('custom'), 'custom');
+    await files.set(keyOf('custom'), bytesOf('custom'), 'custom');
     expect(files.stats()).toMatchObject({ plainBytes: 8 * BLOCK_BYTES, customBytes: 0 });
   });
 
   it('does not store a file larger than the quota', async () => {
     const { open } = await setUpFileStore({ maxBytes: 8 * BLOCK_BYTES });
     const files = open();
-    await files.set('small', bytesOf('small'), 'plain');
-    await files.set('large', bytesOf('large', 7 * BLOCK_BYTES + 1), 'plain');
-    await files.set('large custom', bytesOf('large', 2 * BLOCK_BYTES + 1), 'custom');
+    await files.set(keyOf('small'), bytesOf('small'), 'plain');
+    await files.set(keyOf('large'), bytesOf('large', 7 * BLOCK_BYTES + 1), 'plain');
+    await files.set(keyOf('large custom'), bytesOf('large', 2 * BLOCK_BYTES + 1), 'custom');
     expect(files.stats()).toMatchObject({ plainBytes: BLOCK_BYTES, customBytes: 0, entries: 1 });
   });
 
   it.each([0, 1, BLOCK_BYTES, SMALL_FILE_BYTES - 1])('of %i bytes stores nothing', async (maxBytes) => {
     const { directory, open } = await setUpFileStore({ maxBytes });
     const files = open();
-    await files.set('key', bytesOf('image', 1), 'plain');
-    await files.set('custom', bytesOf('image', 1), 'custom');
-    expect(await files.get('key')).toBeUndefined();
+    await files.set(keyOf('key'), bytesOf('image', 1), 'plain');
+    await files.set(keyOf('custom'), bytesOf('image', 1), 'custom');
+    expect(await files.get(keyOf('key'))).toBeUndefined();
     expect(await bytesOnDisk(directory)).toBe(0);
-  });
-});
-
-describe('eviction in a large store', () => {
-  it('removes files that are among the 10 % used least recently', async () => {
-    const FILES = 400;
-    const { directory, clock, openScanned, countOf } = await setUpFileStore({ maxFiles: FILES, maxBytes: 10_000_000 });
-    const files = await openScanned();
-    const lastUse = new Map<string, number>();
-    let uses = 0;
-    const use = (key: string) => {
-      uses += 1;
-      clock.advance(1_000);
-      lastUse.set(key, uses);
-    };
-    for (let number = 0; number < FILES; number += 1) {
-      await files.set(`key ${number}`, bytesOf('image', 10), 'plain');
-      use(`key ${number}`);
-      const popular = `key ${number - (number % 7)}`;
-      expect(await files.get(popular)).toBeDefined();
-      use(popular);
-    }
-    for (let number = FILES; number < FILES + 50; number += 1) {
-      const order = [...lastUse].sort(([, left], [, right]) => left - right).map(([key]) => key);
-      await files.set(`key ${number}`, bytesOf('image', 10), 'plain');
-      const left = (await readdir(directory, { recursive: true })).join();
-      const rank = order.findIndex((key) => !left.includes(digestOf(key)));
-      expect(rank).toBeGreaterThanOrEqual(0);
-      expect(rank).toBeLessThan(0.1 * FILES);
-      lastUse.delete(order[rank] as string);
-      use(`key ${number}`);
-    }
-    expect(countOf('evicted')).toBe(50);
   });
 });
 
@@ -181,24 +153,24 @@ describe('the time of last use', () => {
     const { directory, clock, openScanned } = await setUpFileStore();
     const before = await openScanned();
     for (const key of ['a', 'b', 'c', 'd']) {
-      await before.set(key, bytesOf(key), 'plain');
+      await before.set(keyOf(key), bytesOf(key), 'plain');
       clock.advance(HOUR_MS);
     }
-    await before.get('a');
+    await before.get(keyOf('a'));
     await before.close();
 
     const after = await openScanned(2 * SMALL_FILE_BYTES);
     expect(after.stats()).toMatchObject({ plainBytes: 2 * BLOCK_BYTES, customBytes: 0, entries: 2 });
     expect(await bytesOnDisk(directory)).toBe(2 * SMALL_FILE_BYTES);
-    expect(await after.get('a')).toBeDefined();
-    expect(await after.get('d')).toBeDefined();
+    expect(await after.get(keyOf('a'))).toBeDefined();
+    expect(await after.get(keyOf('d'))).toBeDefined();
   });
 
   it('reduces a directory with too many files to those used most recently', async () => {
     const { clock, openScanned } = await setUpFileStore();
     const before = await openScanned();
     for (let number = 0; number < 60; number += 1) {
-      await before.set(`key ${number}`, bytesOf(`${number}`), 'plain');
+      await before.set(keyOf(`key ${number}`), bytesOf(`${number}`), 'plain');
       clock.advance(HOUR_MS);
     }
     await before.close();
@@ -206,23 +178,23 @@ describe('the time of last use', () => {
     const after = await openScanned(1_000_000, 10);
     expect(after.stats()).toMatchObject({ entries: 10, maxEntries: 10 });
     for (let number = 0; number < 60; number += 1) {
-      expect((await after.get(`key ${number}`)) !== undefined, `key ${number}`).toBe(number >= 50);
+      expect((await after.get(keyOf(`key ${number}`))) !== undefined, `key ${number}`).toBe(number >= 50);
     }
   });
 
   it('keeps the order of use while the clock is wrong and after it is set back', async () => {
     const { clock, openScanned } = await setUpFileStore({ maxFiles: 3 });
     const files = await openScanned();
-    await files.set('a', bytesOf('a'), 'plain');
+    await files.set(keyOf('a'), bytesOf('a'), 'plain');
     clock.jumpWallClock(72 * HOUR_MS);
-    await files.set('b', bytesOf('b'), 'plain');
+    await files.set(keyOf('b'), bytesOf('b'), 'plain');
     clock.jumpWallClock(-72 * HOUR_MS);
     clock.advance(1);
-    await files.set('c', bytesOf('c'), 'plain');
+    await files.set(keyOf('c'), bytesOf('c'), 'plain');
     clock.advance(1);
-    await files.set('d', bytesOf('d'), 'plain');
-    await files.set('e', bytesOf('e'), 'plain');
-    const left = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((key) => files.get(key)));
+    await files.set(keyOf('d'), bytesOf('d'), 'plain');
+    await files.set(keyOf('e'), bytesOf('e'), 'plain');
+    const left = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((key) => files.get(keyOf(key))));
     expect(left.map((bytes) => bytes !== undefined)).toEqual([false, false, true, true, true]);
   });
 
@@ -230,28 +202,28 @@ describe('the time of last use', () => {
     const { clock, openScanned } = await setUpFileStore();
     const before = await openScanned();
     clock.jumpWallClock(72 * HOUR_MS);
-    await before.set('from the future', bytesOf('image'), 'plain');
+    await before.set(keyOf('from the future'), bytesOf('image'), 'plain');
     await before.close();
     clock.jumpWallClock(-72 * HOUR_MS);
     await (await openScanned()).close();
     clock.advance(2 * HOUR_MS);
     const next = await openScanned(1_000_000, 1);
-    await next.set('new', bytesOf('image'), 'plain');
-    expect(await next.get('from the future')).toBeUndefined();
-    expect(await next.get('new')).toBeDefined();
+    await next.set(keyOf('new'), bytesOf('image'), 'plain');
+    expect(await next.get(keyOf('from the future'))).toBeUndefined();
+    expect(await next.get(keyOf('new'))).toBeDefined();
   });
 
   it('records a use on disk once an hour in a store that evicts nothing, also for a file in constant use', async () => {
     const { clock, open } = await setUpFileStore();
     const files = open();
     clock.advance(32 * HOUR_MS);
-    await files.set('key', bytesOf('image'), 'plain');
-    const path = await pathOf(files, 'key');
+    await files.set(keyOf('key'), bytesOf('image'), 'plain');
+    const path = await pathOf(files, keyOf('key'));
     const writtenAtMs = clock.now();
     const modified = [];
     for (let step = 0; step < 4; step += 1) {
       clock.advance(HOUR_MS / 2);
-      await files.get('key');
+      await files.get(keyOf('key'));
       modified.push((await stat(path)).mtimeMs - writtenAtMs);
     }
     expect(modified).toEqual([0, HOUR_MS, HOUR_MS, 2 * HOUR_MS]);
@@ -261,9 +233,9 @@ describe('the time of last use', () => {
     const { clock, open } = await setUpFileStore();
     const files = open();
     clock.jumpWallClock(72 * HOUR_MS);
-    await files.set('key', bytesOf('image'), 'plain');
+    await files.set(keyOf('key'), bytesOf('image'), 'plain');
     clock.jumpWallClock(-72 * HOUR_MS);
-    await files.get('key');
-    expect((await stat(await pathOf(files, 'key'))).mtimeMs).toBe(clock.now());
+    await files.get(keyOf('key'));
+    expect((await stat(await pathOf(files, keyOf('key')))).mtimeMs).toBe(clock.now());
   });
 });

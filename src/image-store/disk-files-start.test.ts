@@ -2,7 +2,14 @@ import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { bytesOf, bytesOnDisk, SMALL_FILE_BYTES, setUpFileStore, shardsOf } from '../../test/helpers/file-store.ts';
+import {
+  bytesOf,
+  bytesOnDisk,
+  keyOf,
+  SMALL_FILE_BYTES,
+  setUpFileStore,
+  shardsOf,
+} from '../../test/helpers/file-store.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { changeOfChannels } from '../store/changes.ts';
 import { createDiskFileStore } from './disk-files.ts';
@@ -10,8 +17,7 @@ import { createDiskFileStore } from './disk-files.ts';
 const HOUR_MS = 3_600_000;
 const FILES = 12;
 const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
-const keyOf = (number: number) => `image2/${number % 2 ? KEPT : GONE}/x/${number}`;
-const KEYS = Array.from({ length: FILES }, (_, number) => keyOf(number));
+const KEYS = Array.from({ length: FILES }, (_, number) => `image2/${number % 2 ? KEPT : GONE}/x/${number}`);
 
 /** A store that has counted one directory of an earlier run, and counts the others when the test says so. */
 async function setUpUnfinishedScan(options: { maxBytes: number }, leftovers: readonly string[] = []) {
@@ -112,10 +118,10 @@ describe('while the files of earlier runs are counted', () => {
 it('files that were removed from outside are not evicted again', async () => {
   const { directory, openScanned, countOf } = await setUpFileStore({ maxBytes: 20 * SMALL_FILE_BYTES });
   const files = await openScanned();
-  for (let number = 0; number < 20; number += 1) await files.set(`key ${number}`, bytesOf('image'), 'plain');
+  for (let number = 0; number < 20; number += 1) await files.set(keyOf(`key ${number}`), bytesOf('image'), 'plain');
   for (const shard of (await shardsOf(directory)).slice(0, 10)) await rm(join(directory, shard), { recursive: true });
   const left = await bytesOnDisk(directory);
-  await files.set('new', bytesOf('new'), 'plain');
+  await files.set(keyOf('new'), bytesOf('new'), 'plain');
   expect(await bytesOnDisk(directory)).toBeGreaterThanOrEqual(left);
   expect(countOf('evicted')).toBe(0);
 });
@@ -125,16 +131,16 @@ it('a file that was used after it was chosen for eviction is kept', async () => 
   const { clock, openScanned } = await setUpFileStore({ directory, maxFiles: 10 });
   const files = await openScanned();
   for (let number = 0; number < 10; number += 1) {
-    await files.set(`key ${number}`, bytesOf('image'), 'plain');
+    await files.set(keyOf(`key ${number}`), bytesOf('image'), 'plain');
     clock.advance(1_000);
   }
   // The first eviction also chooses the next files.
-  await files.set('new', bytesOf('new'), 'plain');
-  const path = (await files.findPath('key 1')) as string;
+  await files.set(keyOf('new'), bytesOf('new'), 'plain');
+  const path = (await files.findPath(keyOf('key 1'))) as string;
   await utimes(path, clock.now() / 1_000, clock.now() / 1_000);
   clock.advance(1_000);
-  await files.set('newer', bytesOf('new'), 'plain');
-  expect(await files.get('key 1')).toBeDefined();
-  expect(await files.get('key 2')).toBeUndefined();
+  await files.set(keyOf('newer'), bytesOf('new'), 'plain');
+  expect(await files.get(keyOf('key 1'))).toBeDefined();
+  expect(await files.get(keyOf('key 2'))).toBeUndefined();
   expect((await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.plain'))).toHaveLength(10);
 });

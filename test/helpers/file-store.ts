@@ -31,6 +31,11 @@ export async function setUpFileStore(options: { maxBytes?: number; maxFiles?: nu
   return { directory, clock, events, open, openScanned, countOf };
 }
 
+/** The key of the only image of its channel, so that few of such files are in one directory. */
+export function keyOf(name: string): string {
+  return `image/${name}/x`;
+}
+
 /** Content of a given length that is unique to the text. */
 export function bytesOf(text: string, length = 1_000): Buffer {
   return Buffer.alloc(length, text);

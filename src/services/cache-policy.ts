@@ -32,8 +32,10 @@ export interface Original extends ImageInfo {
   readonly refKey: string;
   /** The first 32 hex digits of the SHA-256 of its bytes. */
   readonly digest: string;
-  /** When these bytes were first stored, milliseconds since 1970. */
+  /** When these bytes were first stored, milliseconds since 1970. Later than that of the bytes that they replaced. */
   readonly firstStoredAtMs: number;
+  /** When `firstStoredAtMs` was first found to be in the future, because a clock was wrong. */
+  readonly foundInFutureAtMs?: number | undefined;
 }
 
 const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
@@ -101,6 +103,7 @@ const ORIGINAL = fields<Original>({
   refKey: NOT_EMPTY,
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
+  foundInFutureAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
   width: numberIn(1, MAX_ORIGINAL_SIDE_PX),
   height: numberIn(1, MAX_ORIGINAL_SIDE_PX),
   format: oneOf([...FORMATS, 'gif']),

@@ -26,6 +26,8 @@ interface OriginalsOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
+/** The resolution of `Last-Modified`. */
+const LAST_MODIFIED_STEP_MS = 1_000;
 /** A load continues after its callers disconnect: others will request the same image. */
 const NEVER = new AbortController().signal;
 
@@ -76,15 +78,17 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
     previous: Original | undefined,
   ): Promise<Loaded<Original>> {
     const digest = await digestOf(bytes);
-    const isSame = previous?.digest === digest;
     const key = originalBytesKey(channelId, digest);
     images.put(key, bytes, 'plain');
+    if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
     const readable = (await images.findForReading(key)) ?? { bytes };
     const client = currentClient() ?? '';
     const waitingClients = () => waiting.of(ref.key);
-    const info = isSame ? previous : await encoder.inspect(readable, { signal: NEVER, client, waitingClients });
-    const firstStoredAtMs = isSame ? Math.min(previous.firstStoredAtMs, clock.now()) : clock.now();
+    const info = await encoder.inspect(readable, { signal: NEVER, client, waitingClients });
     const { width, height, format, hasAlpha } = info;
+    // `If-Modified-Since` must not match other bytes, even if the clock is behind.
+    const afterPreviousMs = previous === undefined ? 0 : previous.firstStoredAtMs + LAST_MODIFIED_STEP_MS;
+    const firstStoredAtMs = Math.max(clock.now(), afterPreviousMs);
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha } };
   }
 
@@ -101,14 +105,20 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
     return { ...found, isCurrent: isCurrent(found.value) };
   }
 
-  /** A time in the future was written with a wrong clock. It is replaced by the current time. */
+  /**
+   * A first time in the future means that a clock was ahead, or that this one is behind. It is kept, and until then the
+   * time when this was found replaces it.
+   */
   function withPossibleTime(channelId: string, kind: ImageKind, found: FoundOriginal): FoundOriginal {
     const nowMs = clock.now();
-    if (found.value.firstStoredAtMs <= nowMs) return found;
-    void cache.patch(originalKey(channelId, kind), (original) => {
-      return { ...original, firstStoredAtMs: Math.min(original.firstStoredAtMs, nowMs) };
-    });
-    return { ...found, value: { ...found.value, firstStoredAtMs: nowMs } };
+    const { digest, firstStoredAtMs, foundInFutureAtMs } = found.value;
+    if (firstStoredAtMs <= nowMs) return found;
+    if (foundInFutureAtMs === undefined) {
+      void cache.patch(originalKey(channelId, kind), (original) =>
+        original.digest === digest ? { foundInFutureAtMs: nowMs, ...original } : original,
+      );
+    }
+    return { ...found, value: { ...found.value, firstStoredAtMs: Math.min(foundInFutureAtMs ?? nowMs, nowMs) } };
   }
 
   /** Calls `use` again with the image of a newer record if the image's host no longer has it. */

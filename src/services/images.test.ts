@@ -76,6 +76,7 @@ function start(): void {
       read: () => readOriginal(),
     },
     encoder: {
+      libraryVersion: '01234567',
       async encode(job, { priority }) {
         if (priority !== 'background') return encode(job);
         attempts += 1;

@@ -101,7 +101,7 @@ export interface ImageService {
 interface ImageServiceOptions {
   readonly channels: Pick<ChannelService, 'findChannel'>;
   readonly originals: Pick<Originals, 'get' | 'read' | 'readBytes'>;
-  readonly encoder: Pick<Encoder, 'encode'>;
+  readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<ImageStore, 'get' | 'put'>;
   readonly reEncoding: ReEncoding;
   readonly changes: Changes;
@@ -176,7 +176,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   }
 
   async function renditionOf(spec: ImageSpec): Promise<Rendition> {
-    const fastKey = imageKey(spec.identity);
+    const fastKey = imageKey(spec.identity, encoder.libraryVersion);
     const { effort, isFinal } = await reEncoding.nextEffort({
       key: fastKey,
       isOptimizedStored: async () => (await images.get(optimizedImageKey(fastKey), spec.fileClass)) !== undefined,

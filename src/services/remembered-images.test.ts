@@ -41,7 +41,7 @@ function createSubjects() {
       read: unused,
       readBytes: unused,
     },
-    encoder: { encode: unused },
+    encoder: { encode: unused, libraryVersion: '01234567' },
     images: { get: async () => undefined, put: () => undefined },
     reEncoding,
     changes: createChanges(),
@@ -72,7 +72,7 @@ describe('the memory for re-encoding and ETags', () => {
       const { digest, width, height } = originalOf(number);
       const crop = { left: 0, top: 0, width, height };
       const identity = { channelId: channelIdOf(number), digest, crop, output: crop, quality: number % 100 };
-      const key = imageKey({ ...identity, format: 'avif' });
+      const key = imageKey({ ...identity, format: 'avif' }, '01234567');
       await reEncoding.nextEffort({ key, isOptimizedStored: async () => false, reEncode: unused });
     }
     const { entries = 0, bytes = 0, maxBytes = 0 } = heldBy(runtime, 'images to encode again');

@@ -10,7 +10,10 @@ import type { Backdrop, ImageKind, Size } from '../domain/variants.ts';
  * cache needs no migration; those of the catalog go to `sources/catalog/schema.ts`.
  */
 export const DATA_VERSION = 1;
-/** The same for encoded images, which are files. It also goes up when their encoding changes: the ETag is made from the key. */
+/**
+ * The same for encoded images, which are files. It also goes up when their encoding changes, because the ETag is made from
+ * the key. Not for another version of the image library, which is in the key itself.
+ */
 const IMAGE_VERSION = 3;
 
 export const ENTRY_KINDS = ['channel', 'name', 'search', 'original', 'published', 'kept'] as const;
@@ -88,10 +91,15 @@ export interface ImageIdentity {
   readonly quality: number | undefined;
 }
 
-/** The key of an encoded image. It contains everything that changes the image's bytes. */
-export function imageKey({ channelId, digest, crop, output, backdrop, format, quality }: ImageIdentity): string {
+/**
+ * The key of an encoded image. It contains everything that changes the image's bytes.
+ *
+ * @param libraryVersion of the image library
+ */
+export function imageKey(identity: ImageIdentity, libraryVersion: string): string {
+  const { channelId, digest, crop, output, backdrop, format, quality } = identity;
   const cut = `${crop.left},${crop.top},${crop.width},${crop.height}`;
-  const cutOriginal = `image${IMAGE_VERSION}/${channelId}/${digest}/${cut}`;
+  const cutOriginal = `image${IMAGE_VERSION}-${libraryVersion}/${channelId}/${digest}/${cut}`;
   const laidOn =
     backdrop === undefined ? '' : `/${backdrop.inner.width}x${backdrop.inner.height}-${backdrop.background}`;
   return `${cutOriginal}/${output.width}x${output.height}${laidOn}/${quality ?? 'default'}.${format}`;

@@ -25,6 +25,7 @@ export function createFakeEncoder({
   ...methods
 }: Partial<Encoder> & { info?: Partial<ImageInfo> } = {}): Encoder {
   return {
+    libraryVersion: '01234567',
     inspect: async () => ({ ...INFO, ...info }),
     encode: ({ format }) => pixelIn(format),
     stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0, clients: {} }),

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { childrenOf, startService } from '../helpers/process.ts';
@@ -7,7 +7,8 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /* A service whose files are replaced while it runs, as `git pull && npm ci` does. */
 
-const SHARP = new URL('../../node_modules/sharp', import.meta.url);
+const PACKAGES = new URL('../../node_modules/', import.meta.url);
+const SHARP = new URL('sharp', PACKAGES);
 
 test('an encoder that cannot be loaded or has another version is refused with one log line until it is usable again', async () => {
   const project = await createTemporaryDirectory();
@@ -101,4 +102,37 @@ test('a service that was started through a link keeps its version when the link 
     expect.stringMatching(/^pennant; hit/),
     200,
   ]);
+});
+
+test('an image has another ETag after an update of a library that encodes it', async () => {
+  const project = await createTemporaryDirectory();
+  await copyProject(project);
+  const packages = join(project, 'node_modules');
+  for (const name of ['sharp', '@img']) {
+    await rm(join(packages, name), { recursive: true });
+    await cp(new URL(name, PACKAGES), join(packages, name), { recursive: true });
+  }
+  const directory = await createTemporaryDirectory();
+  const program = [process.execPath, join(project, 'dist/pennant.js')];
+  const readImage = async () => {
+    const service = await startService({ directory, program, env: { ENCODERS: '1' } });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const { status, headers } = await fetch(`${service.base}/UCPennantSample00000001A/tv.jpg?width=100`);
+    service.child.kill('SIGTERM');
+    await service.ended;
+    return { status, etag: headers.get('etag') };
+  };
+  const first = await readImage();
+  expect(await readImage()).toMatchObject({ status: 200, etag: first.etag });
+
+  const libraries = (await readdir(join(packages, '@img'))).filter((name) => name.startsWith('sharp-libvips-'));
+  expect(libraries.length).toBeGreaterThan(0);
+  for (const name of libraries) {
+    const path = join(packages, '@img', name, 'package.json');
+    await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), version: '99.0.0' }));
+  }
+  const updated = await readImage();
+  expect(updated.status).toBe(200);
+  expect(updated.etag).not.toBe(first.etag);
+  expect(await readImage()).toMatchObject({ status: 200, etag: updated.etag });
 });

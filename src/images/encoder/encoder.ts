@@ -9,6 +9,7 @@ import { type EndReason, TaskInterrupted } from './child.ts';
 import { expectedMs } from './expected-cost.ts';
 import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
 import { createEncoderPool, type EncoderPool, type EncoderPoolOptions, poolSizeFor, type RunningTask } from './pool.ts';
+import { readLibraryVersion } from './version.ts';
 
 /** Two cores process a full queue of fast encodes in about this time. */
 const RETRY_AFTER_MS = 5_000;
@@ -60,6 +61,8 @@ type TaskName = EncoderTask['kind'] | 're-encode';
  * be decoded; with `ENOENT` if the file of the original is gone. Everything else is a bug.
  */
 export interface Encoder {
+  /** Of the image library, without punctuation. With another version, the same job may give other bytes. */
+  readonly libraryVersion: string;
   /** Reads the properties of an original, and decodes enough of it to notice missing data. */
   inspect(original: OriginalBytes, options: JobOptions): Promise<ImageInfo>;
   encode(job: EncodeJob, options: JobOptions): Promise<Buffer>;
@@ -212,6 +215,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   }
 
   return {
+    libraryVersion: readLibraryVersion(),
     async inspect(original, jobOptions) {
       return resultOf(await submit({ kind: 'inspect', original }, jobOptions)) as ImageInfo;
     },

@@ -49,6 +49,11 @@ export interface DiskFileStoreOptions {
 /** Each of the 4,096 directories then has 2,441 files, which a lookup lists in some milliseconds. */
 const DEFAULT_MAX_FILES = 10_000_000;
 /**
+ * So that many own sizes of one channel, which are in 16 directories, do not make lookups there slow. With 10,000,000 files,
+ * a directory has 610 own sizes on average.
+ */
+export const MAX_CUSTOM_FILES_OF_SHARD = 1_024;
+/**
  * Recording each use would cost a write. A use is recorded only if the recorded time is older than this share of the age
  * of the most recently evicted file. The order of eviction is exact to this share.
  */
@@ -129,18 +134,30 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
       // The sums were too high: nothing has to be evicted.
       if (victim === undefined || usage.findSurplus() !== surplus) continue;
       const { file, usedAtMs } = victim;
-      await shards.remove(shardOf(file.digest), (other) => isSame(other, file));
+      await evictFile(file);
       if (usedAtMs > 0) evictedUseMs = usedAtMs;
-      onEvent({ kind: 'evicted', fileClass: file.fileClass, bytes: fileBytesOf(file.bytes) });
     }
+  }
+
+  async function evictFile(file: FileName): Promise<void> {
+    await shards.remove(shardOf(file.digest), (other) => isSame(other, file));
+    onEvent({ kind: 'evicted', fileClass: file.fileClass, bytes: fileBytesOf(file.bytes) });
+  }
+
+  async function makeRoomIn(shard: string, fileClass: FileClass): Promise<void> {
+    if (fileClass === 'plain' || usage.countOf(shard, fileClass) < MAX_CUSTOM_FILES_OF_SHARD) return;
+    const victim = await shards.victimIn(shard, fileClass);
+    if (victim !== undefined) await evictFile(victim.file);
   }
 
   async function write(key: string, content: Buffer, fileClass: FileClass): Promise<void> {
     const file = await fileNameOf(key, content, fileClass);
+    const shard = shardOf(file.digest);
     const release = usage.reserve(file.bytes, fileClass);
     try {
       await evictSurplus();
-      await shards.change(shardOf(file.digest), async (files) => {
+      await makeRoomIn(shard, fileClass);
+      await shards.change(shard, async (files) => {
         await writeWhole(pathOf(file), temporaryDirectory, content, clock.now());
         for (const earlier of files.filter(({ digest }) => digest === file.digest)) {
           if (!isSame(earlier, file)) await removeIfAllowed(pathOf(earlier));

@@ -131,13 +131,19 @@ export function createShards(directory: string, usage: DiskUsage, clock: Clock) 
       if (sample.length >= SAMPLE_FILES) break;
       // Also corrects the sums of a directory that another process has changed.
       const files = await change(shard, async (unchanged) => unchanged);
-      const ofClass = files.filter((file) => file.fileClass === fileClass);
-      for (const file of someOf(ofClass, Math.min(SAMPLE_FILES_OF_SHARD, SAMPLE_FILES - sample.length))) {
-        const found = await inspect(file);
-        if (found !== undefined) sample.push(found);
-      }
+      sample.push(...(await inspectSome(files, fileClass)));
     }
-    return sample.sort((left, right) => left.usedAtMs - right.usedAtMs).slice(0, VICTIMS_OF_SAMPLE);
+    return leastRecentlyUsed(sample).slice(0, VICTIMS_OF_SAMPLE);
+  }
+
+  async function inspectSome(files: readonly FileName[], fileClass: FileClass): Promise<Victim[]> {
+    const ofClass = files.filter((file) => file.fileClass === fileClass);
+    const found: Victim[] = [];
+    for (const file of someOf(ofClass, SAMPLE_FILES_OF_SHARD)) {
+      const victim = await inspect(file);
+      if (victim !== undefined) found.push(victim);
+    }
+    return found;
   }
 
   return {
@@ -164,6 +170,11 @@ export function createShards(directory: string, usage: DiskUsage, clock: Clock) 
       return victims[fileClass].shift();
     },
 
+    /** The same for one directory. */
+    async victimIn(shard: string, fileClass: FileClass): Promise<Victim | undefined> {
+      return leastRecentlyUsed(await inspectSome(await filesIn(directory, shard), fileClass))[0];
+    },
+
     /**
      * Counts the files of every directory by their names, and removes the older of two contents of one key.
      *
@@ -187,6 +198,10 @@ async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<voi
   const { promise: elapsed, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(ms, resolve);
   await untilAborted(elapsed, signal).catch(cancel);
+}
+
+function leastRecentlyUsed(files: readonly Victim[]): Victim[] {
+  return files.toSorted((left, right) => left.usedAtMs - right.usedAtMs);
 }
 
 /** This many consecutive files from a random position, because file systems list files in an order of their own. */

@@ -2,6 +2,7 @@ import sharp from 'sharp';
 import type { Format } from '../../src/domain/formats.ts';
 import type { Encoder } from '../../src/images/encoder/encoder.ts';
 import type { ImageInfo } from '../../src/images/encoder/job.ts';
+import { readLibraryVersion } from '../../src/images/encoder/version.ts';
 
 const drawn = sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } });
 const PIXELS = new Map<Format, Promise<Buffer>>();
@@ -12,6 +13,9 @@ function pixelIn(format: Format): Promise<Buffer> {
   PIXELS.set(format, pixel);
   return pixel;
 }
+
+/** The real one, so that a real encoder's service can use the images that this one has stored. */
+const LIBRARY_VERSION = readLibraryVersion();
 
 /** The default metadata of an original. */
 const INFO: ImageInfo = { width: 2560, height: 1440, format: 'jpeg', hasAlpha: false };
@@ -25,7 +29,7 @@ export function createFakeEncoder({
   ...methods
 }: Partial<Encoder> & { info?: Partial<ImageInfo> } = {}): Encoder {
   return {
-    libraryVersion: '01234567',
+    libraryVersion: LIBRARY_VERSION,
     inspect: async () => ({ ...INFO, ...info }),
     encode: ({ format }) => pixelIn(format),
     stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0, clients: {} }),

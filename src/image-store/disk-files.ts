@@ -46,7 +46,7 @@ export interface DiskFileStoreOptions {
   readonly onEvent: (event: DiskFileStoreEvent) => void;
 }
 
-/** Each of the 4,096 directories then has 2,441 files, which a lookup lists in some milliseconds. */
+/** The 4,096 directories then have 2,441 files on average, which a lookup lists in some milliseconds. */
 const DEFAULT_MAX_FILES = 10_000_000;
 /**
  * So that many own sizes of one channel, which are in 16 directories, do not make lookups there slow. With 10,000,000 files,

@@ -114,6 +114,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(await field.getAttribute('aria-activedescendant')).toBe('suggestion-0');
     await field.press('Enter');
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
+    expect(await field.inputValue()).toBe('@saltmarrowkitchen');
   });
 
   test('shows parts of the TV image on the other devices until their own images are requested', async () => {

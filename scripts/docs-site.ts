@@ -1,10 +1,12 @@
 import { Marked } from 'marked';
-import { gfmHeadingId } from 'marked-gfm-heading-id';
+import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
 
 const markdown = new Marked(gfmHeadingId());
 
 /** The page of the playground's site that shows docs/api.md. */
 export async function apiPage(document: string): Promise<string> {
+  const content = await markdown.parse(document);
+  const sections = getHeadingList().filter(({ level }) => level === 2);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -20,8 +22,13 @@ export async function apiPage(document: string): Promise<string> {
 <body>
 <header class="top"><p class="brand"><img src="pennant.svg" alt="" width="28" height="28">Pennant <span>HTTP API</span></p>
 <p><a href="./">Playground</a></p></header>
+<nav aria-label="On this page">
+<ul>
+${sections.map(({ id, text }) => `<li><a href="#${id}">${text}</a></li>`).join('\n')}
+</ul>
+</nav>
 <main>
-${await markdown.parse(document)}</main>
+${content}</main>
 </body>
 </html>
 `;

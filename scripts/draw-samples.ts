@@ -13,10 +13,13 @@ interface Sample {
   /** Absent for a channel without a banner. */
   readonly banner?: readonly [width: number, height: number];
   readonly avatar: 'jpg' | 'png';
+  /** Of the small copy of the banner. Default: `CARD_SIZE`. */
+  readonly copySize?: readonly [width: number, height: number];
 }
 
 const SAMPLES: Readonly<Record<string, Sample>> = {
-  pennant: { banner: [2560, 1440], avatar: 'png' },
+  // Its copy is also the large image at the top of the page.
+  pennant: { banner: [2560, 1440], avatar: 'png', copySize: [960, 540] },
   lantern: { avatar: 'jpg' },
   fernwick: { banner: [2120, 1192], avatar: 'png' },
   hoehenkamm: { banner: [2560, 1440], avatar: 'jpg' },
@@ -35,10 +38,10 @@ const [DRAWINGS, IMAGES, GALLERY] = ['drawings', '../samples/images', '../src/si
   join(import.meta.dirname, directory),
 ) as [string, string, string];
 
-async function draw(name: string, { banner, avatar }: Sample): Promise<void> {
+async function draw(name: string, { banner, avatar, copySize = CARD_SIZE }: Sample): Promise<void> {
   if (banner !== undefined) {
     const image = render(`${name}-banner.svg`, ...banner).jpeg({ quality: 80, mozjpeg: true });
-    await save(image, `${name}-banner.jpg`, `${name}.webp`, CARD_SIZE);
+    await save(image, `${name}-banner.jpg`, `${name}.webp`, copySize);
   }
   const image = render(`${name}-avatar.svg`, AVATAR_PX, AVATAR_PX);
   const encoded = avatar === 'png' ? image.png({ compressionLevel: 9 }) : image.jpeg({ quality: 88, mozjpeg: true });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 
 /** A response of the private listener. */
@@ -49,7 +50,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A route for each file of a directory, all read once: no path of a request ever reaches the file system.
+ * A route for each file of a directory, all read once: no path of a request ever reaches the file system. Text is
+ * compressed when the first client that accepts gzip requests it.
  *
  * @param prefix with a slash at the end; the prefix itself serves `index.html`
  * @param names default: all files in the directory; only those of the kinds above are served
@@ -64,12 +66,40 @@ export function staticRoutes(
     const mediaType = MEDIA_TYPES[extname(name)];
     if (mediaType === undefined) return [];
     const body = readFileSync(join(directory, name));
-    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-    const sent = { ...headers, 'cache-control': 'no-cache', etag };
-    const respond: ConsoleHandler = (request) =>
-      request.headers['if-none-match'] === etag
-        ? { status: 304, headers: sent }
-        : { headers: { ...sent, 'content-type': mediaType }, body };
-    return [[`GET ${prefix}${name === 'index.html' ? '' : name}`, respond]];
+    const sent = { ...headers, 'cache-control': 'no-cache' };
+    const handler =
+      mediaType === 'image/webp' ? fileHandler(body, mediaType, sent) : textHandler(body, mediaType, sent);
+    return [[`GET ${prefix}${name === 'index.html' ? '' : name}`, handler]];
+  });
+}
+
+function fileHandler(body: Buffer, mediaType: string, headers: Readonly<Record<string, string>>): ConsoleHandler {
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const sent = { ...headers, etag };
+  return (request) =>
+    request.headers['if-none-match'] === etag
+      ? { status: 304, headers: sent }
+      : { headers: { ...sent, 'content-type': mediaType }, body };
+}
+
+function textHandler(body: Buffer, mediaType: string, headers: Readonly<Record<string, string>>): ConsoleHandler {
+  const sent = { ...headers, vary: 'Accept-Encoding' };
+  const plain = fileHandler(body, mediaType, sent);
+  let compressed: ConsoleHandler | undefined;
+  return (request) => {
+    if (!acceptsGzip(request.headers['accept-encoding'])) return plain(request);
+    compressed ??= fileHandler(gzipSync(body), mediaType, { ...sent, 'content-encoding': 'gzip' });
+    return compressed(request);
+  };
+}
+
+/** @param acceptEncoding RFC 9110 section 12.5.3; `*` is not read as gzip */
+function acceptsGzip(acceptEncoding = ''): boolean {
+  return acceptEncoding.split(',').some((entry) => {
+    const [coding, weight = 'q=1'] = entry
+      .toLowerCase()
+      .split(';', 2)
+      .map((part) => part.trim());
+    return coding === 'gzip' && Number(weight.slice(2)) > 0;
   });
 }

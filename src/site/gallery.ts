@@ -7,7 +7,7 @@ export interface ExampleChannel {
   readonly hasBanner: boolean;
 }
 
-/** Cards whose images are not loaded lazily. */
+/** Cards whose images are not loaded lazily while the gallery is on the screen. */
 const ON_FIRST_SCREEN = 4;
 const MAX_WAIT_MS = 20_000;
 
@@ -41,7 +41,7 @@ export function createGallery(list: HTMLElement, { channels, addressOf, onChoose
     const link = element(
       'a',
       { class: 'sample', href: addressOf(name) },
-      ...(sample === undefined ? [] : images(sample, index >= ON_FIRST_SCREEN)),
+      ...(sample === undefined ? [] : images(sample, index >= ON_FIRST_SCREEN || !list.checkVisibility())),
       element(
         'span',
         { class: 'sample-text' },

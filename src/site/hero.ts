@@ -86,8 +86,7 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
         channel === undefined ? WELL_KNOWN : nameInPath({ customUrl: channel.handle, channelId: channel.channelId });
       input.value = `${instance()}/${name}/tv`;
       const bundled = channel === undefined ? undefined : bundledBanner(channel.channelId);
-      if (bundled === undefined) whenSeen(form, signal, () => void loadExample(signal));
-      else show(bundled);
+      whenSeen(form, signal, () => (bundled === undefined ? void loadExample(signal) : show(bundled)));
     },
   };
 }

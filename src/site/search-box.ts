@@ -71,9 +71,13 @@ export function createSearchBox(form: HTMLFormElement, { search, onSubmit }: Sea
   }
 
   function choose(hit: Hit) {
-    input.value = hit.customUrl ?? hit.channelId;
-    close();
     onSubmit(hit.channelId);
+    setText(hit.customUrl ?? hit.channelId);
+  }
+
+  function setText(text: string) {
+    close();
+    input.value = text;
   }
 
   async function look() {
@@ -114,10 +118,7 @@ export function createSearchBox(form: HTMLFormElement, { search, onSubmit }: Sea
   });
 
   return {
-    setText(text: string) {
-      close();
-      input.value = text;
-    },
+    setText,
 
     offer(offered: readonly Hit[]) {
       hits = offered;

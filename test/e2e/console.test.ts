@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
@@ -63,6 +64,38 @@ describe('the private listener', () => {
       );
       expect(headers['access-control-allow-origin']).toBeUndefined();
     }
+  });
+
+  test('compresses text for clients that accept gzip, with an ETag of its own', async () => {
+    const request = (url: string, acceptEncoding: string, etag?: string) =>
+      shared.console({
+        url,
+        headers: { 'accept-encoding': acceptEncoding, ...(etag !== undefined && { 'if-none-match': etag }) },
+      });
+    for (const url of ['/', '/console/page/console.js', '/site/base.css', '/site/pennant.svg', '/playground/']) {
+      const plain = await request(url, 'identity');
+      const compressed = await request(url, 'br, GZIP;q=0.5');
+      expect(compressed.headers, url).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+      expect(compressed.headers['content-type']).toBe(plain.headers['content-type']);
+      expect(gunzipSync(compressed.bytes)).toEqual(plain.bytes);
+      expect(compressed.bytes.length).toBeLessThan(plain.bytes.length);
+
+      expect(plain.headers).toMatchObject({ vary: 'Accept-Encoding' });
+      for (const acceptEncoding of ['', 'br, *', 'gzip;q=0', 'gzip; q=0.000']) {
+        const { headers } = await request(url, acceptEncoding);
+        expect(headers['content-encoding'], acceptEncoding).toBeUndefined();
+        expect(headers.etag).toBe(plain.headers.etag);
+      }
+
+      const [plainEtag, gzipEtag] = [plain.headers.etag, compressed.headers.etag] as [string, string];
+      expect((await request(url, 'gzip', gzipEtag)).status).toBe(304);
+      expect((await request(url, 'identity', plainEtag)).status).toBe(304);
+      expect((await request(url, 'gzip', plainEtag)).status).toBe(200);
+      expect((await request(url, 'identity', gzipEtag)).status).toBe(200);
+    }
+    const image = await request('/playground/gallery/pennant.webp', 'gzip');
+    expect(image.headers['content-encoding']).toBeUndefined();
+    expect(image.headers.vary).toBeUndefined();
   });
 
   test('tells the playground the address of the public listener', async () => {

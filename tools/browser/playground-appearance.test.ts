@@ -56,6 +56,16 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     await expectSound(page);
   });
 
+  test('has no such problem on the API page, whose list leads to every section', async () => {
+    const { page } = await visitPlayground(used, 'api.html');
+    await expectSound(page);
+    const sections = (await page.evaluate('[...document.querySelectorAll("main h2")].map(({ id }) => id)')) as string[];
+    expect(sections.length).toBeGreaterThan(5);
+    expect(await page.evaluate('[...document.querySelectorAll("nav a")].map(({ hash }) => hash.slice(1))')).toEqual(
+      sections,
+    );
+  });
+
   test('wraps long texts, but no numbers', async () => {
     const { page } = await visitPlayground(used, `?channel=${LONG}`);
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('قناة الاختبار');

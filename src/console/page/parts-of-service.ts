@@ -18,11 +18,10 @@ export function showSources({ sources, recent }: ConsoleState) {
     const counts = failed
       .filter(([, count]) => count > 0)
       .map(([outcome, count]) => `${formatEntries(count)} ${outcome}`);
-    const why = [pause?.description, counts.join(', ')].filter((text) => text !== undefined && text !== '');
     return {
       cells: [name, state, formatEntries(total), formatEntries(sum(failed))],
-      // Below its row, because a column of reasons would leave no room for the others.
-      ...(why.length > 0 && { detail: why.join(' · ') }),
+      // Below its row, because a column of errors would leave no room for the others. The conditions say why it is paused.
+      ...(counts.length > 0 && { detail: counts.join(', ') }),
     };
   });
   const facts = sources.flatMap(({ status }) => [

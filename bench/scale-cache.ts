@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { changeOfChannels } from '../src/store/changes.ts';
 import { checksumOf } from '../src/store/keys.ts';
+import { removalOf } from '../src/store/removal.ts';
 import { createSqliteStore, databasePath } from '../src/store/sqlite.ts';
 import { prepareSchema, prepareStatements } from '../src/store/sqlite-schema.ts';
 import { channelIdOf } from './catalog-content.ts';
@@ -98,7 +98,7 @@ async function measure(path: string, count: number): Promise<Figures> {
   const writeMs = await medianCpuMs(CALLS, (number) =>
     store.set(keyOf(count + number), entryOf(count + number), DAY_MS),
   );
-  const purgeMs = await medianCpuMs(1, () => store.erase(changeOfChannels(new Set([channelIdOf(1)]))));
+  const purgeMs = await medianCpuMs(1, () => store.erase(removalOf([channelIdOf(1)])));
   await store.close();
   const full = open(statSync(path).size);
   await full.get(keyOf(0));

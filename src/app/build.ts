@@ -19,8 +19,9 @@ import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { openEncoder } from './encoder.ts';
-import { createInvalidation, openAppliedChanges } from './invalidation.ts';
+import { createInvalidation } from './invalidation.ts';
 import { createPublicListener } from './public-listener.ts';
+import { openSavedRemovals } from './saved-removals.ts';
 import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -51,11 +52,11 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const { metrics, holders, failureLog, health } = runtime;
   addProcessGauges(metrics);
 
-  // Stored data, and its removal by changes
-  const applied = openAppliedChanges(config.dataDir, logger);
-  const stores = await createStores(config, runtime, { startPosition: applied.positions().redis });
-  const { store, images, caches, changes } = stores;
-  const invalidation = createInvalidation(config, runtime, { stores, applied });
+  // Stored data, and its removal
+  const saved = openSavedRemovals(config.dataDir, logger);
+  const stores = await createStores(config, runtime, { startPosition: saved.state().redis });
+  const { store, images, caches } = stores;
+  const invalidation = createInvalidation(config, runtime, { stores, saved });
   const { purge, beforeLookUp } = invalidation;
 
   // Sources of channels and images
@@ -85,8 +86,8 @@ export async function buildApp(config: Config, options: BuildOptions) {
     channels,
     runtime,
   });
-  const reEncoding = createReEncoding({ changes, runtime });
-  const banners = createImageService({ channels, originals, encoder, images, reEncoding, changes, runtime });
+  const reEncoding = createReEncoding({ runtime });
+  const banners = createImageService({ channels, originals, encoder, images, reEncoding, runtime });
 
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });

@@ -2,6 +2,7 @@ import type { Config } from '../config/settings.ts';
 import type { OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
+import { IMAGE_KINDS } from '../domain/variants.ts';
 import type { Downloader } from '../images/download.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -13,7 +14,6 @@ import { createUpstreams } from './upstreams.ts';
 export type FetchedChannel = Awaited<ReturnType<typeof fetchChannel>>;
 
 const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
-const IMAGE_KINDS = ['banner', 'avatar'] as const;
 
 /**
  * Loads a channel and its images from the live sources in `SOURCES`. Reads and writes no cache.

@@ -1,75 +1,100 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { parseConfig } from '../config/settings.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
-import { changeOfChannels, createChanges } from '../store/changes.ts';
-import { type AppliedPositions, createInvalidation } from './invalidation.ts';
+import { type Removal, removalOf } from '../store/removal.ts';
+import { createInvalidation } from './invalidation.ts';
+import { openSavedRemovals } from './saved-removals.ts';
 import type { Stores } from './stores.ts';
 
 const READ_MS = 500;
+const logger = createLogger({ level: 'silent' });
+const [OF_FIRST, OF_SECOND] = ['UCfirst________________A', 'UCsecond_______________A'].map((id) => removalOf([id])) as [
+  Removal,
+  Removal,
+];
 
-/** Follows two changes of another instance. @param erase removes the images of a change */
-async function followTwoChanges(erase: () => Promise<{ files: number; bytes: number }> | undefined) {
+async function setUp(erase: (removal: Removal) => Promise<{ files: number; bytes: number }>, settings: object = {}) {
   const clock = createManualClock();
-  const changes = createChanges();
+  const dataDir = await createTemporaryDirectory();
   let position = '0-0';
-  const published = ['1-0', '2-0'];
+  const published: [position: string, removals: Removal[]][] = [
+    ['1-0', [OF_FIRST]],
+    ['2-0', [OF_SECOND, { ...OF_FIRST, includesImages: false }]],
+  ];
+  const erased: Removal[] = [];
   const stores = {
-    changes,
-    sharedChanges: {
+    sharedStore: {
       // The third read finds no change.
       async receive() {
-        const next = published.shift();
-        if (next === undefined) return [];
+        const [next, removals] = published.shift() ?? [position, []];
         position = next;
-        return [changes.announce(changeOfChannels(new Set([`UC${next}`])), next)];
+        return removals;
       },
       position: () => position,
-      publish: async () => undefined,
     },
-    store: { erase: async () => [] },
+    store: {
+      async erase(removal: Removal) {
+        erased.push(removal);
+        return {};
+      },
+    },
     images: { erase },
     caches: {},
   } as unknown as Stores;
-  const saved: AppliedPositions[] = [];
-  const applied = { positions: () => saved.at(-1) ?? {}, save: (positions: AppliedPositions) => saved.push(positions) };
-  const config = parseConfig({ SOURCES: 'youtube' });
-  const runtime = createRuntime({ clock, logger: createLogger({ level: 'silent' }) });
-  const invalidation = createInvalidation(config, runtime, { stores, applied });
-  onTestFinished(() => invalidation.stop());
-  await invalidation.start();
-  for (let read = 0; read < 2; read += 1) await clock.passTimer(READ_MS);
-  return { clock, saved };
+  async function start() {
+    const invalidation = createInvalidation(
+      parseConfig({ SOURCES: 'youtube', DATA_DIR: dataDir, ...settings }),
+      createRuntime({ clock, logger }),
+      { stores, saved: openSavedRemovals(dataDir, logger) },
+    );
+    onTestFinished(() => invalidation.stop());
+    await invalidation.start();
+    return invalidation;
+  }
+  return { clock, start, erased, state: () => openSavedRemovals(dataDir, logger).state() };
 }
 
-/** All promises that can settle now do so before this one. */
-async function settled(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-}
-
-it('saves the position of a change only after its files and those of all earlier changes are removed', async () => {
-  const removals = [1, 2].map(() => Promise.withResolvers<{ files: number; bytes: number }>());
-  const begun = removals.values();
-  const { saved } = await followTwoChanges(() => begun.next().value?.promise);
-  removals[1]?.resolve({ files: 0, bytes: 0 });
-  await settled();
-  expect(saved).toEqual([]);
-  removals[0]?.resolve({ files: 0, bytes: 0 });
-  await expect.poll(() => saved).toEqual([{ redis: '1-0' }, { redis: '2-0' }]);
-});
-
-it('saves the positions once a delayed removal has succeeded', async () => {
-  let failures = 2;
-  const { clock, saved } = await followTwoChanges(async () => {
-    failures -= 1;
-    if (failures >= 0) throw new Error('the disk fails');
+it('removes the images that other instances have purged, and saves the position at once', async () => {
+  const erased: Removal[] = [];
+  const { clock, start, state } = await setUp(async (removal) => {
+    erased.push(removal);
     return { files: 0, bytes: 0 };
   });
-  await settled();
-  expect(saved).toEqual([]);
-  // The removal is retried every second; the changes are read every half second.
-  await clock.passTimer(READ_MS);
-  await clock.passTimer(READ_MS);
-  await expect.poll(() => saved).toEqual([{ redis: '1-0' }, { redis: '2-0' }]);
+  await start();
+  for (let read = 0; read < 2; read += 1) await clock.passTimer(READ_MS);
+  expect(erased).toEqual([OF_FIRST, OF_SECOND]);
+  await expect.poll(state).toMatchObject({ redis: '2-0', unfinished: { store: [], images: [] } });
+});
+
+it('removes images that could not be removed before at the next start', async () => {
+  let isFailing = true;
+  const erased: Removal[] = [];
+  const { start, state } = await setUp(async (removal) => {
+    if (isFailing) throw new Error('the disk fails');
+    erased.push(removal);
+    return { files: 0, bytes: 0 };
+  });
+  const first = await start();
+  await expect.poll(state).toMatchObject({ redis: '1-0', unfinished: { images: [OF_FIRST] } });
+  await first.stop();
+  isFailing = false;
+  await start();
+  await expect.poll(() => erased).toContainEqual(OF_FIRST);
+  await expect.poll(state).toMatchObject({ unfinished: { images: [] } });
+});
+
+it('takes blocked channels down once', async () => {
+  const [blocked] = OF_FIRST.channelIds as string[];
+  const { start, erased, state } = await setUp(async () => ({ files: 0, bytes: 0 }), { BLOCKED_CHANNELS: blocked });
+  for (let count = 0; count < 2; count += 1) {
+    const service = await start();
+    await expect
+      .poll(state)
+      .toMatchObject({ takenDown: expect.stringMatching(/./), unfinished: { store: [], images: [] } });
+    await service.stop();
+  }
+  expect(erased).toEqual([OF_FIRST]);
 });

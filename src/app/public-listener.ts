@@ -23,7 +23,7 @@ interface PublicListenerOptions
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */
 export function createPublicListener(options: PublicListenerOptions) {
   const { config, runtime, redis } = options;
-  const { clock, logger, metrics, holders, failureLog } = runtime;
+  const { clock, epochs, logger, metrics, holders, failureLog } = runtime;
   const limiter = openRateLimiter(runtime, redis);
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
@@ -40,6 +40,7 @@ export function createPublicListener(options: PublicListenerOptions) {
   const refusedClients = createRefusedClients({ clock });
   const http = createHttpServer({
     clock,
+    epochs,
     logger,
     metrics,
     holders,

@@ -9,22 +9,18 @@ import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
 import { CACHE_POLICY, type ChannelEntry, IMAGE_MEMORY_SHARE, type Original } from '../services/cache-policy.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
-import { type Changes, createChanges } from '../store/changes.ts';
 import type { CachePolicy } from '../store/entry.ts';
 import { createFailSoftStore } from '../store/fail-soft.ts';
 import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
-import { CHANGES_KEY, createSharedChanges, type SharedChanges } from '../store/shared-changes.ts';
-import type { ErasableStore } from '../store/store.ts';
+import type { ErasableStore, SharedStore } from '../store/store.ts';
 
 /** All caches and stores, in memory, on disk and in Redis. */
 export interface Stores {
-  /** With `REDIS_URL` only, as `sharedChanges` is. */
+  /** With `REDIS_URL` only, as `sharedStore` is. */
   readonly redis: RedisConnection | undefined;
-  /** The recent changes of this instance, which every cache and store obeys. */
-  readonly changes: Changes;
-  readonly sharedChanges: SharedChanges | undefined;
+  readonly sharedStore: SharedStore | undefined;
   /** `cache.db` or Redis. Its failures are misses. */
   readonly store: ErasableStore;
   readonly images: ImageStore;
@@ -48,7 +44,7 @@ const STORE_OPEN_MS = 5_000;
 const PATIENT_READ_MS = 10_000;
 
 interface StoresOptions {
-  /** The latest change of other instances that this `DATA_DIR` has applied. */
+  /** The latest erasure in Redis that this `DATA_DIR` has followed. */
   readonly startPosition?: string | undefined;
   /** For programs that end after one task: it fails only if a store takes seconds to respond. */
   readonly isPatient?: boolean;
@@ -56,7 +52,7 @@ interface StoresOptions {
 
 export async function createStores(config: Config, runtime: Runtime, options: StoresOptions): Promise<Stores> {
   const { startPosition, isPatient = false } = options;
-  const { clock, logger, failureLog, health, holders, metrics } = runtime;
+  const { clock, epochs, logger, failureLog, health, holders, metrics } = runtime;
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
@@ -65,22 +61,15 @@ export async function createStores(config: Config, runtime: Runtime, options: St
       clock,
       onStateChange: (problem) => health.report('redis', problem === null ? null : `not used (${problem})`),
     }));
-  const changes = createChanges();
-  const sharedChanges =
-    redis &&
-    createSharedChanges({ connection: redis, changes, startPosition, onRefused: () => onRefused(CHANGES_KEY) });
-  const shared = redis && sharedChanges && { connection: redis, sharedChanges };
-  const backingStore = chooseStore(config).open({ runtime, changes, shared, onRefused });
+  const backingStore = chooseStore(config).open({ runtime, connection: redis, startPosition, onRefused });
   // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
   const opening = backingStore.get('opening').catch(() => undefined);
   const store = createFailSoftStore({
     store: backingStore,
     runtime,
-    changes,
     readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
   });
   const images = createImageStore({
-    changes,
     files: createDiskFileStore({
       directory: imagesDirectory(config.dataDir),
       maxBytes: config.imageCacheBytes,
@@ -95,11 +84,11 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     runtime,
   });
 
-  for (const kind of [...ENTRY_KINDS, 'change', 'limit']) metrics.refusedValues.inc({ kind }, 0);
+  for (const kind of [...ENTRY_KINDS, 'removal', 'limit']) metrics.refusedValues.inc({ kind }, 0);
 
-  /** Damaged or foreign values. Only the key of the changes is not the key of an entry. */
+  /** Damaged or foreign values. Only the key of the erasures is not the key of an entry. */
   function onRefused(key: string): void {
-    metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'change' });
+    metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'removal' });
   }
 
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
@@ -107,7 +96,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
 
   function createCache<Value>(name: string, policy: CachePolicy<Value> & { readonly memoryShare: number }) {
     const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
-    const cache = createReadThrough<Value>({ ...policy, name, store, changes, clock, onRefused, maxMemoryBytes });
+    const cache = createReadThrough<Value>({ ...policy, name, store, epochs, clock, onRefused, maxMemoryBytes });
     holders.add(`${name} in memory`, () => cache.stats().memory);
     holders.add(`loads of ${name}`, () => cache.stats().loading);
     return cache;
@@ -119,7 +108,6 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     searches: createCache<FoundChannels>('searches', CACHE_POLICY.searches),
     originals: createCache<Original>('originals', CACHE_POLICY.originals),
   };
-  holders.add('recent changes', changes.stats);
 
   metrics.addGauge({
     name: 'pennant_memory_entries',
@@ -131,8 +119,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
 
   return {
     redis,
-    changes,
-    sharedChanges,
+    sharedStore: 'receive' in backingStore ? backingStore : undefined,
     store,
     images,
     caches,

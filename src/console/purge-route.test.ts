@@ -12,7 +12,7 @@ async function purge(purgeAll: () => Promise<unknown>, body = '{"everything":tru
 }
 
 test('a purge that is not complete is a 503, so that the operator does not rely on it', async () => {
-  const delayed = new RemovalDelayed('it is still in Redis', Promise.resolve(), {});
+  const delayed = new RemovalDelayed('it is still in Redis');
   const { status, body } = await purge(() => Promise.reject(delayed));
   expect([status, JSON.stringify(body)]).toEqual([503, expect.stringContaining('it is still in Redis')]);
 });

@@ -2,7 +2,8 @@ export const VARIANTS = ['default', 'tv', 'desktop', 'tablet', 'mobile', 'avatar
 export type Variant = (typeof VARIANTS)[number];
 
 /** Which of a channel's two originals an image is cut from. */
-export type ImageKind = 'banner' | 'avatar';
+export const IMAGE_KINDS = ['banner', 'avatar'] as const;
+export type ImageKind = (typeof IMAGE_KINDS)[number];
 
 export interface Size {
   readonly width: number;

@@ -116,11 +116,11 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
   }
 
   return (context) => {
-    const { id, client, request, pathParameters } = context;
+    const { id, client, epoch, request, pathParameters } = context;
     const endpoint = context.endpoint as Endpoint;
     const path = endpoint.parsePath?.(pathParameters);
     if (request.method === 'OPTIONS') return PREFLIGHT;
-    const response = withRequest({ requestId: id, client: client.key }, () => {
+    const response = withRequest({ requestId: id, client: client.key, epoch }, () => {
       const described = endpoint.respond(path, context);
       if (!(described instanceof Promise)) return respond(context, described);
       return described.then((each) => respond(context, each));

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { sendRaw } from '../../test/helpers/raw-http.ts';
+import { createEpochs } from '../lib/epoch.ts';
 import type { FailureReport } from '../lib/failure-log.ts';
 import { createHolders } from '../lib/holders.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
@@ -15,6 +16,7 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
   const failures: unknown[] = [];
   const [clock, holders, metrics] = [createManualClock(), createHolders(), createMetrics()];
   const listener = createHttpServer({
+    epochs: createEpochs(),
     limiter: { hit },
     clients: createClientIdentification({
       trustedProxies: [],

@@ -26,7 +26,7 @@ import { channelRoutes, searchRoute } from './routes/channels.ts';
 import { documentRoutes } from './routes/documents.ts';
 
 export interface HttpServerOptions
-  extends Pick<Runtime, 'clock' | 'logger' | 'metrics' | 'holders' | 'failureLog'>,
+  extends Pick<Runtime, 'clock' | 'epochs' | 'logger' | 'metrics' | 'holders' | 'failureLog'>,
     ImageUrlStyle {
   readonly responseWriter: ResponseWriter;
   readonly limiter: RateLimiter;
@@ -71,7 +71,7 @@ const SERVER_OPTIONS: ServerOptions = {
 
 /** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createHttpServer(options: HttpServerOptions): Listener {
-  const { clock, holders, clients, responseWriter } = options;
+  const { clock, epochs, holders, clients, responseWriter } = options;
   const lifetime = { isClosing: false };
   const connections = createConnections({ clients });
   const rateLimit = createRateLimitStep(options);
@@ -84,6 +84,7 @@ export function createHttpServer(options: HttpServerOptions): Listener {
   const pipeline = createPipeline({
     createContext: createContextFactory({
       clock,
+      epochs,
       clients,
       baseUrls: options.baseUrls,
       lifetime,

@@ -11,7 +11,7 @@ import {
   setUpFileStore,
   shardsOf,
 } from '../../test/helpers/file-store.ts';
-import { EVERYTHING } from '../store/changes.ts';
+import { EVERYTHING } from '../store/removal.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { BLOCK_BYTES, shardsOf } from '../../test/helpers/file-store.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { changeOfChannels, EVERYTHING } from '../store/changes.ts';
+import { EVERYTHING, removalOf } from '../store/removal.ts';
 import { createDiskFileStore, type FileStore } from './disk-files.ts';
 import { SHARD_COUNT, shardAt } from './file-names.ts';
 
@@ -37,7 +37,7 @@ test('every file of a channel is erased: originals, images and custom sizes of a
     for (let width = 1; width <= 40; width += 1) await files.set(`image2/${channelId}/now/${width}`, IMAGE, 'custom');
     await other.set(`image2/${channelId}/now/plain`, IMAGE, 'plain');
   }
-  expect(await files.erase(changeOfChannels(new Set([GONE])))).toEqual({ files: 43, bytes: 43 * BLOCK_BYTES });
+  expect(await files.erase(removalOf([GONE]))).toEqual({ files: 43, bytes: 43 * BLOCK_BYTES });
   expect(await fileNames(directory)).toHaveLength(43);
   expect(await files.get(`original/${GONE}/now`)).toBeUndefined();
   expect(await other.get(`image2/${GONE}/now/plain`)).toBeUndefined();
@@ -56,7 +56,7 @@ test('a channel is erased without listing the directories of other channels', as
     // Listing a link to itself fails.
     if (!ofChannel.includes(shardAt(number))) symlinkSync(path, path);
   }
-  expect(await files.erase(changeOfChannels(new Set([GONE])))).toMatchObject({ files: 100 });
+  expect(await files.erase(removalOf([GONE]))).toMatchObject({ files: 100 });
   expect(await fileNames(directory)).toEqual([]);
   await expect(files.erase(EVERYTHING)).rejects.toThrow('ELOOP');
 });
@@ -72,11 +72,11 @@ test('everything is erased, and new files are stored', async () => {
   expect(await files.get(`image2/${KEPT}/x`)).toEqual(IMAGE);
 });
 
-test('a change without images keeps the files', async () => {
+test('a removal without images keeps the files', async () => {
   const directory = await createTemporaryDirectory();
   const files = open(directory);
   await files.set(`image2/${GONE}/x`, IMAGE, 'plain');
-  const change = changeOfChannels(new Set([GONE]), { includesImages: false });
-  expect(await files.erase(change)).toEqual({ files: 0, bytes: 0 });
+  const removal = { ...removalOf([GONE]), includesImages: false };
+  expect(await files.erase(removal)).toEqual({ files: 0, bytes: 0 });
   expect(await fileNames(directory)).toHaveLength(1);
 });

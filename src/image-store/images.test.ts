@@ -4,14 +4,15 @@ import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import type { Epochs } from '../lib/epoch.ts';
 import { asWork } from '../lib/work.ts';
-import { type Changes, changeOfChannels, createChanges, EVERYTHING } from '../store/changes.ts';
+import { EVERYTHING, removalOf } from '../store/removal.ts';
 import { createDiskFileStore, type FileStore } from './disk-files.ts';
 import { createImageStore, type ImageStore } from './images.ts';
 
 interface Instance {
   readonly images: ImageStore;
-  readonly changes: Changes;
+  readonly epochs: Epochs;
 }
 
 /** A store with its own disk. */
@@ -22,10 +23,10 @@ async function createInstance(maxMemoryBytes: number): Promise<Instance> {
     clock: createManualClock(),
     onEvent: () => undefined,
   });
-  const changes = createChanges();
-  const images = createImageStore({ files, changes, maxMemoryBytes, runtime: createTestRuntime() });
+  const runtime = createTestRuntime();
+  const images = createImageStore({ files, maxMemoryBytes, runtime });
   onTestFinished(() => images.close());
-  return { images, changes };
+  return { images, epochs: runtime.epochs };
 }
 
 const bytes = Buffer.from('image');
@@ -62,29 +63,27 @@ const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
 const keysOf = (channelId: string) => [`original/${channelId}/0123`, `image2/${channelId}/0123/0,0,1,1/1x1/7.avif`];
 
 test('a channel’s images are erased from memory and disk, also while they are written', async () => {
-  const { images, changes } = await createInstance(1_000_000);
+  const { images, epochs } = await createInstance(1_000_000);
   for (const key of [...keysOf(GONE), ...keysOf(KEPT)]) images.put(key, bytes, 'custom');
   await expect.poll(() => images.stats().disk.entries).toBe(4);
   const [key = ''] = keysOf(GONE);
   images.put(`${key}4567`, bytes, 'custom');
-  const change = changeOfChannels(new Set([GONE]));
-  changes.announce(change);
-  expect(await images.erase(change)).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  epochs.next('purge');
+  expect(await images.erase(removalOf([GONE]))).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
   for (const gone of [...keysOf(GONE), `${key}4567`]) expect(await images.get(gone, 'custom')).toBeUndefined();
   for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toEqual(bytes);
-  changes.announce(EVERYTHING);
+  epochs.next('purge');
   expect(await images.erase(EVERYTHING)).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
   for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toBeUndefined();
-  await changes.sweep();
   const { disk, memory, writes } = images.stats();
   for (const emptied of [disk, memory, writes]) expect(emptied).toMatchObject({ entries: 0, bytes: 0 });
 });
 
-test('an image from work that began before a change is not stored, and one from later work is', async () => {
-  const { images, changes } = await createInstance(1_000_000);
+test('an image from work of an earlier epoch is not stored, and one from later work is', async () => {
+  const { images, epochs } = await createInstance(1_000_000);
   const [key = ''] = keysOf(GONE);
-  await asWork(async () => {
-    changes.announce(changeOfChannels(new Set([GONE])));
+  await asWork(epochs.current(), async () => {
+    epochs.next('purge');
     images.put(key, bytes, 'plain');
   });
   expect(await images.get(key, 'plain')).toBeUndefined();
@@ -93,23 +92,15 @@ test('an image from work that began before a change is not stored, and one from 
   await expect.poll(() => images.stats().disk.entries).toBe(1);
 });
 
-/** A file store whose next read and next erasure wait for the test. */
-function createSlowFiles(): FileStore & {
-  readonly read: PromiseWithResolvers<Buffer>;
-  readonly erased: PromiseWithResolvers<void>;
-} {
+/** A file store whose next read waits for the test. */
+function createSlowFiles(): FileStore & { readonly read: PromiseWithResolvers<Buffer> } {
   const read = Promise.withResolvers<Buffer>();
-  const erased = Promise.withResolvers<void>();
   return {
     read,
-    erased,
     get: () => read.promise,
     findPath: async () => '/path',
     set: async () => undefined,
-    async erase() {
-      await erased.promise;
-      return { files: 0, bytes: 0 };
-    },
+    erase: async () => ({ files: 0, bytes: 0 }),
     stats: () => ({ entries: 0, maxEntries: 0, bytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
     close: async () => undefined,
   };
@@ -120,7 +111,6 @@ test('an image that is stored during its lookup is found', async () => {
   const lookUp = Promise.withResolvers<undefined>();
   const images = createImageStore({
     files,
-    changes: createChanges(),
     maxMemoryBytes: 1_000_000,
     runtime: createTestRuntime(),
   });
@@ -130,35 +120,16 @@ test('an image that is stored during its lookup is found', async () => {
   expect(await found).toEqual(bytes);
 });
 
-test('an image that was being read when a change removed it does not come back', async () => {
+test('an image that was being read when the epoch ended is not kept', async () => {
   const files = createSlowFiles();
-  const changes = createChanges();
-  const images = createImageStore({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
+  const runtime = createTestRuntime();
+  const images = createImageStore({ files, maxMemoryBytes: 1_000_000, runtime });
   const [key = ''] = keysOf(GONE);
   const reading = images.get(key, 'plain');
-  changes.announce(changeOfChannels(new Set([GONE])));
+  runtime.epochs.next('purge');
   files.read.resolve(bytes);
-  expect(await reading).toBeUndefined();
-  await changes.sweep();
+  await reading;
   expect(images.stats().memory.bytes).toBe(0);
-});
-
-test('files are not used while they are being erased', async () => {
-  const files = createSlowFiles();
-  files.read.resolve(bytes);
-  const changes = createChanges();
-  const images = createImageStore({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
-  const change = changeOfChannels(new Set([GONE]));
-  changes.announce(change);
-  const erasing = images.erase(change);
-  const [key = ''] = keysOf(GONE);
-  const [other = ''] = keysOf(KEPT);
-  expect(await images.get(key, 'plain')).toBeUndefined();
-  expect(await images.findForReading(key)).toBeUndefined();
-  expect(await images.get(other, 'plain')).toEqual(bytes);
-  files.erased.resolve();
-  await erasing;
-  expect(await images.get(key, 'plain')).toEqual(bytes);
 });
 
 /** A file store whose disk hangs until the test releases it. */
@@ -183,7 +154,6 @@ test('a disk that hangs does not fill the memory: surplus images are not written
   const { files, written, goOn } = createHangingFiles();
   const images = createImageStore({
     files,
-    changes: createChanges(),
     maxMemoryBytes: 0,
     maxWriteBytes: 10_000,
     runtime: createTestRuntime(),
@@ -200,14 +170,14 @@ test('a disk that hangs does not fill the memory: surplus images are not written
   expect(images.stats().writes).toMatchObject({ entries: 0, bytes: 0 });
 });
 
-test('an image that is stored after a change is written, also while an earlier write of its key still runs', async () => {
+test('an image of the current epoch is written, also while an earlier write of its key still runs', async () => {
   const { files, written, goOn } = createHangingFiles();
-  const changes = createChanges();
-  const images = createImageStore({ files, changes, maxMemoryBytes: 1_000_000, runtime: createTestRuntime() });
+  const runtime = createTestRuntime();
+  const images = createImageStore({ files, maxMemoryBytes: 1_000_000, runtime });
   const [key = ''] = keysOf(GONE);
   images.put(key, bytes, 'plain');
   await new Promise((resolve) => setImmediate(resolve));
-  changes.announce(changeOfChannels(new Set([GONE])));
+  runtime.epochs.next('purge');
   images.put(key, Buffer.from('new image'), 'plain');
   images.put(key, Buffer.from('new image'), 'plain');
   goOn();
@@ -221,7 +191,6 @@ memoryTest('images in memory count at least what they take there, with their key
   goOn();
   const images = createImageStore({
     files,
-    changes: createChanges(),
     maxMemoryBytes: 100_000_000,
     runtime: createTestRuntime(),
   });

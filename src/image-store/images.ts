@@ -1,19 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Epoch } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { asWork, changeBeforeWork, latestChange } from '../lib/work.ts';
-import { type Change, type Changes, concernsImage } from '../store/changes.ts';
+import { asWork, epochOfWork } from '../lib/work.ts';
+import type { Removal } from '../store/removal.ts';
 import type { FileStore } from './disk-files.ts';
 import type { FileClass } from './file-names.ts';
 
 export interface ImageStoreOptions {
   readonly files: FileStore;
-  readonly changes: Changes;
   readonly maxMemoryBytes: number;
   /** Limit of the images that wait to be written. Default: 64 MiB. */
   readonly maxWriteBytes?: number;
-  readonly runtime: Pick<Runtime, 'health' | 'holders' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'epochs' | 'health' | 'holders' | 'metrics'>;
 }
 
 /** The share of custom sizes in the memory for images: they must not displace the popular images. */
@@ -28,8 +28,8 @@ const DEFAULT_MAX_WRITE_BYTES = 64 * 1024 * 1024;
 interface PendingWrite {
   readonly bytes: Buffer;
   readonly fileClass: FileClass;
-  /** The number of the latest change when the work that made the bytes began. */
-  readonly changeBefore: number;
+  /** In which the work began that made the bytes. */
+  readonly epoch: Epoch;
   /** The end of an earlier write of the same key. */
   readonly earlier: Promise<void> | undefined;
 }
@@ -39,17 +39,18 @@ export interface ImageStore {
   get(key: string, fileClass: FileClass): Promise<Buffer | undefined>;
   /**
    * Returns at once; the file is written in the background. If a write fails, or is skipped because the disk is too
-   * slow, the image is encoded again later. Does nothing if a change has removed the image since the current work began.
+   * slow, the image is encoded again later. Does nothing if the epoch in which the current work began has ended.
    */
   put(key: string, bytes: Buffer, fileClass: FileClass): void;
   /** For another process: the image's file, or its bytes if they are few or there is no file. */
   findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
   /**
-   * Removes the images that the change concerns. Rejects when one cannot be removed.
+   * Removes the images of the removal's channels from disk. Rejects when one cannot be removed. The caller ends the epoch
+   * before and after it: memory may read an image until its file is removed.
    *
    * @returns the number of the removed files and their disk usage
    */
-  erase(change: Change): Promise<{ readonly files: number; readonly bytes: number }>;
+  erase(removal: Removal): Promise<{ readonly files: number; readonly bytes: number }>;
   /** `disk` counts files and blocks. */
   stats(): Readonly<Record<'disk' | 'memory' | 'writes', HolderStats>>;
   /** Waits for pending writes. From then on no file is written. */
@@ -58,19 +59,18 @@ export interface ImageStore {
 
 /** An image store over these files. */
 export function createImageStore(options: ImageStoreOptions): ImageStore {
-  const { files, changes, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
-  const { health, holders, metrics } = options.runtime;
+  const { files, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
+  const { epochs, health, holders, metrics } = options.runtime;
   const memory: Record<FileClass, MemoryCache<Buffer>> = {
     plain: createMemory(1 - CUSTOM_SHARE),
     custom: createMemory(CUSTOM_SHARE),
   };
   const writing = new Map<string, PendingWrite & { readonly done: Promise<void> }>();
-  const erasing = new Set<Change>();
   let writingBytes = 0;
   let isClosed = false;
 
   function createMemory(share: number): MemoryCache<Buffer> {
-    return createMemoryCache({ changes, maxBytes: maxMemoryBytes * share, sizeOf, concerns: concernsImage });
+    return createMemoryCache({ epochs, emptiedBy: 'purge', maxBytes: maxMemoryBytes * share, sizeOf });
   }
 
   function report(error?: unknown): void {
@@ -86,27 +86,19 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     }
   }
 
-  function isRemoved(key: string, since: number): boolean {
-    return changes.hasSince(since, (change) => concernsImage(change, key));
-  }
-
-  function isBeingErased(key: string): boolean {
-    return [...erasing].some((change) => concernsImage(change, key));
-  }
-
   function inMemory(key: string): Buffer | undefined {
     const held = memory.plain.get(key) ?? memory.custom.get(key);
     if (held !== undefined) return held;
     const pending = writing.get(key);
-    return pending === undefined || isRemoved(key, pending.changeBefore) ? undefined : pending.bytes;
+    return pending === undefined || pending.epoch.hasEnded ? undefined : pending.bytes;
   }
 
-  async function write(key: string, { bytes, changeBefore, fileClass, earlier }: PendingWrite): Promise<void> {
+  async function write(key: string, { bytes, epoch, fileClass, earlier }: PendingWrite): Promise<void> {
     // The response is sent first.
     await setImmediate();
     await earlier;
     try {
-      if (!isRemoved(key, changeBefore)) await files.set(key, bytes, fileClass);
+      if (!epoch.hasEnded) await files.set(key, bytes, fileClass);
       report();
     } catch (error) {
       report(error);
@@ -119,23 +111,19 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     const bytes = compactBytes(image);
     if (!memory[fileClass].set(key, bytes)) return;
     const earlier = writing.get(key);
-    // The key determines the bytes, but a change may have removed those of the earlier write.
-    const isBeingWritten = earlier !== undefined && !isRemoved(key, earlier.changeBefore);
+    // The key determines the bytes, but an earlier epoch's are not written.
+    const isBeingWritten = earlier !== undefined && !earlier.epoch.hasEnded;
     if (isClosed || isBeingWritten || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
     writingBytes += sizeOf(bytes, key);
-    const pending = { bytes, changeBefore: changeBeforeWork(), fileClass, earlier: earlier?.done };
+    const pending = { bytes, epoch: epochOfWork(), fileClass, earlier: earlier?.done };
     const done = write(key, pending).finally(() => {
       if (writing.get(key)?.done === done) writing.delete(key);
     });
     writing.set(key, { ...pending, done });
   }
 
-  /** Reads the image from disk, unless it is being erased. */
   async function find(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
-    if (isBeingErased(key)) return undefined;
-    const latest = latestChange();
     const bytes = await read(() => files.get(key));
-    if (isRemoved(key, latest)) return undefined;
     if (bytes !== undefined) memory[fileClass].set(key, bytes);
     // The image may have been stored meanwhile.
     return bytes ?? inMemory(key);
@@ -164,29 +152,24 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   });
 
   return {
-    get: (key, fileClass) => asWork(async () => inMemory(key) ?? (await find(key, fileClass))),
+    get: (key, fileClass) => asWork(epochs.current(), async () => inMemory(key) ?? (await find(key, fileClass))),
 
-    put: (key, bytes, fileClass) => asWork(() => keep(key, bytes, fileClass)),
+    put: (key, bytes, fileClass) => asWork(epochs.current(), () => keep(key, bytes, fileClass)),
 
     async findForReading(key) {
       const pending = writing.get(key);
       if (pending !== undefined && pending.bytes.length <= MAX_COPIED_BYTES) return { bytes: pending.bytes };
       await pending?.done;
-      const path = isBeingErased(key) ? undefined : await read(() => files.findPath(key));
+      const path = await read(() => files.findPath(key));
       if (path !== undefined) return { path };
       const bytes = inMemory(key);
       return bytes && { bytes };
     },
 
-    async erase(change) {
-      erasing.add(change);
-      try {
-        // A file that is being written would reappear after its removal.
-        await Promise.all([...writing].map(([key, { done }]) => concernsImage(change, key) && done));
-        return await files.erase(change);
-      } finally {
-        erasing.delete(change);
-      }
+    async erase(removal) {
+      // A file that is being written would reappear after its removal.
+      await Promise.all([...writing.values()].map(({ done }) => done));
+      return files.erase(removal);
     },
 
     stats,

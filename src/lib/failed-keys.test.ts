@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { AppError } from '../domain/errors.ts';
+import { createEpochs } from './epoch.ts';
 import { createFailedKeys } from './failed-keys.ts';
-import { asWork, nextChange } from './work.ts';
+import { asWork } from './work.ts';
 
 const FAILURE = new AppError('upstream_invalid', 'The image cannot be read.', { scope: 'key' });
 const fail = () => Promise.reject(FAILURE);
 
 test('a failure is remembered until its channel is purged or imported', async () => {
   const failed = createFailedKeys({ clock: createManualClock() });
-  await expect(failed.run('key', fail)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: 15_000 });
-  await expect(failed.run('key', async () => 'mended')).rejects.toMatchObject({ retryAfterMs: 15_000 });
-  nextChange();
+  const epochs = createEpochs();
+  const run = (work: () => Promise<string>) => asWork(epochs.current(), () => failed.run('key', work));
+  await expect(run(fail)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: 15_000 });
+  await expect(run(async () => 'mended')).rejects.toMatchObject({ retryAfterMs: 15_000 });
+  epochs.next('purge');
   expect(await failed.run('key', async () => 'mended')).toBe('mended');
 });
 
@@ -35,8 +38,9 @@ test.each([
 
 test('a failure of work that began before a purge is not remembered', async () => {
   const failed = createFailedKeys({ clock: createManualClock() });
-  await asWork(async () => {
-    nextChange();
+  const epochs = createEpochs();
+  await asWork(epochs.current(), async () => {
+    epochs.next('purge');
     await expect(failed.run('key', fail)).rejects.toMatchObject({ retryAfterMs: 15_000 });
   });
   expect(await failed.run('key', async () => 'mended')).toBe('mended');

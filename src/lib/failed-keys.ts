@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { AppError, type ErrorCode, isKeyFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
+import type { Epoch } from './epoch.ts';
 import type { HolderStats } from './holders.ts';
 import { compactCopy } from './memory-cache.ts';
-import { changeBeforeWork, isCurrentWork } from './work.ts';
+import { epochOfWork } from './work.ts';
 
 /** How long the failure of one key is remembered. */
 export const KEY_FAILURE_MS = 15_000;
@@ -12,8 +13,8 @@ interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly untilMs: number;
-  /** The latest change when the work began that failed. */
-  readonly changeBefore: number;
+  /** In which the work began that failed. */
+  readonly epoch: Epoch;
 }
 
 const MAX_BYTES = 2 ** 20;
@@ -34,8 +35,8 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
     const found = failures.get(key);
     if (found === undefined) return undefined;
     const leftMs = found.untilMs - clock.monotonic();
-    const isCurrent = leftMs > 0 && isCurrentWork(found.changeBefore);
-    if (isCurrent) return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: 'key' });
+    if (leftMs > 0 && !found.epoch.hasEnded)
+      return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: 'key' });
     failures.delete(key);
     return undefined;
   }
@@ -51,7 +52,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
       code,
       message,
       untilMs: clock.monotonic() + Math.min(retryAfterMs, KEY_FAILURE_MS),
-      changeBefore: changeBeforeWork(),
+      epoch: epochOfWork(),
     });
     if (failure.retryAfterMs !== undefined) return failure;
     return new AppError(code, message, { cause: failure, retryAfterMs, scope: 'key' });

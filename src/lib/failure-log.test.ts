@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { createEpochs } from './epoch.ts';
 import { createFailureLog, type FailureReport } from './failure-log.ts';
 import { withRequest } from './work.ts';
 
@@ -46,9 +47,11 @@ test('omitted failures are summarized when no more of them occur', () => {
   expect(lines).toHaveLength(2);
 });
 
+const epoch = createEpochs().current();
+
 test('a request has at most one line, whatever fails in it', () => {
   const { lines, report } = setUp();
-  withRequest({ requestId: 'r-1', client: '' }, () => report('the source failed'));
+  withRequest({ requestId: 'r-1', client: '', epoch }, () => report('the source failed'));
   expect(report('the request failed', { requestId: 'r-1' })).toBe(false);
   expect(report('the request failed', { requestId: 'r-2' })).toBe(true);
   expect(lines).toHaveLength(2);
@@ -57,9 +60,9 @@ test('a request has at most one line, whatever fails in it', () => {
 test('a request whose failure was logged has no second line for it, but one for another failure', () => {
   const { lines, log, report } = setUp();
   const end = (requestId: string) => report('the request failed', { requestId, isConsequence: true });
-  withRequest({ requestId: 'r-1', client: '' }, () => log.markExplained());
+  withRequest({ requestId: 'r-1', client: '', epoch }, () => log.markExplained());
   expect(end('r-1')).toBe(false);
-  withRequest({ requestId: 'r-2', client: '' }, () => {
+  withRequest({ requestId: 'r-2', client: '', epoch }, () => {
     log.markExplained();
     report('another source failed');
     log.markExplained();

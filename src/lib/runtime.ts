@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { type ComponentHealth, createComponentHealth } from './component-health.ts';
+import { createEpochs, type Epochs } from './epoch.ts';
 import { createFailureLog, type FailureLog } from './failure-log.ts';
 import { addHolderGauges, createHolders, type Holders } from './holders.ts';
 import { type Logger, logOutputStats } from './logger.ts';
@@ -8,6 +9,7 @@ import { createMetrics, type Metrics } from './metrics/metrics.ts';
 /** What all components of a service share. */
 export interface Runtime {
   readonly clock: Clock;
+  readonly epochs: Epochs;
   readonly logger: Logger;
   /** Failures that may come by the thousand: equal ones get one line a minute. */
   readonly failureLog: FailureLog;
@@ -38,5 +40,5 @@ export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger
     label: 'part',
     read: () => Object.fromEntries(health.problems().map(([component]) => [component, 1])),
   });
-  return { clock, logger, metrics, holders, health, failureLog };
+  return { clock, epochs: createEpochs(), logger, metrics, holders, health, failureLog };
 }

@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { asWork, createSharedWork, nextChange } from './work.ts';
+import { createEpochs } from './epoch.ts';
+import { asWork, createSharedWork } from './work.ts';
 
 const NEVER = new AbortController().signal;
 
 /** Shared work that ends when the test says so. */
 function setUp() {
+  const epochs = createEpochs();
   const shared = createSharedWork<string>();
   const runs: { end: (result: string) => void; signal: AbortSignal }[] = [];
   const run = (signal = NEVER) =>
-    asWork(() =>
+    asWork(epochs.current(), () =>
       shared.run('key', signal, (own) => {
         const { promise, resolve } = Promise.withResolvers<string>();
         runs.push({ end: resolve, signal: own });
         return promise;
       }),
     );
-  return { shared, runs, run };
+  return { epochs, shared, runs, run };
 }
 
 describe('shared work', () => {
@@ -27,10 +29,10 @@ describe('shared work', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('is not joined if a change has come since it began', async () => {
-    const { shared, runs, run } = setUp();
+  it('is not joined in a later epoch', async () => {
+    const { epochs, shared, runs, run } = setUp();
     const before = run();
-    nextChange();
+    epochs.next('purge');
     expect(shared.isRunning('key')).toBe(false);
     const after = [run(), run()];
     runs[0]?.end('old');
@@ -44,10 +46,10 @@ describe('shared work', () => {
   });
 
   it('is aborted when its last caller leaves, also if later work has replaced it', async () => {
-    const { runs, run } = setUp();
+    const { epochs, runs, run } = setUp();
     const leaving = new AbortController();
     const before = run(leaving.signal);
-    nextChange();
+    epochs.next('purge');
     const after = run();
     leaving.abort(new Error('left'));
     await expect(before).rejects.toThrow('left');

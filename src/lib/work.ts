@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
+import type { Epoch } from './epoch.ts';
 
 /*
  * The context of the current work, as in Go's package "context": the request that it belongs to, its deadline, its
@@ -15,7 +16,8 @@ export interface RequestContext {
 }
 
 interface WorkContext extends Partial<RequestContext> {
-  readonly changeBefore: number;
+  /** In which the work began. */
+  readonly epoch: Epoch;
 }
 
 const contexts = new AsyncLocalStorage<WorkContext>();
@@ -24,13 +26,14 @@ const contexts = new AsyncLocalStorage<WorkContext>();
  * Runs a request's work, across all awaits: its log lines name the request, and its calls to upstream count for the
  * client. Shared work, and work that continues after the response, belongs to the request that started it.
  */
-export function withRequest<T>({ requestId, client }: RequestContext, work: () => T): T {
-  return contexts.run({ requestId, client, changeBefore: latestChange() }, work);
+export function withRequest<T>(context: RequestContext & { readonly epoch: Epoch }, work: () => T): T {
+  const { requestId, client, epoch } = context;
+  return contexts.run({ requestId, client, epoch }, work);
 }
 
-/** Runs work that stores its result, as part of the current work or as new work if there is none. */
-export function asWork<T>(work: () => T): T {
-  return contexts.getStore() === undefined ? contexts.run({ changeBefore: latestChange() }, work) : work();
+/** Runs work that keeps its result, as part of the current work or, if there is none, as new work of this epoch. */
+export function asWork<T>(epoch: Epoch, work: () => T): T {
+  return contexts.getStore() === undefined ? contexts.run({ epoch }, work) : work();
 }
 
 /** `undefined` outside of a request: timers, start and stop. */
@@ -43,26 +46,12 @@ export function currentClient(): string | undefined {
   return contexts.getStore()?.client;
 }
 
-/** The number of the latest change (`nextChange`) when the current work began. */
-export function changeBeforeWork(): number {
-  return contexts.getStore()?.changeBefore ?? latestChange();
+/** The epoch in which the current work began. Outside of any work: one that does not end. */
+export function epochOfWork(): Epoch {
+  return contexts.getStore()?.epoch ?? ENDLESS;
 }
 
-/*
- * Purges, take-downs and imports are numbered within the process. Work remembers the latest number when it begins, and
- * stores no values that a later change removes.
- */
-
-let latest = 0;
-
-export function latestChange(): number {
-  return latest;
-}
-
-export function nextChange(): number {
-  latest += 1;
-  return latest;
-}
+const ENDLESS: Epoch = { hasEnded: false };
 
 /**
  * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles at that time at the latest, even if the
@@ -121,17 +110,12 @@ export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number)
   }
 }
 
-/** Whether nothing has changed since work began: a caller may then join it, or take its failure. */
-export function isCurrentWork(changeBefore: number): boolean {
-  return changeBefore === latestChange();
-}
-
 /**
- * The current work of each key. Every caller that joins the work of another one finds it here, and finds only work without
- * a change since it began: earlier work may return removed data.
+ * The current work of each key. Every caller that joins the work of another one finds it here, and finds only work of the
+ * current epoch: earlier work may return removed data.
  */
 export function createCurrentWork<Work extends object>() {
-  const current = new Map<string, { readonly work: Work; readonly changeBefore: number }>();
+  const current = new Map<string, { readonly work: Work; readonly epoch: Epoch }>();
 
   const isLatest = (key: string, work: Work) => current.get(key)?.work === work;
 
@@ -139,11 +123,11 @@ export function createCurrentWork<Work extends object>() {
     /** Returns the work that a caller may join. */
     find(key: string): Work | undefined {
       const found = current.get(key);
-      return found !== undefined && isCurrentWork(found.changeBefore) ? found.work : undefined;
+      return found === undefined || found.epoch.hasEnded ? undefined : found.work;
     },
     /** Adds work of the caller's own, which replaces the current work of the key. */
     begin(key: string, work: Work): void {
-      current.set(key, { work, changeBefore: changeBeforeWork() });
+      current.set(key, { work, epoch: epochOfWork() });
     },
     /** False once other work has replaced it. */
     isLatest,

@@ -117,8 +117,7 @@ const LAST_GOOD_MS = 7 * DAY_MS;
 
 /**
  * The cache policy of each kind of value: how long it is fresh; how long it may be served when the sources fail; its
- * share of the memory; the check of a stored value; the channels that it is purged with (an original's key names its
- * channel).
+ * share of the memory; the check of a stored value; the channel that a name or a redirect leads to.
  *
  * Stored values are checked because a store can be damaged, and other programs can write to Redis.
  */
@@ -129,24 +128,23 @@ export const CACHE_POLICY = {
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
       CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
-    channelIdsOf: (entry: ChannelEntry) => ['movedTo' in entry ? entry.movedTo : entry.channel.channelId],
+    leadsTo: (entry: ChannelEntry) => ('movedTo' in entry ? entry.movedTo : undefined),
   },
   names: {
     ...{ freshMs: HOUR_MS, staleMs: LAST_GOOD_MS, memoryShare: 0.05 },
     isValue: CHANNEL_ID,
-    channelIdsOf: (channelId: string) => [channelId],
+    leadsTo: (channelId: string) => channelId,
   },
   searches: {
     // A stale list lacks new channels, so each request tries to reload it. The pauses of the sources limit the calls.
     ...{ freshMs: 10 * MINUTE_MS, staleMs: DAY_MS, retryFailedLoadMs: 0, memoryShare: 0.1 },
     isValue: FOUND_CHANNELS,
-    channelIdsOf: ({ hits }: FoundChannels) => hits.map(({ channelId }) => channelId),
   },
   originals: {
     // Another instance may have loaded a newer image that this one cannot load. Its metadata must not hide the image here.
     ...{ freshMs: DAY_MS, staleMs: LAST_GOOD_MS, prefersOwn: true, memoryShare: 0.05 },
+    emptiedBy: 'purge' as const,
     isValue: ORIGINAL,
-    channelIdsOf: () => [],
   },
 } as const;
 

@@ -3,8 +3,8 @@ import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts
 import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/fake-source.ts';
 import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
+import { createEpochs } from '../lib/epoch.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
-import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
 import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
@@ -55,14 +55,14 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
     },
     records: createReadThrough<ChannelEntry>({
       ...CACHE_POLICY.records,
-      changes: createChanges(),
+      epochs: createEpochs(),
       store,
       clock,
       maxMemoryBytes: 1_000_000,
     }),
     names: createReadThrough<string>({
       ...CACHE_POLICY.names,
-      changes: createChanges(),
+      epochs: createEpochs(),
       store,
       clock,
       maxMemoryBytes: 1_000_000,

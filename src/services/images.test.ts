@@ -8,7 +8,6 @@ import { channelIdRef } from '../domain/identifier.ts';
 import type { FileClass } from '../image-store/file-names.ts';
 import type { EndReason } from '../images/encoder/child.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
-import { createChanges } from '../store/changes.ts';
 import type { Original } from './cache-policy.ts';
 import { createImageService, type Image, type ImageRequest, type ImageService } from './images.ts';
 import { createReEncoding } from './re-encoding.ts';
@@ -59,7 +58,6 @@ beforeEach(() => {
 
 /** Like a restart of the process, which keeps stored images. */
 function start(): void {
-  const changes = createChanges();
   const runtime = createTestRuntime({ clock });
   runtime.failureLog.report = ({ fields }) => errors.push(fields) > 0;
   const ref = { kind: 'remote', key: 'ref', urls: [] } as const;
@@ -90,8 +88,7 @@ function start(): void {
         fileClasses.push(fileClass);
       },
     },
-    changes,
-    reEncoding: createReEncoding({ changes, runtime }),
+    reEncoding: createReEncoding({ runtime }),
     runtime,
   });
 }

@@ -24,7 +24,6 @@ import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
 import { createSharedWork, createWaitingClients } from '../lib/work.ts';
-import { type Change, type Changes, concernsImage } from '../store/changes.ts';
 import { fingerprint, type ImageIdentity, imageKey, optimizedImageKey } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
@@ -104,8 +103,7 @@ interface ImageServiceOptions {
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<ImageStore, 'get' | 'put'>;
   readonly reEncoding: ReEncoding;
-  readonly changes: Changes;
-  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'holders'>;
 }
 
 /** About 10,000 images. Hashing a key for each request would cost more than the lookup of its image. */
@@ -118,16 +116,16 @@ const BACKGROUND: JobOptions = { signal: new AbortController().signal, client: '
 
 /** Returns stored images, or encodes them, each once for all concurrent requests. */
 export function createImageService(options: ImageServiceOptions): ImageService {
-  const { channels, originals, encoder, images, reEncoding, changes } = options;
-  const { clock, holders } = options.runtime;
+  const { channels, originals, encoder, images, reEncoding } = options;
+  const { clock, epochs, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
   const failedEncodes = createFailedKeys({ clock });
-  const etags = createMemoryCache<string, Change>({
-    changes,
+  const etags = createMemoryCache<string>({
+    epochs,
+    emptiedBy: 'purge',
     maxBytes: MAX_ETAGS_BYTES,
     sizeOf: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
-    concerns: concernsImage,
   });
   holders.add('failed encodes', failedEncodes.stats);
   holders.add('ETags of images', etags.stats);

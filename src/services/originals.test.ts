@@ -8,7 +8,7 @@ import { AppError } from '../domain/errors.ts';
 import type { FileClass } from '../image-store/file-names.ts';
 import type { ImageStore } from '../image-store/images.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
-import { changeOfChannels, createChanges } from '../store/changes.ts';
+import { createEpochs, type Epochs } from '../lib/epoch.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals, type Originals } from './originals.ts';
@@ -21,9 +21,11 @@ let clock: ManualClock;
 let store: ReturnType<typeof memoryStore>;
 let images: Map<string, Buffer>;
 let hasRoom: boolean;
+/** True: a file that an encoder is to read no longer exists. */
+let isErasedWhileRead: boolean;
 let fileClasses: Set<FileClass>;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
-let changes: ReturnType<typeof createChanges>;
+let epochs: Epochs;
 /** Keys of the requested images, in order. */
 let asked: string[];
 let originals: Originals;
@@ -33,10 +35,11 @@ beforeEach(() => {
   store = memoryStore();
   images = new Map();
   hasRoom = true;
+  isErasedWhileRead = false;
   fileClasses = new Set();
   downloads = new Map();
   asked = [];
-  changes = createChanges();
+  epochs = createEpochs();
   start();
 });
 
@@ -51,11 +54,15 @@ function start(): void {
     },
     encoder: {
       warmUp: () => undefined,
-      inspect: async () => ({ width: 900, height: 900, format: 'jpeg', hasAlpha: false }),
+      async inspect(read) {
+        if ('path' in read) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+        return { width: 900, height: 900, format: 'jpeg', hasAlpha: false };
+      },
     },
     images: {
       get: async (key: string) => images.get(key),
       findForReading: async (key: string): Promise<OriginalBytes | undefined> => {
+        if (isErasedWhileRead) return { path: '/erased' };
         const bytes = images.get(key);
         return bytes && { bytes };
       },
@@ -67,8 +74,7 @@ function start(): void {
     cache: createReadThrough<Original>({
       store,
       isValue: CACHE_POLICY.originals.isValue,
-      channelIdsOf: () => [],
-      changes,
+      epochs,
       clock,
       freshMs: 24 * HOUR_MS,
       staleMs: 168 * HOUR_MS,
@@ -136,12 +142,20 @@ describe('an image whose URL changes while the old one is downloaded', () => {
 });
 
 describe('a purge while an original is downloaded', () => {
+  it('may erase its file before an encoder has read it', async () => {
+    isErasedWhileRead = true;
+    const found = originals.get(channelWith(OLD), 'avatar');
+    await settled();
+    downloadOf(OLD).resolve(Buffer.from('bytes'));
+    expect((await found).value.width).toBe(900);
+  });
+
   it('ends the sharing of that download: a later request downloads again, and only its result is kept', async () => {
     const before = originals.get(channelWith(OLD), 'avatar');
     await settled();
     const first = downloadOf(OLD);
     downloads.delete('old');
-    changes.announce(changeOfChannels(new Set([channelWith(OLD).channelId])));
+    epochs.next('purge');
     const after = [1, 2].map(() => originals.get(channelWith(OLD), 'avatar'));
     await settled();
     expect(asked).toEqual(['old', 'old']);

@@ -9,6 +9,7 @@ import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
+import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
 import { createSharedWork, createWaitingClients, currentClient, withDeadline } from '../lib/work.ts';
@@ -81,11 +82,15 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
     const key = originalBytesKey(channelId, digest);
     images.put(key, bytes, 'plain');
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
-    const readable = (await images.findForReading(key)) ?? { bytes };
     const client = currentClient() ?? '';
     const waitingClients = () => waiting.of(ref.key);
-    const info = await encoder.inspect(readable, { signal: NEVER, client, waitingClients });
-    const { width, height, format, hasAlpha } = info;
+    const inspect = (original: OriginalBytes) => encoder.inspect(original, { signal: NEVER, client, waitingClients });
+    const readable = (await images.findForReading(key)) ?? { bytes };
+    const { width, height, format, hasAlpha } = await inspect(readable).catch((error: unknown) => {
+      // The file was erased or evicted meanwhile.
+      if (!hasErrorCode(error, 'ENOENT')) throw error;
+      return inspect({ bytes });
+    });
     // `If-Modified-Since` must not match other bytes, even if the clock is behind.
     const afterPreviousMs = previous === undefined ? 0 : previous.firstStoredAtMs + LAST_MODIFIED_STEP_MS;
     const firstStoredAtMs = Math.max(clock.now(), afterPreviousMs);

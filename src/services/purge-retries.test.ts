@@ -1,103 +1,132 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
-import { type AnnouncedChange, type Change, createChanges } from '../store/changes.ts';
-import { createPurge, RemovalDelayed } from './purge.ts';
+import { EVERYTHING, type Removal, removalOf } from '../store/removal.ts';
+import { createPurge, RemovalDelayed, type Unfinished } from './purge.ts';
 
-const [FIRST, SECOND] = ['UCfirst________________A', 'UCsecond_______________A'];
+const [FIRST, SECOND] = ['UCfirst________________A', 'UCsecond_______________A'].map((id) => removalOf([id])) as [
+  Removal,
+  Removal,
+];
 
 function setUp() {
   const clock = createManualClock();
-  const removed: Record<'disk' | 'redis' | 'published', string[][]> = { disk: [], redis: [], published: [] };
+  const removed: Record<'disk' | 'redis', Removal[]> = { disk: [], redis: [] };
   const states: [problem: string | null, error: unknown][] = [];
   let failure: Error | undefined;
-  let isPublishingFailing = false;
-  const idsOf = (change: Change) => [...change.channelIds];
-  const { health } = createTestRuntime({ clock });
+  let saved: Unfinished = { store: [], images: [] };
+  const { health, epochs } = createTestRuntime({ clock });
   const stores = {
-    changes: createChanges(),
     // Only a purge by name looks there.
-    caches: {} as Parameters<typeof createPurge>[0]['caches'],
+    caches: {} as Parameters<typeof createPurge>[0]['stores']['caches'],
     images: {
-      async erase(change: Change) {
-        removed.disk.push(idsOf(change));
+      async erase(removal: Removal) {
+        removed.disk.push(removal);
         return { files: 2, bytes: 20 };
       },
     },
-    sharedChanges: {
-      async publish(announced: AnnouncedChange) {
-        if (failure !== undefined && isPublishingFailing) throw failure;
-        removed.published.push(idsOf(announced.change));
-        announced.position = `${removed.published.length}-0`;
-      },
-    },
     store: {
-      async erase(change: Change) {
+      isShared: true,
+      async erase(removal: Removal) {
         if (failure !== undefined) throw failure;
-        removed.redis.push(idsOf(change));
-        return ['channel1:first', 'name1:first', 'name1:second'];
+        removed.redis.push(removal);
+        return { channel: 1, name: 2 };
       },
     },
   };
   const report: typeof health.report = (_component, problem, error) => states.push([problem, error]);
-  const purge = createPurge(stores, { clock, health: { ...health, report } });
+  const create = () =>
+    createPurge({
+      stores,
+      runtime: { clock, epochs, health: { ...health, report } },
+      onUnfinished(unfinished) {
+        saved = unfinished;
+      },
+    });
   return {
     clock,
-    purge,
+    create,
+    purge: create(),
     removed,
     states,
-    remove: (channelId: string) => purge.purgeChannels([channelId]),
+    saved: () => saved,
     fail(error: Error | undefined) {
       failure = error;
-    },
-    failPublishing() {
-      isPublishingFailing = true;
     },
   };
 }
 
-test('the result counts what every component has removed', async () => {
-  const { remove, states } = setUp();
-  expect(await remove(FIRST)).toEqual({ entries: { channel: 1, name: 2 }, images: 2, imageBytes: 20 });
-  expect(states).toEqual([]);
+test('the result counts what every part has removed', async () => {
+  const { purge, states, saved } = setUp();
+  const removing = purge.remove(FIRST);
+  expect(saved()).toEqual({ store: [FIRST], images: [FIRST] });
+  expect(await removing).toEqual({ entries: { channel: 1, name: 2 }, images: 2, imageBytes: 20 });
+  expect([states, saved()]).toEqual([[], { store: [], images: [] }]);
 });
 
-test('a component that fails delays no other, and is retried every second until it succeeds', async () => {
-  const { clock, remove, removed, states, fail } = setUp();
+test('a part that fails delays no other, and is retried every second until it succeeds', async () => {
+  const { clock, purge, removed, states, saved, fail } = setUp();
   const down = new Error('down');
   fail(down);
-  for (const channelId of [FIRST, SECOND]) {
-    const removing = remove(channelId);
+  for (const removal of [FIRST, SECOND]) {
+    const removing = purge.remove(removal);
     await expect(removing).rejects.toThrow(RemovalDelayed);
     await expect(removing).rejects.toThrow('it is still in Redis');
   }
-  expect(removed).toEqual({ disk: [[FIRST], [SECOND]], redis: [], published: [[FIRST], [SECOND]] });
+  expect([removed, saved()]).toEqual([
+    { disk: [FIRST, SECOND], redis: [] },
+    { store: [FIRST, SECOND], images: [] },
+  ]);
   await clock.passTimer(1_000);
   await clock.passTimer(1_000);
   fail(undefined);
   await clock.passTimer(1_000);
-  await expect.poll(() => removed.redis).toEqual([[SECOND, FIRST]]);
-  expect(states.at(-1)).toEqual([null, undefined]);
+  await expect.poll(() => states.at(-1)).toEqual([null, undefined]);
+  expect([removed.disk, new Set(removed.redis), saved()]).toEqual([
+    [FIRST, SECOND],
+    new Set([FIRST, SECOND]),
+    { store: [], images: [] },
+  ]);
   const problem = 'what was purged or taken down is still in Redis; retrying until it is removed';
-  expect(states.slice(0, -1)).toEqual(Array(4).fill([problem, down]));
+  expect(new Set(states.slice(0, -1).map((state) => JSON.stringify(state)))).toEqual(
+    new Set(
+      [
+        [problem, down],
+        [problem, undefined],
+      ].map((state) => JSON.stringify(state)),
+    ),
+  );
 });
 
-test('many delayed changes become one, which is published again because it has no position of its own', async () => {
-  const { clock, remove, removed, fail, failPublishing } = setUp();
+test('more than a hundred delayed removals become one of everything', async () => {
+  const { clock, purge, removed, saved, fail } = setUp();
   fail(new Error('down'));
-  await expect(remove(FIRST)).rejects.toThrow(RemovalDelayed);
-  failPublishing();
-  for (let count = 0; count < 100; count += 1) await expect(remove(SECOND)).rejects.toThrow(RemovalDelayed);
+  for (let count = 0; count < 101; count += 1) {
+    await expect(purge.remove(removalOf([]))).rejects.toThrow(RemovalDelayed);
+  }
   fail(undefined);
   await clock.passTimer(1_000);
-  await expect.poll(() => removed.redis).toEqual([[SECOND, FIRST]]);
-  expect(removed.published).toEqual([[FIRST], [SECOND, FIRST]]);
+  await expect.poll(() => saved().store).toEqual([]);
+  expect(removed.redis).toEqual([EVERYTHING]);
+});
+
+test('the next start continues with what is unfinished', async () => {
+  const { create, purge, removed, saved, fail } = setUp();
+  fail(new Error('down'));
+  await expect(purge.remove(FIRST)).rejects.toThrow(RemovalDelayed);
+  await purge.close();
+  fail(undefined);
+  await create().resume(saved());
+  expect([removed, saved()]).toEqual([
+    { disk: [FIRST], redis: [FIRST] },
+    { store: [], images: [] },
+  ]);
 });
 
 test('nothing is retried after close', async () => {
-  const { clock, purge, remove, removed, fail } = setUp();
+  const { clock, purge, removed, fail } = setUp();
   fail(new Error('down'));
-  await expect(remove(FIRST)).rejects.toThrow(RemovalDelayed);
+  await expect(purge.remove(FIRST)).rejects.toThrow(RemovalDelayed);
   await purge.close();
   fail(undefined);
   clock.advance(60_000);

@@ -1,7 +1,6 @@
 import type { Effort } from '../images/encoder/job.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { type Change, type Changes, concernsImage } from '../store/changes.ts';
 
 /**
  * `kept`: a smaller encoding is stored. `rejected`: re-encoding gave none, or failed and would fail again. `interrupted`:
@@ -10,8 +9,7 @@ import { type Change, type Changes, concernsImage } from '../store/changes.ts';
 export type ReEncodeOutcome = 'kept' | 'rejected' | 'interrupted';
 
 interface ReEncodingOptions {
-  readonly changes: Changes;
-  readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'holders'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'failureLog' | 'holders'>;
 }
 
 /** An image that was requested only once, or by one page several times at once, is not encoded again. */
@@ -49,13 +47,13 @@ export interface ReEncoding {
 }
 
 /** Decides which images are encoded again. A restart forgets all progress, but not the stored encodings. */
-export function createReEncoding({ changes, runtime }: ReEncodingOptions): ReEncoding {
-  const { clock, failureLog, holders } = runtime;
-  const images = createMemoryCache<Progress, Change>({
-    changes,
+export function createReEncoding({ runtime }: ReEncodingOptions): ReEncoding {
+  const { clock, epochs, failureLog, holders } = runtime;
+  const images = createMemoryCache<Progress>({
+    epochs,
+    emptiedBy: 'purge',
     maxBytes: MAX_BYTES,
     sizeOf: (_, key) => ENTRY_OVERHEAD_BYTES + key.length,
-    concerns: concernsImage,
   });
   holders.add('images to encode again', images.stats);
 

@@ -4,7 +4,6 @@ import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import { createChanges } from '../store/changes.ts';
 import { imageKey } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import { createImageService } from './images.ts';
@@ -24,7 +23,7 @@ function originalOf(number: number): Original {
 
 function createSubjects() {
   const runtime = createTestRuntime();
-  const reEncoding = createReEncoding({ changes: createChanges(), runtime });
+  const reEncoding = createReEncoding({ runtime });
   const banners = createImageService({
     channels: {
       findChannel: async ([ref]) => {
@@ -44,7 +43,6 @@ function createSubjects() {
     encoder: { encode: unused, libraryVersion: '01234567' },
     images: { get: async () => undefined, put: () => undefined },
     reEncoding,
-    changes: createChanges(),
     runtime,
   });
   return { reEncoding, banners, runtime };

@@ -4,8 +4,8 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { hit } from '../../test/helpers/fake-source.ts';
 import { memoryStore } from '../../test/helpers/read-through.ts';
 import { AppError } from '../domain/errors.ts';
+import { createEpochs } from '../lib/epoch.ts';
 import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
-import { createChanges } from '../store/changes.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY } from './cache-policy.ts';
 import { createSearchService } from './search.ts';
@@ -50,7 +50,7 @@ function setUp(
       isBlocked: (channelId) => blocked.has(channelId),
     },
     cache: createReadThrough<FoundChannels>({
-      changes: createChanges(),
+      epochs: createEpochs(),
       clock,
       ...CACHE_POLICY.searches,
       maxMemoryBytes,

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Epoch, EpochEnd } from '../lib/epoch.ts';
 import { fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
 import type { StoredEntry } from './store.ts';
 
@@ -20,8 +21,10 @@ export interface CachePolicy<V> {
   readonly retryFailedLoadMs?: number;
   /** True: an outdated value in memory is loaded again here, although another instance may have stored a newer one. */
   readonly prefersOwn?: boolean;
-  /** The channels that a value names. It is removed with any of them. */
-  readonly channelIdsOf: (value: V) => readonly string[];
+  /** The channel that a name or a redirect leads to: the value is removed with it. */
+  readonly leadsTo?: (value: V) => string | undefined;
+  /** Which ends of an epoch make values in memory old. Default: all. */
+  readonly emptiedBy?: EpochEnd;
   /** The key in the store. Default: the same. */
   readonly storeKeyOf?: (key: string) => string;
 }
@@ -51,8 +54,8 @@ export interface Entry<V> {
   readonly maxAgeMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  /** The last failed load (monotonic time), and the latest change when it began. */
-  lastFailure: { readonly loadId: string; readonly atMs: number; readonly changeBefore: number } | undefined;
+  /** The last failed load (monotonic time), and the epoch in which it began. */
+  lastFailure: { readonly loadId: string; readonly atMs: number; readonly epoch: Epoch } | undefined;
 }
 
 /** Memory of an entry's objects and of the cache's lists (measured; a test compares). */

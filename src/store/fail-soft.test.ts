@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
 import { asWork } from '../lib/work.ts';
-import { changeOfChannels, createChanges, EVERYTHING } from './changes.ts';
 import { createFailSoftStore } from './fail-soft.ts';
+import { EVERYTHING, removalOf } from './removal.ts';
 import type { ErasableStore } from './store.ts';
 
 const ENTRY = { value: '1', storedAtMs: 0 };
@@ -23,7 +23,7 @@ function createBrokenStore(more: Partial<ErasableStore> = {}) {
     },
     async erase() {
       fail(broken.writes);
-      return [];
+      return {};
     },
     async close() {},
     ...more,
@@ -37,7 +37,6 @@ function createBrokenStore(more: Partial<ErasableStore> = {}) {
     states,
     guarded: createFailSoftStore({
       store,
-      changes: createChanges(),
       runtime,
       readTimeoutMs: 500,
     }),
@@ -77,70 +76,74 @@ it('rejects when erasing fails', async () => {
   await expect(guarded.erase(EVERYTHING)).rejects.toThrow('broken');
 });
 
-describe('a change', () => {
-  const KEY = 'channel1:UCgone_________________A';
-  const OLD = { value: '{"value":"old"}', storedAtMs: 0 };
-  const CHANGE = changeOfChannels(new Set(['UCgone_________________A']));
+describe('an erasure', () => {
+  const KEY = 'channel1:UCkept_________________A';
+  const REMOVAL = removalOf(['UCgone_________________A']);
 
-  /** A store of one entry whose next read and next erasure wait for the test. */
+  /** A store of one entry. Erasures wait for the test. */
   function createSlowStore() {
-    const read = Promise.withResolvers<typeof OLD>();
-    const erased = Promise.withResolvers<void>();
+    const erasures: PromiseWithResolvers<void>[] = [];
     const written: string[] = [];
+    let reads = 0;
     const store: ErasableStore = {
-      get: () => read.promise,
+      async get() {
+        reads += 1;
+        return ENTRY;
+      },
       async set(key) {
         written.push(key);
       },
       async erase() {
-        await erased.promise;
-        return [KEY];
+        const erasure = Promise.withResolvers<void>();
+        erasures.push(erasure);
+        await erasure.promise;
+        return { channel: 1 };
       },
       close: async () => undefined,
     };
-    const changes = createChanges();
-    const guarded = createFailSoftStore({
-      store,
-      changes,
-      runtime: createTestRuntime(),
-      readTimeoutMs: 60_000,
-    });
-    return { read, erased, written, changes, guarded };
+    const guarded = createFailSoftStore({ store, runtime: createTestRuntime(), readTimeoutMs: 60_000 });
+    return { erasures, written, guarded, reads: () => reads };
   }
 
-  it('hides entries that were being read when it arrived', async () => {
-    const { read, changes, guarded } = createSlowStore();
-    const [reading, other] = [guarded.get(KEY), guarded.get('channel1:UCkept_________________A')];
-    changes.announce(CHANGE);
-    read.resolve(OLD);
-    expect([await reading, await other]).toEqual([undefined, OLD]);
+  it('delays reads and writes until it has ended', async () => {
+    const { erasures, written, guarded, reads } = createSlowStore();
+    const erasing = guarded.erase(REMOVAL);
+    const reading = guarded.get(KEY);
+    const writing = guarded.set(KEY, ENTRY, 1_000);
+    expect([reads(), written]).toEqual([0, []]);
+    erasures[0]?.resolve();
+    expect(await erasing).toEqual({ channel: 1 });
+    await writing;
+    expect([await reading, reads(), written]).toEqual([ENTRY, 1, [KEY]]);
   });
 
-  it('hides entries while they are being erased', async () => {
-    const { read, erased, changes, guarded } = createSlowStore();
-    read.resolve(OLD);
-    changes.announce(CHANGE);
-    const erasing = guarded.erase(CHANGE);
-    const during = guarded.get(KEY);
-    expect(await during).toBeUndefined();
-    expect(await guarded.get('name1:handle:kept')).toEqual(OLD);
-    const late = guarded.get(KEY);
-    erased.resolve();
-    expect([await erasing, await late]).toEqual([[KEY], undefined]);
+  it.each([
+    ['it is repeated', REMOVAL],
+    ['everything is erased', EVERYTHING],
+  ])('that failed keeps the store from being used until %s', async (_what, repeated) => {
+    const { erasures, guarded } = createSlowStore();
+    const [erasing, other] = [guarded.erase(REMOVAL), guarded.erase(removalOf([]))];
+    erasures[0]?.reject(new Error('broken'));
+    erasures[1]?.resolve();
+    await expect(erasing).rejects.toThrow('broken');
+    await other;
+    expect(await guarded.get(KEY)).toBeUndefined();
+    const repeating = guarded.erase(repeated);
+    erasures[2]?.resolve();
+    await repeating;
+    expect(await guarded.get(KEY)).toEqual(ENTRY);
   });
+});
 
-  it('prevents earlier work from storing its result', async () => {
-    const { written, changes, guarded } = createSlowStore();
-    await asWork(async () => {
-      changes.announce(CHANGE);
-      await guarded.set(KEY, OLD, 1_000);
-      await guarded.set('name1:handle:gone', { value: '{"value":"UCgone_________________A"}', storedAtMs: 0 }, 1_000);
-      await guarded.set('name1:handle:kept', OLD, 1_000);
-    });
-    expect(written).toEqual(['name1:handle:kept']);
-    await guarded.set(KEY, OLD, 1_000);
-    expect(written).toEqual(['name1:handle:kept', KEY]);
+it('stores no results of work that began in an earlier epoch', async () => {
+  const written: string[] = [];
+  const { guarded, runtime } = createBrokenStore({ set: async (key) => void written.push(key) });
+  await asWork(runtime.epochs.current(), async () => {
+    await guarded.set('before', ENTRY, 1_000);
+    runtime.epochs.next('purge');
+    await guarded.set('after', ENTRY, 1_000);
   });
+  expect(written).toEqual(['before']);
 });
 
 it('bounds the pending writes', () => {

@@ -1,13 +1,11 @@
 import type { Runtime } from '../lib/runtime.ts';
-import { changeBeforeWork, latestChange, withinMs } from '../lib/work.ts';
-import { type Change, type Changes, concernsEntry } from './changes.ts';
-import { channelIdsIn } from './keys.ts';
-import type { ErasableStore, StoredEntry } from './store.ts';
+import { epochOfWork, withinMs } from '../lib/work.ts';
+import { covers, type Removal } from './removal.ts';
+import type { ErasableStore, NewEntry, StoredEntry } from './store.ts';
 
 interface FailSoftStoreOptions {
   readonly store: ErasableStore;
   readonly runtime: Pick<Runtime, 'clock' | 'health' | 'holders'>;
-  readonly changes: Changes;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
 }
@@ -20,17 +18,18 @@ const WRITE_OVERHEAD_BYTES = 500;
 /**
  * A store whose failures are misses: a broken cache makes the service slower, never wrong. Only `erase` rejects.
  *
- * It neither returns nor stores entries that a change has removed: entries being erased, entries read before the change
- * and returned after it, and results of work that began before it.
+ * It stores no results of work that began in an earlier epoch. From the call of `erase` until it has succeeded, if need be
+ * in a later call, it is not used, because it may contain removed data. Calls wait for an erasure as long as for a read.
  */
 export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStore {
-  const { store, changes, readTimeoutMs } = options;
+  const { store, readTimeoutMs } = options;
   const { isShared = false } = store;
   const { clock, health, holders } = options.runtime;
   /** A full disk can still be read, so a successful read says nothing about writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
-  const erasing = new Set<Change>();
+  const unfinished = new Set<Removal>();
+  const erasing = new Set<Promise<unknown>>();
   let writtenBytes = 0;
 
   holders.add('writes to the store', () => ({
@@ -62,27 +61,28 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
     }
   }
 
+  async function write(key: string, entry: NewEntry, ttlMs: number): Promise<void> {
+    if ((await isUsable()) && !epochOfWork().hasEnded) await store.set(key, entry, ttlMs);
+  }
+
+  /** Waits for erasures. False if one has failed or takes too long. */
+  async function isUsable(): Promise<boolean> {
+    if (unfinished.size > 0) await withinMs(clock, Promise.allSettled(erasing), readTimeoutMs);
+    return unfinished.size === 0;
+  }
+
   return {
     isShared,
     async get(key) {
-      const latest = latestChange();
-      const erasingBefore = [...erasing];
-      const found = await read(key);
-      if (found === undefined) return undefined;
-      const isRemoved = (change: Change) => concernsEntry(change, key, channelIdsIn(found.value));
-      if (erasingBefore.some(isRemoved) || changes.hasSince(latest, isRemoved)) return undefined;
-      return found;
+      return (await isUsable()) ? read(key) : undefined;
     },
     async set(key, entry, ttlMs) {
-      const isRemoved = (change: Change) => concernsEntry(change, key, channelIdsIn(entry.value));
-      if (changes.hasSince(changeBeforeWork(), isRemoved)) return;
       const bytes = WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length);
       if (writes.size >= MAX_WRITES || writtenBytes + bytes > MAX_WRITTEN_BYTES) {
         return note('writes', new Error('too many writes wait for the store'));
       }
       writtenBytes += bytes;
-      const writing = store
-        .set(key, entry, ttlMs)
+      const writing = write(key, entry, ttlMs)
         .then(
           () => note('writes'),
           (error: unknown) => note('writes', error),
@@ -94,13 +94,13 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
       writes.add(writing);
       await writing;
     },
-    async erase(change, position) {
-      erasing.add(change);
-      try {
-        return await store.erase(change, position);
-      } finally {
-        erasing.delete(change);
-      }
+    async erase(removal) {
+      unfinished.add(removal);
+      const erasure = store.erase(removal).finally(() => erasing.delete(erasure));
+      erasing.add(erasure);
+      const erased = await erasure;
+      for (const other of [...unfinished]) if (covers(removal, other)) unfinished.delete(other);
+      return erased;
     },
     async close() {
       await Promise.allSettled(writes);

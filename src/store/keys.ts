@@ -25,7 +25,15 @@ export function findEntryKind(key: string): EntryKind | undefined {
   return ENTRY_KINDS.find((kind) => key.startsWith(prefixOf(kind)));
 }
 
-function prefixOf(kind: EntryKind): string {
+/** True for the kinds that a change of the catalog replaces. The others belong to images. */
+export function isReplaceable(kind: EntryKind): boolean {
+  return REPLACEABLE.has(kind);
+}
+
+const REPLACEABLE: ReadonlySet<EntryKind> = new Set(['channel', 'name', 'search']);
+
+/** What the keys of a kind begin with. */
+export function prefixOf(kind: EntryKind): string {
   return `${kind}${DATA_VERSION}:`;
 }
 
@@ -36,11 +44,6 @@ export function channelKey(channelId: string): string {
 /** The key for the channel ID of a handle or user name. */
 export function nameKey(ref: ChannelRef): string {
   return `${prefixOf('name')}${nameOf(ref)}`;
-}
-
-/** The name (`nameOf`) in a `nameKey`. */
-export function nameInKey(key: string): string {
-  return key.slice(key.indexOf(':') + 1);
 }
 
 /** A query in the form in which it is read as a channel and searched for. */
@@ -130,6 +133,6 @@ export function checksumOf(key: string, value: string): number {
 }
 
 /** The channel IDs in a key or a stored text, in which quotes, colons and slashes delimit them. */
-export function channelIdsIn(text: string): string[] {
+function channelIdsIn(text: string): string[] {
   return text.match(/UC[A-Za-z0-9_-]{22}/g) ?? [];
 }

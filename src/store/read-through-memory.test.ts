@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { AppError } from '../domain/errors.ts';
-import { createChanges } from './changes.ts';
+import { createEpochs } from '../lib/epoch.ts';
 import { createReadThrough } from './read-through.ts';
 import type { Store } from './store.ts';
 
@@ -17,8 +17,7 @@ function create(maxMemoryBytes: number) {
   const clock = createManualClock();
   return createReadThrough<unknown>({
     store: EMPTY_STORE,
-    changes: createChanges(),
-    channelIdsOf: () => [],
+    epochs: createEpochs(),
     clock,
     freshMs: 3_600_000,
     staleMs: 86_400_000,

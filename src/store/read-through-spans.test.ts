@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { recordSpans } from '../../test/helpers/recorded-spans.ts';
 import { AppError } from '../domain/errors.ts';
-import { createChanges } from './changes.ts';
+import { createEpochs } from '../lib/epoch.ts';
 import { createReadThrough } from './read-through.ts';
 
 const FRESH_MS = 3_600_000;
@@ -13,13 +13,12 @@ function setUp() {
   const cache = createReadThrough<string>({
     name: 'values',
     isValue: (value): value is string => typeof value === 'string',
-    channelIdsOf: () => [],
     store: {
       get: async () => undefined,
       set: async () => undefined,
       close: async () => undefined,
     },
-    changes: createChanges(),
+    epochs: createEpochs(),
     clock,
     freshMs: FRESH_MS,
     staleMs: 2 * FRESH_MS,

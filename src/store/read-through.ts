@@ -1,9 +1,9 @@
 import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Epochs } from '../lib/epoch.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import { tracedLookUp } from '../lib/tracing.ts';
-import { asWork, changeBeforeWork, createSharedWork, isCurrentWork, withinMs } from '../lib/work.ts';
-import { type Change, type Changes, concernsEntry } from './changes.ts';
+import { asWork, createSharedWork, epochOfWork, withinMs } from '../lib/work.ts';
 import { ABSENT_FRESH_MS, type CachePolicy, type Content, createEntry, type Entry, readEntry } from './entry.ts';
 import { createLoads } from './loads.ts';
 import type { Store } from './store.ts';
@@ -40,7 +40,7 @@ export interface ReadThroughOptions<V> extends CachePolicy<V> {
   /** Called for an invalid stored value. */
   readonly onRefused?: (key: string) => void;
   readonly store: Store;
-  readonly changes: Changes;
+  readonly epochs: Pick<Epochs, 'current' | 'onNext'>;
   readonly clock: Clock;
   /** Limit of the memory tier; values count with the length of their JSON. */
   readonly maxMemoryBytes: number;
@@ -57,26 +57,21 @@ export type ReadThrough<V> = ReturnType<typeof createReadThrough<V>>;
  * value is returned. A load continues after its callers disconnect.
  */
 export function createReadThrough<V>(options: ReadThroughOptions<V>) {
-  const { name = 'values', store, clock, freshMs, staleMs, onRefused } = options;
-  const {
-    changes,
-    channelIdsOf,
-    retryFailedLoadMs = RETRY_FAILED_LOAD_MS,
-    maxMemoryBytes,
-    prefersOwn = false,
-  } = options;
+  const { name = 'values', store, clock, epochs, emptiedBy, freshMs, staleMs, onRefused } = options;
+  const { leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes, prefersOwn = false } = options;
   const { storeKeyOf = (key) => key } = options;
   const isOthersWanted = store.isShared === true && !prefersOwn;
-  const memory = createMemoryCache<Entry<V>, Change>({
-    changes,
+  const memory = createMemoryCache<Entry<V>>({
+    epochs,
+    ...(emptiedBy !== undefined && { emptiedBy }),
     maxBytes: maxMemoryBytes,
     sizeOf: (entry) => entry.bytes,
-    concerns: (change, key, { content }) =>
-      concernsEntry(change, storeKeyOf(key), 'value' in content ? channelIdsOf(content.value) : []),
   });
   const loads = createLoads<Entry<V>>();
   const storeReads = createSharedWork<Entry<V> | undefined>();
   let failuresSince = Number.NEGATIVE_INFINITY;
+
+  const work = <T>(run: () => T): T => asWork(epochs.current(), run);
 
   function findHeld(key: string): Entry<V> | undefined {
     const held = memory.get(key);
@@ -113,7 +108,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
     const entry = createEntry(clock, { ...form, isStored: isStorable, characters });
     if (!isLatest || !memory.set(key, entry)) return { ...entry, isStored: false };
     const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
-    if (isStorable) void store.set(storeKeyOf(key), { value: text, storedAtMs }, keptMs);
+    const channelId = 'value' in content ? leadsTo?.(content.value) : undefined;
+    if (isStorable) void store.set(storeKeyOf(key), { value: text, storedAtMs, leadsTo: channelId }, keptMs);
     return entry;
   }
 
@@ -127,7 +123,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
           return keep(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS, isLatest: isLatest() });
         }
         if (previous !== undefined) {
-          previous.lastFailure = { loadId, atMs: clock.monotonic(), changeBefore: changeBeforeWork() };
+          previous.lastFailure = { loadId, atMs: clock.monotonic(), epoch: epochOfWork() };
         }
         throw error;
       }
@@ -182,8 +178,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
     if (lastFailure?.loadId !== loadId || lastFailure.atMs <= failuresSince) return false;
     // A purge or an import may have fixed it.
-    if (!isCurrentWork(lastFailure.changeBefore)) return false;
-    return clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
+    return !lastFailure.epoch.hasEnded && clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
 
   async function refresh(key: string, load: Load<V>, loadId: string): Promise<Cached<V>> {
@@ -204,33 +199,33 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
       const held = findHeld(key);
       // There is nothing to wait for or to trace.
       if (held !== undefined && isFresh(held, options.isCurrent)) return response(held, HIT);
-      return asWork(() => tracedLookUp(name, () => lookUp(key, load, options)));
+      return work(() => tracedLookUp(name, () => lookUp(key, load, options)));
     },
 
     /** Returns the cached value, fresh or stale, without loading one. */
-    find: (key: string): Promise<V | undefined> => asWork(async () => valueIn(await find(key))),
+    find: (key: string): Promise<V | undefined> => work(async () => valueIn(await find(key))),
 
     /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
     peek: (key: string): Promise<Cached<V> | undefined> =>
-      asWork(async () => {
+      work(async () => {
         const entry = await find(key);
         return entry && response(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
       }),
 
     /** Reloads the value, or joins a current load with the same `loadId` (`GetOptions`). */
     refresh: (key: string, load: Load<V>, loadId = ''): Promise<Cached<V>> =>
-      asWork(() => tracedLookUp(name, () => refresh(key, load, loadId))),
+      work(() => tracedLookUp(name, () => refresh(key, load, loadId))),
 
     /** Stores what `load` returns for the cached value, fresh or stale. */
     put: (key: string, load: Load<V>): Promise<void> =>
-      asWork(async () => {
+      work(async () => {
         const { value, ...loaded } = await load(valueIn(await find(key)));
         keep(key, { value }, loaded);
       }),
 
     /** Changes the cached value, if there is one, without changing its age. */
     patch: (key: string, change: (value: V) => V): Promise<void> =>
-      asWork(async () => {
+      work(async () => {
         // A current load would overwrite the change.
         await loads.ended(key);
         const entry = await find(key);

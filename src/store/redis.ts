@@ -1,4 +1,4 @@
-import { createRedisScript, type RedisAddress } from '../lib/redis/client.ts';
+import type { RedisAddress } from '../lib/redis/client.ts';
 import {
   createRedisConnection,
   keysLike,
@@ -7,113 +7,157 @@ import {
   RedisUnavailable,
   RedisWrongType,
 } from '../lib/redis/connection.ts';
-import { type Change, type Changes, concernsEntry, createChanges } from './changes.ts';
-import { channelIdsIn, findEntryKind } from './keys.ts';
-import { CHANGES_KEY, isLater, type SharedChanges, START } from './shared-changes.ts';
-import { type ErasableStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import { parseJson } from '../lib/shape.ts';
+import { DATA_VERSION, findEntryKind, isReplaceable, prefixOf } from './keys.ts';
+import { ERASE, RECEIVE, type ReceiveReply, SET, SWEEP } from './redis-scripts.ts';
+import { addErased, type ErasedEntries, EVERYTHING, isRemoval, keysOf, type Removal, stepsOf } from './removal.ts';
+import { type SharedStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
 
 const REDIS_KEY_PREFIX = 'pennant:';
-/** The script blocks the server. Searches are the longest values, with some tens of kilobytes each. */
-const KEYS_PER_ERASING_STEP = 50;
+/** The stream of erasures. */
+export const REMOVALS_KEY = `${REDIS_KEY_PREFIX}removals${DATA_VERSION}`;
+/** The index of all searches. */
+const SEARCHES_KEY = `${REDIS_KEY_PREFIX}searches${DATA_VERSION}`;
+/** The index of the names and redirects that lead to a channel. */
+const LEADS_PREFIX = `${REDIS_KEY_PREFIX}leads${DATA_VERSION}:`;
 
-/**
- * Returns for each key its writer's position in the stream of changes, then the channel IDs in its value. Searching a
- * value takes most of the time, so it is not searched if the argument of its key is ''.
- */
-const INSPECT = createRedisScript(`
-local id_form = 'UC' .. string.rep('[%w_-]', 22)
-local replies = {}
-for at, key in ipairs(KEYS) do
-  local value = redis.pcall('GET', key)
-  if type(value) ~= 'string' then value = '' end
-  replies[at] = { string.match(value, '^[%d.]+@(%d+%-%d+) ') or '${START}' }
-  if ARGV[at] ~= '' then
-    for id in string.gmatch(value, id_form) do table.insert(replies[at], id) end
-  end
-end
-return replies
-`);
+/** An instance that has missed more erasures deletes all its images. */
+const MAX_REMOVALS = 1_000;
+const REMOVALS_PER_STEP = 100;
+/** A script blocks the server. This many searches, with some tens of kilobytes each, take a millisecond. */
+const SEARCHES_PER_STEP = 100;
 
-/** Stores a value unless the stream has a change that the writer does not know yet. */
-const SET = createRedisScript(`
-local latest = redis.pcall('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
-if latest[1] and latest[1][1] ~= ARGV[3] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1
-`);
-
-export interface RedisStoreOptions {
+interface RedisStoreOptions {
   /** The caller closes it. */
   readonly connection: RedisConnection;
-  readonly changes: Changes;
-  readonly sharedChanges: Pick<SharedChanges, 'position'>;
+  readonly epochs: Pick<Runtime['epochs'], 'next'>;
+  readonly startPosition: string | undefined;
   /** Called for a value that this store did not write, or that does not match its key. */
-  readonly onRefused?: (key: string) => void;
+  readonly onRefused: (key: string) => void;
 }
 
 /**
  * A store in Redis or Valkey that instances share. Redis expires the entries. Calls reject with `RedisUnavailable`.
  *
- * Each entry includes its writer's position in the stream of changes. An entry that a later change concerns counts as
- * absent until it is erased.
+ * Every erasure has a position. A value is stored only if its writer knows the latest one, and the keys of searches include
+ * the position: an erasure hides all of them at once.
+ *
+ * A Redis that evicts keys may evict an index before the values in it. Names that lead to a removed channel, or hidden
+ * searches, are then not erased before they expire.
  */
-export function createRedisStore({ connection, changes, sharedChanges, onRefused }: RedisStoreOptions): ErasableStore {
-  /** @returns the removed keys, with the prefix */
-  async function eraseAmong(keys: string[], change: Change, position: string): Promise<string[]> {
-    const isRemoved = (key: string, ids: readonly string[]) => concernsEntry(change, keyIn(key), ids);
-    const args = keys.map((key) => (isRemoved(key, SOME_CHANNEL) ? '' : 'search'));
-    const replies = (await connection.run((redis) => INSPECT(redis, keys, args))) as string[][];
-    const removed = keys.filter((key, at) => {
-      const [writersPosition = START, ...channelIds] = replies[at] ?? [];
-      return isLater(position, writersPosition) && isRemoved(key, channelIds);
-    });
-    if (removed.length > 0) await connection.run((redis) => redis.unlink(removed));
-    return removed;
+export function createRedisStore({ connection, epochs, startPosition, onRefused }: RedisStoreOptions): SharedStore {
+  let position = startPosition;
+
+  function redisKeyOf(key: string): string {
+    if (findEntryKind(key) !== 'search') return REDIS_KEY_PREFIX + key;
+    return `${REDIS_KEY_PREFIX}${prefixOf('search')}${position ?? ''}:${key.slice(prefixOf('search').length)}`;
+  }
+
+  /** @returns the kinds of the erased entries */
+  async function eraseStep(step: Removal & { readonly channelIds: readonly string[] }, told: Removal) {
+    const values = keysOf(step).map((key) => REDIS_KEY_PREFIX + key);
+    const indexes = step.channelIds.map((channelId) => LEADS_PREFIX + channelId);
+    const args = [String(MAX_REMOVALS), JSON.stringify({ ...told, names: [] }), String(values.length)];
+    const keys = [REMOVALS_KEY, SEARCHES_KEY, ...values, ...indexes];
+    const reply = await connection.run((redis) => ERASE(redis, keys, args));
+    const [before, id, erased] = reply as [before: string, id: string, erased: string[]];
+    // All earlier erasures are known here, so this instance may store again at once.
+    if (before === (position ?? '')) position = id;
+    return { ...countKinds(erased), search: await sweep(`${SEARCHES_KEY}:${id}`) };
+  }
+
+  async function sweep(index: string): Promise<number> {
+    let total = 0;
+    for (;;) {
+      const reply = await connection.run((redis) => SWEEP(redis, [index], [String(SEARCHES_PER_STEP)]));
+      const [taken, erased] = reply as [taken: number, erased: number];
+      total += erased;
+      if (taken < SEARCHES_PER_STEP) return total;
+    }
+  }
+
+  /** Removes all entries of the kinds, by their keys. Other instances are told before it and, to empty their memory, after it. */
+  async function eraseKinds(removal: Removal): Promise<ErasedEntries> {
+    const erased = await eraseStep({ ...removal, channelIds: [] }, removal);
+    const isErased = (key: string) => {
+      const kind = findEntryKind(keyIn(key));
+      return kind === undefined ? key.startsWith(LEADS_PREFIX) : removal.includesImages || isReplaceable(kind);
+    };
+    for await (const found of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
+      const keys = found.filter(isErased);
+      if (keys.length > 0) await connection.run((redis) => redis.unlink(keys));
+      addErased(erased, countKinds(keys));
+    }
+    addErased(erased, await eraseStep(NOTHING, NOTHING));
+    return erased;
   }
 
   return {
     isShared: true,
     async get(key) {
-      const text = await unlessWrongType(connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key)));
+      const text = await unlessWrongType(connection.run((redis) => redis.get(redisKeyOf(key))));
       if (text === null) return undefined;
       const found = text === undefined ? undefined : parse(text);
-      if (found === undefined) {
-        onRefused?.(key);
-        return undefined;
-      }
-      const { position, ...entry } = found;
-      const isRemoved = (change: Change) => concernsEntry(change, key, channelIdsIn(entry.value));
-      return changes.hasBeyond((id) => isLater(id, position), isRemoved) ? undefined : entry;
+      if (found === undefined) onRefused(key);
+      return found;
     },
-    async set(key, entry, ttlMs) {
+    async set(key, { value, storedAtMs, leadsTo }, ttlMs) {
       const wholeMs = Math.floor(ttlMs);
-      const position = sharedChanges.position();
-      const value = `${entry.storedAtMs}@${position} ${entry.value}`;
-      await connection.run<unknown>((redis) => {
-        if (wholeMs < 1) return redis.del(REDIS_KEY_PREFIX + key);
-        return SET(redis, [REDIS_KEY_PREFIX + key, CHANGES_KEY], [value, String(wholeMs), position]);
-      });
+      const redisKey = redisKeyOf(key);
+      const index = findEntryKind(key) === 'search' ? SEARCHES_KEY : leadsTo && LEADS_PREFIX + leadsTo;
+      const keys = [redisKey, REMOVALS_KEY, ...(index === undefined ? [] : [index])];
+      const args = [`${storedAtMs} ${value}`, String(wholeMs), position ?? ''];
+      await connection.run<unknown>((redis) => (wholeMs < 1 ? redis.del(redisKey) : SET(redis, keys, args)));
     },
-    async erase(change, position = LATEST) {
-      const erased: string[] = [];
-      for await (const found of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
-        // Without the logs of the rate limit.
-        const keys = found.filter((key) => findEntryKind(keyIn(key)) !== undefined);
-        for (let at = 0; at < keys.length; at += KEYS_PER_ERASING_STEP) {
-          erased.push(...(await eraseAmong(keys.slice(at, at + KEYS_PER_ERASING_STEP), change, position)));
+    async erase(removal) {
+      if (removal.channelIds === 'all') return eraseKinds(removal);
+      const erased: ErasedEntries = {};
+      for (const step of stepsOf(removal)) addErased(erased, await eraseStep(step, step));
+      return erased;
+    },
+    async receive() {
+      const removals: Removal[] = [];
+      for (;;) {
+        const args = [position ?? '', String(REMOVALS_PER_STEP), JSON.stringify(NOTHING)];
+        const reply = await connection.run((redis) => RECEIVE(redis, [REMOVALS_KEY], args));
+        const [relation, last, after] = reply as ReceiveReply;
+        if (relation === 'lost') {
+          // Redis was restored from an earlier state: what was erased since then is in it again.
+          epochs.next('purge');
+          await eraseKinds(EVERYTHING);
+          position = undefined;
+          continue;
         }
+        if (relation === 'known' && after.length === 0) return removals;
+        // Together: what is read from now on was stored after these erasures.
+        position = after.at(-1)?.[0] ?? last;
+        const received = relation === 'behind' ? [EVERYTHING] : after.map(([, [, json = '']]) => removalIn(json));
+        epochs.next(received.some(({ includesImages }) => includesImages) ? 'purge' : 'change');
+        removals.push(...received);
       }
-      return erased.map(keyIn);
     },
+    position: () => position,
     async close() {},
   };
+
+  function removalIn(json: string): Removal {
+    const removal = parseJson(json, isRemoval);
+    if (removal === undefined) onRefused(REMOVALS_KEY);
+    return removal ?? EVERYTHING;
+  }
 }
 
-/** After every other position: everything that the change concerns is removed. */
-const LATEST = '9999999999999999-0';
-/** Stands for the IDs in an unknown value. What is removed with them is removed because of its key. */
-const SOME_CHANNEL = [''];
+/** Ends the epoch of other instances, and hides the searches. */
+const NOTHING = { channelIds: [], names: [], includesImages: false } satisfies Removal;
+
+function countKinds(redisKeys: readonly string[]): ErasedEntries {
+  const counts: ErasedEntries = {};
+  for (const kind of redisKeys.map((key) => findEntryKind(keyIn(key))))
+    if (kind !== undefined) addErased(counts, { [kind]: 1 });
+  return counts;
+}
 
 function keyIn(redisKey: string): string {
   return redisKey.slice(REDIS_KEY_PREFIX.length);
@@ -129,14 +173,13 @@ async function unlessWrongType<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** When the entry was stored, and its writer's position. */
-const TEXT_FORM = /^(\d{1,16}(?:\.\d{1,16})?)@(\d{1,16}-\d{1,16}) /;
+/** When the entry was stored. */
+const TEXT_FORM = /^(\d{1,16}(?:\.\d{1,16})?) /;
 
 /** Returns `undefined` for a value that this store did not write: others may use the same Redis. */
-function parse(text: string): (StoredEntry & { readonly position: string }) | undefined {
-  const [head, storedAtMs, position] = TEXT_FORM.exec(text) ?? [];
-  if (head === undefined || position === undefined) return undefined;
-  return { value: text.slice(head.length), storedAtMs: Number(storedAtMs), position };
+function parse(text: string): StoredEntry | undefined {
+  const [head, storedAtMs] = TEXT_FORM.exec(text) ?? [];
+  return head === undefined ? undefined : { value: text.slice(head.length), storedAtMs: Number(storedAtMs) };
 }
 
 export function createRedisBackend(address: RedisAddress): StoreBackend {
@@ -179,22 +222,18 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
     },
     read: (key) =>
       withConnection(async (connection) => {
-        const store = createRedisStore({
-          connection,
-          changes: createChanges(),
-          sharedChanges: { position: () => START },
-        });
-        return (await store.get(key))?.value;
+        const text = await unlessWrongType(connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key)));
+        return text ? parse(text)?.value : undefined;
       }),
-    open({ changes, shared, onRefused }) {
-      if (shared === undefined) throw new Error('The store in Redis needs a connection.');
-      return createRedisStore({ ...shared, changes, onRefused });
+    open({ connection, runtime: { epochs }, startPosition, onRefused }) {
+      if (connection === undefined) throw new Error('The store in Redis needs a connection.');
+      return createRedisStore({ connection, epochs, startPosition, onRefused });
     },
   };
 }
 
-/** Enough of a value for the time, the position and `ABSENT_PREFIX`. */
-const HEAD_BYTES = 80;
+/** Enough of a value for the time and `ABSENT_PREFIX`. */
+const HEAD_BYTES = 50;
 
 /** Counts all shared values. Rejects with `RedisUnavailable`. */
 async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
@@ -212,8 +251,7 @@ async function readRedisStatistics(connection: RedisConnection): Promise<Statist
     countEntries(statistics, value.startsWith(ABSENT_PREFIX) ? 'negatives' : kind, {
       entries: 1,
       bytes: redisKey.length - REDIS_KEY_PREFIX.length + length,
-      // The writer's position follows the time.
-      oldestMs: Number.parseFloat(storedAt),
+      oldestMs: Number(storedAt),
     });
   }
 

@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { makeDirectory } from '../lib/file-system.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
-import { type Change, concernsEntry } from './changes.ts';
-import { channelIdsIn, checksumOf } from './keys.ts';
+import { checksumOf, type EntryKind, findEntryKind, prefixOf } from './keys.ts';
+import { addErased, type ErasedEntries, keysOf, type Removal } from './removal.ts';
 import {
   type CacheStatements,
   DamagedFileError,
@@ -16,18 +16,12 @@ import {
   prepareSchema,
   prepareStatements,
 } from './sqlite-schema.ts';
-import type { StoredEntry } from './store.ts';
+import type { NewEntry, StoredEntry } from './store.ts';
 
 /** The caller's clock: tests can move it. */
 export interface Times {
   readonly nowMs: number;
   readonly monotonicMs: number;
-}
-
-export interface ErasingPlace {
-  readonly afterRow: number;
-  /** The last row when erasing began: later rows are newer than the change. */
-  readonly upToRow: number;
 }
 
 interface OpenFile {
@@ -73,36 +67,34 @@ const functions = {
       return { value: row.value, storedAtMs: row.storedAtMs };
     });
   },
-  set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: StoredEntry; ttlMs: number }): void {
-    const { value, storedAtMs } = entry;
+  set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: NewEntry; ttlMs: number }): void {
+    const { value, storedAtMs, leadsTo = null } = entry;
     use(times, ({ statements }) => {
       writes += 1;
       // Before the write, because the disk may be full.
       if (writes % WRITES_BETWEEN_SHRINKING === 1) shrink(statements, times.nowMs);
-      statements.upsert.run(key, value, storedAtMs, times.nowMs + ttlMs, checksumOf(key, value));
+      statements.upsert.run(key, leadsTo, value, storedAtMs, times.nowMs + ttlMs, checksumOf(key, value));
     });
   },
-  /**
-   * Removes what the change concerns among the next rows, from the given place or from the first row.
-   *
-   * @returns `next`: the place for the next step; `undefined` at the end
-   */
-  erase({ change, from, ...times }: Times & { change: Change; from: ErasingPlace | undefined }) {
+  /** Removes the entries that the step names. */
+  eraseStep({ step, ...times }: Times & { step: Removal & { readonly channelIds: readonly string[] } }): ErasedEntries {
     return use(times, ({ db, statements }) => {
-      const { afterRow, upToRow } = from ?? { afterRow: 0, upToRow: Number(statements.selectLast.get()?.row ?? 0) };
-      const found = statements.selectAfter.all(afterRow, upToRow, ROWS_PER_ERASING_STEP);
-      const rows = found as { row: number; key: string; value: string }[];
-      const erased = rows.filter(({ key, value }) => concernsEntry(change, key, channelIdsIn(value)));
-      if (erased.length > 0) {
-        waitForWriters(db, ERASE_TIMEOUT_MS);
-        try {
-          for (const { row } of erased) statements.removeRow.run(row);
-        } finally {
-          waitForWriters(db, WRITE_TIMEOUT_MS);
+      const erased: ErasedEntries = {};
+      whileWaiting(db, () => {
+        for (const key of keysOf(step)) count(erased, key, Number(statements.removeKey.run(key).changes));
+        for (const channelId of step.channelIds) {
+          for (const { key } of statements.removeLeadsTo.all(channelId)) count(erased, String(key), 1);
         }
-      }
-      const last = rows.at(-1);
-      return { erasedKeys: erased.map(({ key }) => key), next: last && { afterRow: last.row, upToRow } };
+      });
+      return erased;
+    });
+  },
+  /** Removes some entries of the kind. Returns their number; 0 if there are none. */
+  eraseKind({ kind, ...times }: Times & { kind: EntryKind }): number {
+    return use(times, ({ db, statements }) => {
+      const prefix = prefixOf(kind);
+      const end = `${prefix.slice(0, -1)};`;
+      return whileWaiting(db, () => Number(statements.removeBetween.run(prefix, end, ROWS_PER_ERASING_STEP).changes));
     });
   },
   /** Removes the erased data from the write-ahead log too. */
@@ -210,6 +202,21 @@ function openFile(): OpenFile {
     db.close();
     throw error;
   }
+}
+
+/** An erasure is not dropped because another process writes: it waits for longer. */
+function whileWaiting<T>(db: DatabaseSync, erase: () => T): T {
+  waitForWriters(db, ERASE_TIMEOUT_MS);
+  try {
+    return erase();
+  } finally {
+    waitForWriters(db, WRITE_TIMEOUT_MS);
+  }
+}
+
+function count(erased: ErasedEntries, key: string, number: number): void {
+  const kind = findEntryKind(key);
+  if (kind !== undefined) addErased(erased, { [kind]: number });
 }
 
 /** How long a statement waits for a write of another process. */

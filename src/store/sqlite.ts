@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
+import { ENTRY_KINDS, isReplaceable } from './keys.ts';
+import { addErased, type ErasedEntries, stepsOf } from './removal.ts';
 import { inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
-import type { CacheFunctions, ErasingPlace, Times } from './sqlite-worker.ts';
+import type { CacheFunctions, Times } from './sqlite-worker.ts';
 import type { ErasableStore, StoreBackend } from './store.ts';
 
 export type SqliteStoreEvent =
@@ -44,20 +46,23 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
   return {
     get: (key) => thread.call('get', { key, ...times() }),
     set: (key, entry, ttlMs) => thread.call('set', { key, entry, ttlMs, ...times() }),
-    async erase(change) {
-      if (change.channelIds === 'all' && change.includesImages) {
+    async erase(removal) {
+      if (removal.channelIds === 'all' && removal.includesImages) {
         await thread.call('eraseAll', undefined);
-        return [];
+        return {};
       }
-      const keys: string[] = [];
-      let from: ErasingPlace | undefined;
-      do {
-        const { erasedKeys, next } = await thread.call('erase', { change, from, ...times() });
-        keys.push(...erasedKeys);
-        from = next;
-      } while (from !== undefined);
+      const erased: ErasedEntries = {};
+      for (const step of stepsOf(removal)) addErased(erased, await thread.call('eraseStep', { step, ...times() }));
+      const kinds = removal.channelIds === 'all' ? ENTRY_KINDS.filter(isReplaceable) : (['search'] as const);
+      for (const kind of kinds) {
+        let count = 0;
+        do {
+          count = await thread.call('eraseKind', { kind, ...times() });
+          addErased(erased, { [kind]: count });
+        } while (count > 0);
+      }
       await thread.call('finishErasing', times());
-      return keys;
+      return erased;
     },
     /** Counts the pending calls. */
     stats: thread.stats,

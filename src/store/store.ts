@@ -1,14 +1,18 @@
 import { OperatorError } from '../domain/errors.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import type { Change, Changes } from './changes.ts';
-import type { SharedChanges } from './shared-changes.ts';
+import type { ErasedEntries, Removal } from './removal.ts';
 import type { Statistics } from './stored-kinds.ts';
 
 /** A stored value and the wall-clock time when it was stored. */
 export interface StoredEntry {
   readonly value: string;
   readonly storedAtMs: number;
+}
+
+export interface NewEntry extends StoredEntry {
+  /** The channel that a name or a redirect leads to: the entry is removed with it. */
+  readonly leadsTo?: string | undefined;
 }
 
 /** The `ttlMs` of a value that never becomes outdated. */
@@ -25,26 +29,33 @@ export interface Store {
   readonly isShared?: boolean;
   get(key: string): Promise<StoredEntry | undefined>;
   /** Stores the value for `ttlMs` from now. */
-  set(key: string, entry: StoredEntry, ttlMs: number): Promise<void>;
+  set(key: string, entry: NewEntry, ttlMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /** A store that can erase entries permanently: their bytes are removed from its file too. */
 export interface ErasableStore extends Store {
   /**
-   * Removes every entry that the change concerns (`concernsEntry`), in steps, so that other calls can run in between.
-   *
-   * @param position of the change in the shared stream: entries whose writer knew the change are kept
-   * @returns the removed keys; empty when the whole store was cleared
+   * Removes every entry that the removal names, found by keys and an index, in steps, so that other calls can run in between.
+   * The caller ends the epoch before, and uses the store again when this has resolved.
    */
-  erase(change: Change, position?: string): Promise<readonly string[]>;
+  erase(removal: Removal): Promise<ErasedEntries>;
+}
+
+/** A store that several instances use. */
+export interface SharedStore extends ErasableStore {
+  /** What was erased since the last call, by any instance. If there is anything, it ends the epoch. */
+  receive(): Promise<readonly Removal[]>;
+  /** The latest erasure that this instance has received. */
+  position(): string | undefined;
 }
 
 export interface StoreParts {
   readonly runtime: Runtime;
-  readonly changes: Changes;
   /** With `REDIS_URL` only. */
-  readonly shared: { readonly connection: RedisConnection; readonly sharedChanges: SharedChanges } | undefined;
+  readonly connection: RedisConnection | undefined;
+  /** The latest erasure in a shared store that an earlier run has received. */
+  readonly startPosition: string | undefined;
   /** Called with the key of a value that the store did not write. */
   readonly onRefused: (key: string) => void;
 }
@@ -71,7 +82,7 @@ export interface StoreBackend {
    * @throws StoreUnreadableError
    */
   read(key: string): Promise<string | undefined>;
-  open(parts: StoreParts): ErasableStore;
+  open(parts: StoreParts): ErasableStore | SharedStore;
 }
 
 /** The stored data cannot be read; the message is for the operator. */

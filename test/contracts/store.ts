@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Change, changeOfChannels, EVERYTHING } from '../../src/store/changes.ts';
+import { type ErasedEntries, EVERYTHING, type Removal, removalOf } from '../../src/store/removal.ts';
 import type { ErasableStore } from '../../src/store/store.ts';
 
 /** A store under test with ways to move its clock and to open it again. */
@@ -125,87 +125,94 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       );
     });
 
-    it('erases entries that name a channel in key or value, and nothing else', async () => {
-      const [gone, kept] = ['UCgone_________________A', 'UCkept-----------------A'];
-      const entries = {
-        [`channel1:${gone}`]: '{"absent":"no such channel","freshMs":1}',
-        'name1:handle:gone': `{"value":"${gone}","freshMs":1}`,
-        'search1:20:both': `{"value":[{"channelId":"${kept}"},{"channelId":"${gone}","title":"Gone"}]}`,
-        [`original1:${gone}:banner`]: '{}',
-        [`channel1:${kept}`]: `{"value":{"channel":{"channelId":"${kept}","description":"UCgone"}}}`,
-        'name1:handle:kept': `{"value":"${kept}"}`,
-        'search1:20:other letter case': `{"value":[{"channelId":"${gone.toLowerCase()}"}]}`,
-      };
-      for (const [key, value] of Object.entries(entries)) await store.set(key, { value, storedAtMs: 1 }, HOUR_MS);
-      const isErased = (text: string) => text.includes(gone);
-      const expected = Object.entries(entries).flatMap(([key, value]) => (isErased(key + value) ? [key] : []));
-      expect((await store.erase(changeOfChannels(new Set([gone, 'UCnever-stored_________A'])))).toSorted()).toEqual(
-        expected.toSorted(),
-      );
-      for (const [key, value] of Object.entries(entries)) {
-        expect([key, (await store.get(key))?.value]).toEqual([key, expected.includes(key) ? undefined : value]);
-      }
-    });
+    const GONE = 'UCgone_________________A';
+    const KEPT = 'UCkept-----------------A';
+    /** Two channels with entries of every kind. */
+    const entries: readonly (readonly [key: string, leadsTo?: string])[] = [
+      ...[GONE, KEPT].flatMap((channelId): [string, string?][] => [
+        [`channel1:${channelId}`],
+        [`original1:${channelId}:banner`],
+        [`original1:${channelId}:avatar`],
+        [`published1:${channelId}`],
+        [`name1:handle:to ${channelId}`, channelId],
+        [`channel1:UCformerly ${channelId}`, channelId],
+      ]),
+      ['name1:handle:nobody'],
+      ['name1:username:nobody'],
+      ['search1:found both'],
+      ['search1:found nothing'],
+      ['kept1:something'],
+    ];
+    const recordsOf = (channelId: string) => [
+      `channel1:${channelId}`,
+      `name1:handle:to ${channelId}`,
+      `channel1:UCformerly ${channelId}`,
+    ];
+    const detailsOf = (channelId: string) => [
+      `original1:${channelId}:banner`,
+      `original1:${channelId}:avatar`,
+      `published1:${channelId}`,
+    ];
+    const searches = ['search1:found both', 'search1:found nothing'];
+    const RECORDS = { channel: 2, name: 1, search: 2 };
 
-    const CHANGED = 'UCchanged______________A';
-    const OTHER = 'UCother________________A';
-    const entriesOfEveryKind = {
-      [`channel1:${CHANGED}`]: '{"absent":"no such channel","freshMs":1}',
-      [`channel1:${OTHER}`]: `{"value":{"channel":{"channelId":"${OTHER}"}}}`,
-      'channel1:UCmoved________________A': `{"value":{"movedTo":"${CHANGED}"}}`,
-      'name1:handle:changed': '{"absent":"no such channel","freshMs":1}',
-      'name1:username:changed': '{"absent":"no such channel","freshMs":1}',
-      'name1:handle:other': `{"value":"${OTHER}"}`,
-      'search1:found the channel': `{"value":{"hits":[{"channelId":"${CHANGED}"}],"next":{}}}`,
-      'search1:found another': `{"value":{"hits":[{"channelId":"${OTHER}"}],"next":{}}}`,
-      'search1:found nothing': '{"value":{"hits":[],"next":{}}}',
-      [`original1:${CHANGED}:banner`]: '{}',
-      [`published1:${CHANGED}`]: '2014-05-17T09:30:00Z',
-      'kept1:something': 'learned',
-    };
-    const recordsAndNames = [`channel1:${CHANGED}`, 'channel1:UCmoved________________A', 'name1:handle:changed'];
-    const searches = ['search1:found the channel', 'search1:found another', 'search1:found nothing'];
-    const names = new Set(['handle:changed']);
-    it.each<[string, Change, readonly string[]]>([
+    it.each<[string, Removal, readonly string[], ErasedEntries]>([
       [
-        'channels without their images, a name, and searches without a result',
-        { channelIds: new Set([CHANGED]), names, searches: 'empty', includesImages: false },
-        [...recordsAndNames, 'search1:found the channel', 'search1:found nothing'],
+        'a channel, with all searches',
+        removalOf([GONE, 'UCnever-stored_________A']),
+        [...recordsOf(GONE), ...detailsOf(GONE), ...searches],
+        { ...RECORDS, original: 2, published: 1 },
       ],
       [
-        'channels, a name and all searches',
-        { channelIds: new Set([CHANGED]), names, searches: 'all', includesImages: false },
-        [...recordsAndNames, ...searches],
+        'a channel without its images, and a name',
+        { ...removalOf([GONE], ['handle:nobody']), includesImages: false },
+        [...recordsOf(GONE), 'name1:handle:nobody', ...searches],
+        { ...RECORDS, name: 2 },
       ],
       [
         'a name alone',
-        { channelIds: new Set(), names, searches: 'naming', includesImages: true },
-        ['name1:handle:changed'],
+        removalOf([], ['username:nobody']),
+        ['name1:username:nobody', ...searches],
+        { name: 1, search: 2 },
       ],
       [
         'all records, names and searches',
-        { channelIds: 'all', names: new Set(), searches: 'all', includesImages: false },
-        Object.keys(entriesOfEveryKind).filter((key) => /^(?:channel|name|search)/.test(key)),
+        { ...EVERYTHING, includesImages: false },
+        [...recordsOf(GONE), ...recordsOf(KEPT), 'name1:handle:nobody', 'name1:username:nobody', ...searches],
+        { channel: 4, name: 4, search: 2 },
       ],
-    ])('erases %s', async (_what, change, expected) => {
-      await Promise.all(
-        Object.entries(entriesOfEveryKind).map(([key, value]) => store.set(key, { value, storedAtMs: 1 }, HOUR_MS)),
-      );
-      expect((await store.erase(change)).toSorted()).toEqual(expected.toSorted());
-      for (const key of Object.keys(entriesOfEveryKind)) {
+    ])('erases %s', async (_what, removal, expected, counts) => {
+      for (const [key, leadsTo] of entries) await store.set(key, { value: '{}', storedAtMs: 1, leadsTo }, HOUR_MS);
+      expect(await store.erase(removal)).toEqual(counts);
+      for (const [key] of entries) {
         expect([key, (await store.get(key)) === undefined]).toEqual([key, expected.includes(key)]);
       }
     });
 
-    it('erases among many entries without blocking other calls', async () => {
+    it('erases what leads to the channel at the time', async () => {
+      const [name, value] = ['name1:handle:moved', { value: '{}', storedAtMs: 1 }];
+      await store.set(name, { ...value, leadsTo: GONE }, HOUR_MS);
+      await store.set(name, { ...value, leadsTo: KEPT }, HOUR_MS);
+      await store.erase(removalOf([KEPT]));
+      expect(await store.get(name)).toBeUndefined();
+    });
+
+    it('stores searches after an erasure of searches', async () => {
+      await store.set('search1:words', { value: 'old', storedAtMs: 1 }, HOUR_MS);
+      await store.erase(removalOf([]));
+      await store.set('search1:words', { value: 'new', storedAtMs: 2 }, HOUR_MS);
+      expect(await store.get('search1:words')).toEqual({ value: 'new', storedAtMs: 2 });
+    });
+
+    it('erases many entries without blocking other calls', async () => {
       const numbers = Array.from({ length: 1_500 }, (_, number) => number);
       const idOf = (number: number) => `UC${String(number).padStart(22, '0')}`;
       await Promise.all(
         numbers.map((n) => store.set(`channel1:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
       );
-      const erasing = store.erase(changeOfChannels(new Set(numbers.filter((n) => n % 3 === 0).map(idOf))));
+      const erasing = store.erase(removalOf(numbers.filter((n) => n % 3 === 0).map(idOf)));
       expect((await store.get(`channel1:${idOf(1)}`))?.storedAtMs).toBe(1);
-      expect(await erasing).toHaveLength(500);
+      expect(await erasing).toEqual({ channel: 500 });
       const found = await Promise.all(numbers.map((n) => store.get(`channel1:${idOf(n)}`)));
       expect(found.map((entry) => entry?.storedAtMs)).toEqual(numbers.map((n) => (n % 3 === 0 ? undefined : n)));
     });

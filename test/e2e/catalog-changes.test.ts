@@ -2,7 +2,8 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { AppliedPositions } from '../../src/app/invalidation.ts';
+import { openSavedRemovals } from '../../src/app/saved-removals.ts';
+import { createLogger } from '../../src/lib/logger.ts';
 import { createCatalogSource } from '../../src/sources/catalog/catalog.ts';
 import { readChangesSince } from '../../src/sources/catalog/change-log.ts';
 import { inspectCatalog } from '../../src/sources/catalog/reader.ts';
@@ -186,7 +187,7 @@ describe('a change of the catalog by another process is visible to the next requ
     await put({ title: 'Another' }, 2);
     expect(await titleOf(`/channel/${numberedChannelId(2)}`)).toBe('Another');
     await app.close();
-    const { catalog } = JSON.parse(await readFile(join(dataDir, 'applied-changes.json'), 'utf8')) as AppliedPositions;
+    const { catalog } = openSavedRemovals(dataDir, createLogger({ level: 'silent' })).state();
     const latest = inspectCatalog(catalogPaths(dataDir).database, (db) => readChangesSince(db, catalog));
     expect(latest?.changes).toEqual([]);
   });

@@ -1,6 +1,5 @@
 import { AppError } from '../../src/domain/errors.ts';
-import { createChanges } from '../../src/store/changes.ts';
-import { channelIdsIn } from '../../src/store/keys.ts';
+import { createEpochs } from '../../src/lib/epoch.ts';
 import { createReadThrough, type Loaded } from '../../src/store/read-through.ts';
 import type { Store, StoredEntry } from '../../src/store/store.ts';
 import { createManualClock } from './clock.ts';
@@ -22,13 +21,12 @@ export function memoryStore(): Store & { readonly entries: Map<string, StoredEnt
 
 /** A cache of texts that are fresh for an hour and served for seven days. */
 export function setUpReadThrough(store = memoryStore(), clock = createManualClock()) {
-  const changes = createChanges();
+  const epochs = createEpochs();
   const refused: string[] = [];
   const cache = createReadThrough<string>({
     isValue: (value): value is string => typeof value === 'string',
     onRefused: (key) => refused.push(key),
-    channelIdsOf: channelIdsIn,
-    changes,
+    epochs,
     store,
     clock,
     freshMs: HOUR_MS,
@@ -42,7 +40,7 @@ export function setUpReadThrough(store = memoryStore(), clock = createManualCloc
       loads += 1;
       return { value, ...more };
     };
-  return { cache, changes, store, clock, refused, load, loads: () => loads };
+  return { cache, epochs, store, clock, refused, load, loads: () => loads };
 }
 
 /** A load that fails. */

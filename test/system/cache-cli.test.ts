@@ -231,7 +231,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     expect(await keys()).not.toContain(SAMPLE);
     expect(await keys()).toContain(OTHER);
     expect(await cache(['clear', '--yes'], env)).toMatchObject({ exitCode: 0, stderr: '' });
-    const left = (await keys()).split('\n').filter((key) => !['pennant:probe', 'pennant:changes1'].includes(key));
+    const left = (await keys()).split('\n').filter((key) => !['pennant:probe', 'pennant:removals1'].includes(key));
     expect(left).toEqual([expect.stringMatching(/^pennant:limit1:/)]);
     await redis.stop();
     const failed = await cache(['purge', SAMPLE], env);

@@ -174,13 +174,15 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     const clock = createRedisClock();
     await server.command('RPUSH', record, 'item');
     await server.command('SET', limit, 'text');
-    await server.command('SET', 'pennant:search1:saltmarrow', `${clock.now()}@0-0 {"value":null,"freshMs":1e308}`);
     await server.command(
       'SET',
       'pennant:name1:handle:copperloop',
-      `${clock.now()}@0-0 {"value":"undefined","freshMs":60000}`,
+      `${clock.now()} {"value":"undefined","freshMs":60000}`,
     );
     const instance = await startConnected(server.url, {}, clock);
+    const [[position] = []] = (await server.command('XREVRANGE', 'pennant:removals1', '+', '-')) as [string][];
+    const search = `pennant:search1:${position}:saltmarrow`;
+    await server.command('SET', search, `${clock.now()} {"value":null,"freshMs":1e308}`);
     for (const path of [`/api/channel/${SAMPLE}`, '/api/search?q=saltmarrow', '/api/channel/copperloop?type=handle']) {
       const { status, headers } = await instance.get(path);
       expect([path, status, headers['cache-status']]).toEqual([

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEpochs } from '../../src/lib/epoch.ts';
 import type { RedisConnection } from '../../src/lib/redis/connection.ts';
-import { changeOfChannels, createChanges } from '../../src/store/changes.ts';
-import { createRedisStore, type RedisStoreOptions } from '../../src/store/redis.ts';
-import { START } from '../../src/store/shared-changes.ts';
+import { createRedisStore, REMOVALS_KEY } from '../../src/store/redis.ts';
+import { removalOf } from '../../src/store/removal.ts';
 import { describeStoreContract } from '../contracts/store.ts';
 import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 
@@ -25,15 +25,17 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await server?.remove();
   });
 
-  const NO_CHANGES = { changes: createChanges(), sharedChanges: { position: () => START } };
-  function createStore(more: Partial<RedisStoreOptions> = {}) {
-    return createRedisStore({ connection, ...NO_CHANGES, ...more });
+  /** A store that has read what was erased so far. */
+  async function createStore(onRefused: (key: string) => void = () => undefined) {
+    const store = createRedisStore({ connection, epochs: createEpochs(), startPosition: undefined, onRefused });
+    await store.receive();
+    return store;
   }
 
   describeStoreContract('Redis', async () => {
     await server.command('FLUSHALL');
     return {
-      store: createStore(),
+      store: await createStore(),
       advance: async (ms) => void (await server.command('EVAL', SHORTEN_LIFETIMES, '0', String(ms))),
       reopen: () => createStore(),
     };
@@ -41,9 +43,10 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
 
   test('every key has the prefix and a lifetime', async () => {
     await server.command('FLUSHALL');
-    const store = createStore();
+    const store = await createStore();
     await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, 7 * 86_400_000);
-    expect(await server.command('KEYS', '*')).toEqual(['pennant:channel1:UC']);
+    const keys = (await server.command('KEYS', '*')) as string[];
+    expect(keys.toSorted()).toEqual(['pennant:channel1:UC', REMOVALS_KEY]);
     const leftMs = Number(await server.command('PTTL', 'pennant:channel1:UC'));
     expect(Math.round(leftMs / 3_600_000)).toBe(7 * 24);
   });
@@ -61,7 +64,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       await server.command('DEL', 'pennant:foreign');
       await server.command(command, 'pennant:foreign', item);
       const refused: string[] = [];
-      const store = createStore({ onRefused: (key) => refused.push(key) });
+      const store = await createStore((key) => refused.push(key));
       expect(await store.get('foreign')).toBeUndefined();
       expect(refused).toEqual(['foreign']);
       await store.set('foreign', { value: 'ours', storedAtMs: 1 }, 60_000);
@@ -69,22 +72,47 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     },
   );
 
-  test('keys of other types do not stop an erasure, and those that name the channel are erased too', async () => {
+  test('keys of other types do not stop an erasure', async () => {
     const gone = 'UCgone_________________A';
     await server.command('FLUSHALL');
-    await server.command('RPUSH', `pennant:channel1:${gone}`, 'item');
-    await server.command('RPUSH', 'pennant:search1:20:other', 'item');
-    const store = createStore();
-    await store.set('name1:handle:gone', { value: `{"value":"${gone}"}`, storedAtMs: 1 }, 60_000);
-    expect((await store.erase(changeOfChannels(new Set([gone])))).toSorted()).toEqual([
-      `channel1:${gone}`,
-      'name1:handle:gone',
-    ]);
-    expect(await server.command('KEYS', '*')).toEqual(['pennant:search1:20:other']);
+    for (const key of [`channel1:${gone}`, `leads1:${gone}`, 'searches1', 'removals1', 'search1::other']) {
+      await server.command('RPUSH', `pennant:${key}`, 'item');
+    }
+    const store = await createStore();
+    await store.set('name1:handle:gone', { value: '{}', storedAtMs: 1, leadsTo: gone }, 60_000);
+    await store.set('search1:words', { value: '{}', storedAtMs: 1 }, 60_000);
+    await server.command('DEL', 'pennant:searches1');
+    await server.command('RPUSH', 'pennant:searches1', 'item');
+    expect(await store.erase(removalOf([gone]))).toEqual({ channel: 1, name: 1 });
+    expect(await store.get('search1:words')).toBeUndefined();
+    const keys = (await server.command('KEYS', '*')) as string[];
+    expect(keys.filter((key) => !key.startsWith('pennant:search1:')).toSorted()).toEqual([REMOVALS_KEY]);
+  });
+
+  test('the lists of searches and names have a lifetime, and lose what has expired', async () => {
+    await server.command('FLUSHALL');
+    const store = await createStore();
+    const [id, entry] = ['UCkept_________________A', { value: '{}', storedAtMs: 1 }];
+    const lists = ['pennant:searches1', `pennant:leads1:${id}`];
+    const setBoth = async (name: string, ttlMs: number) => {
+      await store.set(`search1:${name}`, entry, ttlMs);
+      await store.set(`name1:handle:${name}`, { ...entry, leadsTo: id }, ttlMs);
+    };
+    await setBoth('long', 120_000);
+    await setBoth('short', 60_000);
+    for (const list of lists) expect(Number(await server.command('PTTL', list))).toBeGreaterThan(60_000);
+    // As if both had expired.
+    for (const list of lists) {
+      for (const member of (await server.command('ZRANGE', list, '0', '-1')) as string[]) {
+        await server.command('ZADD', list, '1', member);
+      }
+    }
+    await setBoth('new', 60_000);
+    for (const list of lists) expect(await server.command('ZCARD', list)).toBe(1);
   });
 
   test('an entry with a lifetime below a millisecond is not stored', async () => {
-    const store = createStore();
+    const store = await createStore();
     await store.set('short', { value: 'old', storedAtMs: 1 }, 60_000);
     await store.set('short', { value: 'new', storedAtMs: 2 }, 0.4);
     expect(await store.get('short')).toBeUndefined();

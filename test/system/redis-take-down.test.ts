@@ -45,8 +45,13 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
 
   async function keysAndValues(): Promise<string> {
     const keys = (await redis.command('KEYS', 'pennant:*')) as string[];
-    const entries = keys.filter((key) => !/:(?:limit|changes)/.test(key));
-    return (await Promise.all(entries.map(async (key) => `${key} ${await redis.command('GET', key)}`))).join('\n');
+    // The stream of erasures names the channel.
+    const entries = keys.filter((key) => !/:(?:limit|removals)/.test(key));
+    const contentOf = async (key: string) =>
+      (await redis.command('TYPE', key)) === 'zset'
+        ? redis.command('ZRANGE', key, '0', '-1')
+        : redis.command('GET', key);
+    return (await Promise.all(entries.map(async (key) => `${key} ${await contentOf(key)}`))).join('\n');
   }
 
   async function countImages(): Promise<number> {

@@ -7,6 +7,7 @@ import { imagesDirectory } from '../../image-store/file-names.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import type { Purge, PurgedChannel } from '../../services/purge.ts';
 import { chooseStore } from '../../store/registry.ts';
+import { removalOf } from '../../store/removal.ts';
 import {
   type CommandContext,
   CommandFailure,
@@ -19,10 +20,10 @@ import {
 
 export const purgeCommand = defineCommand({
   usage: 'cache purge ID|@handle',
-  summary: 'Removes one channel: record, names, searches that found it, originals and images.',
+  summary: 'Removes one channel: record, names, originals and images. Also removes all searches.',
   help: `The next request loads it from the sources again. The URL of a channel page and a user name work, too. A
-name is looked up in the stored data; an ID always finds everything. Stored "no such channel" results of
-the name are removed as well, and so are searches without results.
+name is looked up in the stored data; an ID always finds everything. A stored "no such channel" of the
+name is removed as well, and so are all stored searches: any of them may contain the channel.
 
 If a service runs on this DATA_DIR and its private listener responds (CONSOLE_HOST, CONSOLE_PORT), the
 service removes the values, also from its memory. Otherwise only the stores are purged; a service that
@@ -55,7 +56,7 @@ export async function forgetChannel(config: Config, channelId: string): Promise<
   const byService = await askRunningService(config, { channel: channelId });
   if (byService !== undefined) return describe(byService);
   if (!hasStores(config)) return `Nothing was stored of ${channelId}.`;
-  return describe({ channelId, ...(await purgeStores(config, (purge) => purge.purgeChannels([channelId]))) });
+  return describe({ channelId, ...(await purgeStores(config, (purge) => purge.remove(removalOf([channelId])))) });
 }
 
 /** Opening the stores would create them. */

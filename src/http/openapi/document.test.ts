@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
+import { createEpochs } from '../../lib/epoch.ts';
 import { createHolders } from '../../lib/holders.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
 import { createClientIdentification } from '../request/client.ts';
@@ -14,6 +15,7 @@ function readJson(path: string) {
 function servedPaths(): string[] {
   const metrics = createMetrics();
   createHttpServer({
+    epochs: createEpochs(),
     clients: createClientIdentification({
       trustedProxies: [],
       ipv6PrefixBits: 64,

@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import { quoted } from '../../domain/printable.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Epoch } from '../../lib/epoch.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
+import type { Runtime } from '../../lib/runtime.ts';
 import type { Span } from '../../lib/tracing.ts';
 import type { Client, ClientIdentification } from './client.ts';
 import { malformed, parseTarget, type RequestTarget } from './target.ts';
@@ -30,8 +31,8 @@ export interface RequestContext {
   isRefused: boolean;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
-  /** The latest change (`lib/work.ts`) before the first lookup for this request. */
-  changeBefore: number;
+  /** The epoch of the first lookup for this request. */
+  epoch: Epoch;
   /** Set if the response may be stored in the micro-cache. */
   microCacheKey: string | undefined;
   endpoint: Endpoint | undefined;
@@ -104,8 +105,7 @@ function isUsable(authority: string): boolean {
   return Number(port) >= 1 && Number(port) <= MAX_PORT;
 }
 
-export interface ContextOptions {
-  readonly clock: Clock;
+export interface ContextOptions extends Pick<Runtime, 'clock' | 'epochs'> {
   readonly clients: ClientIdentification;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
@@ -118,7 +118,7 @@ const NO_HEADERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
-  const { clock, clients, baseUrls, lifetime, sliceOf } = options;
+  const { clock, epochs, clients, baseUrls, lifetime, sliceOf } = options;
   const findBase = createBaseFinder(baseUrls);
 
   function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
@@ -146,7 +146,7 @@ export function createContextFactory(options: ContextOptions) {
       client: clients.identify(request.socket.remoteAddress ?? 'unknown', request.headers['x-forwarded-for']),
       isRefused: false,
       limitHeaders: NO_HEADERS,
-      changeBefore: 0,
+      epoch: epochs.current(),
       microCacheKey: undefined,
       endpoint: undefined,
       pathParameters: NO_HEADERS,

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
+import { createEpochs } from '../../lib/epoch.ts';
 import { createHolders, type HolderStats } from '../../lib/holders.ts';
-import { nextChange } from '../../lib/work.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 import { createMicroCache } from './micro-cache.ts';
 
@@ -16,7 +16,6 @@ function contextFor(path: string, headers: Record<string, string> = {}, query = 
     target: { path, query, authority: undefined, problem: undefined },
     base: 'http://pennant.test',
     request: { method: 'GET', headers } as unknown as IncomingMessage,
-    changeBefore: 0,
     microCacheKey: undefined,
     endpoint: undefined,
     isNegotiated: false,
@@ -49,14 +48,16 @@ function responseOf(number: number, body: string | Buffer): HttpResponse {
 
 function create(maxBytes?: number) {
   const clock = createManualClock();
+  const epochs = createEpochs();
   const holders = createHolders();
   const cache = createMicroCache({
     clock,
+    epochs,
     holders,
     beforeLookUp: undefined,
     ...(maxBytes !== undefined && { maxBytes }),
   });
-  return { ...cache, clock, stats: (): HolderStats => holders.read()[0] ?? {} };
+  return { ...cache, clock, epochs, stats: (): HolderStats => holders.read()[0] ?? {} };
 }
 
 describe('the micro-cache', () => {
@@ -111,7 +112,7 @@ describe('the micro-cache', () => {
   it('drops everything when a channel is purged or imported', () => {
     const cache = create();
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
-    nextChange();
+    cache.epochs.next('purge');
     expect(cache.find(contextFor('/a'))).toBeUndefined();
     expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
@@ -119,7 +120,7 @@ describe('the micro-cache', () => {
   it('does not store the response to a request that began before a purge', () => {
     const cache = create();
     const context = missed(cache, contextFor('/a'));
-    nextChange();
+    cache.epochs.next('purge');
     cache.keep(context, responseOf(1, 'body'));
     expect(cache.find(contextFor('/a'))).toBeUndefined();
   });

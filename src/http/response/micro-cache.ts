@@ -1,15 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../lib/clock.ts';
-import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import { latestChange } from '../../lib/work.ts';
+import type { Runtime } from '../../lib/runtime.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 import { applyConditions } from './response.ts';
 
-export interface MicroCacheOptions {
-  readonly clock: Clock;
+export interface MicroCacheOptions extends Pick<Runtime, 'clock' | 'epochs' | 'holders'> {
   readonly maxBytes?: number;
-  readonly holders: Pick<Holders, 'add'>;
   /** Called for each admitted request before the first lookup. */
   readonly beforeLookUp: (() => void) | undefined;
 }
@@ -33,25 +29,16 @@ interface Entry {
 
 /** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
 export function createMicroCache(options: MicroCacheOptions) {
-  const { clock, maxBytes = DEFAULT_MAX_BYTES, beforeLookUp, holders } = options;
+  const { clock, epochs, maxBytes = DEFAULT_MAX_BYTES, beforeLookUp, holders } = options;
   const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
-  let latest = latestChange();
-
-  /** After a change (a purge, an import), no earlier response may be sent. */
-  function dropChanged(): void {
-    if (latest === latestChange()) return;
-    latest = latestChange();
-    entries.clear();
-  }
-
+  epochs.onNext(() => entries.clear());
   holders.add('micro-cache', () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes }));
 
   return {
     /** The step that finds the response to an equal request. */
     find(context: RequestContext): HttpResponse | undefined {
       beforeLookUp?.();
-      context.changeBefore = latestChange();
-      dropChanged();
+      context.epoch = epochs.current();
       if (context.request.method === 'OPTIONS') return undefined;
       const key = keyOf(context);
       if (key === undefined) return undefined;
@@ -66,12 +53,11 @@ export function createMicroCache(options: MicroCacheOptions) {
     },
 
     /** Stores a cache hit that did not come from here. It is repeated only while what it was made from is fresh. */
-    keep({ microCacheKey, changeBefore, endpoint, isNegotiated }: RequestContext, response: HttpResponse): undefined {
+    keep({ microCacheKey, epoch, endpoint, isNegotiated }: RequestContext, response: HttpResponse): undefined {
       if (microCacheKey === undefined || response.status !== 200 || response.cache !== 'hit') return;
-      if (changeBefore !== latestChange()) return;
+      if (epoch.hasEnded) return;
       const keptMs = Math.min(TTL_MS, response.freshMs ?? TTL_MS);
       if (keptMs <= 0) return;
-      dropChanged();
       entries.set(compactCopy(microCacheKey), {
         response: encoded(response),
         endpoint,

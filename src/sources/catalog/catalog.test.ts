@@ -9,6 +9,7 @@ import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
+import { createEpochs } from '../../lib/epoch.ts';
 import { withRequest } from '../../lib/work.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { catalogPaths } from './schema.ts';
@@ -76,7 +77,7 @@ describe('the catalog source', () => {
     const { source, search } = await openEmpty();
     const ended: string[] = [];
     const asked = (client: string, name: string, work: () => Promise<unknown>) =>
-      withRequest({ requestId: name, client }, work).finally(() => ended.push(name));
+      withRequest({ requestId: name, client, epoch: createEpochs().current() }, work).finally(() => ended.push(name));
     const many = Array.from({ length: 20 }, (_, number) => asked('many', `many ${number}`, () => search(`${number}`)));
     const lookUp = asked('many', 'look-up', () => source.getChannel(numberedChannelId(1), { signal: PATIENT }));
     const one = asked('one', 'one', () => search('one'));

@@ -1,7 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
 import { fail, HOUR_MS, setUpReadThrough, WAIT } from '../../test/helpers/read-through.ts';
-import { AppError } from '../domain/errors.ts';
-import { changeOfChannels } from './changes.ts';
 import type { Loaded } from './read-through.ts';
 import type { StoredEntry } from './store.ts';
 
@@ -33,40 +31,20 @@ describe('a patch of a value', () => {
   });
 });
 
-describe('a change', () => {
-  const ID = 'UCgone_________________A';
-  const KEY = `channel1:${ID}`;
-  const CHANGE = changeOfChannels(new Set([ID]));
+describe('the end of an epoch', () => {
+  const KEY = 'channel1:UCgone_________________A';
 
-  test('removes from memory only values that name the channel in key or value', async () => {
-    const { cache, changes, store, load } = setUpReadThrough();
-    for (const [key, value] of [
-      [KEY, 'a'],
-      ['name1:handle:gone', ID],
-      ['name1:handle:kept', 'b'],
-    ] as const) {
-      await cache.get(key, load(value), WAIT);
-    }
-    store.entries.clear();
-    changes.announce(CHANGE);
-    const kinds = await Promise.all(
-      [KEY, 'name1:handle:gone', 'name1:handle:kept'].map(
-        async (key) => (await cache.get(key, load('c'), WAIT)).outcome.kind,
-      ),
-    );
-    expect(kinds).toEqual(['miss', 'miss', 'hit']);
-  });
-
-  test('frees the removed values', async () => {
-    const { cache, changes, load } = setUpReadThrough();
+  test('empties memory', async () => {
+    const { cache, epochs, store, load } = setUpReadThrough();
     await cache.get(KEY, load('a'), WAIT);
-    changes.announce(CHANGE);
-    await changes.sweep();
+    store.entries.clear();
+    epochs.next('purge');
     expect(cache.stats().memory).toMatchObject({ entries: 0, bytes: 0 });
+    expect((await cache.get(KEY, load('c'), WAIT)).outcome.kind).toBe('miss');
   });
 
   test('prevents an earlier load from being stored or joined', async () => {
-    const { cache, changes, store, load } = setUpReadThrough();
+    const { cache, epochs, store, load } = setUpReadThrough();
     const before = Promise.withResolvers<Loaded<string>>();
     const began = Promise.withResolvers<void>();
     const waiting = cache.get(
@@ -78,7 +56,7 @@ describe('a change', () => {
       WAIT,
     );
     await began.promise;
-    changes.announce(CHANGE);
+    epochs.next('purge');
     expect(await cache.get(KEY, load('new'), WAIT)).toMatchObject({
       value: 'new',
       outcome: { kind: 'miss', isStored: true },
@@ -90,7 +68,7 @@ describe('a change', () => {
   });
 
   test('prevents side results of such a load from being stored', async () => {
-    const { cache, changes, store, load } = setUpReadThrough();
+    const { cache, epochs, store, load } = setUpReadThrough();
     const before = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     const waiting = cache.get(
@@ -100,23 +78,23 @@ describe('a change', () => {
         await before.promise;
         await cache.put(KEY, load('old'));
         await cache.get(`${KEY}:more`, load('old'), WAIT);
-        return { value: ID };
+        return { value: 'old' };
       },
       WAIT,
     );
     await began.promise;
-    changes.announce(CHANGE);
+    epochs.next('purge');
     before.resolve();
     await waiting;
     expect([...store.entries.keys(), cache.stats().memory.entries]).toEqual([0]);
   });
 
   test('prevents a value that was being read from the store from being kept', async () => {
-    const { cache, changes, store, clock, load } = setUpReadThrough();
+    const { cache, epochs, store, clock, load } = setUpReadThrough();
     const read = Promise.withResolvers<StoredEntry>();
     store.get = () => read.promise;
     const reading = cache.get(KEY, load('new'), WAIT);
-    changes.announce(CHANGE);
+    epochs.next('purge');
     read.resolve({ value: '{"value":"old","freshMs":3600000}', storedAtMs: clock.now() });
     await reading;
     store.get = async () => undefined;
@@ -124,24 +102,13 @@ describe('a change', () => {
   });
 
   test('prevents an earlier patch from storing the value again', async () => {
-    const { cache, changes, store, load } = setUpReadThrough();
+    const { cache, epochs, store, load } = setUpReadThrough();
     await cache.get(KEY, load('old'), WAIT);
+    store.entries.clear();
     const patching = cache.patch(KEY, (value) => `${value} changed`);
-    changes.announce(CHANGE);
+    epochs.next('purge');
     await patching;
-    store.entries.clear();
+    expect([...store.entries.keys()]).toEqual([]);
     expect((await cache.get(KEY, load('new'), WAIT)).value).toBe('new');
-  });
-
-  test('removes the stored absence of names that it lists', async () => {
-    const { cache, changes, store, load } = setUpReadThrough();
-    const absent = async () => {
-      throw new AppError('channel_not_found', 'gone');
-    };
-    for (const name of ['a', 'b']) await cache.get(`name1:handle:${name}`, absent, WAIT).catch(() => undefined);
-    store.entries.clear();
-    changes.announce({ ...CHANGE, names: new Set(['handle:a']) });
-    expect((await cache.get('name1:handle:a', load(ID), WAIT)).value).toBe(ID);
-    await expect(cache.get('name1:handle:b', load(ID), WAIT)).rejects.toMatchObject({ code: 'channel_not_found' });
   });
 });

@@ -51,14 +51,9 @@ export function addSourceGauges(
     label: 'version',
     read: ({ version }) => ({ [version]: 1 }),
   });
-  add('clientVersion', {
-    name: 'pennant_youtube_client_version_refused',
-    help: '1 while YouTube refuses the version and no other one is known to work.',
-    read: ({ isRefused }) => Number(isRefused),
-  });
   add('canary', {
     name: 'pennant_youtube_canary_field_gone',
-    help: '1 for a field that the canary has lost, 0 for a field that it has.',
+    help: '1 for a field of the canary or a way to its record that is no longer found, 0 for one that is.',
     label: 'field',
     read: ({ known, gone }) => Object.fromEntries(known.map((field) => [field, Number(gone.includes(field))])),
   });

@@ -225,6 +225,6 @@ if (import.meta.main) {
     ...response,
     text: (values.rename ?? []).reduce(renamed, response.text),
   }));
-  const { origin } = await startReplayServer({ responses, port: Number(port) });
+  const { origin } = await startReplayServer({ responses, hasAboutPages: true, port: Number(port) });
   console.log(`Replaying ${responses.length} responses on ${origin}`);
 }

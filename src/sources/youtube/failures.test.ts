@@ -186,6 +186,14 @@ describe('calls that YouTube refuses, from an address that it accepts', () => {
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code });
   });
 
+  it('follow a page that redirects to another channel', async () => {
+    for (const route of ['browse', 'about'] as const) replay.misbehave(route, respondWithRefusal('INVALID_ARGUMENT'));
+    replay.misbehave('about-page', redirectTo(`https://www.youtube.com/channel/${LIGHTHOUSE}/about?ucbcb=1`), 1);
+    expect((await load(GAME)).channel.channelId).toBe(LIGHTHOUSE);
+    replay.misbehave('about-page', redirectTo(`https://www.youtube.com/channel/${GAME}/about`));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_invalid' });
+  });
+
   it('are not made in another way if the address is refused', async () => {
     replay.misbehave('all', respondWithStatus(429));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_unavailable' });

@@ -36,7 +36,7 @@ export function readPage(page: JsonObject) {
     alert: findAlertText(page),
     /** Leads to the About panel. */
     aboutToken: findAboutToken(page),
-    /** Where layouts without a panel have its values: on this page, or on a tab that must be loaded. */
+    /** Where the values of the panel are, if not in a response of its own: on this page, or on a tab that must be loaded. */
     aboutTab: findAboutTab(find),
   };
 }
@@ -128,7 +128,7 @@ function findRedirects(page: JsonObject): string[] {
 }
 
 function findAboutTab(find: Find): 'here' | 'elsewhere' | undefined {
-  if (find(layouts.ABOUT_TAB).some(isJsonObject)) return 'here';
+  if ([layouts.HTML_PANEL, layouts.ABOUT_TAB].flatMap(find).some(isJsonObject)) return 'here';
   // Headers from before the panel, and those of games' "Topic" channels, which kept their tab (seen 2026-07).
   const headers = [layouts.C4_HEADER, layouts.INTERACTIVE_HEADER].flatMap(find);
   return headers.length > 0 ? 'elsewhere' : undefined;

@@ -4,7 +4,7 @@ import type { SourceOutcome } from './failover.ts';
 
 /** Counts the calls of all sources, and the fields that were found in the responses of their upstreams. */
 export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>) {
-  const calls = metrics.createCounter('pennant_source_calls_total', 'Calls of a source of channels, by outcome.', [
+  const calls = metrics.createCounter('pennant_source_calls_total', 'Calls made of a source of channels, by outcome.', [
     'source',
     'operation',
     'outcome',
@@ -20,7 +20,8 @@ export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'cr
   );
 
   return {
-    countCall({ source, operation, outcome, durationMs }: Omit<SourceOutcome, 'error'>): void {
+    countCall({ source, operation, outcome, durationMs, wasMade }: Omit<SourceOutcome, 'error'>): void {
+      if (!wasMade) return;
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);
     },

@@ -225,10 +225,10 @@ describe('a start says what the check says', () => {
     ['HOST', '127.0.0.1:80', 'HOST: "127.0.0.1:80" is not an IP address, and no address is known for this name'],
     ['CONSOLE_HOST', '203.0.113.1', 'CONSOLE_HOST: 203.0.113.1 is not an address of this machine'],
   ])('in one line, about %s=%s', async (setting, value, line) => {
-    const env = { SOURCES: 'catalog', [setting]: value };
+    const env = { SOURCES: 'catalog', PORT: '0', [setting]: value };
     const checked = await check(env);
     expect([checked.exitCode, checked.stdout]).toEqual([1, expect.stringContaining(`error    ${line}\n`)]);
-    const ports = { PORT: '0', HOST: '127.0.0.1', CONSOLE_PORT: String(await findFreePort()) };
+    const ports = { HOST: '127.0.0.1', CONSOLE_PORT: String(await findFreePort()) };
     const started = await runCommand(['serve'], { directory, env: { ...ports, DATA_DIR: dataDir, ...env } });
     expect(started).toEqual({ exitCode: 1, stdout: '', stderr: `${line}\n` });
   });

@@ -29,11 +29,12 @@ interface Finding {
 export async function checkStart(config: Config, envFile: string, warnings: readonly string[]): Promise<Finding[]> {
   const { dataDir, sources, host, port, consoleHost, consolePort } = config;
   const running = findRunningService(dataDir);
-  const both: readonly ListenerSettings[] = [
+  const inside: ListenerSettings = { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort };
+  const listeners: readonly ListenerSettings[] = [
     { setting: 'PORT', host, port },
-    { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort },
+    // Its port 0 means that there is none.
+    ...(consolePort === 0 ? [] : [inside]),
   ];
-  const listeners = both.filter((listener) => listener.port !== 0);
   return [
     { level: 'ok', text: `.env: ${envFile}` },
     ...warnings.map((text): Finding => ({ level: 'warning', text })),
@@ -48,7 +49,7 @@ export async function checkStart(config: Config, envFile: string, warnings: read
 /** Two services can share a directory, but each counts the images of the other against the quota with a delay. */
 function checkRunning(running: RunningService | undefined, listeners: readonly ListenerSettings[]): Finding[] {
   if (running === undefined) return [];
-  const isSame = listeners.some(({ setting, port }) => running.ports[setting] === port);
+  const isSame = listeners.some(({ setting, port }) => port !== 0 && running.ports[setting] === port);
   if (isSame) return [{ level: 'note', text: `The service is running (process ${running.pid})` }];
   const text = `Another service (process ${running.pid}) uses this DATA_DIR: give each its own`;
   return [{ level: 'warning', text }];
@@ -89,7 +90,7 @@ async function checkPort(listener: ListenerSettings, running: RunningService | u
   }
   server.close();
   await once(server, 'close');
-  return { level: 'ok', text: `${setting}: ${port} on ${host} is free` };
+  return { level: 'ok', text: `${setting}: ${port === 0 ? 'a port' : port} on ${host} is free` };
 }
 
 /** Checks whether this user can use the data directory and the images in it. */

@@ -7,7 +7,11 @@ import { CHANNEL_LAYOUTS, CONTINUATION_ITEMS, LANGUAGE, TOKEN_PATHS } from './la
  */
 
 /** The values at a path of `layouts.ts`. */
-export type Find = (path: string) => unknown[];
+export interface Find {
+  (path: string): unknown[];
+  /** The same, apart for each object of the path's last kind. */
+  byOwner(path: string): { readonly owner: object; readonly values: readonly unknown[] }[];
+}
 
 const KIND = /(?:Renderer|ViewModel)$/;
 
@@ -22,17 +26,19 @@ const ELSEWHERE =
  */
 export function createFinder(responses: { readonly [response: string]: unknown }): Find {
   const parts = new Map<string, Map<string, object[]>>();
-  return (path) => {
+  function byOwner(path: string) {
     const { part, kind, rest } = splitPath(path);
     // Everything in an About response is about its channel.
     const isOfOthers = part.startsWith('page.') ? (name: string) => ELSEWHERE.test(name) : () => false;
     const objects = parts.get(part) ?? objectsByKind(firstAt(responses, part), isOfOthers);
     parts.set(part, objects);
     const owners = objects.get(kind) ?? [];
-    return rest === '' ? owners : owners.flatMap((owner) => valuesAt(owner, rest));
-  };
+    return owners.map((owner) => ({ owner, values: rest === '' ? [owner] : valuesAt(owner, rest) }));
+  }
+  return Object.assign((path: string) => byOwner(path).flatMap(({ values }) => values), { byOwner });
 }
 
+/** Splits a path at its last kind. */
 function splitPath(path: string) {
   const steps = path.split('.');
   const kindAt = steps.findLastIndex((step) => KIND.test(step));
@@ -49,6 +55,9 @@ const KINDS: ReadonlySet<string> = new Set(
     .filter((step) => KIND.test(step)),
 );
 
+/** Pages have two objects of one kind at most. */
+const MAX_OWNERS = 100;
+
 function objectsByKind(part: unknown, isOfOthers: (name: string) => boolean): Map<string, object[]> {
   const found = new Map<string, object[]>();
   walk(part, (value, name) => {
@@ -56,7 +65,7 @@ function objectsByKind(part: unknown, isOfOthers: (name: string) => boolean): Ma
     if (!KINDS.has(name)) return !isOfOthers(name);
     const others = found.get(name);
     if (others === undefined) found.set(name, [value]);
-    else others.push(value);
+    else if (others.length < MAX_OWNERS) others.push(value);
     return true;
   });
   return found;

@@ -55,25 +55,41 @@ export function readEndpoint(body: JsonObject) {
   };
 }
 
-/** The readable value of each path. */
+/**
+ * The readable value of each path.
+ *
+ * A response has each kind of object once. If there are several with readable values, one may be another channel's: a value
+ * is read only if all of them have it.
+ */
 function readFields(find: Find): FieldReading[] {
-  return layouts.CHANNEL_FIELDS.flatMap((field) =>
-    layouts.CHANNEL_LAYOUTS[field].flatMap((path) => readPath(field, path, find) ?? []),
+  const found = layouts.CHANNEL_FIELDS.flatMap((field) =>
+    layouts.CHANNEL_LAYOUTS[field].map((path) => ({ field, path, owners: readOwners(field, path, find) })),
   );
+  const readable = new Set(
+    found.flatMap(({ owners }) => owners.filter(({ values }) => values.length > 0).map(({ owner }) => owner)),
+  );
+  return found.flatMap(({ field, path, owners }) => {
+    const relevant = owners.filter(({ owner }) => readable.has(owner)).map(({ values }) => values);
+    const values = relevant.flat();
+    const [first] = values;
+    const isShared = relevant.every((ofOwner) => ofOwner.length > 0);
+    if (first === undefined || !isShared || !values.every(({ value }) => isDeepStrictEqual(value, first.value)))
+      return [];
+    return { field, path, value: first.value, isEnglish: values.every(({ isEnglish }) => isEnglish) };
+  });
 }
 
 /** Pages have ten texts or images at one path at most. */
 const MAX_CANDIDATES = 100;
 
-/** Different values at one path: not all of them can be of this channel, so that none is read. */
-function readPath(field: keyof Channel, path: string, find: Find): FieldReading | undefined {
-  const readable = find(path)
-    .slice(0, MAX_CANDIDATES)
-    .map((found) => ({ value: FIELD_READERS[field](found), isEnglish: isReadAsEnglish(field, found) }))
-    .filter(({ value }) => value !== undefined);
-  const [first, ...others] = readable;
-  if (first === undefined || !others.every(({ value }) => isDeepStrictEqual(value, first.value))) return undefined;
-  return { field, path, value: first.value, isEnglish: readable.every(({ isEnglish }) => isEnglish) };
+function readOwners(field: keyof Channel, path: string, find: Find) {
+  return find.byOwner(path).map(({ owner, values }) => ({
+    owner,
+    values: values
+      .slice(0, MAX_CANDIDATES)
+      .map((found) => ({ value: FIELD_READERS[field](found), isEnglish: isReadAsEnglish(field, found) }))
+      .filter(({ value }) => value !== undefined),
+  }));
 }
 
 /** Converts the raw value at one of a field's paths; `undefined` if it cannot be read. */

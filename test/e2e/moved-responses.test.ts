@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/domain/channel.ts';
-import { isJsonObject, type JsonObject } from '../../src/sources/json.ts';
+import { isJsonObject, type JsonObject, walk } from '../../src/sources/json.ts';
 import { CHANNEL_FIELDS, CHANNEL_LAYOUTS } from '../../src/sources/youtube/layouts.ts';
 import { type FieldReading, readPage, readPanel } from '../../src/sources/youtube/readings.ts';
 import { findBest } from '../../src/sources/youtube/record.ts';
@@ -163,6 +163,37 @@ function changeWith(changes: readonly Change[], body: JsonObject): JsonObject {
   return changes.reduce((changed: unknown, change) => changeAll(changed, change, place), body) as JsonObject;
 }
 
+/** The largest parts of a response that show its channel. */
+function partsOf(body: JsonObject): JsonObject {
+  const parts: Record<string, unknown> = {};
+  walk(body, (value, name) => {
+    if (name === undefined || !OUTER_KINDS.has(name)) return true;
+    parts[name] = value;
+    return false;
+  });
+  return parts;
+}
+
+function isOtherOfSameLayout(own: JsonObject, other: JsonObject): boolean {
+  const isSameLayout = isDeepStrictEqual(Object.keys(own).sort(), Object.keys(other).sort());
+  return isSameLayout && !isDeepStrictEqual(own, other);
+}
+
+const OUTER_KINDS = new Set(
+  Object.values(CHANNEL_LAYOUTS)
+    .flat()
+    .map((path) => path.split('.').find((step) => /^(?!twoColumn).*(?:Renderer|ViewModel)$/.test(step))),
+);
+
+/** Inserts a member into a tenth of the objects, and into every part of the response. */
+function insertEverywhere(body: JsonObject, member: JsonObject, place: 'before' | 'after', draw: () => number) {
+  const insert: Change = (node, { depth }) => {
+    if (Array.isArray(node) || depth === 0 || (depth > 1 && isChance(draw, 0.9))) return node;
+    return place === 'before' ? { ...member, ...node } : { ...node, ...member };
+  };
+  return changeAll(body, insert, { depth: 0, isInLeaf: false, draw }) as JsonObject;
+}
+
 const isSearch = ({ request }: IndexedResponse) => request.url.includes('/youtubei/v1/search');
 
 function fieldsOf(response: IndexedResponse, body: JsonObject): readonly FieldReading[] {
@@ -214,6 +245,21 @@ for (const directory of [OWN_RESPONSES, ...RECORDING_DIRECTORIES]) {
         const moved = changeWith(changes, body);
         const { hits, continuation } = readSearchPage(body);
         expect(readSearchPage(moved), file).toMatchObject({ hits, continuation });
+      }
+    });
+
+    it('never have a value of another channel whose header, metadata and panel are beside theirs', () => {
+      for (const [index, response] of records.entries()) {
+        const own = partsOf(response.body);
+        const others = records.filter((other) => isOtherOfSameLayout(own, partsOf(other.body)));
+        for (const other of others) {
+          const draw = drawFrom(index + 1);
+          const foreign = { featuredChannel: { items: [partsOf(other.body)] } };
+          for (const place of ['before', 'after'] as const) {
+            const mixed = insertEverywhere(response.body, foreign, place, draw);
+            compareFields(fieldsOf(response, response.body), fieldsOf(response, mixed));
+          }
+        }
       }
     });
 

@@ -22,28 +22,35 @@ const ELSEWHERE =
 /**
  * Finds values by paths. Of a path, the first steps name a part of the response (`page.header`), and the last step that
  * is a kind is found anywhere in this part, but on a page not in items that show something else. The steps after it are
- * followed as they are. What was found is kept, because each part is read for many paths.
+ * followed as they are. Nothing is found in a kind that the part should have once and has several times: one may be
+ * another channel's. What was found is kept, because each part is read for many paths.
  */
 export function createFinder(responses: { readonly [response: string]: unknown }): Find {
   const parts = new Map<string, Map<string, object[]>>();
   function byOwner(path: string) {
-    const { part, kind, rest } = splitPath(path);
+    const { part, outerKinds, kind, rest } = splitPath(path);
     // Everything in an About response is about its channel.
     const isOfOthers = part.startsWith('page.') ? (name: string) => ELSEWHERE.test(name) : () => false;
     const objects = parts.get(part) ?? objectsByKind(firstAt(responses, part), isOfOthers);
     parts.set(part, objects);
-    const owners = objects.get(kind) ?? [];
+    const isAmbiguous = outerKinds.some((outer) => (objects.get(outer)?.length ?? 0) > 1);
+    const owners = isAmbiguous ? [] : (objects.get(kind) ?? []);
     return owners.map((owner) => ({ owner, values: rest === '' ? [owner] : valuesAt(owner, rest) }));
   }
   return Object.assign((path: string) => byOwner(path).flatMap(({ values }) => values), { byOwner });
 }
 
 /** Splits a path at its last kind. */
-function splitPath(path: string) {
+export function splitPath(path: string) {
   const steps = path.split('.');
   const kindAt = steps.findLastIndex((step) => KIND.test(step));
+  const listAt = steps.indexOf('*');
+  const beforeLists = steps.slice(0, listAt === -1 ? kindAt : Math.min(listAt, kindAt));
   return {
     part: steps.slice(0, steps[0] === 'page' ? 2 : 1).join('.'),
+    owner: steps.slice(0, kindAt + 1).join('.'),
+    /** The kinds around it that occur once. */
+    outerKinds: beforeLists.filter((step) => KIND.test(step)),
     kind: steps[kindAt] ?? '',
     rest: steps.slice(kindAt + 1).join('.'),
   };

@@ -5,7 +5,7 @@ import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from '.
 import { MAX_CHARACTERS, textWithin } from '../text-limits.ts';
 import { parseChannelId, parseHandle, parseImage } from '../youtube-urls.ts';
 import { findCountryCode } from './countries.ts';
-import { createFinder, type Find, findContinuationToken } from './kinds.ts';
+import { createFinder, type Find, findContinuationToken, splitPath } from './kinds.ts';
 import * as layouts from './layouts.ts';
 import { parseLinks } from './links.ts';
 import { type CountNoun, isPlainCount, parseCount, parseJoinedDate, textOf } from './texts.ts';
@@ -25,7 +25,7 @@ export type PageReading = ReturnType<typeof readPage>;
 export function readPage(page: JsonObject) {
   const find = createFinder({ page });
   return {
-    fields: readFields(find),
+    fields: ofOneChannel(readFields(find)),
     /** False if the field mask removed all parts of the page. */
     hasKnownPart: KNOWN_PARTS.some((part) => firstAt(page, part) !== undefined),
     /** The interface language (BCP 47), if the page names it. */
@@ -77,6 +77,26 @@ function readFields(find: Find): FieldReading[] {
       return [];
     return { field, path, value: first.value, isEnglish: values.every(({ isEnglish }) => isEnglish) };
   });
+}
+
+/**
+ * The readings without those of parts that name another channel than the metadata.
+ *
+ * @param found of one response
+ */
+function ofOneChannel(found: readonly FieldReading[]): FieldReading[] {
+  const isIdentity = ({ field }: FieldReading) => field === 'channelId' || field === 'customUrl';
+  const named = found.filter((reading) => isIdentity(reading) && reading.path.startsWith(layouts.METADATA));
+  const others = found.filter((reading) =>
+    named.some(({ field, value }) => isIdentity(reading) && field === reading.field && !isSame(value, reading.value)),
+  );
+  const otherOwners = new Set(others.map(({ path }) => splitPath(path).owner));
+  return found.filter(({ path }) => !otherOwners.has(splitPath(path).owner));
+}
+
+/** Handles differ in letter case. */
+function isSame(name: unknown, other: unknown): boolean {
+  return String(name).toLowerCase() === String(other).toLowerCase();
 }
 
 /** Pages have ten texts or images at one path at most. */

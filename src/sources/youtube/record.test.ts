@@ -164,3 +164,32 @@ describe('a page without metadata', () => {
     expect(showsChannel(readPage({ header, alerts: [{ alertRenderer: { type: 'INFO' } }] }))).toBe(true);
   });
 });
+
+describe('a part of a page that names another channel', () => {
+  const metadata = {
+    channelMetadataRenderer: { externalId: ID, title: 'T', vanityChannelUrl: 'http://www.youtube.com/@own' },
+  };
+  const fieldsOf = (page: object) => {
+    const { channel } = buildRecord(ID, readPage({ metadata, ...page })) ?? expect.fail('no record');
+    return channel;
+  };
+  const rows = (...texts: string[]) => ({
+    contentMetadataViewModel: { metadataRows: [{ metadataParts: texts.map((content) => ({ text: { content } })) }] },
+  });
+
+  it('is not read: the counts beside another handle', () => {
+    const header = (handle: string) => ({
+      pageHeaderRenderer: { content: { pageHeaderViewModel: { card: rows(handle, '99M subscribers', '7 videos') } } },
+    });
+    expect(fieldsOf({ header: header('@Another') })).toMatchObject({ subscriberCount: null, videoCount: null });
+    expect(fieldsOf({ header: header('@OWN') })).toMatchObject({ subscriberCount: '99000000', videoCount: '7' });
+  });
+
+  it('is not read: an About panel with another ID', () => {
+    const panelOf = (channelId: string) => ({
+      onResponseReceivedEndpoints: [{ aboutChannelViewModel: { channelId, country: 'Georgia' } }],
+    });
+    expect(fieldsOf(panelOf('UCofAnotherChannel000000')).country).toBeNull();
+    expect(fieldsOf(panelOf(ID)).country).toBe('GE');
+  });
+});

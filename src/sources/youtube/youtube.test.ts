@@ -122,6 +122,14 @@ describe('a record', () => {
     expect(channel).toMatchObject({ channelId: 'UCreplayQuiet00000000007', viewCount: '1', links: [] });
   });
 
+  it('is incomplete if the header’s token leads to the panel of another channel', async () => {
+    const aboutChannelViewModel = { channelId: LIGHTHOUSE, viewCountText: '7 views' };
+    replay.misbehave('about', respondWithJson({}), 1);
+    replay.misbehave('about', respondWithJson({ onResponseReceivedEndpoints: [{ aboutChannelViewModel }] }));
+    const { channel, isComplete } = await load(HEADER_TOKEN);
+    expect([channel.title, channel.viewCount, isComplete]).toEqual(['Foghorn', null, false]);
+  });
+
   it('uses the panel of the header’s token if the built token is refused', async () => {
     const { channel, isComplete } = await load(HEADER_TOKEN);
     expect(channel).toMatchObject({ title: 'Foghorn', viewCount: '99' });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../lib/shape.ts';
 
 export type JsonObject = { readonly [key: string]: unknown };
@@ -67,6 +68,12 @@ export function valuesNamed(root: unknown, name: string): unknown[] {
     return true;
   });
   return found;
+}
+
+/** The value that all are; `undefined` if they differ. */
+export function onlyOf(values: readonly unknown[]): unknown {
+  const [first, ...others] = values;
+  return others.every((value) => isDeepStrictEqual(value, first)) ? first : undefined;
 }
 
 /**

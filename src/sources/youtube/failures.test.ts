@@ -231,6 +231,15 @@ describe('no such channel', () => {
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
   });
 
+  it.each([
+    ['alertWithButtonRenderer', 'ERROR'],
+    ['alertViewModel', 'ALERT_TYPE_ERROR'],
+  ])('follows from an alert in a %s', async (name, type) => {
+    const alerts = [{ [name]: { type, text: { content: 'This channel does not exist.' } } }];
+    replay.misbehave('browse', respondWithJson({ alerts }));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
+  });
+
   it('is reported without waiting for the panel and without a further call', async () => {
     replay.misbehave('about', FAULTS.hangBeforeHeaders);
     await expect(load('UCreplayTerminated000010')).rejects.toMatchObject({ code: 'channel_not_found' });

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Channel } from '../../domain/channel.ts';
-import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from '../json.ts';
+import { firstAt, isJsonObject, type JsonObject, onlyOf, valuesAt, valuesNamed, walk } from '../json.ts';
 import { MAX_CHARACTERS, textWithin } from '../text-limits.ts';
 import { parseChannelId, parseHandle, parseImage } from '../youtube-urls.ts';
 import { findCountryCode } from './countries.ts';
 import { createFinder, type Find, findContinuationToken, splitPath } from './kinds.ts';
 import * as layouts from './layouts.ts';
 import { parseLinks } from './links.ts';
-import { type CountNoun, isPlainCount, parseCount, parseJoinedDate, textOf } from './texts.ts';
+import { isPlainCount, parseCount, parseJoinedDate, partsOf, textOf } from './texts.ts';
 
 /** A value of a field in a response, and the path that carried it. */
 export interface FieldReading {
@@ -50,7 +49,7 @@ export function readPanel(about: JsonObject) {
 /** The target of a page address: a page of the site, or another address. */
 export function readEndpoint(body: JsonObject) {
   return {
-    browseId: textWithin(firstAt(body, 'endpoint.browseEndpoint.browseId'), 'url'),
+    browseId: textWithin(onlyOf(valuesNamed(firstAt(body, 'endpoint'), 'browseId')), 'url'),
     target: textWithin(firstAt(body, 'endpoint.urlEndpoint.url'), 'url'),
   };
 }
@@ -117,12 +116,12 @@ const FIELD_READERS: { readonly [Field in keyof Channel]: (value: unknown) => Ch
   channelId: (value) => parseText(value, 'url', parseChannelId),
   title: (value) => parseText(value, 'title', (text) => (text.trim() === '' ? undefined : text)),
   description: (value) => textWithin(textOf(value), 'description'),
-  customUrl: (value) => parseText(value, 'url', parseHandle),
+  customUrl: (value) => parseText(value, 'url', (text) => firstOf(partsOf(text), parseHandle)),
   publishedAt: (value) => parseText(value, 'name', parseJoinedDate),
   country: (value) => parseText(value, 'name', findCountryCode),
-  subscriberCount: (value) => countReader('subscriber')(value) ?? parseFollowers(value),
-  viewCount: countReader('view'),
-  videoCount: countReader('video'),
+  subscriberCount: (value) => countReader('subscriberCount')(value) ?? parseFollowers(value),
+  viewCount: countReader('viewCount'),
+  videoCount: countReader('videoCount'),
   links: parseLinks,
   banner: (value) => parseImage(textWithin(value, 'url'), 'banner'),
   avatar: (value) => parseImage(textWithin(value, 'url'), 'avatar'),
@@ -131,8 +130,7 @@ const FIELD_READERS: { readonly [Field in keyof Channel]: (value: unknown) => Ch
 /** True if the raw value is read as English and would be wrong in another language. */
 function isReadAsEnglish(field: keyof Channel, found: unknown): boolean {
   if (field === 'publishedAt' || field === 'country') return true;
-  const isCount = field === 'subscriberCount' || field === 'viewCount' || field === 'videoCount';
-  const text = isCount ? textOf(found) : undefined;
+  const text = isCount(field) ? textOf(found) : undefined;
   return text !== undefined && !isPlainCount(text);
 }
 
@@ -141,8 +139,19 @@ function parseText(value: unknown, kind: keyof typeof MAX_CHARACTERS, parse: (te
   return text === undefined ? undefined : parse(text);
 }
 
-function countReader(noun: CountNoun): (value: unknown) => string | undefined {
-  return (value) => parseText(value, 'name', (text) => parseCount(text, noun));
+const COUNT_NOUNS = { subscriberCount: 'subscriber', viewCount: 'view', videoCount: 'video' } as const;
+
+function isCount(field: keyof Channel): field is keyof typeof COUNT_NOUNS {
+  return Object.hasOwn(COUNT_NOUNS, field);
+}
+
+function countReader(field: keyof typeof COUNT_NOUNS): (value: unknown) => string | undefined {
+  return (value) =>
+    parseText(value, 'name', (text) => firstOf(partsOf(text), (part) => parseCount(part, COUNT_NOUNS[field])));
+}
+
+function firstOf(parts: readonly string[], parse: (part: string) => string | undefined): string | undefined {
+  return parts.map(parse).find((value) => value !== undefined);
 }
 
 /** A schema.org counter: the only count that is the same in every language. */
@@ -158,10 +167,13 @@ const KNOWN_PARTS = ['header', 'metadata', 'alerts', 'onResponseReceivedActions'
 const MAX_REDIRECTS_READ = 2;
 
 function findRedirects(page: JsonObject): string[] {
-  const targets = valuesAt(page, 'onResponseReceivedActions.*.navigateAction.endpoint.browseEndpoint.browseId');
-  const channelIds = targets.filter((target) => typeof target === 'string').filter(isChannelId);
-  return [...new Set(channelIds)].slice(0, MAX_REDIRECTS_READ);
+  const endpoints = valuesAt(page, 'onResponseReceivedActions.*.navigateAction.endpoint');
+  const targets = endpoints.flatMap((endpoint) => TARGETS.flatMap((path) => valuesAt(endpoint, path)));
+  const channelIds = targets.map((target) => parseText(target, 'url', parseChannelId));
+  return [...new Set(channelIds.filter((id) => id !== undefined))].slice(0, MAX_REDIRECTS_READ);
 }
+
+const TARGETS = ['browseEndpoint.browseId', 'urlEndpoint.url'];
 
 function findAboutTab(find: Find): 'here' | 'elsewhere' | undefined {
   if ([layouts.HTML_PANEL, layouts.ABOUT_TAB].flatMap(find).some(isJsonObject)) return 'here';
@@ -200,6 +212,12 @@ const MAX_ALERT_CHARACTERS = 500;
 
 /** The text of a page's error alert, `""` for one without a text; `undefined` when there is none. */
 function findAlertText(page: JsonObject): string | undefined {
-  const alert = valuesAt(page, 'alerts.*.alertRenderer').find((renderer) => firstAt(renderer, 'type') === 'ERROR');
+  let alert: object | undefined;
+  walk(firstAt(page, 'alerts'), (value, name = '') => {
+    const type = firstAt(value, 'type');
+    const isError = /^alert\w*(?:Renderer|ViewModel)$/.test(name) && typeof type === 'string' && type.endsWith('ERROR');
+    if (isError) alert ??= value;
+    return alert === undefined;
+  });
   return alert === undefined ? undefined : (textOf(firstAt(alert, 'text')) ?? '').slice(0, MAX_ALERT_CHARACTERS);
 }

@@ -165,6 +165,25 @@ describe('a page without metadata', () => {
   });
 });
 
+describe('the rows of a page header', () => {
+  const header = (...texts: string[]) => {
+    const metadataRows = [{ metadataParts: texts.map((content) => ({ text: { content } })) }];
+    return { pageHeaderRenderer: { pageHeaderViewModel: { contentMetadataViewModel: { metadataRows } } } };
+  };
+  const metadata = { channelMetadataRenderer: { externalId: ID, title: 'T' } };
+  const NOTHING = { customUrl: null, subscriberCount: null, videoCount: null };
+
+  it.each([
+    [['@a • 1.2K subscribers • 34 videos'], { customUrl: '@a', subscriberCount: '1200', videoCount: '34' }],
+    [['@日本語', 'No videos'], { customUrl: '@日本語', subscriberCount: null, videoCount: '0' }],
+    [['1 234 subscribers', '5\u202f678 videos'], NOTHING],
+    [['1,23 Mio. Abonnenten', '1.2K+ subscribers', '12 B video'], NOTHING],
+    [[], NOTHING],
+  ])('are read if they are English, and nothing is made up: %j', (texts, values) => {
+    expect(buildRecord(ID, readPage({ metadata, header: header(...texts) }))?.channel).toMatchObject(values);
+  });
+});
+
 describe('a part of a page that names another channel', () => {
   const metadata = {
     channelMetadataRenderer: { externalId: ID, title: 'T', vanityChannelUrl: 'http://www.youtube.com/@own' },

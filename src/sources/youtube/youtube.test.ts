@@ -90,6 +90,12 @@ describe('a record', () => {
     expect(isComplete).toBe(true);
   });
 
+  it('of a channel that moved is found by the URL of the redirect too', async () => {
+    const endpoint = { clickTrackingParams: 'x', urlEndpoint: { url: `/channel/${LIGHTHOUSE}` } };
+    replay.misbehave('browse', respondWithJson({ onResponseReceivedActions: [{ navigateAction: { endpoint } }] }), 1);
+    expect((await load(MOVED)).channel.channelId).toBe(LIGHTHOUSE);
+  });
+
   it('of a channel whose redirects form a circle is an error', async () => {
     const navigate = (browseId: string) => ({
       onResponseReceivedActions: [{ navigateAction: { endpoint: { browseEndpoint: { browseId } } } }],

@@ -127,6 +127,10 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
     if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response);
     const found = response.status === 200 ? await reader.read('aboutPage', response.body, signal) : null;
     if (found !== null) return found;
+    // Every page of the site has it; consent and captcha pages do not.
+    if (response.status === 200 && isMarkup(response.body) && !response.body.includes('ytcfg')) {
+      throw blocked(response, 'HTML of another site with status 200');
+    }
     throw invalid('The video site sent a page without a channel.', new Error(`status ${response.status}`));
   }
 

@@ -187,6 +187,13 @@ describe('calls that YouTube refuses, from an address that it accepts', () => {
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code });
   });
 
+  it('tell that there is no such channel', async () => {
+    for (const route of ['browse', 'about'] as const) replay.misbehave(route, respondWithRefusal('INVALID_ARGUMENT'));
+    for (const channelId of ['UCreplayTerminated000010', 'UCreplayUnknown000000000']) {
+      await expect(load(channelId)).rejects.toMatchObject({ code: 'channel_not_found' });
+    }
+  });
+
   it('follow a page that redirects to another channel', async () => {
     for (const route of ['browse', 'about'] as const) replay.misbehave(route, respondWithRefusal('INVALID_ARGUMENT'));
     replay.misbehave('about-page', redirectTo(`https://www.youtube.com/channel/${LIGHTHOUSE}/about?ucbcb=1`), 1);

@@ -125,7 +125,9 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
     const target = parseChannelId(location);
     if (target !== undefined && redirects < MAX_REDIRECTS) return getAboutPage(target, signal, redirects + 1);
     if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response);
-    const found = response.status === 200 ? await reader.read('aboutPage', response.body, signal) : null;
+    // A page of status 404 may say that there is no such channel.
+    const hasData = response.status === 200 || response.status === 404;
+    const found = hasData ? await reader.read('aboutPage', response.body, signal) : null;
     if (found !== null) return found;
     // Every page of the site has it; consent and captcha pages do not.
     if (response.status === 200 && isMarkup(response.body) && !response.body.includes('ytcfg')) {

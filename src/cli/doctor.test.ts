@@ -12,6 +12,7 @@ import {
 import {
   jsonResponse,
   OWN_RESPONSES,
+  ownResponse,
   type ReplayResponse,
   readResponses,
 } from '../../test/helpers/replay-responses.ts';
@@ -359,6 +360,13 @@ describe('the doctor for the ways to a record', () => {
     const found = await report(LIGHTHOUSE);
     expect([found.exitCode, found.failure?.code]).toEqual([1, 'upstream_invalid']);
     expect(waysIn(found)[HTML]).toEqual(['unreadable', null, expect.stringMatching(/in use; .*status 404/)]);
+  });
+
+  it('reports an HTML page without the panel that its header leads to', async () => {
+    await startUpstream();
+    const data = JSON.stringify(ownResponse('browseId', 'UCreplayHeaderToken00012'));
+    replay.misbehave('about-page', respondWithStatus(200, {}, `<script>var ytInitialData = ${data};</script>`));
+    expect(waysIn(await report(LIGHTHOUSE))[HTML]).toEqual(['unreadable', null, 'The page lacks its About panel.']);
   });
 
   it('reports that YouTube no longer names a version', async () => {

@@ -31,7 +31,12 @@ export async function tryWays({ innertube, clientVersions, channelId, signal }: 
   async function loadHtml(): Promise<string> {
     const page = await innertube.getAboutPage(channelId, signal);
     if (!showsChannel(page)) throw new AppError('upstream_invalid', 'The page shows no channel.');
-    return page.aboutTab === 'here' ? 'page and About panel' : 'page without its About panel';
+    const hasPanel = page.aboutTab === 'here';
+    // Its header leads to the panel, which is therefore somewhere else now.
+    if (!hasPanel && page.aboutToken !== undefined) {
+      throw new AppError('upstream_invalid', 'The page lacks its About panel.');
+    }
+    return hasPanel ? 'page and About panel' : 'page';
   }
 
   const isLearned = clientVersions.state().origin === 'learned';

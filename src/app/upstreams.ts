@@ -92,8 +92,8 @@ export function createUpstreams(options: UpstreamsOptions) {
     sources,
     pauseOf: pauses.ofCall,
     clock,
-    onOutcome({ source, operation, outcome, durationMs, error }) {
-      sourceMetrics.countCall({ source, operation, outcome, durationMs });
+    onOutcome({ source, operation, outcome, durationMs, wasMade, error }) {
+      sourceMetrics.countCall({ source, operation, outcome, durationMs, wasMade });
       // The line about the pause says why.
       const isExplained = outcome !== 'internal' && pauses.isPaused(source, operation);
       if (reachability.note({ source, outcome, error }) || isExplained) {

@@ -12,6 +12,7 @@ import {
 import {
   jsonResponse,
   OWN_RESPONSES,
+  ownResponse,
   type ReplayResponse,
   readResponses,
 } from '../../test/helpers/replay-responses.ts';
@@ -58,6 +59,7 @@ async function startUpstream(changed: readonly ReplayResponse[] = []): Promise<v
   replay = await startReplayServer({
     responses: [...changed, ...readResponses(OWN_RESPONSES)],
     dataApi: respondAsDataApi([API_CHANNEL]),
+    hasAboutPages: true,
     image: respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel')),
   });
 }
@@ -92,7 +94,7 @@ describe('the doctor for a healthy channel', () => {
       const { exitCode, isFine, channelId, failure, fields, remarks } = await report(asked);
       expect([exitCode, isFine, channelId, failure, remarks]).toEqual([0, true, LIGHTHOUSE, null, []]);
       expect(fields.filter(({ state }) => state !== 'fine')).toEqual([]);
-      expect(fields.map(({ field }) => field)).toHaveLength(17);
+      expect(fields.map(({ field }) => field)).toHaveLength(19);
     },
   );
 
@@ -107,7 +109,10 @@ describe('the doctor for a healthy channel', () => {
       ['page', 200, 'json'],
       ['resolve', 200, 'json'],
       ['search', 200, 'json'],
-      ['version', 200, 'other'],
+      ['way: about page', 200, 'html'],
+      ['way: page', 200, 'json'],
+      ['way: page', 200, 'json'],
+      ['way: version', 200, 'other'],
     ]);
     expect(fields.find(({ field }) => field === 'title')).toMatchObject({
       value: 'Bell Rock Light',
@@ -156,7 +161,7 @@ describe('the doctor for a healthy channel', () => {
     await doctor([LIGHTHOUSE], { env: { YOUTUBE_USER_AGENT: 'Operator-Browser/77' } });
     const sent = replay.calls.map(({ route, headers }) => [route, headers['user-agent']]);
     expect(new Set(sent.map(([route]) => route))).toEqual(
-      new Set(['browse', 'about', 'search', 'version', 'feed', 'image']),
+      new Set(['browse', 'about', 'about-page', 'search', 'version', 'feed', 'image']),
     );
     expect(sent.filter(([, userAgent]) => userAgent !== 'Operator-Browser/77')).toEqual([]);
   });
@@ -297,48 +302,79 @@ describe('the doctor for the official API', () => {
   });
 });
 
-describe('the doctor for YouTube’s client version', () => {
-  const versionIn = ({ fields }: DoctorReport) => fields.find(({ field }) => field === 'client version');
+describe('the doctor for the ways to a record', () => {
+  const BUILT_IN = '2.20260630.03.00';
+  const NAMED = '2.20270101.01.00';
+  const WITHOUT_HEADERS = 'way: JSON calls';
+  const WITH_HEADERS = 'way: JSON calls with headers';
+  const HTML = 'way: HTML page';
 
-  it('shows the version in calls, where it comes from, and the version that YouTube names', async () => {
+  const waysIn = ({ fields }: DoctorReport) =>
+    Object.fromEntries(
+      fields
+        .filter(({ field }) => field.startsWith('way: '))
+        .map(({ field, state, value, note }) => [field, [state, value, note]]),
+    );
+
+  async function startRefusing({ accepted = [] as string[], hasAboutPages = true } = {}): Promise<void> {
+    const clientVersions = { accepted: new Set(accepted), acceptsWithoutHeaders: false, named: NAMED };
+    replay = await startReplayServer({ clientVersions, hasAboutPages });
+  }
+
+  it('tries each, and names the one in use', async () => {
     await startUpstream();
-    expect(versionIn(await report(LIGHTHOUSE))).toMatchObject({
-      state: 'fine',
-      value: '2.20260630.03.00',
-      note: 'built in; YouTube’s own is 2.20260630.03.00',
+    expect(waysIn(await report(LIGHTHOUSE))).toEqual({
+      [WITHOUT_HEADERS]: ['fine', BUILT_IN, 'in use'],
+      [WITH_HEADERS]: ['fine', BUILT_IN, null],
+      [HTML]: ['fine', 'page and About panel', null],
     });
   });
 
-  it.each(['@BellRockLight', LIGHTHOUSE])(
-    'tries the other version if the built-in one is refused, for %s',
-    async (asked) => {
-      const version = '2.20270101.01.00';
-      const clientVersions = { accepted: new Set([version]), acceptsWithoutHeaders: false, named: version };
-      replay = await startReplayServer({ clientVersions });
-      const found = await report(asked);
-      expect([found.exitCode, found.failure]).toEqual([0, null]);
-      expect(versionIn(found)).toMatchObject({
-        state: 'fine',
-        value: version,
-        note: `learned, because YouTube refuses 2.20260630.03.00; YouTube’s own is ${version}`,
-      });
-    },
-  );
-
-  it('reports that YouTube refuses every version', async () => {
-    const named = '2.20270101.01.00';
-    replay = await startReplayServer({ clientVersions: { accepted: new Set(), acceptsWithoutHeaders: false, named } });
-    const found = await report('@BellRockLight');
-    expect([found.exitCode, found.failure?.code]).toEqual([1, 'upstream_invalid']);
-    expect(versionIn(found)).toMatchObject({ state: 'unreadable', note: expect.stringContaining('YouTube refuses') });
+  it.each(['@BellRockLight', LIGHTHOUSE])('uses headers where calls without are refused, for %s', async (asked) => {
+    await startRefusing({ accepted: [NAMED] });
+    const found = await report(asked);
+    expect([found.exitCode, found.failure]).toEqual([1, null]);
+    expect(waysIn(found)).toEqual({
+      [WITHOUT_HEADERS]: ['unreadable', null, expect.stringContaining('INVALID_ARGUMENT')],
+      [WITH_HEADERS]: ['fine', NAMED, 'in use'],
+      [HTML]: ['fine', 'page and About panel', null],
+    });
   });
 
-  it('reports drift if YouTube no longer names a version', async () => {
+  it('uses the HTML page where all calls are refused, and finds every field in it', async () => {
+    await startRefusing();
+    const found = await report(LIGHTHOUSE);
+    expect([found.exitCode, found.failure]).toEqual([1, null]);
+    expect(waysIn(found)).toEqual({
+      [WITHOUT_HEADERS]: ['unreadable', null, expect.stringContaining('INVALID_ARGUMENT')],
+      [WITH_HEADERS]: ['unreadable', null, expect.stringContaining('INVALID_ARGUMENT')],
+      [HTML]: ['fine', 'page and About panel', 'in use'],
+    });
+    const others = found.fields.filter(({ field, state }) => !field.startsWith('way: ') && state !== 'fine');
+    expect(others.map(({ field }) => field)).toEqual(['search']);
+    expect(found.fields.find(({ field }) => field === 'country')?.path).toContain('showEngagementPanelEndpoint');
+  });
+
+  it('reports that no way works', async () => {
+    await startRefusing({ hasAboutPages: false });
+    const found = await report(LIGHTHOUSE);
+    expect([found.exitCode, found.failure?.code]).toEqual([1, 'upstream_invalid']);
+    expect(waysIn(found)[HTML]).toEqual(['unreadable', null, expect.stringMatching(/in use; .*status 404/)]);
+  });
+
+  it('reports an HTML page without the panel that its header leads to', async () => {
+    await startUpstream();
+    const data = JSON.stringify(ownResponse('browseId', 'UCreplayHeaderToken00012'));
+    replay.misbehave('about-page', respondWithStatus(200, {}, `<script>var ytInitialData = ${data};</script>`));
+    expect(waysIn(await report(LIGHTHOUSE))[HTML]).toEqual(['unreadable', null, 'The page lacks its About panel.']);
+  });
+
+  it('reports that YouTube no longer names a version', async () => {
     await startUpstream();
     replay.misbehave('version', respondWithStatus(404));
-    const { exitCode, ...found } = await report(LIGHTHOUSE);
-    expect([exitCode, stateOf(found, 'client version')]).toEqual([1, 'unreadable']);
-    expect(versionIn(found)?.note).toContain('sw.js_data: status 404');
+    const found = await report(LIGHTHOUSE);
+    expect([found.exitCode, stateOf(found, WITH_HEADERS)]).toEqual([1, 'unreadable']);
+    expect(waysIn(found)[WITH_HEADERS]?.[2]).toContain('sw.js_data: status 404');
   });
 });
 

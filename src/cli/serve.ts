@@ -38,7 +38,7 @@ cleanly, or the check failed; 2 invalid arguments.`,
     for (const { level, text } of findings)
       stdout.write(`${level.padEnd(LEVEL_CHARACTERS)} ${printable(text, MAX_ADVICE_CHARACTERS)}\n`);
     const hasErrors = findings.some(({ level }) => level === 'error');
-    stdout.write(hasErrors ? 'The service cannot start.\n' : 'The service can start.\n');
+    stdout.write(hasErrors ? 'Correct the errors before you start the service.\n' : 'The service can start.\n');
     return !hasErrors;
   },
 });

@@ -90,9 +90,7 @@ export const origin = form(
   'an origin such as https://pennant.example, without user name, password and path',
   (value) => {
     const url = findHttpUrl(value);
-    // The URL parser accepts names such as "*.example".
-    const isHost = url !== undefined && isHostName(url.hostname);
-    return isHost && `${url.pathname}${url.search}${url.hash}` === '/' ? url.origin : undefined;
+    return url !== undefined && `${url.pathname}${url.search}${url.hash}` === '/' ? url.origin : undefined;
   },
   { isUrl: true },
 );
@@ -118,11 +116,12 @@ export const directory = form('a path; no shell expands ~ here', (value) =>
   value.startsWith('~') ? undefined : value,
 );
 
-/** A URL without a user name and password. */
+/** A URL with a host and without a user name and password. */
 function findHttpUrl(value: string): URL | undefined {
   const url = URL.parse(value);
-  const isHttp = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  return isHttp ? url : undefined;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return undefined;
+  // The URL parser accepts names such as "*.example".
+  return isHostName(url.hostname) ? url : undefined;
 }
 
 const BYTE_UNITS: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };

@@ -108,6 +108,7 @@ describe('the settings', () => {
     // A URL with a password and no user name.
     ['BASE_URL', 'https://:secret@a.example'],
     ['SITE_URL', 'site.example'],
+    ['SITE_URL', 'https://*.example'],
     ['SITE_URL', 'javascript:alert(1)'],
     ['SITE_URL', 'https://site.example/?instance=1'],
     ['SITE_URL', 'https://site.example/#'],

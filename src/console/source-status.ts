@@ -9,10 +9,9 @@ export interface SourceReading {
 
 /** Problems of a source or of the image hosts. The service continues despite them. */
 export function sourceProblems({ name, pause, status }: SourceReading): (readonly [name: string, detail: string])[] {
-  const { clientVersion, canary } = status ?? {};
+  const { canary } = status ?? {};
   const problems = [
     [name === 'image hosts' ? name : `source ${name}`, pause?.description ?? null],
-    ['YouTube client version', clientVersion?.problem ?? null],
     ['YouTube canary', canary === undefined ? null : describeCanary(canary)],
   ] as const;
   return problems.flatMap(([problemName, detail]) => (detail === null ? [] : [[problemName, detail] as const]));
@@ -20,5 +19,5 @@ export function sourceProblems({ name, pause, status }: SourceReading): (readonl
 
 function describeCanary({ name, gone, failure }: CanaryState): string | null {
   if (failure !== null) return `the check of ${name} failed: ${failure}`;
-  return gone.length === 0 ? null : `${name} no longer has these fields: ${gone.join(', ')}`;
+  return gone.length === 0 ? null : `no longer found with ${name}: ${gone.join(', ')}`;
 }

@@ -25,9 +25,9 @@ export interface CanaryState {
   readonly name: string;
   /** Milliseconds since 1970; `null`: not yet. */
   readonly checkedAtMs: number | null;
-  /** Fields that it had at some time. */
+  /** Its fields and ways to its record that were found at some time. */
   readonly known: readonly string[];
-  /** Fields that it no longer has. */
+  /** Those of them that are no longer found. */
   readonly gone: readonly string[];
   /** Why the last load, or the search for the channel, failed. */
   readonly failure: string | null;
@@ -44,8 +44,4 @@ export interface SourceQuota {
 export interface ClientVersionState {
   readonly version: string;
   readonly origin: 'built-in' | 'learned';
-  /** True while YouTube refuses it and accepts no other. */
-  readonly isRefused: boolean;
-  /** The problem as a sentence. */
-  readonly problem: string | null;
 }

@@ -6,6 +6,7 @@ import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
+import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/client.ts';
 import { createPause, type Pause } from '../lib/http/pause.ts';
 import { withDeadline } from '../lib/work.ts';
@@ -70,14 +71,18 @@ export function createDownloader(options: DownloaderOptions) {
      */
     async download(ref: OriginalRef, { signal }: { readonly signal: AbortSignal }): Promise<Buffer> {
       if (ref.kind === 'catalog-file') return readCatalogFile(catalogImagesDir, ref.fileName);
-      const fetchInTime = () => withDeadline(clock, timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
+      let isBegun = false;
+      const fetchInTime = () => {
+        isBegun = true;
+        return withDeadline(clock, timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
+      };
       try {
         const bytes = await pause.run(ref.key, fetchInTime, signal);
         onOutcome?.('found');
         return bytes;
       } catch (error) {
         // An aborted download says nothing about the hosts.
-        if (!signal.aborted) onOutcome?.(errorCodeOf(error));
+        if (isBegun && !signal.aborted && !(error instanceof LocalLimitError)) onOutcome?.(errorCodeOf(error));
         throw error;
       }
     },

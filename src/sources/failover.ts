@@ -3,6 +3,7 @@ import { AppError, type ErrorCode, errorCodeOf, isIndeterminate, mostTelling, or
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
+import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { type Pause, PausedError } from '../lib/http/pause.ts';
 import { traced } from '../lib/tracing.ts';
 import { withDeadline } from '../lib/work.ts';
@@ -15,6 +16,8 @@ export interface SourceOutcome {
   readonly operation: 'resolve' | 'getChannel' | 'search';
   readonly outcome: 'found' | ErrorCode;
   readonly durationMs: number;
+  /** False if a pause, the call budget or the remembered failure of its key prevented it. */
+  readonly wasMade: boolean;
   readonly error?: unknown;
 }
 
@@ -50,10 +53,18 @@ export function createFailover({ sources, pauseOf, clock, onOutcome }: FailoverO
     work: (options: LoadOptions) => Promise<T>,
   ): Promise<T> {
     const startedAt = clock.monotonic();
-    const report = (outcome: SourceOutcome['outcome'], error?: unknown) =>
-      onOutcome?.({ source: source.name, operation, outcome, durationMs: clock.monotonic() - startedAt, error });
-    const attempt = () =>
-      withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) => work({ signal: attemptSignal }));
+    let isBegun = false;
+    function report(outcome: SourceOutcome['outcome'], error?: unknown): void {
+      const durationMs = clock.monotonic() - startedAt;
+      const wasMade = isBegun && !(error instanceof LocalLimitError);
+      onOutcome?.({ source: source.name, operation, outcome, durationMs, wasMade, error });
+    }
+    const attempt = () => {
+      isBegun = true;
+      return withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) =>
+        work({ signal: attemptSignal }),
+      );
+    };
     const pause = pauseOf?.(source, operation);
     const guarded = () => (pause === undefined ? attempt() : pause.run(`${operation} ${key}`, attempt, signal));
     try {

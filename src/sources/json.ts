@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../lib/shape.ts';
 
 export type JsonObject = { readonly [key: string]: unknown };
@@ -5,6 +6,15 @@ export type JsonObject = { readonly [key: string]: unknown };
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The elements of a list, which may be an object with the members "0", "1", …; `undefined` for everything else. */
+export function listOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  return isJsonObject(value) && hasOnlyIndexes(Object.keys(value)) ? Object.values(value) : undefined;
+}
+
+/** An object has its indexes before its other names. */
+const hasOnlyIndexes = (names: readonly string[]) => /^\d{1,6}$/.test(names.at(-1) ?? '');
 
 /** Parses a response; `undefined` for everything but a JSON object. */
 export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
@@ -40,10 +50,12 @@ export function walk(root: unknown, enter: (value: object, name: string | undefi
     if (!enter(value, name, depth) || depth === MAX_DEPTH) continue;
     const names = Array.isArray(value) ? undefined : Object.keys(value);
     const values: readonly unknown[] = Array.isArray(value) ? value : [];
+    const isList = names === undefined || hasOnlyIndexes(names);
     for (let index = (names ?? values).length - 1; index >= 0; index -= 1) {
       const innerName = names?.[index];
       const inner = innerName === undefined ? values[index] : (value as JsonObject)[innerName];
-      if (typeof inner === 'object') pending.push({ value: inner, name: innerName, depth: depth + 1 });
+      if (typeof inner === 'object')
+        pending.push({ value: inner, name: isList ? undefined : innerName, depth: depth + 1 });
     }
   }
 }
@@ -56,6 +68,12 @@ export function valuesNamed(root: unknown, name: string): unknown[] {
     return true;
   });
   return found;
+}
+
+/** The value that all are; `undefined` if they differ. */
+export function onlyOf(values: readonly unknown[]): unknown {
+  const [first, ...others] = values;
+  return others.every((value) => isDeepStrictEqual(value, first)) ? first : undefined;
 }
 
 /**
@@ -85,8 +103,8 @@ function memberOf(value: unknown, name: string, maxWrappings: number): unknown[]
 }
 
 function elementsOf(value: unknown, maxWrappings: number): readonly unknown[] {
-  const list = unwrap(value, maxWrappings, Array.isArray);
-  return Array.isArray(list) ? list : [];
+  const list = unwrap(value, maxWrappings, (inner) => listOf(inner) !== undefined);
+  return listOf(list) ?? [];
 }
 
 const MAX_WRAPPINGS = 3;
@@ -97,7 +115,7 @@ function unwrap(value: unknown, maxWrappings: number, isWanted: (value: unknown)
   for (let wrappings = 0; ; wrappings += 1) {
     if (isWanted(inner)) return inner;
     if (wrappings === maxWrappings || typeof inner !== 'object' || inner === null) return undefined;
-    const values: readonly unknown[] = Array.isArray(inner) ? inner : Object.values(inner);
+    const values: readonly unknown[] = Object.values(inner);
     if (values.length !== 1) return undefined;
     [inner] = values;
   }

@@ -8,6 +8,7 @@ import type { ChannelSource } from './source.ts';
 /** How sentences name the sources. */
 const LABELS = {
   youtube: 'YouTube',
+  'youtube JSON calls': 'YouTube’s JSON interface',
   'youtube-data-api': 'YouTube Data API',
   'youtube-data-api searches': 'YouTube Data API for searches',
   'image hosts': 'YouTube’s image host',
@@ -23,7 +24,7 @@ export interface PausesOptions {
 
 export type Pauses = ReturnType<typeof createPauses>;
 
-/** One pause for each source of channels, for each allowance of the YouTube Data API, and for the image hosts. */
+/** One pause for each source of channels, for the JSON calls to YouTube, for each allowance of the YouTube Data API, and for the image hosts. */
 export function createPauses({ clock, onChange }: PausesOptions) {
   const pauses = new Map<string, Pause>();
 

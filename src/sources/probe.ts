@@ -2,7 +2,7 @@ import { AppError, orError } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/work.ts';
-import { type ChannelSource, type LoadedChannel, loadFirst } from './source.ts';
+import { type ChannelSource, type LoadedChannel, loadFirst, type WayIn } from './source.ts';
 
 /** What the load of a channel, and the search for its title, returned. */
 export type Probe =
@@ -29,12 +29,24 @@ export async function probe(
   refs: readonly ChannelRef[],
   { clock, searches = true }: { readonly clock: Clock; readonly searches?: boolean },
 ): Promise<Probe> {
-  const inTime = <T>(work: (signal: AbortSignal) => Promise<T>) =>
-    orError(withDeadline(clock, CALLS_MS, new AbortController().signal, work));
-  const found = await inTime((signal) => loadFirst(source, refs, { signal }));
+  const found = await inTime(clock, (signal) => loadFirst(source, refs, { signal }));
   if (found instanceof AppError) return { failure: found };
   const { loaded } = found;
   if (!searches) return { loaded };
-  const search = await inTime((signal) => source.search(loaded.channel.title, HITS, { signal }));
+  const search = await inTime(clock, (signal) => source.search(loaded.channel.title, HITS, { signal }));
   return { loaded, search: search instanceof AppError ? search : search.hits.length };
+}
+
+/** Tries each way of the source to the channel. */
+export async function probeWays(
+  source: Pick<ChannelSource, 'tryWays'>,
+  channelId: string,
+  clock: Clock,
+): Promise<readonly WayIn[]> {
+  const found = await inTime(clock, async (signal) => source.tryWays?.(channelId, { signal }) ?? []);
+  return found instanceof AppError ? [] : found;
+}
+
+function inTime<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T | AppError> {
+  return orError(withDeadline(clock, CALLS_MS, new AbortController().signal, work));
 }

@@ -63,6 +63,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
         http,
         origin: config.youtubeOrigin,
         clock: deps.clock,
+        calls: deps.pauseOf('youtube JSON calls'),
         isFirstRefusalEnough: deps.single !== undefined,
         onChange: deps.onClientVersion,
       }),

@@ -4,7 +4,7 @@ import type { SourceOutcome } from './failover.ts';
 
 /** Counts the calls of all sources, and the fields that were found in the responses of their upstreams. */
 export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>) {
-  const calls = metrics.createCounter('pennant_source_calls_total', 'Calls of a source of channels, by outcome.', [
+  const calls = metrics.createCounter('pennant_source_calls_total', 'Calls made of a source of channels, by outcome.', [
     'source',
     'operation',
     'outcome',
@@ -20,7 +20,8 @@ export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'cr
   );
 
   return {
-    countCall({ source, operation, outcome, durationMs }: Omit<SourceOutcome, 'error'>): void {
+    countCall({ source, operation, outcome, durationMs, wasMade }: Omit<SourceOutcome, 'error'>): void {
+      if (!wasMade) return;
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);
     },
@@ -51,14 +52,9 @@ export function addSourceGauges(
     label: 'version',
     read: ({ version }) => ({ [version]: 1 }),
   });
-  add('clientVersion', {
-    name: 'pennant_youtube_client_version_refused',
-    help: '1 while YouTube refuses the version and no other one is known to work.',
-    read: ({ isRefused }) => Number(isRefused),
-  });
   add('canary', {
     name: 'pennant_youtube_canary_field_gone',
-    help: '1 for a field that the canary has lost, 0 for a field that it has.',
+    help: '1 for a field of the canary or a way to its record that is no longer found, 0 for one that is.',
     label: 'field',
     read: ({ known, gone }) => Object.fromEntries(known.map((field) => [field, Number(gone.includes(field))])),
   });

@@ -1,5 +1,5 @@
 import type { Channel, SearchHit } from '../domain/channel.ts';
-import { errorCodeOf } from '../domain/errors.ts';
+import { type AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderStats } from '../lib/holders.ts';
@@ -38,6 +38,14 @@ export interface SearchPage {
   readonly next?: string;
 }
 
+/** A way to a record, and whether it works. */
+export interface WayIn {
+  readonly name: string;
+  readonly isInUse: boolean;
+  /** What came that way, or why nothing did. */
+  readonly result: string | AppError;
+}
+
 /**
  * Where channels come from. Every source passes `test/contracts/source.ts`.
  *
@@ -65,6 +73,8 @@ export interface ChannelSource {
    * only. Best effort: `null` says nothing about the channel, not even that it exists.
    */
   findPublishedAt?(channelId: string, options: LoadOptions): Promise<string | null>;
+  /** Tries each way to a record, for a source that has several. Rejects only for a bug. */
+  tryWays?(channelId: string, options: LoadOptions): Promise<readonly WayIn[]>;
   /** Its maps, caches and queues, by name. */
   readonly holders?: Readonly<Record<string, () => HolderStats>>;
   /** Details for the operator. */

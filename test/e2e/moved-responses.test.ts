@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/domain/channel.ts';
-import { isJsonObject, type JsonObject } from '../../src/sources/json.ts';
+import { isJsonObject, type JsonObject, walk } from '../../src/sources/json.ts';
 import { CHANNEL_FIELDS, CHANNEL_LAYOUTS } from '../../src/sources/youtube/layouts.ts';
 import { type FieldReading, readPage, readPanel } from '../../src/sources/youtube/readings.ts';
 import { findBest } from '../../src/sources/youtube/record.ts';
@@ -103,7 +103,23 @@ const CHANGES = {
     Array.isArray(node) || isInLeaf || depth === 0 ? node : { moved: node },
   'containers in lists': (node, { depth, isInLeaf }) =>
     Array.isArray(node) || isInLeaf || depth === 0 ? node : [node],
+  'lists as objects': (node) => (Array.isArray(node) ? Object.fromEntries(Object.entries(node)) : node),
+  'texts in another form': (node) => (isJsonObject(node) ? inAnotherForm(node) : node),
 } satisfies Record<string, Change>;
+
+/** Two of them, at every place. */
+const PAIRS = Object.entries<Change>(CHANGES).flatMap(([name, first], index, all) =>
+  all.slice(index + 1).map(([otherName, second]) => [`${name}, ${otherName}`, [first, second]] as const),
+);
+
+function inAnotherForm(node: JsonObject): object {
+  const { simpleText, content, runs, ...rest } = node;
+  if (typeof simpleText === 'string') return { ...rest, runs: [{ text: simpleText }] };
+  if (typeof content === 'string') return { ...rest, simpleText: content };
+  const texts = Array.isArray(runs) ? runs.map((run: unknown) => (isJsonObject(run) ? run.text : undefined)) : [];
+  if (texts.length > 0 && texts.every((text) => typeof text === 'string')) return { ...rest, content: texts.join('') };
+  return node;
+}
 
 function renamed(node: object): object {
   return Object.fromEntries(
@@ -140,6 +156,44 @@ function drawFrom(seed: number): () => number {
   };
 }
 
+const EVERY_CHANGE = [...Object.entries<Change>(CHANGES).map(([name, change]) => [name, [change]] as const), ...PAIRS];
+
+function changeWith(changes: readonly Change[], body: JsonObject): JsonObject {
+  const place = { depth: 0, isInLeaf: false, draw: drawFrom(1) };
+  return changes.reduce((changed: unknown, change) => changeAll(changed, change, place), body) as JsonObject;
+}
+
+/** The largest parts of a response that show its channel. */
+function partsOf(body: JsonObject): JsonObject {
+  const parts: Record<string, unknown> = {};
+  walk(body, (value, name) => {
+    if (name === undefined || !OUTER_KINDS.has(name)) return true;
+    parts[name] = value;
+    return false;
+  });
+  return parts;
+}
+
+function isOtherOfSameLayout(own: JsonObject, other: JsonObject): boolean {
+  const isSameLayout = isDeepStrictEqual(Object.keys(own).sort(), Object.keys(other).sort());
+  return isSameLayout && !isDeepStrictEqual(own, other);
+}
+
+const OUTER_KINDS = new Set(
+  Object.values(CHANNEL_LAYOUTS)
+    .flat()
+    .map((path) => path.split('.').find((step) => /^(?!twoColumn).*(?:Renderer|ViewModel)$/.test(step))),
+);
+
+/** Inserts a member into a tenth of the objects, and into every part of the response. */
+function insertEverywhere(body: JsonObject, member: JsonObject, place: 'before' | 'after', draw: () => number) {
+  const insert: Change = (node, { depth }) => {
+    if (Array.isArray(node) || depth === 0 || (depth > 1 && isChance(draw, 0.9))) return node;
+    return place === 'before' ? { ...member, ...node } : { ...node, ...member };
+  };
+  return changeAll(body, insert, { depth: 0, isInLeaf: false, draw }) as JsonObject;
+}
+
 const isSearch = ({ request }: IndexedResponse) => request.url.includes('/youtubei/v1/search');
 
 function fieldsOf(response: IndexedResponse, body: JsonObject): readonly FieldReading[] {
@@ -173,11 +227,10 @@ for (const directory of [OWN_RESPONSES, ...RECORDING_DIRECTORIES]) {
     const shares: string[] = [];
     afterAll(() => console.log([`Values that are still found (${basename(directory)}):`, ...shares].join('\n  ')));
 
-    it.each(Object.entries<Change>(CHANGES))('have most values, and no wrong ones: %s', (name, change) => {
-      const place = { depth: 0, isInLeaf: false, draw: drawFrom(1) };
+    it.each(EVERY_CHANGE)('have most values, and no wrong ones: %s', (name, changes) => {
       const total = { values: 0, same: 0 };
       for (const response of records) {
-        const moved = changeAll(response.body, change, place) as JsonObject;
+        const moved = changeWith(changes, response.body);
         const { values, same } = compareFields(fieldsOf(response, response.body), fieldsOf(response, moved));
         total.values += values;
         total.same += same;
@@ -187,11 +240,26 @@ for (const directory of [OWN_RESPONSES, ...RECORDING_DIRECTORIES]) {
       expect(total.same / total.values).toBeGreaterThanOrEqual(0.9);
     });
 
-    it.each(Object.entries<Change>(CHANGES))('are whole searches: %s', (_name, change) => {
+    it.each(EVERY_CHANGE)('are whole searches: %s', (_name, changes) => {
       for (const { file, body } of searches) {
-        const moved = changeAll(body, change, { depth: 0, isInLeaf: false, draw: drawFrom(1) }) as JsonObject;
+        const moved = changeWith(changes, body);
         const { hits, continuation } = readSearchPage(body);
         expect(readSearchPage(moved), file).toMatchObject({ hits, continuation });
+      }
+    });
+
+    it('never have a value of another channel whose header, metadata and panel are beside theirs', () => {
+      for (const [index, response] of records.entries()) {
+        const own = partsOf(response.body);
+        const others = records.filter((other) => isOtherOfSameLayout(own, partsOf(other.body)));
+        for (const other of others) {
+          const draw = drawFrom(index + 1);
+          const foreign = { featuredChannel: { items: [partsOf(other.body)] } };
+          for (const place of ['before', 'after'] as const) {
+            const mixed = insertEverywhere(response.body, foreign, place, draw);
+            compareFields(fieldsOf(response, response.body), fieldsOf(response, mixed));
+          }
+        }
       }
     });
 

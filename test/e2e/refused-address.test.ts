@@ -41,28 +41,35 @@ function askForNew() {
   return running.service.get(`/api/channel/${numberedChannelId(asked)}`);
 }
 
+/** How YouTube refuses an address, and how the condition names that. */
+const REFUSALS = [
+  ['429', respondWithStatus(429), 'status 429'],
+  ['403', respondWithStatus(403), 'status 403'],
+  [
+    'a "sorry" page',
+    redirectTo('https://www.google.com/sorry/index'),
+    'redirect to https://www.google.com/sorry/index',
+  ],
+  ['a consent page', redirectTo('https://consent.youtube.com/m'), 'redirect to https://consent.youtube.com/m'],
+  ['a captcha', respondWithHtml(), 'HTML with status 200'],
+  ['a page with status 400', respondWithHtml(400), 'HTML with status 400'],
+] as const;
+
 describe('an address that YouTube refuses', () => {
-  it('gets a dozen calls in an hour of one request a second', async () => {
+  it.each(REFUSALS)('gets a dozen calls in an hour of one request a second: %s', async (_name, listener) => {
     const { service, replay } = await start();
-    replay.misbehave('all', respondWithStatus(429));
+    replay.misbehave('all', listener);
     for (let second = 0; second < 3_600; second += 1) {
       expect((await askForNew()).status).toBe(503);
       service.clock.advance(1_000);
     }
     // At once, and after 1, 3, 7, 15 and 31 minutes, each with a page and its panel.
     expect(replay.calls.length).toBe(12);
-  }, 120_000);
+    const series = 'pennant_source_calls_total{source="youtube",operation="getChannel",outcome="upstream_unavailable"}';
+    expect(await service.metric(series), 'calls that the pause prevented are not counted').toBe(6);
+  });
 
-  it.each([
-    ['429', respondWithStatus(429), 'status 429'],
-    ['403', respondWithStatus(403), 'status 403'],
-    [
-      'a "sorry" page',
-      redirectTo('https://www.google.com/sorry/index'),
-      'redirect to https://www.google.com/sorry/index',
-    ],
-    ['a consent page', respondWithHtml(), 'HTML with status 200'],
-  ])('by %s is reported in the same words everywhere', async (_name, listener, cause) => {
+  it.each(REFUSALS)('by %s is reported in the same words everywhere', async (_name, listener, cause) => {
     const { service, replay } = await start();
     const since = new Date(service.clock.now()).toISOString().slice(0, 19).replace('T', ' ');
     replay.misbehave('all', listener);

@@ -30,10 +30,10 @@ describe('the canary of a service', () => {
     await service.app.runDueWork();
     service.clock.advance(30 * MINUTE_MS);
     await service.get(RECORD);
-    const before = replay.callsTo('browse').length;
+    const before = replay.callsTo('search').length;
     service.clock.advance(30 * MINUTE_MS);
     await service.app.runDueWork();
-    expect(replay.callsTo('browse').length - before).toBe(1);
+    expect(replay.callsTo('search').length - before).toBe(1);
     expect((await service.get(RECORD)).headers['cache-status']).toBe('pennant; hit; ttl=1800');
     expect(await conditions()).toEqual([]);
     const text = await metrics();
@@ -51,7 +51,7 @@ describe('the canary of a service', () => {
     }
     service.clock.advance(60 * MINUTE_MS);
     await service.app.runDueWork();
-    const detail = 'UCreplayLighthouse000001 no longer has these fields: publishedAt';
+    const detail = 'no longer found with UCreplayLighthouse000001: publishedAt';
     expect(await conditions()).toEqual([{ name: 'YouTube canary', detail, isBlocking: false }]);
     expect(await metrics()).toContain('pennant_youtube_canary_field_gone{field="publishedAt"} 1');
     const state = await service.state();

@@ -155,6 +155,7 @@ function fill(template: unknown, { shown, value }: Told): unknown {
 /** The parts of a page in each layout. Metadata and microformat may be beside any of them. */
 const LAYOUTS = [
   ['pageHeader', 'shelf'],
+  ['pageHeader', 'htmlPanel'],
   ['c4', 'shelf'],
   ['c4', 'aboutTab'],
   ['game', 'shelf'],
@@ -238,9 +239,9 @@ function expectedRecord(truth: Truth, parts: readonly string[], carriers: readon
   };
 }
 
-/** The panel takes precedence over the tab. If it has no list, there are no links. */
+/** The panel takes precedence over that of an HTML page, and over the tab. If it has no list, there are no links. */
 function expectedLinks(truth: Truth, parts: readonly string[], carriers: readonly Carrier[]): unknown {
-  for (const part of ['panel', 'aboutTab'].filter((each) => parts.includes(each))) {
+  for (const part of ['panel', 'htmlPanel', 'aboutTab'].filter((each) => parts.includes(each))) {
     const { state } = carriers.find((carrier) => carrier.part === part && carrier.field === 'links') ?? {};
     if (state === 'usable') return truth.links.value;
     if (state === 'absent') return [];

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { BUILT_IN_CLIENT_VERSION } from '../../src/sources/youtube/client-version.ts';
 import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -23,8 +24,8 @@ afterEach(async () => {
   Object.assign(youtube, { accepted: new Set(), acceptsWithoutHeaders: true });
 });
 
-async function start(env: Record<string, string> = {}): Promise<YoutubeService> {
-  running = await startYoutubeService({ dataApi, clientVersions: youtube }, { env });
+async function start(env: Record<string, string> = {}, { hasAboutPages = false } = {}): Promise<YoutubeService> {
+  running = await startYoutubeService({ dataApi, clientVersions: youtube, hasAboutPages }, { env });
   return running;
 }
 
@@ -75,7 +76,6 @@ describe('a client version that YouTube refuses', () => {
     expect(sources[0]).toMatchObject({ status: { clientVersion: { version: NEW_VERSION, origin: 'learned' } } });
     const metrics = await onConsole<string>('/metrics');
     expect(metrics).toContain(`pennant_youtube_client_version_info{version="${NEW_VERSION}"} 1`);
-    expect(metrics).toContain('pennant_youtube_client_version_refused 0');
     replay.forgetCalls();
     expect((await service.get(HARBOUR)).status).toBe(200);
     const versions = replay.callsTo('browse').map(({ headers }) => headers['x-youtube-client-version']);
@@ -92,14 +92,52 @@ describe('a client version that YouTube refuses', () => {
     expect((await service.get(RECORD)).headers['cache-status']).toBe('pennant; fwd=stale; stored');
   });
 
-  it('is reported while YouTube accepts no other one, and the service stays ready', async () => {
-    const { service } = await start();
+  it('is not used for records while YouTube accepts no other one and sends HTML', async () => {
+    const { service, replay } = await start({}, { hasAboutPages: true });
+    const usual = (await service.get(RECORD)).json();
+    service.clock.advance(HOUR_MS + 1);
     youtube.acceptsWithoutHeaders = false;
-    for (const url of [RECORD, QUIET, HARBOUR]) expect((await service.get(url)).status).toBe(502);
+    for (const url of [QUIET, HARBOUR]) expect((await service.get(url)).status).toBe(200);
+    replay.forgetCalls();
+    expect((await service.get(RECORD)).json()).toEqual(usual);
+    expect(replay.calls.map(({ route }) => route).filter((route) => route !== 'feed')).toEqual(['about-page']);
+
+    const search = await service.get('/api/search?q=light');
+    expect([search.status, search.headers['retry-after']]).toEqual([503, '10']);
+    expect(replay.callsTo('search')).toEqual([]);
     const { conditions } = await onConsole<{ conditions: object[] }>('/readyz');
-    const detail = `YouTube refuses ${BUILT_IN_CLIENT_VERSION}, and no other version is known to work`;
-    expect(conditions).toEqual([{ name: 'YouTube client version', detail, isBlocking: false }]);
-    expect(await onConsole('/metrics')).toContain('pennant_youtube_client_version_refused 1');
+    const reason = `YouTube refuses ${BUILT_IN_CLIENT_VERSION}, and no other version is known to work`;
+    expect(conditions).toEqual([
+      {
+        name: 'source youtube JSON calls',
+        detail: expect.stringContaining(`YouTube’s JSON interface fails every call since `),
+        isBlocking: false,
+      },
+    ]);
+    expect(conditions).toEqual([expect.objectContaining({ detail: expect.stringContaining(reason) })]);
+    expect(await onConsole('/metrics')).toContain(
+      'pennant_source_paused{source="youtube JSON calls",reason="failing"} 1',
+    );
+  });
+
+  it('is tried again from time to time, and used again when YouTube accepts it', async () => {
+    const { service, replay } = await start({}, { hasAboutPages: true });
+    youtube.acceptsWithoutHeaders = false;
+    for (const url of [QUIET, HARBOUR]) await service.get(url);
+    replay.forgetCalls();
+    for (let minute = 0; minute < 60; minute += 1) {
+      service.clock.advance(60_000);
+      await service.get(`/api/channel/${numberedChannelId(minute)}`);
+    }
+    // After each pause, of 5 minutes at last: the page with and without the mask, and the panel.
+    expect(replay.calls.filter(({ body }) => body !== undefined).length).toBeLessThanOrEqual(3 * 18);
+    youtube.acceptsWithoutHeaders = true;
+    service.clock.advance(5 * 60_000);
+    expect((await service.get('/api/search?q=light')).status).toBe(200);
+    expect((await onConsole<{ conditions: object[] }>('/readyz')).conditions).toEqual([]);
+    replay.forgetCalls();
+    expect((await service.get(RECORD)).status).toBe(200);
+    expect(replay.callsTo('about-page')).toEqual([]);
   });
 });
 

@@ -105,9 +105,9 @@ export async function runNginx(configFile: string): Promise<() => Promise<void>>
 }
 
 /** Fails if an edit no longer matches the file. */
-function replaceEach(text: string, edits: readonly Edit[]): string {
+export function replaceEach(text: string, edits: readonly Edit[]): string {
   return edits.reduce((edited, [from, to]) => {
-    if (!edited.includes(from)) throw new Error(`deploy/nginx.conf does not hold "${from}"`);
+    if (!edited.includes(from)) throw new Error(`The configuration of nginx does not hold "${from}"`);
     return edited.replace(from, () => to);
   }, text);
 }

@@ -195,9 +195,13 @@ function respondWithAboutPage(responses: readonly ReplayResponse[], channelId: s
     ({ request, text }) => request.body?.continuation !== undefined && panelChannelId(text) === channelId,
   );
   const engagementPanel = { engagementPanelSectionListRenderer: { content: panel.onResponseReceivedEndpoints } };
-  const data = { ...page, onResponseReceivedEndpoints: [{ showEngagementPanelEndpoint: { engagementPanel } }] };
+  const isKnown = Object.keys(page).length > 0;
+  const data = isKnown
+    ? { ...page, onResponseReceivedEndpoints: [{ showEngagementPanelEndpoint: { engagementPanel } }] }
+    : NO_CHANNEL;
   const script = JSON.stringify(data).replaceAll('<', '\\u003c');
-  return html(`<!DOCTYPE html><html><body><script nonce="x">var ytInitialData = ${script};</script></body></html>`);
+  const text = `<!DOCTYPE html><html><body><script nonce="x">var ytInitialData = ${script};</script></body></html>`;
+  return respondWithStatus(isKnown ? 200 : 404, { 'content-type': 'text/html' }, text);
 }
 
 export function homePage(version: string): string {
@@ -225,6 +229,6 @@ if (import.meta.main) {
     ...response,
     text: (values.rename ?? []).reduce(renamed, response.text),
   }));
-  const { origin } = await startReplayServer({ responses, port: Number(port) });
+  const { origin } = await startReplayServer({ responses, hasAboutPages: true, port: Number(port) });
   console.log(`Replaying ${responses.length} responses on ${origin}`);
 }

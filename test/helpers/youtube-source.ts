@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
+import { createPause } from '../../src/lib/http/pause.ts';
 import type { KeptText } from '../../src/sources/source.ts';
 import { createClientVersions } from '../../src/sources/youtube/client-version.ts';
 import { createYoutubeSource, type YoutubeSourceOptions } from '../../src/sources/youtube/youtube.ts';
@@ -22,7 +23,11 @@ export function createMemoryText(initial?: string): KeptText & { text: string | 
 /** The source over real sockets to one origin. */
 export function createTestYoutubeSource(origin: string, options: Partial<YoutubeSourceOptions> = {}) {
   const common = { http: createUpstreamClient(origin), origin, clock: systemClock };
-  const clientVersions = createClientVersions({ ...common, onChange: () => undefined });
+  const clientVersions = createClientVersions({
+    ...common,
+    calls: createPause({ clock: systemClock, label: 'YouTube’s JSON interface' }),
+    onChange: () => undefined,
+  });
   return createYoutubeSource({ ...common, clientVersions, ...options });
 }
 

@@ -8,7 +8,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 async function startUpstream(): Promise<ReplayServer> {
   const image = respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
-  const replay = await startReplayServer({ image });
+  const replay = await startReplayServer({ image, hasAboutPages: true });
   onTestFinished(() => replay.close());
   return replay;
 }

@@ -148,7 +148,7 @@ test.each([
     expect([exitCode, stdout, stderr]).toEqual([
       1,
       '',
-      `Port ${port} on 127.0.0.1 is in use. Choose another one, for example: ${advice}\n`,
+      `${setting}: ${port} on 127.0.0.1 is used by another process. Choose another one, for example: ${advice}\n`,
     ]);
   },
 );

@@ -32,7 +32,7 @@ test.skipIf(process.platform === 'win32')(
   'the weekly check fails loudly if any channel is not as expected',
   async () => {
     const image = respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
-    const replay = await startReplayServer({ image });
+    const replay = await startReplayServer({ image, hasAboutPages: true });
     onTestFinished(() => replay.close());
     expect(await check(replay.origin, '@BellRockLight @BellRockLight')).toMatchObject({
       exitCode: 0,

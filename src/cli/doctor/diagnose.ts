@@ -2,14 +2,13 @@ import { createImageClient } from '../../app/upstreams.ts';
 import type { Config } from '../../config/settings.ts';
 import { AppError, orError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
-import type { ClientVersionState } from '../../domain/source-status.ts';
 import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/json.ts';
 import { createPauses } from '../../sources/pauses.ts';
-import { probe } from '../../sources/probe.ts';
+import { probe, probeWays } from '../../sources/probe.ts';
 import { SOURCE_FACTORIES } from '../../sources/registry.ts';
 import {
   type ChannelSource,
@@ -18,8 +17,9 @@ import {
   type LoadedChannel,
   type LoadOptions,
   SOLO_LEASE,
+  type WayIn,
 } from '../../sources/source.ts';
-import { BUILT_IN_CLIENT_VERSION, lookUpClientVersion } from '../../sources/youtube/client-version.ts';
+import { readInitialData } from '../../sources/youtube/initial-data.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
 
@@ -39,7 +39,7 @@ const TOTAL_MS = 60_000;
 
 /** Loads a channel and its images in the same way as the service, without any cache. */
 export async function diagnose({ asked, refs, sourceName, wantsWholePages, ...settings }: DiagnoseOptions) {
-  const { source, calls, findCurrentVersion } = openUpstream(sourceName, wantsWholePages, settings);
+  const { source, calls } = openUpstream(sourceName, wantsWholePages, settings);
   const signal = AbortSignal.timeout(TOTAL_MS);
   const requestedIds: string[] = [];
   const observed = {
@@ -56,10 +56,13 @@ export async function diagnose({ asked, refs, sourceName, wantsWholePages, ...se
     const isWorthInspecting = failure === undefined || failure.code === 'upstream_invalid';
     const found = isWorthInspecting ? inspectResponses(sourceName, calls, loaded) : NOTHING_FOUND;
     const fields = [...found.fields];
-    const { clientVersion } = source.status?.() ?? {};
+    const channelId = requestedIds.at(-1) ?? loaded?.channel.channelId ?? null;
     // If upstream blocks requests, that is already shown.
-    if (isWorthInspecting && clientVersion !== undefined) {
-      fields.push(describeVersion(clientVersion, await findCurrentVersion()));
+    if (isWorthInspecting && channelId !== null) {
+      const before = calls.length;
+      fields.push(...(await probeWays(source, channelId, systemClock)).map(describeWay));
+      // Apart from the calls of the load.
+      calls.push(...calls.splice(before).map((call) => ({ ...call, name: `way: ${call.name}` })));
     }
     if (loaded !== undefined) {
       if (sourceName === 'youtube') fields.push(await inspectFeed(source, loaded.channel.channelId, calls, signal));
@@ -70,7 +73,7 @@ export async function diagnose({ asked, refs, sourceName, wantsWholePages, ...se
       asked,
       source: sourceName,
       origin: source.origin ?? '',
-      channelId: requestedIds.at(-1) ?? loaded?.channel.channelId ?? null,
+      channelId,
       /** True if every field is fine or absent. */
       isFine: failure === undefined && !fields.some(isDrift),
       /** Why there is no record. */
@@ -84,24 +87,13 @@ export async function diagnose({ asked, refs, sourceName, wantsWholePages, ...se
   }
 }
 
-const VERSION_ORIGINS = {
-  'built-in': 'built in',
-  learned: `learned, because YouTube refuses ${BUILT_IN_CLIENT_VERSION}`,
-} as const;
-
-/** The client version that calls named last, with the one that YouTube names. */
-function describeVersion(used: ClientVersionState, named: CurrentVersion | undefined): FieldFinding {
-  const { version, problem } = named ?? {};
-  const current = version === undefined ? undefined : `YouTube’s own is ${version}`;
-  return {
-    field: 'client version',
-    state: version === undefined || used.isRefused ? 'unreadable' : 'fine',
-    value: used.version,
-    path: null,
-    note: [used.problem ?? VERSION_ORIGINS[used.origin], current, problem]
-      .filter((part) => part !== undefined)
-      .join('; '),
-  };
+/** One finding for each way to a record. */
+function describeWay({ name, isInUse, result }: WayIn): FieldFinding {
+  const finding = { field: `way: ${name}`, path: null };
+  const use = isInUse ? 'in use' : null;
+  if (!(result instanceof AppError)) return { ...finding, state: 'fine', value: result, note: use };
+  const note = [use, describeFailure(result)].filter((part) => part !== null).join('; ');
+  return { ...finding, state: result.code === 'upstream_invalid' ? 'unreadable' : 'missing', value: null, note };
 }
 
 async function inspectFeed(
@@ -165,22 +157,14 @@ interface UpstreamOptions {
   readonly userAgent: string;
 }
 
-type CurrentVersion = Awaited<ReturnType<typeof lookUpClientVersion>>;
-
-const VERSION_LOOKUP_MS = 10_000;
-
 /** A source whose calls are recorded, without caches, budgets, pauses and retries. */
 function openUpstream(name: SourceName, wantsWholePages: boolean, { config, userAgent }: UpstreamOptions) {
   const calls: RecordedCall[] = [];
-  let http: HttpClient | undefined;
   const unlimited = { ...config, youtubeApiDailyQuota: Number.MAX_SAFE_INTEGER, youtubeCanary: undefined };
   const source = SOURCE_FACTORIES[name](unlimited, {
     clock: systemClock,
     userAgent,
-    wrapHttp(_upstream, client) {
-      http = recordCalls(client, calls, nameCall);
-      return http;
-    },
+    wrapHttp: (_upstream, client) => recordCalls(client, calls, nameCall),
     // Each call is made: the client does not ask the pause.
     pauseOf: createPauses({ clock: systemClock, onChange: () => undefined }).of,
     keptQuota: { read: async () => undefined, write: async () => undefined },
@@ -191,14 +175,7 @@ function openUpstream(name: SourceName, wantsWholePages: boolean, { config, user
     onField: () => undefined,
     single: { wantsWholePages },
   });
-  return {
-    source,
-    calls,
-    async findCurrentVersion(): Promise<CurrentVersion | undefined> {
-      const { youtubeOrigin: origin } = config;
-      return http && lookUpClientVersion({ http, origin, clock: systemClock, timeoutMs: VERSION_LOOKUP_MS });
-    },
-  };
+  return { source, calls };
 }
 
 const NOTHING_FOUND = { fields: [], remarks: [] };
@@ -210,7 +187,8 @@ function inspectResponses(source: SourceName, calls: readonly RecordedCall[], lo
     const isRead = list !== undefined && loaded !== undefined;
     return isRead ? { fields: inspectChannelList(list, loaded.channel), remarks: [] } : NOTHING_FOUND;
   }
-  const page = lastObject(calls, 'page');
+  const html = calls.find(({ name, status }) => name === 'about page' && status === 200)?.body;
+  const page = html ? readInitialData(html) : lastObject(calls, 'page');
   if (page === undefined) return NOTHING_FOUND;
   const tab = lastObject(calls, 'about tab');
   const whole = tab === undefined ? page : { ...page, contents: tab.contents };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Config } from '../../config/settings.ts';
@@ -12,13 +12,7 @@ import { chooseStore } from '../../store/registry.ts';
 import type { StoreBackend } from '../../store/store.ts';
 import { formatCount } from '../command.ts';
 import { findRunningService, type RunningService } from './data-dir-lock.ts';
-
-interface ListenerSettings {
-  /** The name of the setting for its port. */
-  readonly setting: string;
-  readonly host: string;
-  readonly port: number;
-}
+import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
 
 interface Finding {
   /** `note`: no mistake, but worth knowing; `error`: the service could not start or not work. */
@@ -35,10 +29,12 @@ interface Finding {
 export async function checkStart(config: Config, envFile: string, warnings: readonly string[]): Promise<Finding[]> {
   const { dataDir, sources, host, port, consoleHost, consolePort } = config;
   const running = findRunningService(dataDir);
-  const listeners = [
+  const inside: ListenerSettings = { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort };
+  const listeners: readonly ListenerSettings[] = [
     { setting: 'PORT', host, port },
-    { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort },
-  ].filter((listener) => listener.port !== 0);
+    // Its port 0 means that there is none.
+    ...(consolePort === 0 ? [] : [inside]),
+  ];
   return [
     { level: 'ok', text: `.env: ${envFile}` },
     ...warnings.map((text): Finding => ({ level: 'warning', text })),
@@ -53,7 +49,7 @@ export async function checkStart(config: Config, envFile: string, warnings: read
 /** Two services can share a directory, but each counts the images of the other against the quota with a delay. */
 function checkRunning(running: RunningService | undefined, listeners: readonly ListenerSettings[]): Finding[] {
   if (running === undefined) return [];
-  const isSame = listeners.some(({ setting, port }) => running.ports[setting] === port);
+  const isSame = listeners.some(({ setting, port }) => port !== 0 && running.ports[setting] === port);
   if (isSame) return [{ level: 'note', text: `The service is running (process ${running.pid})` }];
   const text = `Another service (process ${running.pid}) uses this DATA_DIR: give each its own`;
   return [{ level: 'warning', text }];
@@ -80,9 +76,6 @@ async function checkCatalog(dataDir: string): Promise<Finding> {
   }
 }
 
-/** The name has no address, or the address is not one of this machine. */
-const isHostProblem = (error: unknown) => hasErrorCode(error, 'ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EINVAL');
-
 async function checkPort(listener: ListenerSettings, running: RunningService | undefined): Promise<Finding> {
   const { setting, host, port } = listener;
   const server = createServer();
@@ -90,41 +83,21 @@ async function checkPort(listener: ListenerSettings, running: RunningService | u
     server.listen({ host, port, exclusive: true });
     await once(server, 'listening');
   } catch (error) {
-    if (isHostProblem(error)) {
-      return { level: 'error', text: `${setting.replace('PORT', 'HOST')}: ${(error as Error).message}` };
-    }
-    if (!hasErrorCode(error, 'EADDRINUSE')) return { level: 'error', text: `${setting}: ${(error as Error).message}` };
-    if (running?.ports[setting] === port) {
+    if (hasErrorCode(error, 'EADDRINUSE') && running?.ports[setting] === port) {
       return { level: 'note', text: `${setting}: ${port} on ${host} is used by the running service` };
     }
-    return { level: 'error', text: `${setting}: ${port} on ${host} is used by another process` };
+    return { level: 'error', text: describeListenError(listener, error) };
   }
   server.close();
   await once(server, 'close');
-  return { level: 'ok', text: `${setting}: ${port} on ${host} is free` };
+  return { level: 'ok', text: `${setting}: ${port === 0 ? 'a port' : port} on ${host} is free` };
 }
 
-/** As much as a start writes. */
-const CHECKED_BYTES = 256 * 1024;
-
-/**
- * Checks whether this user can use the data directory and the images in it. Writes a file, which detects missing rights,
- * a read-only disk and a full disk.
- */
+/** Checks whether this user can use the data directory and the images in it. */
 async function checkDataDir(dataDir: string): Promise<Finding> {
-  const existing = nearestExisting(dataDir);
-  try {
-    const directory = await mkdtemp(join(existing, 'pennant-check-'));
-    try {
-      // A full disk often has room for a directory.
-      await writeFile(join(directory, 'file'), Buffer.alloc(CHECKED_BYTES, 1));
-    } finally {
-      await rm(directory, { recursive: true });
-    }
-  } catch (error) {
-    return { level: 'error', text: `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}` };
-  }
-  if (existing !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be created` };
+  const unwritable = await findWriteProblem(dataDir);
+  if (unwritable !== undefined) return { level: 'error', text: unwritable };
+  if (nearestExisting(dataDir) !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be created` };
   const images = imagesDirectory(dataDir);
   // A folder that cannot be read is reported as one that cannot be written.
   const names = await readdir(images).catch((): string[] => []);

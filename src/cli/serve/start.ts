@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { type App, buildApp } from '../../app/build.ts';
@@ -8,7 +8,7 @@ import type { Config } from '../../config/settings.ts';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
+import { isSystemError } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
 import { withinMs } from '../../lib/work.ts';
@@ -17,20 +17,21 @@ import { findCatalogProblem } from '../../sources/catalog/reader.ts';
 import { CatalogVersionError, catalogPaths, removeOwnDrafts } from '../../sources/catalog/schema.ts';
 import { type CommandContext, CommandFailure, EXIT, MAX_ADVICE_CHARACTERS, onStopSignal } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
+import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
  * within 10 s. A signal during the start exits with 0 within a second. A second signal ends the process at once. SIGHUP is
  * logged and has no effect.
  *
- * @throws OperatorError if the service cannot start with the stored data, or another process uses a port
+ * @throws OperatorError if the service cannot start with the stored data, or an address cannot be used
  */
 export async function startService(
   config: Config,
   warnings: readonly string[],
   { version, env, envFile, stdout }: CommandContext,
 ): Promise<never> {
-  const startError = findStartError(config);
+  const startError = await findStartError(config);
   if (startError !== undefined) throw new OperatorError(printable(startError, MAX_ADVICE_CHARACTERS));
   // The service keeps running when its output cannot be written, for example on a full disk.
   stdout.removeAllListeners('error').on('error', () => undefined);
@@ -44,10 +45,10 @@ export async function startService(
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
   const service = await buildApp(config, { logger, version, settings: shownSettings(env, envFile.loaded) });
   if (!stop.isRequested) {
-    await bind(service.http, { host, port }, 'PORT=3000');
+    await bind(service.http, { setting: 'PORT', host, port });
     // Without a private listener, nobody asks for the history that it samples.
     if (consolePort === 0) await service.console.close();
-    else await bind(service.console, { host: consoleHost, port: consolePort }, 'CONSOLE_PORT=3001');
+    else await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
     stop.hasStarted = true;
     stdout.write(greeting(config, service, await firstExample(service)));
     service.warmUp();
@@ -66,38 +67,25 @@ export async function startService(
 
 /**
  * Why the service cannot start with this data directory: the catalog is of another version, or is the only source
- * and cannot be used. The service tolerates all other problems.
+ * and can neither be used nor created. The service tolerates all other problems.
  */
-function findStartError(config: Config): string | undefined {
+async function findStartError(config: Config): Promise<string | undefined> {
   const { dataDir, sources } = config;
   if (!sources.includes('catalog')) return undefined;
   const { database } = catalogPaths(dataDir);
   const problem = findCatalogProblem(database);
   if (sources.length > 1) return problem instanceof CatalogVersionError ? problem.message : undefined;
-  return problem?.message ?? findCreationError(database);
+  if (problem !== undefined) return problem.message;
+  return existsSync(database) ? undefined : findWriteProblem(resolve(dataDir));
 }
 
-/** Why a missing catalog cannot be created. */
-function findCreationError(database: string): string | undefined {
-  const path = resolve(database);
-  const existing = nearestExisting(path);
+/** @throws CommandFailure if the address cannot be used */
+async function bind(listener: Listener, { setting, host, port }: ListenerSettings): Promise<void> {
   try {
-    if (existing !== path) accessSync(existing, constants.W_OK);
-    return undefined;
+    await listener.listen({ host, port });
   } catch (error) {
-    return `${database} cannot be made: ${(error as Error).message}`;
-  }
-}
-
-/** @throws CommandFailure if another process uses the port */
-async function bind(listener: Listener, address: { host: string; port: number }, example: string): Promise<void> {
-  try {
-    await listener.listen(address);
-  } catch (error) {
-    if (!hasErrorCode(error, 'EADDRINUSE')) throw error;
-    const { host, port } = address;
-    const message = `Port ${port} on ${host} is in use. Choose another one, for example: ${example} npm start`;
-    throw new CommandFailure(message, { cause: error });
+    if (!isSystemError(error)) throw error;
+    throw new CommandFailure(describeListenError({ setting, host, port }, error), { cause: error });
   }
 }
 

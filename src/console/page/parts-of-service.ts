@@ -42,7 +42,7 @@ function canaryFacts(status: ConsoleState['sources'][number]['status']) {
   if (status?.canary === undefined) return [];
   const { name, checkedAtMs, known, gone, failure } = status.canary;
   if (checkedAtMs === null) return [nothing(`Canary ${name}: not loaded yet.`)];
-  const found = gone.length === 0 ? `${known.length} fields` : `${gone.join(', ')} gone`;
+  const found = gone.length === 0 ? `${known.length} fields and ways found` : `${gone.join(', ')} gone`;
   const time = new Date(checkedAtMs).toISOString().slice(0, 16).replace('T', ' ');
   return [nothing(`Canary ${name}: ${failure ?? found} (${time} UTC).`)];
 }

@@ -271,3 +271,23 @@ describe('a key that fails', () => {
     expect(bytes).toBeLessThanOrEqual(maxBytes);
   });
 });
+
+describe('a pause that its owner begins', () => {
+  it('is doubled by a failure after it, not by one during it, and ends with a success', () => {
+    pause.fail('status 400');
+    clock.advance(9_000);
+    pause.fail('status 400');
+    expect(pause.isPaused()).toBe(true);
+    expect(() => pause.check()).toThrow(PausedError);
+    clock.advance(1_000);
+    expect([pause.isPaused(), reason()]).toEqual([false, 'failing']);
+    pause.fail('status 400');
+    clock.advance(19_999);
+    expect(pause.isPaused()).toBe(true);
+    clock.advance(1);
+    expect(pause.isPaused()).toBe(false);
+    pause.succeed();
+    expect(reason()).toBeUndefined();
+    expect(changes.map((state) => state?.reason)).toEqual(['failing', undefined]);
+  });
+});

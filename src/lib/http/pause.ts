@@ -201,6 +201,17 @@ export function createPause({ clock, label, onChange }: PauseOptions) {
       return msLeft();
     },
 
+    /** Its calls fail, by the judgement of the caller. Failures during the pause do not prolong it. */
+    fail(detail: string): void {
+      if (msLeft() === 0) beginSeries('failing', detail);
+    },
+
+    /** A call succeeded. */
+    succeed: end,
+
+    /** True if no call may be made now. */
+    isPaused: () => findCurrent() !== undefined && msLeft() > 0,
+
     /** The daily quota is spent for this many milliseconds. */
     spend(ms: number): PausedError {
       begin('quota', ms);

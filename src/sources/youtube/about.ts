@@ -26,12 +26,15 @@ export async function completeAbout(
   signal: AbortSignal,
 ): Promise<About> {
   // After a redirect the panel is that of another channel.
-  const isOfAnother =
-    typeof panel === 'object' && panel.some(({ field, value }) => field === 'channelId' && value !== channelId);
-  const about = isOfAnother ? await loadAboutPanel(innertube, channelId, signal) : panel;
+  const about = isOfAnother(panel, channelId) ? await loadAboutPanel(innertube, channelId, signal) : panel;
   if (typeof about === 'object') return about;
   const offered = await unlessLost(loadAboutOfPage(innertube, page, channelId, signal), signal);
-  return offered === 'none' && about === 'lost' ? 'lost' : offered;
+  const isUnknown = (offered === 'none' && about === 'lost') || isOfAnother(offered, channelId);
+  return isUnknown ? 'lost' : offered;
+}
+
+function isOfAnother(about: About, channelId: string): boolean {
+  return typeof about === 'object' && about.some(({ field, value }) => field === 'channelId' && value !== channelId);
 }
 
 /** Uses the token in the page's header, or the tab of older headers. */

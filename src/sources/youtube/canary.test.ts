@@ -20,7 +20,7 @@ let kept: ReturnType<typeof createMemoryText>;
 
 beforeEach(async () => {
   responses.splice(0, responses.length, ...readResponses(OWN_RESPONSES));
-  ({ replay, source } = await startReplayedSource({ responses }));
+  ({ replay, source } = await startReplayedSource({ responses, hasAboutPages: true }));
   clock = createManualClock();
   kept = createMemoryText();
 });
@@ -44,7 +44,7 @@ async function pass(canary: ReturnType<typeof startCanary>, ms: number): Promise
   }
 }
 
-const loads = () => replay.callsTo('browse').length;
+const loads = () => replay.callsTo('search').length;
 
 describe('the canary', () => {
   it('is loaded at once, then once an hour', async () => {
@@ -67,6 +67,21 @@ describe('the canary', () => {
     rename('viewsText', 'viewCountText');
     await pass(canary, 5 * MINUTE_MS);
     expect(canary.state().gone).toEqual(['banner']);
+  });
+
+  it('tries each way to a record, and reports one that no longer works', async () => {
+    const canary = startCanary();
+    await canary.runIfDue();
+    expect(canary.state().known).toEqual(
+      expect.arrayContaining(['JSON calls', 'JSON calls with headers', 'HTML page']),
+    );
+    replay.misbehave('about-page', respondWithStatus(404));
+    await pass(canary, HOUR_MS);
+    expect(canary.state()).toMatchObject({ gone: ['HTML page'], failure: null });
+    replay.behave();
+    replay.misbehave('version', respondWithStatus(404));
+    await pass(canary, 5 * MINUTE_MS);
+    expect(canary.state().gone).toEqual(['JSON calls with headers']);
   });
 
   it('reports the fields of a lost About panel, and is loaded again soon', async () => {

@@ -6,9 +6,10 @@ import type { Clock } from '../../lib/clock.ts';
 import { createPause, type Pause } from '../../lib/http/pause.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type Checked, fields, listOf, mapOf, nullOr, numberIn, oneOf, parseJson, text } from '../../lib/shape.ts';
-import { probe } from '../probe.ts';
-import type { ChannelSource, KeptText, Lease } from '../source.ts';
+import { probe, probeWays } from '../probe.ts';
+import type { ChannelSource, KeptText, Lease, WayIn } from '../source.ts';
 import { CHANNEL_FIELDS } from './layouts.ts';
+import { WAYS } from './ways.ts';
 
 export interface CanaryOptions {
   /** The channel in the setting. */
@@ -22,13 +23,16 @@ export interface CanaryOptions {
 
 const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
 
+/** What it may lose: fields of the channel, and ways to a record. */
+const PARTS = [...CHANNEL_FIELDS, ...WAYS];
+
 /** The stored state, shared by all instances. Times are milliseconds since 1970; 0: never. */
 const isKept = fields({
   name: text(),
   checkedAtMs: TIME,
-  /** Fields that the channel had. */
-  known: listOf(oneOf(CHANNEL_FIELDS)),
-  /** Fields that disappeared, and when. */
+  /** Fields that the channel had, and ways that worked. */
+  known: listOf(oneOf(PARTS)),
+  /** Those that disappeared, and when. */
   gone: mapOf(TIME),
   /** Why the last load or search failed. */
   failure: nullOr(text()),
@@ -50,7 +54,7 @@ const MAX_CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
  * The same source, which also probes itself with a known channel every hour, without caches and client budgets, and detects
- * fields of the channel that disappeared.
+ * fields of the channel that disappeared, and ways to it that no longer work.
  */
 export function withCanary(source: ChannelSource, options: CanaryOptions) {
   const { name, clock, kept: shared, lease, pause = createPause({ clock, label: source.name }) } = options;
@@ -73,16 +77,16 @@ export function withCanary(source: ChannelSource, options: CanaryOptions) {
   async function probeOnce() {
     const found = await probe(source, channelRefsOf(name), { clock });
     if (found.failure !== undefined) throw found.failure;
-    return found;
+    return { ...found, ways: await probeWays(source, found.loaded.channel.channelId, clock) };
   }
 
   async function check(): Promise<Kept> {
     const checkedAtMs = clock.now();
     const found = await orError(pause.run('canary', probeOnce, NEVER));
     if (found instanceof AppError) return { ...kept, checkedAtMs, failure: describe(found) };
-    const { loaded, search } = found;
+    const { loaded, search, ways } = found;
     const failure = search instanceof AppError ? `search: ${describe(search)}` : null;
-    return { name, checkedAtMs, failure, ...compare(loaded.channel, kept, checkedAtMs) };
+    return { name, checkedAtMs, failure, ...compare(loaded.channel, ways, kept, checkedAtMs) };
   }
 
   function state(): CanaryState {
@@ -107,13 +111,14 @@ function describe(failure: AppError): string {
   return describeFailure(failure).slice(0, MAX_REASON);
 }
 
-function compare(channel: Channel, before: Kept, nowMs: number): Pick<Kept, 'known' | 'gone'> {
-  const there = CHANNEL_FIELDS.filter((field) => isThere(channel[field]));
+function compare(channel: Channel, ways: readonly WayIn[], before: Kept, nowMs: number): Pick<Kept, 'known' | 'gone'> {
+  const working = ways.filter(({ result }) => typeof result === 'string').map(({ name }) => name);
+  const there: readonly string[] = [...CHANNEL_FIELDS.filter((field) => isThere(channel[field])), ...working];
   const gone = before.known
-    .filter((field) => !there.includes(field))
-    .map((field): [keyof Channel, number] => [field, before.gone[field] ?? nowMs])
+    .filter((part) => !there.includes(part))
+    .map((part): [string, number] => [part, before.gone[part] ?? nowMs])
     .filter(([, sinceMs]) => nowMs - sinceMs < FORGET_AFTER_MS);
-  const known = CHANNEL_FIELDS.filter((field) => there.includes(field) || gone.some(([name]) => name === field));
+  const known = PARTS.filter((part) => there.includes(part) || gone.some(([name]) => name === part));
   return { known, gone: Object.fromEntries(gone) };
 }
 

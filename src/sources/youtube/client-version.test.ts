@@ -9,6 +9,7 @@ import {
 import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
+import { createPause } from '../../lib/http/pause.ts';
 import { BUILT_IN_CLIENT_VERSION, createClientVersions } from './client-version.ts';
 
 const [LIGHTHOUSE, QUIET, HARBOUR] = [
@@ -36,7 +37,8 @@ function startInstance({ isFirstRefusalEnough = false } = {}) {
   const [clock, http] = [createManualClock(), createUpstreamClient(origin)];
   const changes: { readonly from: string; readonly to: string }[] = [];
   const onChange = (from: string, to: string) => void changes.push({ from, to });
-  const versions = createClientVersions({ http, origin, clock, isFirstRefusalEnough, onChange });
+  const calls = createPause({ clock, label: 'YouTube’s JSON interface' });
+  const versions = createClientVersions({ http, origin, clock, calls, isFirstRefusalEnough, onChange });
   const source = createTestYoutubeSource(origin, { http, clientVersions: versions });
   onTestFinished(() => source.close());
   const { signal } = new AbortController();
@@ -79,12 +81,7 @@ describe('the client version', () => {
       (await resolve('@BellRockLight'))?.channelId,
     ]).toEqual([LIGHTHOUSE, expect.anything(), LIGHTHOUSE]);
     expect(namedClients()).toEqual([BUILT_IN_CLIENT_VERSION]);
-    expect(versions.state()).toEqual({
-      version: BUILT_IN_CLIENT_VERSION,
-      origin: 'built-in',
-      isRefused: false,
-      problem: null,
-    });
+    expect(versions.state()).toEqual({ version: BUILT_IN_CLIENT_VERSION, origin: 'built-in' });
     expect(lookups()).toBe(0);
   });
 
@@ -114,7 +111,7 @@ describe('the client version', () => {
       };
       expect(await attempts[operation]()).toBeDefined();
       expect(changes).toEqual([{ from: BUILT_IN_CLIENT_VERSION, to: V2 }]);
-      expect(versions.state()).toEqual({ version: V2, origin: 'learned', isRefused: false, problem: null });
+      expect(versions.state()).toEqual({ version: V2, origin: 'learned' });
       expect(await load(LIGHTHOUSE)).toBe(LIGHTHOUSE);
       expect(namedClients()).toEqual([BUILT_IN_CLIENT_VERSION, `${V2} in headers`]);
       expect(lookups()).toBe(1);
@@ -161,14 +158,11 @@ describe('the client version', () => {
     expect(lookups()).toBe(2);
     const tried = replay.calls.filter(({ headers }) => headers['x-youtube-client-version'] !== undefined);
     expect(tried.length).toBeLessThanOrEqual(2 * 3);
-    expect(versions.state()).toMatchObject({
-      isRefused: true,
-      problem: `YouTube refuses ${BUILT_IN_CLIENT_VERSION}, and no other version is known to work`,
-    });
+    expect(versions.isRefused()).toBe(true);
     expect(changes).toEqual([]);
     youtube.acceptsWithoutHeaders = true;
     expect(await load(LIGHTHOUSE)).toBe(LIGHTHOUSE);
-    expect(versions.state()).toMatchObject({ isRefused: false, problem: null });
+    expect(versions.isRefused()).toBe(false);
   });
 
   it('that was refused for two bad channels is replaced when it is refused for good, even within the hour', async () => {
@@ -204,11 +198,10 @@ describe('the client version', () => {
   it('stays in use if YouTube does not name one', async () => {
     Object.assign(youtube, { acceptsWithoutHeaders: false, accepted: new Set([V2]) });
     replay.misbehave('version', respondWithStatus(404));
-    const { load, changes, versions } = startInstance();
+    const { load, changes } = startInstance();
     await load(LIGHTHOUSE);
     expect(await load(QUIET)).toBeUndefined();
     expect(changes).toEqual([]);
-    expect(versions.state().problem).toBe(`YouTube refuses ${BUILT_IN_CLIENT_VERSION}, and names no other version`);
   });
 
   it.each([
@@ -221,7 +214,7 @@ describe('the client version', () => {
     replay.misbehave('all', listener);
     for (const channelId of [LIGHTHOUSE, QUIET, HARBOUR]) expect(await load(channelId)).toBeUndefined();
     expect(lookups()).toBe(0);
-    expect(versions.state().isRefused).toBe(false);
+    expect(versions.isRefused()).toBe(false);
   });
 
   it('does not change when the trial of another one is blocked', async () => {

@@ -3,6 +3,7 @@ import type { ClientVersionState } from '../../domain/source-status.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
+import type { Pause } from '../../lib/http/pause.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { isMarkup } from '../json.ts';
@@ -18,7 +19,7 @@ export const PAGE_HEADERS = {
 } as const;
 
 /** How a call names YouTube's web client. */
-interface WebClient {
+export interface WebClient {
   /** Sent in the body. */
   readonly version: string;
   readonly origin: ClientVersionState['origin'];
@@ -26,9 +27,9 @@ interface WebClient {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, origin: 'built-in', headers: {} };
+export const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, origin: 'built-in', headers: {} };
 
-function learnedClient(version: string): WebClient {
+export function learnedClient(version: string): WebClient {
   const headers = { 'x-youtube-client-name': '1', 'x-youtube-client-version': version };
   return { version, origin: 'learned', headers };
 }
@@ -39,7 +40,9 @@ export interface ClientVersionsOptions {
   readonly http: HttpClient;
   readonly origin: string;
   readonly clock: Clock;
-  /** For a process that loads one channel only. */
+  /** Of the calls that name a client version. It begins when YouTube refuses them, but sends the same data as HTML. */
+  readonly calls: Pause;
+  /** For a process that loads one channel only. It makes each call. */
   readonly isFirstRefusalEnough?: boolean | undefined;
   /** Called after a change: calls that failed with the former version may succeed now. */
   readonly onChange: (from: string, to: string) => void;
@@ -53,7 +56,7 @@ const HOUR_MS = 60 * MINUTE_MS;
  * with headers. The version in use changes only when YouTube refuses it and accepts the other one.
  */
 export function createClientVersions(options: ClientVersionsOptions) {
-  const { http, origin, clock, isFirstRefusalEnough = false, onChange } = options;
+  const { http, origin, clock, calls, isFirstRefusalEnough = false, onChange } = options;
   let client = BUILT_IN;
   let learned: WebClient | undefined;
   let learning: Promise<void> | undefined;
@@ -62,16 +65,29 @@ export function createClientVersions(options: ClientVersionsOptions) {
   let firstRefusal: { readonly key: string; readonly atMs: number } | undefined;
   /** Refused in a trial since the last accepted call or lookup. */
   const rejected = new Set<WebClient>();
+  /** YouTube refuses the version in use, and accepts no other. */
   let isRefused = false;
 
   function noteAccepted(accepted: WebClient): void {
     firstRefusal = undefined;
     rejected.clear();
     isRefused = false;
+    calls.succeed();
     if (accepted === client) return;
     const from = client.version;
     client = accepted;
     onChange(from, accepted.version);
+  }
+
+  function pauseCalls(): void {
+    const others = learned === undefined ? 'names no other version' : 'no other version is known to work';
+    calls.fail(`YouTube refuses ${client.version}, and ${others}`);
+  }
+
+  function noteRefused(): void {
+    isRefused = true;
+    // The trial after a pause has failed.
+    if (calls.state() !== undefined) pauseCalls();
   }
 
   /** One refusal may concern its channel. Another one, for another channel or a minute later, concerns the version. */
@@ -105,31 +121,43 @@ export function createClientVersions(options: ClientVersionsOptions) {
      * Sends a call. If YouTube refuses the version in use, the call is repeated once with the other one.
      *
      * @param key names the channel or query, because a refusal may concern only that
+     * @throws PausedError while these calls are paused
      */
     async send(key: string, call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse> {
+      calls.check();
       const used = client;
       const response = await call(used);
       if (isAccepted(response) && used === client) noteAccepted(used);
       if (!isRefusal(response) || !(used !== client || concernsVersion(key))) return response;
       const other = await findOther(used);
       if (other === undefined) {
-        isRefused = true;
+        noteRefused();
         return response;
       }
       const repeated = await call(other);
       if (isAccepted(repeated)) noteAccepted(other);
       else if (isRefusal(repeated) && other !== client) {
-        isRefused = true;
+        noteRefused();
         rejected.add(other);
       }
       return repeated;
     },
 
-    state(): ClientVersionState {
-      const { version, origin } = client;
-      const others = learned === undefined ? 'names no other version' : 'no other version is known to work';
-      return { version, origin, isRefused, problem: isRefused ? `YouTube refuses ${version}, and ${others}` : null };
+    /** True while calls are paused: the data comes in the other way only. */
+    isPaused: calls.isPaused,
+
+    /** The other way has brought a record. If YouTube refuses the version for more than one key, calls are paused. */
+    noteOtherWay(): void {
+      if (isRefused && !isFirstRefusalEnough) pauseCalls();
     },
+
+    /** True while YouTube refuses the version in use and accepts no other. */
+    isRefused: () => isRefused,
+
+    /** Looks up the version that YouTube names. Never rejects. */
+    lookUp: () => lookUpClientVersion({ http, origin, clock, timeoutMs: TIME_LIMITS_MS.clientVersion }),
+
+    state: (): ClientVersionState => ({ version: client.version, origin: client.origin }),
   };
 }
 
@@ -139,7 +167,7 @@ function isAccepted({ status, body }: HttpResponse): boolean {
 }
 
 function isRefusal({ status, body }: HttpResponse): boolean {
-  return status === 400 && !isMarkup(body);
+  return (status === 400 || status === 401) && !isMarkup(body);
 }
 
 type LookupOptions = Pick<ClientVersionsOptions, 'http' | 'origin' | 'clock'> & { readonly timeoutMs: number };

@@ -174,7 +174,8 @@ describe('calls that YouTube refuses, from an address that it accepts', () => {
     ['429', respondWithStatus(429), 'upstream_unavailable'],
     ['a consent page', redirectTo('https://consent.youtube.com/m?continue=x'), 'upstream_unavailable'],
     ['another page of the site', redirectTo('https://www.youtube.com/@BellRockLight/about'), 'upstream_invalid'],
-    ['a page without data', respondWithHtml(), 'upstream_invalid'],
+    ['a captcha', respondWithHtml(), 'upstream_unavailable'],
+    ['a page without data', respondWithStatus(200, {}, '<script>ytcfg.set({})</script>'), 'upstream_invalid'],
     ['data that is no JSON', respondWithStatus(200, {}, 'var ytInitialData = {"a": ;</script>'), 'upstream_invalid'],
     ['cut data', respondWithStatus(200, {}, 'var ytInitialData = {"a": "'), 'upstream_invalid'],
     ['no channel', respondWithStatus(200, {}, 'window["ytInitialData"] = {};</script>'), 'upstream_invalid'],
@@ -184,6 +185,21 @@ describe('calls that YouTube refuses, from an address that it accepts', () => {
     replay.misbehave('about', respondWithRefusal('INVALID_ARGUMENT'));
     replay.misbehave('about-page', listener);
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code });
+  });
+
+  it('tell that there is no such channel', async () => {
+    for (const route of ['browse', 'about'] as const) replay.misbehave(route, respondWithRefusal('INVALID_ARGUMENT'));
+    for (const channelId of ['UCreplayTerminated000010', 'UCreplayUnknown000000000']) {
+      await expect(load(channelId)).rejects.toMatchObject({ code: 'channel_not_found' });
+    }
+  });
+
+  it('follow a page that redirects to another channel', async () => {
+    for (const route of ['browse', 'about'] as const) replay.misbehave(route, respondWithRefusal('INVALID_ARGUMENT'));
+    replay.misbehave('about-page', redirectTo(`https://www.youtube.com/channel/${LIGHTHOUSE}/about?ucbcb=1`), 1);
+    expect((await load(GAME)).channel.channelId).toBe(LIGHTHOUSE);
+    replay.misbehave('about-page', redirectTo(`https://www.youtube.com/channel/${GAME}/about`));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 
   it('are not made in another way if the address is refused', async () => {
@@ -220,6 +236,15 @@ describe('no such channel', () => {
       'browse',
       respondWithJson({ alerts: [{ alertRenderer: { type: 'ERROR', text: { runs: [{ text }] } } }] }),
     );
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
+  });
+
+  it.each([
+    ['alertWithButtonRenderer', 'ERROR'],
+    ['alertViewModel', 'ALERT_TYPE_ERROR'],
+  ])('follows from an alert in a %s', async (name, type) => {
+    const alerts = [{ [name]: { type, text: { content: 'This channel does not exist.' } } }];
+    replay.misbehave('browse', respondWithJson({ alerts }));
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
   });
 

@@ -4,8 +4,9 @@ import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
 import type { Pause } from '../../lib/http/pause.ts';
 import { isMarkup } from '../json.ts';
-import { findYoutubeUrl } from '../youtube-urls.ts';
-import { type ClientVersions, PAGE_HEADERS } from './client-version.ts';
+import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
+import { type ClientVersions, PAGE_HEADERS, type WebClient } from './client-version.ts';
+import type { PageReading } from './readings.ts';
 import type * as readers from './response-readers.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
@@ -16,6 +17,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Leaves out a page's videos: about 20 KB instead of up to 1.2 MB (2026-07). */
 const CHANNEL_FIELD_MASK = 'header,metadata,microformat,alerts,onResponseReceivedActions';
+/** Of an HTML page. */
+const MAX_REDIRECTS = 3;
 /** Search filter "type: channel". */
 const CHANNELS_ONLY = 'EgIQAg%3D%3D';
 /** The About tab that ordinary channels had until 2023-11. */
@@ -38,6 +41,16 @@ type ValueOf<Name extends ResponseName> = NonNullable<ReturnType<(typeof readers
 export type ApiResponse<Value> =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'refusal'; readonly status: number; readonly reason: string };
+
+interface CallOptions {
+  readonly mask?: string;
+  readonly client?: WebClient | undefined;
+}
+
+interface BrowseOptions extends Pick<CallOptions, 'client'> {
+  readonly isWhole: boolean;
+  readonly signal: AbortSignal;
+}
 
 /** The calls of YouTube's own web client, without a key, a session or an account. */
 export type Innertube = ReturnType<typeof createInnertube>;
@@ -83,9 +96,9 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
     endpoint: string,
     parameters: object,
     signal: AbortSignal,
-    mask = '',
+    { mask = '', client: only }: CallOptions = {},
   ): Promise<ApiResponse<ValueOf<Name>>> {
-    const response = await clientVersions.send(key, (client) =>
+    const send = (client: WebClient) =>
       http.request({
         method: 'POST',
         url: `${origin}/youtubei/v1/${endpoint}?${mask}prettyPrint=false`,
@@ -93,8 +106,8 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
         body: JSON.stringify({ context: requestContext(client.version), ...parameters }),
         signal,
         ...limits,
-      }),
-    );
+      });
+    const response = await (only === undefined ? clientVersions.send(key, send) : send(only));
     throwIfUnavailable(response);
     const { status, body } = response;
     if (isMarkup(body)) throw blocked(response, `HTML with status ${status}`);
@@ -104,10 +117,30 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
     return { kind: 'refusal', status, reason: requireObject(await reader.read('refusal', body, signal)) };
   }
 
+  /** @throws AppError like the other calls */
+  async function getAboutPage(channelId: string, signal: AbortSignal, redirects = 0): Promise<PageReading> {
+    const url = `${origin}/channel/${channelId}/about`;
+    const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
+    const { location = '' } = response.headers;
+    const target = parseChannelId(location);
+    if (target !== undefined && redirects < MAX_REDIRECTS) return getAboutPage(target, signal, redirects + 1);
+    if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response);
+    // A page of status 404 may say that there is no such channel.
+    const hasData = response.status === 200 || response.status === 404;
+    const found = hasData ? await reader.read('aboutPage', response.body, signal) : null;
+    if (found !== null) return found;
+    // Every page of the site has it; consent and captcha pages do not.
+    if (response.status === 200 && isMarkup(response.body) && !response.body.includes('ytcfg')) {
+      throw blocked(response, 'HTML of another site with status 200');
+    }
+    throw invalid('The video site sent a page without a channel.', new Error(`status ${response.status}`));
+  }
+
   return {
-    browseChannel(channelId: string, { isWhole, signal }: { isWhole: boolean; signal: AbortSignal }) {
+    /** @param options `client`: the call is made in this way only */
+    browseChannel(channelId: string, { isWhole, client, signal }: BrowseOptions) {
       const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
-      return call('page', channelId, 'browse', { browseId: channelId }, signal, mask);
+      return call('page', channelId, 'browse', { browseId: channelId }, signal, { mask, client });
     },
     browseAboutTab: (channelId: string, signal: AbortSignal) =>
       call('page', channelId, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
@@ -121,21 +154,8 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
       const parameters = continuation === undefined ? { query, params: CHANNELS_ONLY } : { continuation };
       return call('searchPage', query, 'search', parameters, signal);
     },
-    /**
-     * Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09).
-     *
-     * @throws AppError like the other calls
-     */
-    async getAboutPage(channelId: string, signal: AbortSignal) {
-      const url = `${origin}/channel/${channelId}/about`;
-      const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
-      const isMoved = findYoutubeUrl(response.headers.location ?? '') !== undefined;
-      if (!isMoved) throwIfUnavailable(response);
-      const found = response.status === 200 ? await reader.read('aboutPage', response.body, signal) : null;
-      if (found === null)
-        throw invalid('The video site sent a page without a channel.', new Error(`status ${response.status}`));
-      return found;
-    },
+    /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
+    getAboutPage: (channelId: string, signal: AbortSignal) => getAboutPage(channelId, signal),
     async getFeed(channelId: string, signal: AbortSignal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
       const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });

@@ -77,7 +77,8 @@ function inspectField(
     const { path } = found;
     // An image is reported by its key.
     const value = isJsonObject(found.value) ? found.value.key : found.value;
-    if (path === newest) return { field, state: 'fine', value, path, note: null };
+    if (path === newest || path.startsWith(layouts.HTML_PANEL))
+      return { field, state: 'fine', value, path, note: null };
     const isRounded = field === 'videoCount' && isRoundedVideoCount(value);
     return { field, state: isRounded ? 'rounded' : 'older', value, path, note };
   }

@@ -7,7 +7,11 @@ import { CHANNEL_LAYOUTS, CONTINUATION_ITEMS, LANGUAGE, TOKEN_PATHS } from './la
  */
 
 /** The values at a path of `layouts.ts`. */
-export type Find = (path: string) => unknown[];
+export interface Find {
+  (path: string): unknown[];
+  /** The same, apart for each object of the path's last kind. */
+  byOwner(path: string): { readonly owner: object; readonly values: readonly unknown[] }[];
+}
 
 const KIND = /(?:Renderer|ViewModel)$/;
 
@@ -18,26 +22,35 @@ const ELSEWHERE =
 /**
  * Finds values by paths. Of a path, the first steps name a part of the response (`page.header`), and the last step that
  * is a kind is found anywhere in this part, but on a page not in items that show something else. The steps after it are
- * followed as they are. What was found is kept, because each part is read for many paths.
+ * followed as they are. Nothing is found in a kind that the part should have once and has several times: one may be
+ * another channel's. What was found is kept, because each part is read for many paths.
  */
 export function createFinder(responses: { readonly [response: string]: unknown }): Find {
   const parts = new Map<string, Map<string, object[]>>();
-  return (path) => {
-    const { part, kind, rest } = splitPath(path);
+  function byOwner(path: string) {
+    const { part, outerKinds, kind, rest } = splitPath(path);
     // Everything in an About response is about its channel.
     const isOfOthers = part.startsWith('page.') ? (name: string) => ELSEWHERE.test(name) : () => false;
     const objects = parts.get(part) ?? objectsByKind(firstAt(responses, part), isOfOthers);
     parts.set(part, objects);
-    const owners = objects.get(kind) ?? [];
-    return rest === '' ? owners : owners.flatMap((owner) => valuesAt(owner, rest));
-  };
+    const isAmbiguous = outerKinds.some((outer) => (objects.get(outer)?.length ?? 0) > 1);
+    const owners = isAmbiguous ? [] : (objects.get(kind) ?? []);
+    return owners.map((owner) => ({ owner, values: rest === '' ? [owner] : valuesAt(owner, rest) }));
+  }
+  return Object.assign((path: string) => byOwner(path).flatMap(({ values }) => values), { byOwner });
 }
 
-function splitPath(path: string) {
+/** Splits a path at its last kind. */
+export function splitPath(path: string) {
   const steps = path.split('.');
   const kindAt = steps.findLastIndex((step) => KIND.test(step));
+  const listAt = steps.indexOf('*');
+  const beforeLists = steps.slice(0, listAt === -1 ? kindAt : Math.min(listAt, kindAt));
   return {
     part: steps.slice(0, steps[0] === 'page' ? 2 : 1).join('.'),
+    owner: steps.slice(0, kindAt + 1).join('.'),
+    /** The kinds around it that occur once. */
+    outerKinds: beforeLists.filter((step) => KIND.test(step)),
     kind: steps[kindAt] ?? '',
     rest: steps.slice(kindAt + 1).join('.'),
   };
@@ -49,6 +62,9 @@ const KINDS: ReadonlySet<string> = new Set(
     .filter((step) => KIND.test(step)),
 );
 
+/** Pages have two objects of one kind at most. */
+const MAX_OWNERS = 100;
+
 function objectsByKind(part: unknown, isOfOthers: (name: string) => boolean): Map<string, object[]> {
   const found = new Map<string, object[]>();
   walk(part, (value, name) => {
@@ -56,7 +72,7 @@ function objectsByKind(part: unknown, isOfOthers: (name: string) => boolean): Ma
     if (!KINDS.has(name)) return !isOfOthers(name);
     const others = found.get(name);
     if (others === undefined) found.set(name, [value]);
-    else others.push(value);
+    else if (others.length < MAX_OWNERS) others.push(value);
     return true;
   });
   return found;

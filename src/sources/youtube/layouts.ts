@@ -21,6 +21,11 @@ const PROFILE = `${MICROFORMAT}.channelProfileMicroformatDetails.profilePage.mai
 export const ABOUT_PANEL =
   'about.onResponseReceivedEndpoints.*.appendContinuationItemsAction.continuationItems.*' +
   '.aboutChannelRenderer.metadata.aboutChannelViewModel';
+/** The panel in the HTML page of a channel (2026-09). */
+export const HTML_PANEL =
+  'page.onResponseReceivedEndpoints.*.showEngagementPanelEndpoint.engagementPanel.engagementPanelSectionListRenderer' +
+  '.content.sectionListRenderer.contents.*.itemSectionRenderer.contents.*' +
+  '.aboutChannelRenderer.metadata.aboutChannelViewModel';
 /** The tab before the panel. */
 export const ABOUT_TAB = `${SELECTED_SECTIONS}.itemSectionRenderer.contents.*.channelAboutFullMetadataRenderer`;
 
@@ -40,6 +45,7 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
     `${ABOUT_TAB}.channelId`,
     `${MICROFORMAT}.urlCanonical`,
     `${ABOUT_PANEL}.channelId`,
+    `${HTML_PANEL}.channelId`,
   ],
   title: [
     `${METADATA}.title`,
@@ -54,29 +60,37 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
   description: [
     `${METADATA}.description`,
     `${ABOUT_PANEL}.description`,
+    `${HTML_PANEL}.description`,
     `${ABOUT_TAB}.description`,
     `${INTERACTIVE_HEADER}.description`,
   ],
   customUrl: [
     `${METADATA}.vanityChannelUrl`,
     `${ABOUT_PANEL}.canonicalChannelUrl`,
+    `${HTML_PANEL}.canonicalChannelUrl`,
     `${HEADER_PARTS}.text`,
     `${PROFILE}.alternateName`,
     `${C4_HEADER}.channelHandleText`,
   ],
-  publishedAt: [`${ABOUT_PANEL}.joinedDateText`, `${ABOUT_TAB}.joinedDateText`],
-  country: [`${ABOUT_PANEL}.country`, `${ABOUT_TAB}.country`],
+  publishedAt: [`${ABOUT_PANEL}.joinedDateText`, `${HTML_PANEL}.joinedDateText`, `${ABOUT_TAB}.joinedDateText`],
+  country: [`${ABOUT_PANEL}.country`, `${HTML_PANEL}.country`, `${ABOUT_TAB}.country`],
   subscriberCount: [
     `${ABOUT_PANEL}.subscriberCountText`,
+    `${HTML_PANEL}.subscriberCountText`,
     `${HEADER_PARTS}.text`,
     `${HEADER_PARTS}.accessibilityLabel`,
     `${PROFILE}.interactionStatistic.*`,
     `${C4_HEADER}.subscriberCountText`,
     `${CAROUSEL_DETAILS}.subtitle`,
   ],
-  viewCount: [`${ABOUT_PANEL}.viewCountText`, `${ABOUT_TAB}.viewCountText`],
-  videoCount: [`${ABOUT_PANEL}.videoCountText`, `${HEADER_PARTS}.text`, `${C4_HEADER}.videosCountText`],
-  links: [ABOUT_PANEL, ABOUT_TAB],
+  viewCount: [`${ABOUT_PANEL}.viewCountText`, `${HTML_PANEL}.viewCountText`, `${ABOUT_TAB}.viewCountText`],
+  videoCount: [
+    `${ABOUT_PANEL}.videoCountText`,
+    `${HTML_PANEL}.videoCountText`,
+    `${HEADER_PARTS}.text`,
+    `${C4_HEADER}.videosCountText`,
+  ],
+  links: [ABOUT_PANEL, HTML_PANEL, ABOUT_TAB],
   banner: [
     `${PAGE_HEADER}.banner.imageBannerViewModel.image.sources.*.url`,
     `${C4_HEADER}.banner.thumbnails.*.url`,

@@ -27,8 +27,9 @@ const MAX_WRAPPER_CHARACTERS = 4 * MAX_CHARACTERS.url;
 export function parseLinks(about: unknown): ChannelLink[] | undefined {
   if (!isJsonObject(about)) return undefined;
   const list = about.links ?? about.primaryLinks ?? [];
-  if (!Array.isArray(list)) return undefined;
-  return list
+  const elements = valuesAt([list], '*.*');
+  if (elements.length === 0 && !Array.isArray(list)) return undefined;
+  return elements
     .slice(0, MAX_LINKS)
     .map((link) => parseLink([link]))
     .filter((link) => link !== undefined);

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Channel } from '../../domain/channel.ts';
-import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed } from '../json.ts';
+import { firstAt, isJsonObject, type JsonObject, onlyOf, valuesAt, valuesNamed, walk } from '../json.ts';
 import { MAX_CHARACTERS, textWithin } from '../text-limits.ts';
 import { parseChannelId, parseHandle, parseImage } from '../youtube-urls.ts';
 import { findCountryCode } from './countries.ts';
-import { createFinder, type Find, findContinuationToken } from './kinds.ts';
+import { createFinder, type Find, findContinuationToken, splitPath } from './kinds.ts';
 import * as layouts from './layouts.ts';
 import { parseLinks } from './links.ts';
-import { type CountNoun, isPlainCount, parseCount, parseJoinedDate, textOf } from './texts.ts';
+import { isPlainCount, parseCount, parseJoinedDate, partsOf, textOf } from './texts.ts';
 
 /** A value of a field in a response, and the path that carried it. */
 export interface FieldReading {
@@ -25,7 +24,7 @@ export type PageReading = ReturnType<typeof readPage>;
 export function readPage(page: JsonObject) {
   const find = createFinder({ page });
   return {
-    fields: readFields(find),
+    fields: ofOneChannel(readFields(find)),
     /** False if the field mask removed all parts of the page. */
     hasKnownPart: KNOWN_PARTS.some((part) => firstAt(page, part) !== undefined),
     /** The interface language (BCP 47), if the page names it. */
@@ -36,7 +35,7 @@ export function readPage(page: JsonObject) {
     alert: findAlertText(page),
     /** Leads to the About panel. */
     aboutToken: findAboutToken(page),
-    /** Where layouts without a panel have its values: on this page, or on a tab that must be loaded. */
+    /** Where the values of the panel are, if not in a response of its own: on this page, or on a tab that must be loaded. */
     aboutTab: findAboutTab(find),
   };
 }
@@ -50,30 +49,66 @@ export function readPanel(about: JsonObject) {
 /** The target of a page address: a page of the site, or another address. */
 export function readEndpoint(body: JsonObject) {
   return {
-    browseId: textWithin(firstAt(body, 'endpoint.browseEndpoint.browseId'), 'url'),
+    browseId: textWithin(onlyOf(valuesNamed(firstAt(body, 'endpoint'), 'browseId')), 'url'),
     target: textWithin(firstAt(body, 'endpoint.urlEndpoint.url'), 'url'),
   };
 }
 
-/** The readable value of each path. */
+/**
+ * The readable value of each path.
+ *
+ * A response has each kind of object once. If there are several with readable values, one may be another channel's: a value
+ * is read only if all of them have it.
+ */
 function readFields(find: Find): FieldReading[] {
-  return layouts.CHANNEL_FIELDS.flatMap((field) =>
-    layouts.CHANNEL_LAYOUTS[field].flatMap((path) => readPath(field, path, find) ?? []),
+  const found = layouts.CHANNEL_FIELDS.flatMap((field) =>
+    layouts.CHANNEL_LAYOUTS[field].map((path) => ({ field, path, owners: readOwners(field, path, find) })),
   );
+  const readable = new Set(
+    found.flatMap(({ owners }) => owners.filter(({ values }) => values.length > 0).map(({ owner }) => owner)),
+  );
+  return found.flatMap(({ field, path, owners }) => {
+    const relevant = owners.filter(({ owner }) => readable.has(owner)).map(({ values }) => values);
+    const values = relevant.flat();
+    const [first] = values;
+    const isShared = relevant.every((ofOwner) => ofOwner.length > 0);
+    if (first === undefined || !isShared || !values.every(({ value }) => isDeepStrictEqual(value, first.value)))
+      return [];
+    return { field, path, value: first.value, isEnglish: values.every(({ isEnglish }) => isEnglish) };
+  });
+}
+
+/**
+ * The readings without those of parts that name another channel than the metadata.
+ *
+ * @param found of one response
+ */
+function ofOneChannel(found: readonly FieldReading[]): FieldReading[] {
+  const isIdentity = ({ field }: FieldReading) => field === 'channelId' || field === 'customUrl';
+  const named = found.filter((reading) => isIdentity(reading) && reading.path.startsWith(layouts.METADATA));
+  const others = found.filter((reading) =>
+    named.some(({ field, value }) => isIdentity(reading) && field === reading.field && !isSame(value, reading.value)),
+  );
+  const otherOwners = new Set(others.map(({ path }) => splitPath(path).owner));
+  return found.filter(({ path }) => !otherOwners.has(splitPath(path).owner));
+}
+
+/** Handles differ in letter case. */
+function isSame(name: unknown, other: unknown): boolean {
+  return String(name).toLowerCase() === String(other).toLowerCase();
 }
 
 /** Pages have ten texts or images at one path at most. */
 const MAX_CANDIDATES = 100;
 
-/** Different values at one path: not all of them can be of this channel, so that none is read. */
-function readPath(field: keyof Channel, path: string, find: Find): FieldReading | undefined {
-  const readable = find(path)
-    .slice(0, MAX_CANDIDATES)
-    .map((found) => ({ value: FIELD_READERS[field](found), isEnglish: isReadAsEnglish(field, found) }))
-    .filter(({ value }) => value !== undefined);
-  const [first, ...others] = readable;
-  if (first === undefined || !others.every(({ value }) => isDeepStrictEqual(value, first.value))) return undefined;
-  return { field, path, value: first.value, isEnglish: readable.every(({ isEnglish }) => isEnglish) };
+function readOwners(field: keyof Channel, path: string, find: Find) {
+  return find.byOwner(path).map(({ owner, values }) => ({
+    owner,
+    values: values
+      .slice(0, MAX_CANDIDATES)
+      .map((found) => ({ value: FIELD_READERS[field](found), isEnglish: isReadAsEnglish(field, found) }))
+      .filter(({ value }) => value !== undefined),
+  }));
 }
 
 /** Converts the raw value at one of a field's paths; `undefined` if it cannot be read. */
@@ -81,12 +116,12 @@ const FIELD_READERS: { readonly [Field in keyof Channel]: (value: unknown) => Ch
   channelId: (value) => parseText(value, 'url', parseChannelId),
   title: (value) => parseText(value, 'title', (text) => (text.trim() === '' ? undefined : text)),
   description: (value) => textWithin(textOf(value), 'description'),
-  customUrl: (value) => parseText(value, 'url', parseHandle),
+  customUrl: (value) => parseText(value, 'url', (text) => firstOf(partsOf(text), parseHandle)),
   publishedAt: (value) => parseText(value, 'name', parseJoinedDate),
   country: (value) => parseText(value, 'name', findCountryCode),
-  subscriberCount: (value) => countReader('subscriber')(value) ?? parseFollowers(value),
-  viewCount: countReader('view'),
-  videoCount: countReader('video'),
+  subscriberCount: (value) => countReader('subscriberCount')(value) ?? parseFollowers(value),
+  viewCount: countReader('viewCount'),
+  videoCount: countReader('videoCount'),
   links: parseLinks,
   banner: (value) => parseImage(textWithin(value, 'url'), 'banner'),
   avatar: (value) => parseImage(textWithin(value, 'url'), 'avatar'),
@@ -95,8 +130,7 @@ const FIELD_READERS: { readonly [Field in keyof Channel]: (value: unknown) => Ch
 /** True if the raw value is read as English and would be wrong in another language. */
 function isReadAsEnglish(field: keyof Channel, found: unknown): boolean {
   if (field === 'publishedAt' || field === 'country') return true;
-  const isCount = field === 'subscriberCount' || field === 'viewCount' || field === 'videoCount';
-  const text = isCount ? textOf(found) : undefined;
+  const text = isCount(field) ? textOf(found) : undefined;
   return text !== undefined && !isPlainCount(text);
 }
 
@@ -105,8 +139,19 @@ function parseText(value: unknown, kind: keyof typeof MAX_CHARACTERS, parse: (te
   return text === undefined ? undefined : parse(text);
 }
 
-function countReader(noun: CountNoun): (value: unknown) => string | undefined {
-  return (value) => parseText(value, 'name', (text) => parseCount(text, noun));
+const COUNT_NOUNS = { subscriberCount: 'subscriber', viewCount: 'view', videoCount: 'video' } as const;
+
+function isCount(field: keyof Channel): field is keyof typeof COUNT_NOUNS {
+  return Object.hasOwn(COUNT_NOUNS, field);
+}
+
+function countReader(field: keyof typeof COUNT_NOUNS): (value: unknown) => string | undefined {
+  return (value) =>
+    parseText(value, 'name', (text) => firstOf(partsOf(text), (part) => parseCount(part, COUNT_NOUNS[field])));
+}
+
+function firstOf(parts: readonly string[], parse: (part: string) => string | undefined): string | undefined {
+  return parts.map(parse).find((value) => value !== undefined);
 }
 
 /** A schema.org counter: the only count that is the same in every language. */
@@ -122,13 +167,16 @@ const KNOWN_PARTS = ['header', 'metadata', 'alerts', 'onResponseReceivedActions'
 const MAX_REDIRECTS_READ = 2;
 
 function findRedirects(page: JsonObject): string[] {
-  const targets = valuesAt(page, 'onResponseReceivedActions.*.navigateAction.endpoint.browseEndpoint.browseId');
-  const channelIds = targets.filter((target) => typeof target === 'string').filter(isChannelId);
-  return [...new Set(channelIds)].slice(0, MAX_REDIRECTS_READ);
+  const endpoints = valuesAt(page, 'onResponseReceivedActions.*.navigateAction.endpoint');
+  const targets = endpoints.flatMap((endpoint) => TARGETS.flatMap((path) => valuesAt(endpoint, path)));
+  const channelIds = targets.map((target) => parseText(target, 'url', parseChannelId));
+  return [...new Set(channelIds.filter((id) => id !== undefined))].slice(0, MAX_REDIRECTS_READ);
 }
 
+const TARGETS = ['browseEndpoint.browseId', 'urlEndpoint.url'];
+
 function findAboutTab(find: Find): 'here' | 'elsewhere' | undefined {
-  if (find(layouts.ABOUT_TAB).some(isJsonObject)) return 'here';
+  if ([layouts.HTML_PANEL, layouts.ABOUT_TAB].flatMap(find).some(isJsonObject)) return 'here';
   // Headers from before the panel, and those of games' "Topic" channels, which kept their tab (seen 2026-07).
   const headers = [layouts.C4_HEADER, layouts.INTERACTIVE_HEADER].flatMap(find);
   return headers.length > 0 ? 'elsewhere' : undefined;
@@ -164,6 +212,12 @@ const MAX_ALERT_CHARACTERS = 500;
 
 /** The text of a page's error alert, `""` for one without a text; `undefined` when there is none. */
 function findAlertText(page: JsonObject): string | undefined {
-  const alert = valuesAt(page, 'alerts.*.alertRenderer').find((renderer) => firstAt(renderer, 'type') === 'ERROR');
+  let alert: object | undefined;
+  walk(firstAt(page, 'alerts'), (value, name = '') => {
+    const type = firstAt(value, 'type');
+    const isError = /^alert\w*(?:Renderer|ViewModel)$/.test(name) && typeof type === 'string' && type.endsWith('ERROR');
+    if (isError) alert ??= value;
+    return alert === undefined;
+  });
   return alert === undefined ? undefined : (textOf(firstAt(alert, 'text')) ?? '').slice(0, MAX_ALERT_CHARACTERS);
 }

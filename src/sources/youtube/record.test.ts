@@ -164,3 +164,51 @@ describe('a page without metadata', () => {
     expect(showsChannel(readPage({ header, alerts: [{ alertRenderer: { type: 'INFO' } }] }))).toBe(true);
   });
 });
+
+describe('the rows of a page header', () => {
+  const header = (...texts: string[]) => {
+    const metadataRows = [{ metadataParts: texts.map((content) => ({ text: { content } })) }];
+    return { pageHeaderRenderer: { pageHeaderViewModel: { contentMetadataViewModel: { metadataRows } } } };
+  };
+  const metadata = { channelMetadataRenderer: { externalId: ID, title: 'T' } };
+  const NOTHING = { customUrl: null, subscriberCount: null, videoCount: null };
+
+  it.each([
+    [['@a • 1.2K subscribers • 34 videos'], { customUrl: '@a', subscriberCount: '1200', videoCount: '34' }],
+    [['@日本語', 'No videos'], { customUrl: '@日本語', subscriberCount: null, videoCount: '0' }],
+    [['1 234 subscribers', '5\u202f678 videos'], NOTHING],
+    [['1,23 Mio. Abonnenten', '1.2K+ subscribers', '12 B video'], NOTHING],
+    [[], NOTHING],
+  ])('are read if they are English, and nothing is made up: %j', (texts, values) => {
+    expect(buildRecord(ID, readPage({ metadata, header: header(...texts) }))?.channel).toMatchObject(values);
+  });
+});
+
+describe('a part of a page that names another channel', () => {
+  const metadata = {
+    channelMetadataRenderer: { externalId: ID, title: 'T', vanityChannelUrl: 'http://www.youtube.com/@own' },
+  };
+  const fieldsOf = (page: object) => {
+    const { channel } = buildRecord(ID, readPage({ metadata, ...page })) ?? expect.fail('no record');
+    return channel;
+  };
+  const rows = (...texts: string[]) => ({
+    contentMetadataViewModel: { metadataRows: [{ metadataParts: texts.map((content) => ({ text: { content } })) }] },
+  });
+
+  it('is not read: the counts beside another handle', () => {
+    const header = (handle: string) => ({
+      pageHeaderRenderer: { content: { pageHeaderViewModel: { card: rows(handle, '99M subscribers', '7 videos') } } },
+    });
+    expect(fieldsOf({ header: header('@Another') })).toMatchObject({ subscriberCount: null, videoCount: null });
+    expect(fieldsOf({ header: header('@OWN') })).toMatchObject({ subscriberCount: '99000000', videoCount: '7' });
+  });
+
+  it('is not read: an About panel with another ID', () => {
+    const panelOf = (channelId: string) => ({
+      onResponseReceivedEndpoints: [{ aboutChannelViewModel: { channelId, country: 'Georgia' } }],
+    });
+    expect(fieldsOf(panelOf('UCofAnotherChannel000000')).country).toBeNull();
+    expect(fieldsOf(panelOf(ID)).country).toBe('GE');
+  });
+});

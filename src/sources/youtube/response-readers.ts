@@ -16,9 +16,7 @@ export const panel = jsonReader(readPanel);
 /** The HTML page of a channel, which has the content of its page and of its About panel. */
 export function aboutPage(html: Uint8Array) {
   const data = readInitialData(html);
-  if (data === undefined) return null;
-  const { onResponseReceivedEndpoints } = data;
-  return { page: readPage(data), panel: readPanel({ onResponseReceivedEndpoints }) };
+  return data === undefined ? null : readPage(data);
 }
 /** The target of a page address. */
 export const endpoint = jsonReader(readEndpoint);

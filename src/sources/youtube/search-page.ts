@@ -1,11 +1,11 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, type JsonObject, valuesAt, valuesNamed, walk } from '../json.ts';
+import { firstAt, type JsonObject, listOf, onlyOf, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { findContinuationToken } from './kinds.ts';
 import { CONTINUATION_ITEMS } from './layouts.ts';
-import { type CountNoun, parseCount, textOf } from './texts.ts';
+import { type CountNoun, parseCount, partsOf, textOf } from './texts.ts';
 
 /** The parts that have the lists of the first page and of later pages. Items are found anywhere in them. */
 const PARTS = ['contents', 'onResponseReceivedCommands'];
@@ -50,13 +50,15 @@ export function readSearchPage(body: JsonObject) {
 const NOTHING_FOUND = /\bno results\b|\bdid not match any\b/i;
 const END_OF_LIST = /\bno more results\b/i;
 const MESSAGE_TEXTS = ['text', 'title', 'bodyText'];
-const MESSAGES = ['messageRenderer', 'backgroundPromoRenderer'];
+const MESSAGE = /^(?:\w*message|backgroundPromo|emptyState)(?:Renderer|ViewModel)$/i;
 
 /** Elements of a page's lists that are not results. */
 const CONTAINERS = ['itemSectionRenderer', 'appendContinuationItemsAction'];
 /** Results and remarks that are no channels. What is inside them is not read. */
 const OTHER_ITEM =
   /^(?:adSlot|promoted\w*|searchPyv|didYouMean|showingResultsFor|includingResultsFor|searchSubMenu|horizontalCardList|video|playlist|radio|movie|show|reelItem|shortsLockup)(?:Renderer|ViewModel)$|^adsControlFlow/;
+/** Other names that items with channels may get: "channelViewModel", "channelLockupViewModel", "gridChannelRenderer". */
+const CHANNEL_ITEM = /(?:channel|lockup)\w*(?:Renderer|ViewModel)$/i;
 const MAX_NAMES = 8;
 const MAX_NAME = 80;
 
@@ -73,17 +75,22 @@ function findItems(parts: readonly unknown[]) {
     if (name === 'channelRenderer') found.channels.push(value);
     else if (name === 'lockupViewModel') {
       if (isChannelLockup(value)) found.channels.push(value);
-    } else if (MESSAGES.includes(name)) {
-      const texts = MESSAGE_TEXTS.map((part) => textOf(firstAt(value, part)) ?? '');
-      found.texts.push(...texts);
-      if (!texts.some((text) => NOTHING_FOUND.test(text) || END_OF_LIST.test(text))) found.unknown += 1;
-    } else return !CONTINUATION_ITEMS.includes(name) && !OTHER_ITEM.test(name);
+    } else if (MESSAGE.test(name)) noteMessage(value);
+    else if (CONTINUATION_ITEMS.includes(name) || OTHER_ITEM.test(name)) return false;
+    else if (CHANNEL_ITEM.test(name) && isChannelItem(value)) found.channels.push(value);
+    else return true;
     return false;
+  }
+
+  function noteMessage(message: object): void {
+    const texts = MESSAGE_TEXTS.map((part) => textOf(firstAt(message, part)) ?? '');
+    found.texts.push(...texts);
+    if (!texts.some((text) => NOTHING_FOUND.test(text) || END_OF_LIST.test(text))) found.unknown += 1;
   }
 
   for (const part of parts) {
     walk(part, (value, name) => {
-      if (Array.isArray(value)) found.lists += 1;
+      if (listOf(value) !== undefined) found.lists += 1;
       else if (name === undefined && value !== part && !isKnownElement(value)) {
         found.unknown += 1;
         const [unknownName] = Object.keys(value);
@@ -102,9 +109,15 @@ function isKnownElement(element: object): boolean {
 }
 
 function isKnownName(name: string): boolean {
-  const isItem = name === 'channelRenderer' || name === 'lockupViewModel' || MESSAGES.includes(name);
+  const isItem = name === 'channelRenderer' || name === 'lockupViewModel' || MESSAGE.test(name);
   const isContainer = CONTAINERS.includes(name) || SHELF.test(name);
   return isItem || isContainer || CONTINUATION_ITEMS.includes(name) || OTHER_ITEM.test(name);
+}
+
+/** True for what can be read as a channel and is no video or list of one. */
+function isChannelItem(item: object): boolean {
+  const isOther = Object.hasOwn(item, 'videoId') || Object.hasOwn(item, 'playlistId');
+  return !isOther && isChannelLockup(item) && (parseRenderer(item) ?? parseLockup(item)) !== undefined;
 }
 
 /** Lockups without a type or an ID may be channels: they are then unreadable ones. */
@@ -134,18 +147,17 @@ function parseRenderer(renderer: object): SearchHit | undefined {
  */
 const COUNTS = ['subscriberCountText', 'videoCountText'];
 
-const LOCKUP = 'metadata.lockupMetadataViewModel';
-
 /** The form of results that some clients get since 2025. Handle and counts are texts in any order. */
 function parseLockup(lockup: object): SearchHit | undefined {
-  const parts = valuesNamed(firstAt(lockup, LOCKUP), 'metadataParts').flatMap((list) => valuesAt(list, '*.text'));
+  const metadata = firstAt(lockup, 'metadata');
+  const parts = valuesNamed(metadata, 'metadataParts').flatMap((list) => valuesAt(list, '*.text'));
   const [sources] = valuesNamed(firstAt(lockup, 'contentImage'), 'sources');
   return makeHit({
     channelId: firstAt(lockup, 'contentId'),
-    title: firstAt(lockup, `${LOCKUP}.title`),
+    title: firstAt(metadata, 'lockupMetadataViewModel.title') ?? onlyOf(valuesNamed(metadata, 'title')),
     description: undefined,
     page: firstAt(lockup, 'rendererContext.commandContext.onTap.innertubeCommand.browseEndpoint.canonicalBaseUrl'),
-    texts: parts.slice(0, MAX_PARTS).map((part) => textWithin(textOf(part), 'name') ?? ''),
+    texts: parts.slice(0, MAX_PARTS).flatMap((part) => partsOf(textWithin(textOf(part), 'name') ?? '')),
     thumbnail: firstAt(sources, '*.url'),
   });
 }

@@ -164,6 +164,42 @@ describe('a search whose results are lockups', () => {
   });
 });
 
+describe('a search whose results have other names', () => {
+  const { lockupViewModel } = lockup(HIT.channelId, 'Bell Rock Light');
+
+  it.each<[string, object]>([
+    ['channelViewModel', lockupViewModel],
+    ['channelLockupViewModel', { ...lockupViewModel, contentType: 'LOCKUP_CONTENT_TYPE_NEW' }],
+    ['searchChannelCardViewModel', { ...lockupViewModel, contentType: undefined }],
+    ['gridChannelRenderer', HIT],
+    ['lockupViewModel', { ...lockupViewModel, metadata: { newMetadataViewModel: { title: 'Bell Rock Light' } } }],
+  ])('reads channels in a %s', async (name, item) => {
+    replay.misbehave(
+      'search',
+      respondWithJson(firstPage(section({ channelListRenderer: { items: [{ [name]: item }] } }))),
+    );
+    expect(titlesOf(await search())).toEqual(['Bell Rock Light']);
+  });
+
+  it('reads no channel in a video or playlist', async () => {
+    const items = [
+      { channelVideoPlayerRenderer: { ...HIT, videoId: 'x' } },
+      { channelListLockupViewModel: { ...HIT, playlistId: 'x' } },
+    ];
+    replay.misbehave('search', respondWithJson(firstPage(section(...items, { channelRenderer: OTHER_HIT }))));
+    expect(titlesOf(await search())).toEqual(['Quiet']);
+  });
+
+  it('reads handle and counts that are one text', async () => {
+    const metadataParts = [{ text: { content: '@BellRockLight • 620K subscribers • 1.2K videos' } }];
+    const metadata = { contentMetadataViewModel: { metadataRows: [{ metadataParts }] } };
+    const item = { ...lockupViewModel, metadata: { lockupMetadataViewModel: { title: 'T', metadata } } };
+    replay.misbehave('search', respondWithJson(firstPage(section({ lockupViewModel: item }))));
+    const values = { customUrl: '@BellRockLight', subscriberCount: '620000', videoCount: '1200' };
+    expect((await search()).hits).toMatchObject([values]);
+  });
+});
+
 function sources(url: string) {
   return { image: { sources: [{ url, width: 88, height: 88 }] } };
 }
@@ -190,6 +226,10 @@ describe('a first page of a search', () => {
     ['without a list, with a message', { contents: { sectionListRenderer: { contents: [message('No results')] } } }],
     ['without a list, with a notice', { contents: promo('No results found') }],
     ['with a list that has the notice only', firstPage(section(promo('No results found')))],
+    [
+      'with a list that has the notice in a view model',
+      firstPage(section({ emptyStateViewModel: { title: { content: 'No results found' } } })),
+    ],
     ['with an empty list', firstPage()],
     ['with results of other kinds only', firstPage(section({ videoRenderer: {} }))],
     ['with other results, suggestions and advertisements only', firstPage(section(...OTHERS), continuation(''))],
@@ -205,6 +245,7 @@ describe('a first page of a search', () => {
     ['without a list, with an empty estimate', { estimatedResults: '' }],
     ['without a list, with another message', { contents: message('Sign in to confirm you’re not a bot') }],
     ['with items of an unknown kind', firstPage(section({ channelCardViewModel: { id: HIT.channelId } }))],
+    ['with unknown items that are called so', firstPage(section({ crown: { title: 'No results found' } }))],
     ['with unknown items beside a video', firstPage(section({ videoRenderer: {} }, { crown: {} }))],
     ['with unknown sections', firstPage({ crownSection: { contents: [{ crown: {} }] } })],
     ['with unknown items and the end of the list', firstPage(section({ crown: {} }, message('No more results')))],

@@ -142,6 +142,7 @@ describe('parseJoinedDate', () => {
   it.each([
     ['Joined Feb 1, 2015', '2015-02-01T00:00:00Z'],
     ['Joined 1 Feb 2015', '2015-02-01T00:00:00Z'],
+    ['Joined on Feb 1, 2015', '2015-02-01T00:00:00Z'],
     ['Joined 30 Sept 2024', '2024-09-30T00:00:00Z'],
     ['Joined September 30, 2024', '2024-09-30T00:00:00Z'],
     ['Joined Feb 29, 2012', '2012-02-29T00:00:00Z'],

@@ -10,6 +10,11 @@ export function textOf(value: unknown): string | undefined {
   return runs.length > 0 ? runs.join('') : undefined;
 }
 
+/** The parts of "@handle • 1.2K subscribers • 34 videos". */
+export function partsOf(text: string): string[] {
+  return text.split(' • ');
+}
+
 export type CountNoun = 'subscriber' | 'view' | 'video';
 
 const DECIMAL = /^(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,9}))?$/;
@@ -60,11 +65,12 @@ const DAY = /^\d{1,2}$/;
 const YEAR = /^\d{4}$/;
 
 /**
- * Reads "Joined Feb 1, 2015" and "Joined 1 Feb 2015" (the order depends on the requested country, `gl`; en-GB writes
+ * Reads "Joined Feb 1, 2015", "Joined on Feb 1, 2015" and "Joined 1 Feb 2015" (the order depends on the requested country, `gl`; en-GB writes
  * "Sept") as midnight UTC. The time zone of the day is unknown.
  */
 export function parseJoinedDate(text: string): string | undefined {
-  const [joined, first = '', second = '', year = '', ...rest] = wordsOf(text.replace(',', ''));
+  const words = wordsOf(text.replace(',', '')).filter((word) => word !== 'on');
+  const [joined, first = '', second = '', year = '', ...rest] = words;
   if (joined !== 'joined' || rest.length > 0 || !YEAR.test(year)) return undefined;
   const [month, day] = DAY.test(first) ? [second, first] : [first, second];
   const monthIndex = MONTHS.indexOf(MONTH.exec(month)?.[1] ?? '');

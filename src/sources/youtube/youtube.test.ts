@@ -90,6 +90,12 @@ describe('a record', () => {
     expect(isComplete).toBe(true);
   });
 
+  it('of a channel that moved is found by the URL of the redirect too', async () => {
+    const endpoint = { clickTrackingParams: 'x', urlEndpoint: { url: `/channel/${LIGHTHOUSE}` } };
+    replay.misbehave('browse', respondWithJson({ onResponseReceivedActions: [{ navigateAction: { endpoint } }] }), 1);
+    expect((await load(MOVED)).channel.channelId).toBe(LIGHTHOUSE);
+  });
+
   it('of a channel whose redirects form a circle is an error', async () => {
     const navigate = (browseId: string) => ({
       onResponseReceivedActions: [{ navigateAction: { endpoint: { browseEndpoint: { browseId } } } }],
@@ -120,6 +126,14 @@ describe('a record', () => {
     replay.misbehave('browse', respondWithJson(ownResponse('browseId', 'UCreplayQuiet00000000007')));
     const { channel } = await load(LIGHTHOUSE);
     expect(channel).toMatchObject({ channelId: 'UCreplayQuiet00000000007', viewCount: '1', links: [] });
+  });
+
+  it('is incomplete if the header’s token leads to the panel of another channel', async () => {
+    const aboutChannelViewModel = { channelId: LIGHTHOUSE, viewCountText: '7 views' };
+    replay.misbehave('about', respondWithJson({}), 1);
+    replay.misbehave('about', respondWithJson({ onResponseReceivedEndpoints: [{ aboutChannelViewModel }] }));
+    const { channel, isComplete } = await load(HEADER_TOKEN);
+    expect([channel.title, channel.viewCount, isComplete]).toEqual(['Foghorn', null, false]);
   });
 
   it('uses the panel of the header’s token if the built token is refused', async () => {

@@ -24,6 +24,7 @@ import {
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
 import * as responseReaders from './response-readers.ts';
+import { tryWays } from './ways.ts';
 
 export interface YoutubeSourceOptions {
   /** Must not follow redirects, because a redirect is a block. Closed with the source. */
@@ -40,12 +41,6 @@ export interface YoutubeSourceOptions {
   readonly clock: Clock;
   /** For counting which paths carry the fields, where a layout change shows first. */
   readonly onField?: FieldObserver;
-}
-
-/** A page, and its panel if both came together. */
-interface LoadedPage {
-  readonly page: PageReading;
-  readonly panelOfPage?: About | undefined;
 }
 
 const MAX_REDIRECTS = 3;
@@ -68,11 +63,11 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     // The rejection is handled below. If the page alone decides the result, it does not matter.
     panel.catch(() => undefined);
     try {
-      const { page, panelOfPage = panel } = await loadPage(channelId, signal);
+      const page = await loadPage(channelId, signal);
       const target = page.redirects.find((redirect) => redirect !== channelId);
       if (target === undefined) {
         assertShowsChannel(page);
-        return await readRecord(channelId, page, signal, panelOfPage);
+        return await readRecord(channelId, page, signal, panel);
       }
       if (redirects === MAX_REDIRECTS) throw invalid('The video site redirects this channel too often.');
       panelAbort.abort();
@@ -82,33 +77,31 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     }
   }
 
-  async function loadPage(channelId: string, signal: AbortSignal): Promise<LoadedPage> {
+  async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
+    if (!clientVersions.isPaused()) {
+      const response = await browse(channelId, signal);
+      const isRefused = response.kind === 'refusal' && (response.status === 400 || response.status === 401);
+      if (!isRefused) {
+        return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
+      }
+    }
+    // The second way to a record, for calls that YouTube refuses, but not for an address that it refuses.
+    const page = await innertube.getAboutPage(channelId, signal);
+    clientVersions.noteOtherWay();
+    return page;
+  }
+
+  async function browse(channelId: string, signal: AbortSignal) {
     if (!wantsWholePages) {
       const response = await innertube.browseChannel(channelId, { isWhole: false, signal });
-      if (response.kind === 'value' && response.value.hasKnownPart) return { page: response.value };
-      if (isNotFound(response)) throw channelNotFound('browse: NOT_FOUND');
+      if (response.kind === 'value' ? response.value.hasKnownPart : isNotFound(response)) return response;
+      if (clientVersions.isPaused()) return response;
     }
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
-    const response = await innertube.browseChannel(channelId, { isWhole: true, signal });
-    const isRefused = response.kind === 'refusal' && (response.status === 400 || response.status === 401);
-    if (isRefused) return loadAboutPage(channelId, signal);
-    return {
-      page: requireFound(response, 'browse', 'The video site did not understand the request for this channel.'),
-    };
+    return innertube.browseChannel(channelId, { isWhole: true, signal });
   }
 
-  /** The second way to a record, for calls that YouTube refuses, but not for an address that it refuses. */
-  async function loadAboutPage(channelId: string, signal: AbortSignal): Promise<LoadedPage> {
-    const { page, panel } = await innertube.getAboutPage(channelId, signal);
-    return { page, panelOfPage: panel.hasPanel ? panel.fields : undefined };
-  }
-
-  async function readRecord(
-    requestedId: string,
-    page: PageReading,
-    signal: AbortSignal,
-    panel: About | Promise<About>,
-  ) {
+  async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel: Promise<About>) {
     const channelId = readPageField('channelId', page) ?? requestedId;
     // Limits the wait: a failed panel must not fail the page.
     const loading = withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, async (patience) =>
@@ -135,6 +128,8 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     },
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
     search: (query, _limit, search) => searchChannels(innertube, query, search),
+
+    tryWays: (channelId, { signal }) => tryWays({ innertube, clientVersions, channelId, signal }),
 
     async findPublishedAt(channelId, { signal }) {
       return publishedAtOf(await innertube.getFeed(channelId, signal), channelId) ?? null;

@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
+
+/** What keeps the service from starting, in the same words at a start and in `serve --check`. */
+
+/** The address of a listener, and the name of the setting for its port. */
+export interface ListenerSettings {
+  readonly setting: 'PORT' | 'CONSOLE_PORT';
+  readonly host: string;
+  readonly port: number;
+}
+
+const FREE_PORTS = { PORT: 3000, CONSOLE_PORT: 3001 };
+
+/** Why a listener cannot use its address, with the setting to change. */
+export function describeListenError({ setting, host, port }: ListenerSettings, error: unknown): string {
+  const hostSetting = setting === 'PORT' ? 'HOST' : 'CONSOLE_HOST';
+  if (hasErrorCode(error, 'ENOTFOUND', 'EAI_AGAIN')) {
+    return `${hostSetting}: "${host}" is not an IP address, and no address is known for this name`;
+  }
+  if (hasErrorCode(error, 'EADDRNOTAVAIL', 'EINVAL'))
+    return `${hostSetting}: ${host} is not an address of this machine`;
+  if (hasErrorCode(error, 'EADDRINUSE')) {
+    const advice = `Choose another one, for example: ${setting}=${FREE_PORTS[setting]} npm start`;
+    return `${setting}: ${port} on ${host} is used by another process. ${advice}`;
+  }
+  return `${setting}: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** As much as a start writes. */
+const CHECKED_BYTES = 256 * 1024;
+
+/**
+ * Why the directory, or the one that it would be created in, cannot be written. Writes a file, which detects missing rights,
+ * a read-only disk and a full disk.
+ *
+ * @param dataDir absolute
+ */
+export async function findWriteProblem(dataDir: string): Promise<string | undefined> {
+  try {
+    const directory = await mkdtemp(join(nearestExisting(dataDir), 'pennant-check-'));
+    try {
+      // A full disk often has room for a directory.
+      await writeFile(join(directory, 'file'), Buffer.alloc(CHECKED_BYTES, 1));
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+    return undefined;
+  } catch (error) {
+    return `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}`;
+  }
+}

@@ -1,0 +1,63 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { redirectTo } from '../helpers/fake-upstream.ts';
+import { findNginx, replaceEach, runNginx } from '../helpers/front.ts';
+import { findFreePort } from '../helpers/process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { startYoutubeService } from '../helpers/youtube-service.ts';
+
+const RELAY = fileURLToPath(new URL('../../deploy/nginx-relay.conf', import.meta.url));
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const IMAGE = `/${LIGHTHOUSE}/tv.png`;
+
+/** A real nginx with deploy/nginx-relay.conf, in which addresses and paths are replaced, and TLS to YouTube is left out. */
+async function startRelay(upstream: string) {
+  const directory = await createTemporaryDirectory();
+  await chmod(directory, 0o755);
+  const ports = { youtube: await findFreePort(), images: await findFreePort() };
+  const { host } = new URL(upstream);
+  const configuration = replaceEach(await readFile(RELAY, 'utf8'), [
+    ['/run/nginx-relay.pid', join(directory, 'nginx.pid')],
+    ['/var/log/nginx/relay.log warn', 'stderr notice'],
+    ['allow 10.0.0.1', 'allow 127.0.0.1'],
+    ['listen 10.0.0.2:8090', `listen 127.0.0.1:${ports.youtube}`],
+    ['listen 10.0.0.2:8091', `listen 127.0.0.1:${ports.images}`],
+    ['set $youtube www.youtube.com', `set $youtube ${host}`],
+    ['set $images yt3.googleusercontent.com', `set $images ${host}`],
+    ['proxy_pass https://$youtube', 'proxy_pass http://$youtube'],
+    ['proxy_pass https://$images', 'proxy_pass http://$images'],
+  ]);
+  await writeFile(join(directory, 'nginx.conf'), configuration);
+  onTestFinished(await runNginx(join(directory, 'nginx.conf')));
+  return { youtube: `http://127.0.0.1:${ports.youtube}`, images: `http://127.0.0.1:${ports.images}` };
+}
+
+test.skipIf(!findNginx())(
+  'records, searches and images come through the relay, and refusals are recognized',
+  async () => {
+    const running = await startYoutubeService();
+    const { replay } = running;
+    const { youtube, images } = await startRelay(replay.origin);
+    const relayed = await startYoutubeService({}, { env: { YOUTUBE_ORIGIN: youtube, YOUTUBE_IMAGE_ORIGIN: images } });
+    onTestFinished(async () => {
+      await relayed.close();
+      await running.close();
+    });
+    const { service } = relayed;
+    for (const url of [`/api/channel/${LIGHTHOUSE}`, '/api/channel/bellrocklight?type=handle', '/api/search?q=light']) {
+      expect([url, (await service.get(url)).json()]).toEqual([url, (await running.service.get(url)).json()]);
+    }
+    const [image, same] = [await service.get(IMAGE), await running.service.get(IMAGE)];
+    expect([image.status, image.headers['content-type']]).toEqual([200, 'image/png']);
+    expect(image.bytes).toEqual(same.bytes);
+    expect(relayed.replay.calls).toEqual([]);
+    expect(replay.calls.length).toBeGreaterThan(0);
+
+    replay.misbehave('all', redirectTo('https://consent.youtube.com/m'));
+    expect((await service.get('/api/channel/UCreplayQuiet00000000007')).status).toBe(503);
+    const [condition] = (await service.readiness()).conditions;
+    expect(condition?.detail).toContain('redirect to https://consent.youtube.com/m');
+  },
+);

@@ -8,8 +8,10 @@ import { createEncoder, type Encoder, type EncoderOptions } from '../../src/imag
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
+import { LOOK_EVERY_MS } from '../../src/images/encoder/stopped-process.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { slowJob } from './encoder-owner.ts';
 
@@ -47,6 +49,14 @@ function start(options: EncoderOptions = {}) {
     started,
     endings: () => events.flatMap((event) => (event.kind === 'ended' ? [event.reason] : [])),
   };
+}
+
+/** "T" if a signal has stopped the process, "Z" or "X" if it has ended, and undefined if it does not exist (proc(5)). */
+async function stateOf(pid: number): Promise<string | undefined> {
+  return readFile(`/proc/${pid}/stat`, 'utf8').then(
+    (stat) => afterName(stat)[0],
+    () => undefined,
+  );
 }
 
 /** A process's CPU time in ticks of 10 ms, or undefined if it does not exist or has ended. */
@@ -210,25 +220,72 @@ describe('an encoder process', () => {
     expect(await cpuTicks(started[0])).toBeUndefined();
   });
 
-  it('ends when the server is killed during an encode', async () => {
+  it.each(['encodes', 'is stopped'])('ends when the server is killed while it %s', async (what) => {
     const owner = fork(fileURLToPath(new URL('./encoder-owner.ts', import.meta.url)), { execArgv: [] });
-    const [event] = (await once(owner, 'message')) as [PoolEvent];
-    await untilEncoding(event.pid);
+    const [{ pid = 0 }] = (await once(owner, 'message')) as [PoolEvent];
+    onTestFinished(async () => {
+      if ((await cpuTicks(pid)) !== undefined) process.kill(pid, 'SIGKILL');
+    });
+    await untilEncoding(pid);
+    if (what === 'is stopped') process.kill(pid, 'SIGSTOP');
     owner.kill('SIGKILL');
-    await vi.waitFor(async () => expect(await cpuTicks(event.pid)).toBeUndefined(), { ...WAIT, interval: 20 });
+    await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeUndefined(), { ...WAIT, interval: 20 });
+  });
+});
+
+describe('an encoder process that a signal has stopped', () => {
+  it.each(['before', 'during'])('%s a task is killed, and another process repeats the task', async (when) => {
+    const { encoder, clock, started, endings } = start();
+    await encoder.inspect({ bytes }, ANYONE);
+    const [pid = 0] = started;
+    if (when === 'before') process.kill(pid, 'SIGSTOP');
+    const result = encoder.encode(await slowJob(SECONDS), ANYONE);
+    if (when === 'during') {
+      await untilEncoding(pid);
+      process.kill(pid, 'SIGSTOP');
+    }
+    await vi.waitFor(async () => expect(await stateOf(pid)).toBe('T'), { ...WAIT, interval: 20 });
+    clock.advance(LOOK_EVERY_MS);
+    expect(started).toHaveLength(1);
+    clock.advance(LOOK_EVERY_MS);
+    expect((await result).length).toBeGreaterThan(1_000);
+    expect(endings()).toEqual(['stopped']);
+    expect(started).toHaveLength(2);
+    expect(await cpuTicks(pid)).toBeUndefined();
+  });
+
+  it('keeps its task if it has run meanwhile, as under a CPU limiter', async () => {
+    const { encoder, clock, started, endings } = start();
+    const result = encoder.encode(await slowJob(), ANYONE);
+    result.catch(() => undefined);
+    const [pid = 0] = started;
+    await untilEncoding(pid);
+    for (let looks = 0; looks < 3; looks += 1) {
+      const before = (await cpuTicks(pid)) ?? 0;
+      await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeGreaterThan(before), { ...WAIT, interval: 5 });
+      process.kill(pid, 'SIGSTOP');
+      await vi.waitFor(async () => expect(await stateOf(pid)).toBe('T'), { ...WAIT, interval: 5 });
+      clock.advance(LOOK_EVERY_MS);
+      process.kill(pid, 'SIGCONT');
+    }
+    expect([endings(), encoder.stats().running]).toEqual([[], 1]);
   });
 });
 
 describe('a codec that hangs on an original', () => {
   it('is killed, and its clients are told to try again, as upstream has not failed', async () => {
-    const { encoder, clock, started, endings } = start();
-    const service = await startTestApp({ encoder });
+    const inspected = Promise.withResolvers<void>();
+    const deadlineMs = 5_000;
+    const { encoder, clock, endings } = start({ deadlineMs, onFinished: () => inspected.resolve() });
+    // A codec that takes far longer than the test stands for one that hangs.
+    const { original } = await slowJob({ width: 2_560, height: 1_440 });
+    const download = async () => Buffer.from('bytes' in original ? original.bytes : []);
+    const service = await startTestApp({ encoder, sources: [numberedSource()], downloader: { download } });
     onTestFinished(() => service.close());
-    await encoder.inspect({ bytes }, ANYONE);
-    process.kill(started[0] ?? 0, 'SIGSTOP');
-    const waiting = service.get('/UCPennantSample00000001A/tv.webp');
+    const waiting = service.get(`/${numberedChannelId(1)}/tv.avif?quality=100`);
+    await inspected.promise;
     await expect.poll(() => encoder.stats().running).toBe(1);
-    clock.advance(DEADLINE_MS);
+    clock.advance(deadlineMs);
     const response = await waiting;
     expect([response.status, response.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
     expect(response.json()).toMatchObject({
@@ -237,7 +294,7 @@ describe('a codec that hangs on an original', () => {
     });
     await expect.poll(endings).toEqual(['deadline']);
     // The failure of the first image is remembered for some seconds. Another image proves that there is a new process.
-    expect((await service.get('/UCPennantSample00000003A/tv.webp')).status).toBe(200);
+    expect((await service.get(`/${numberedChannelId(2)}/avatar.webp?width=10`)).status).toBe(200);
   });
 });
 

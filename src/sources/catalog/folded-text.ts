@@ -18,8 +18,11 @@ export function foldText(text: string): string {
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+const BETWEEN_WORDS = '[^\\p{L}\\p{M}\\p{N}]';
 /** Scripts written without spaces between words. */
-const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+const UNSPACED = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]';
+const UNSPACED_CHARACTER = new RegExp(UNSPACED, 'gu');
+const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, 'u');
 
 /** A text for the full-text index: folded, with each character of an unspaced script as its own word. */
 export function indexedText(text: string): string {
@@ -34,4 +37,13 @@ export function wordsOf(foldedText: string): string[] {
 /** The words of the full-text index that a folded word consists of. */
 export function tokensOf(word: string): string[] {
   return word.replace(UNSPACED_CHARACTER, ' $& ').trim().split(/ +/);
+}
+
+/**
+ * Matches a folded text if the index has these tokens of one word (`tokensOf`) one after the other in it. The last one may
+ * be the beginning of a longer token.
+ */
+export function phrasePattern(tokens: readonly string[]): RegExp {
+  const start = STARTS_UNSPACED.test(tokens[0] ?? '') ? '' : `(?:^|${BETWEEN_WORDS}|${UNSPACED})`;
+  return new RegExp(`${start}${tokens.join(`${BETWEEN_WORDS}*`)}`, 'u');
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { foldText, indexedText, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
+import { foldText, LAST_CHARACTER, phrasePattern, tokensOf, wordsOf } from './folded-text.ts';
 
 /** The limits of a search for titles that start with the query, however many do. */
 const TITLE_LIMITS = {
@@ -102,8 +102,10 @@ const TEXT_LIMITS = {
 
 /** The longest prefix for which the index need not visit each matching word (schema.ts). */
 const MAX_INDEXED_PREFIX = 8;
-/** More words than users type. Each word costs one index lookup. */
+/** More words than users type. */
 const MAX_QUERY_WORDS = 10;
+/** Each token costs an index lookup or two. What follows is ignored. */
+const MAX_QUERY_TOKENS = 20;
 
 /** The tokens of one word: several in a script without spaces. The last one is a prefix. */
 type Tokens = readonly string[];
@@ -181,22 +183,20 @@ export function createTextSearch(db: DatabaseSync, limits = TEXT_LIMITS) {
     };
   }
 
-  /** True if adjacent tokens are also adjacent in the channel's texts. */
-  function hasPhrases(row: number, phrases: readonly Tokens[]): boolean {
-    const texts = Object.values(selectTexts.get(row) ?? {}).map(
-      (text) => ` ${wordsOf(indexedText(String(text ?? ''))).join(' ')}`,
-    );
-    return phrases.every((tokens) => texts.some((text) => text.includes(` ${tokens.join(' ')}`)));
+  /** True if each pattern matches one of the channel's texts. */
+  function hasPhrases(row: number, patterns: readonly RegExp[]): boolean {
+    const texts = Object.values(selectTexts.get(row) ?? {}).map((text) => foldText(String(text ?? '')));
+    return patterns.every((pattern) => texts.some((text) => pattern.test(text)));
   }
 
   function findCommon(words: readonly Tokens[], firstRows: readonly FirstRows[], channels: number, limit: number) {
     const rows = firstRows.map((first) => first(channels)).reduce(common);
-    const phrases = words.filter(({ length }) => length > 1);
-    if (phrases.length === 0) return rows.slice(0, limit);
+    const patterns = words.filter(({ length }) => length > 1).map(phrasePattern);
+    if (patterns.length === 0) return rows.slice(0, limit);
     const found: number[] = [];
     for (const row of rows.slice(0, limits.maxReadChannels)) {
       if (found.length === limit) break;
-      if (hasPhrases(row, phrases)) found.push(row);
+      if (hasPhrases(row, patterns)) found.push(row);
     }
     return found;
   }
@@ -247,9 +247,13 @@ function indexedPrefix(token: string): string {
 }
 
 export function queryWords(query: string): Tokens[] {
-  return distinctPrefixes(wordsOf(foldText(query)))
-    .slice(0, MAX_QUERY_WORDS)
-    .map(tokensOf);
+  const words = distinctPrefixes(wordsOf(foldText(query))).slice(0, MAX_QUERY_WORDS);
+  let left = MAX_QUERY_TOKENS;
+  return words.flatMap((word) => {
+    const tokens = tokensOf(word).slice(0, left);
+    left -= tokens.length;
+    return tokens.length > 0 ? [tokens] : [];
+  });
 }
 
 /** Drops words that another word implies: whatever starts with "cook" also starts with "co". */

@@ -18,11 +18,12 @@ export function foldText(text: string): string {
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-const BETWEEN_WORDS = '[^\\p{L}\\p{M}\\p{N}]';
 /** Scripts written without spaces between words. */
-const UNSPACED = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]';
-const UNSPACED_CHARACTER = new RegExp(UNSPACED, 'gu');
-const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, 'u');
+const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+/** At a place where a token of the index may begin. */
+const TOKEN_START =
+  /(?<![\p{L}\p{M}\p{N}])|(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])|(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/uy;
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]*/uy;
 
 /** A text for the full-text index: folded, with each character of an unspaced script as its own word. */
 export function indexedText(text: string): string {
@@ -40,10 +41,25 @@ export function tokensOf(word: string): string[] {
 }
 
 /**
- * Matches a folded text if the index has these tokens of one word (`tokensOf`) one after the other in it. The last one may
- * be the beginning of a longer token.
+ * True if the index has these tokens of one word (`tokensOf`) one after the other in the folded text. The last one may be
+ * the beginning of a longer token.
  */
-export function phrasePattern(tokens: readonly string[]): RegExp {
-  const start = STARTS_UNSPACED.test(tokens[0] ?? '') ? '' : `(?:^|${BETWEEN_WORDS}|${UNSPACED})`;
-  return new RegExp(`${start}${tokens.join(`${BETWEEN_WORDS}*`)}`, 'u');
+export function hasPhrase(foldedText: string, tokens: readonly string[]): boolean {
+  const [first = ''] = tokens;
+  for (let at = foldedText.indexOf(first); at !== -1; at = foldedText.indexOf(first, at + 1)) {
+    TOKEN_START.lastIndex = at;
+    if (TOKEN_START.test(foldedText) && hasPhraseAt(foldedText, at, tokens)) return true;
+  }
+  return false;
+}
+
+function hasPhraseAt(text: string, start: number, tokens: readonly string[]): boolean {
+  let at = start;
+  return tokens.every((token) => {
+    BETWEEN_WORDS.lastIndex = at;
+    BETWEEN_WORDS.test(text);
+    const isThere = text.startsWith(token, BETWEEN_WORDS.lastIndex);
+    at = BETWEEN_WORDS.lastIndex + token.length;
+    return isThere;
+  });
 }

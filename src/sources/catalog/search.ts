@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { foldText, LAST_CHARACTER, phrasePattern, tokensOf, wordsOf } from './folded-text.ts';
+import { foldText, hasPhrase, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
 
 /** The limits of a search for titles that start with the query, however many do. */
 const TITLE_LIMITS = {
@@ -183,20 +183,20 @@ export function createTextSearch(db: DatabaseSync, limits = TEXT_LIMITS) {
     };
   }
 
-  /** True if each pattern matches one of the channel's texts. */
-  function hasPhrases(row: number, patterns: readonly RegExp[]): boolean {
+  /** True if adjacent tokens are also adjacent in the channel's texts. */
+  function hasPhrases(row: number, phrases: readonly Tokens[]): boolean {
     const texts = Object.values(selectTexts.get(row) ?? {}).map((text) => foldText(String(text ?? '')));
-    return patterns.every((pattern) => texts.some((text) => pattern.test(text)));
+    return phrases.every((tokens) => texts.some((text) => hasPhrase(text, tokens)));
   }
 
   function findCommon(words: readonly Tokens[], firstRows: readonly FirstRows[], channels: number, limit: number) {
     const rows = firstRows.map((first) => first(channels)).reduce(common);
-    const patterns = words.filter(({ length }) => length > 1).map(phrasePattern);
-    if (patterns.length === 0) return rows.slice(0, limit);
+    const phrases = words.filter(({ length }) => length > 1);
+    if (phrases.length === 0) return rows.slice(0, limit);
     const found: number[] = [];
     for (const row of rows.slice(0, limits.maxReadChannels)) {
       if (found.length === limit) break;
-      if (hasPhrases(row, patterns)) found.push(row);
+      if (hasPhrases(row, phrases)) found.push(row);
     }
     return found;
   }

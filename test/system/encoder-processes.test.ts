@@ -12,6 +12,7 @@ import { LOOK_EVERY_MS } from '../../src/images/encoder/stopped-process.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { cpuTicks, stateOf, statFields } from '../helpers/process-state.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { slowJob } from './encoder-owner.ts';
 
@@ -51,26 +52,6 @@ function start(options: EncoderOptions = {}) {
   };
 }
 
-/** "T" if a signal has stopped the process, "Z" or "X" if it has ended, and undefined if it does not exist (proc(5)). */
-async function stateOf(pid: number): Promise<string | undefined> {
-  return readFile(`/proc/${pid}/stat`, 'utf8').then(
-    (stat) => afterName(stat)[0],
-    () => undefined,
-  );
-}
-
-/** A process's CPU time in ticks of 10 ms, or undefined if it does not exist or has ended. */
-async function cpuTicks(pid: number | undefined): Promise<number | undefined> {
-  const fields = await readFile(`/proc/${pid}/stat`, 'utf8').then(afterName, () => undefined);
-  if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
-  return Number(fields[11]) + Number(fields[12]);
-}
-
-/** The fields after the name, which may contain spaces (proc(5)). */
-function afterName(stat: string): string[] {
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-}
-
 /** Waits until the process is encoding and no longer starting. */
 async function untilEncoding(pid: number | undefined): Promise<void> {
   await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeGreaterThan(60), { ...WAIT, interval: 20 });
@@ -96,7 +77,7 @@ describe('an encoder process', () => {
     const threads = await readdir(`/proc/${pid}/task`);
     expect(threads.length).toBeGreaterThan(1);
     for (const thread of threads) {
-      const fields = afterName(await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
+      const fields = statFields(await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
       expect(Number(fields[16])).toBe(NICENESS);
     }
     const environment = await readFile(`/proc/${pid}/environ`, 'utf8');

@@ -32,9 +32,8 @@ export function createListener(server: Server, lifetime: Lifetime = { isClosing:
     socket.once('close', () => connections.delete(socket));
   });
 
-  /** Node counts a connection as idle only after its first response. */
-  function closeIdleConnections(): void {
-    server.closeIdleConnections();
+  /** Node closes them with idle connections only after their first response. */
+  function closeUnusedConnections(): void {
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   }
 
@@ -63,8 +62,11 @@ export function createListener(server: Server, lifetime: Lifetime = { isClosing:
      */
     async finish(ms: number, onLastSecond: () => void): Promise<void> {
       // A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time.
-      // Immediates run after the requests that have arrived are read.
-      const sweep = setInterval(() => setImmediate(closeIdleConnections), IDLE_SWEEP_MS);
+      const sweep = setInterval(() => {
+        server.closeIdleConnections();
+        // After the requests that have arrived are read.
+        setImmediate(closeUnusedConnections);
+      }, IDLE_SWEEP_MS);
       const cut = setTimeout(() => server.closeAllConnections(), ms);
       const last = setTimeout(onLastSecond, ms - LAST_RESPONSES_MS);
       await close();

@@ -2,7 +2,7 @@ import { constants, openSync } from 'node:fs';
 import { pino } from 'pino';
 import type { HolderStats } from './holders.ts';
 
-/** The bound of lines that wait for their reader. Further lines are dropped. */
+/** The bound of lines that wait for their reader, or for room on the disk. Further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
 /** A system call for each line, or for those of one turn of the event loop, would cost as much as a response. */
@@ -18,9 +18,9 @@ const EXIT_RETRY_MS = 10;
 export type LogOutput = ReturnType<typeof openLogOutput>;
 
 /**
- * Standard output, for lines of a log. It never waits for its reader: what the reader of a pipe or a terminal has not taken
- * waits in memory, up to a bound. Lines beyond it, or that cannot be written, are lost, and one line says how many were
- * dropped.
+ * Standard output, for lines of a log. It never waits for its reader: what the reader of a pipe or a terminal has not taken,
+ * or what a full disk has no room for, waits in memory, up to a bound. Lines beyond it are dropped, and one line says how
+ * many.
  *
  * The lines of ten milliseconds are written together. A process that is killed loses those.
  *
@@ -29,6 +29,9 @@ export type LogOutput = ReturnType<typeof openLogOutput>;
 export function openLogOutput(format = (line: string) => line) {
   let collected = '';
   let waitingBytes = 0;
+  /** Of the latest write. */
+  let hasFailed = false;
+  let isReaderSlow = false;
   let droppedLines = 0;
   let reportedLines = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -40,12 +43,15 @@ export function openLogOutput(format = (line: string) => line) {
     sync: true,
     maxLength: MAX_UNWRITTEN_BYTES,
     retryEAGAIN(_error, writingBytes, otherBytes) {
+      isReaderSlow = true;
       waitingBytes = writingBytes + otherBytes;
       return false;
     },
   });
   // Without a listener, pino ends the process when a log file's disk is full.
-  output.on('error', () => undefined);
+  output.on('error', () => {
+    hasFailed = true;
+  });
   output.on('drop', (lines: string) => {
     droppedLines += lines.split('\n').length - 1;
   });
@@ -67,12 +73,18 @@ export function openLogOutput(format = (line: string) => line) {
     timer = undefined;
     const lines = collected;
     collected = '';
+    const waitedBytes = waitingBytes;
     waitingBytes = 0;
+    hasFailed = false;
+    isReaderSlow = false;
     const droppedBefore = droppedLines;
     output.write(lines);
+    const isDropped = droppedLines > droppedBefore;
     // A dropped text tries no write. An empty one tries what waits.
-    if (droppedLines > droppedBefore) output.write('');
-    if (waitingBytes > 0) flushLater();
+    if (isDropped) output.write('');
+    if (isReaderSlow) flushLater();
+    // Part of it may have been written. The next line tries the rest.
+    else if (hasFailed) waitingBytes = waitedBytes + (isDropped ? 0 : Buffer.byteLength(lines));
     else reportDropped();
   }
 
@@ -80,14 +92,14 @@ export function openLogOutput(format = (line: string) => line) {
     if (droppedLines === reportedLines) return;
     const dropped = droppedLines - reportedLines;
     reportedLines = droppedLines;
-    reporter.warn({ dropped }, 'log lines were dropped: their reader was too slow');
+    reporter.warn({ dropped }, 'log lines were dropped: they could not be written in time');
   }
 
   function flushAtExit(): void {
     const deadline = performance.now() + MAX_EXIT_WAIT_MS;
     flush();
-    while ((waitingBytes > 0 || collected !== '') && performance.now() < deadline) {
-      if (waitingBytes > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_RETRY_MS);
+    while ((isReaderSlow || collected !== '') && performance.now() < deadline) {
+      if (isReaderSlow) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_RETRY_MS);
       flush();
     }
   }

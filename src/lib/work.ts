@@ -167,7 +167,7 @@ export function createSharedWork<T>() {
   return {
     /**
      * Joins the work under the key or starts it. `signal` belongs to this caller: when it is aborted, the call rejects with
-     * its reason, and the work's own signal is aborted after the last caller has left.
+     * its reason, and so is the work's own signal after the last caller has left.
      */
     async run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
       signal.throwIfAborted();
@@ -180,7 +180,7 @@ export function createSharedWork<T>() {
         if (task.callers === 0 && !task.hasEnded) {
           // Later callers start new work instead of joining work that is being aborted.
           tasks.end(key, task);
-          task.controller.abort();
+          task.controller.abort(signal.reason);
         }
       }
     },

@@ -64,18 +64,19 @@ function setUp(
     }),
     clock,
   });
+  const search = (query: string, limit: number) => service.search(query, limit, new AbortController().signal);
   const idsOf = async (query: string, limit: number) =>
-    (await service.search(query, limit)).hits.map(({ channelId }) => channelId);
-  return { service, responses, asked, blocked, clock, stored: store.entries, idsOf };
+    (await search(query, limit)).hits.map(({ channelId }) => channelId);
+  return { search, responses, asked, blocked, clock, stored: store.entries, idsOf };
 }
 
 describe('a search', () => {
   it('shares the load of a further page between concurrent requests', async () => {
     const second = Promise.withResolvers<SearchResult>();
-    const { service, asked } = setUp([page(['a', 'b'], 'page 2'), second.promise, page(['e'])]);
-    await service.search('q', 1);
-    const four = service.search('q', 4);
-    const five = service.search('q', 5);
+    const { search, asked } = setUp([page(['a', 'b'], 'page 2'), second.promise, page(['e'])]);
+    await search('q', 1);
+    const four = search('q', 4);
+    const five = search('q', 5);
     second.resolve(page(['b', 'c', 'd'], 'page 3'));
     expect((await four).hits.map(({ channelId }) => channelId)).toEqual(['a', 'b', 'c', 'd']);
     expect((await five).hits.map(({ channelId }) => channelId)).toEqual(['a', 'b', 'c', 'd', 'e']);
@@ -107,10 +108,10 @@ describe('a search', () => {
   });
 
   it('keeps one entry for each query, with the age of its first page', async () => {
-    const { service, clock, stored, idsOf } = setUp([page(['a'], 'page 2'), page(['b'])]);
-    await service.search('Q  q', 1);
+    const { search, clock, stored, idsOf } = setUp([page(['a'], 'page 2'), page(['b'])]);
+    await search('Q  q', 1);
     clock.advance(400_000);
-    expect((await service.search('q q', 2)).outcome).toMatchObject({ kind: 'miss', ttlMs: 200_000, isStored: true });
+    expect((await search('q q', 2)).outcome).toMatchObject({ kind: 'miss', ttlMs: 200_000, isStored: true });
     expect(stored.size).toBe(1);
     clock.advance(199_999);
     expect(await idsOf('q q', 2)).toEqual(['a', 'b']);
@@ -132,8 +133,8 @@ describe('a search', () => {
   });
 
   it('does not delay its results for a named channel that is slow', async () => {
-    const { service, stored, clock } = setUp([page(['a'])]);
-    const response = service.search('@slow', 20);
+    const { search, stored, clock } = setUp([page(['a'])]);
+    const response = search('@slow', 20);
     await clock.passTimer(3_000);
     const { hits, outcome } = await response;
     expect(hits).toHaveLength(1);
@@ -143,8 +144,8 @@ describe('a search', () => {
 
   it('makes one load for concurrent requests when a source fails, and does not store it', async () => {
     const failure = new AppError('upstream_unavailable', 'down');
-    const { service, asked, stored } = setUp([{ ...page(['a']), failure }]);
-    const responses = await Promise.all([service.search('q', 20), service.search('q', 20)]);
+    const { search, asked, stored } = setUp([{ ...page(['a']), failure }]);
+    const responses = await Promise.all([search('q', 20), search('q', 20)]);
     expect(responses.map(({ hits, outcome }) => [hits.length, outcome.ttlMs])).toEqual([
       [1, 10_000],
       [1, 10_000],
@@ -160,25 +161,25 @@ describe('a search', () => {
   });
 
   it('reports a hit when the stored pages have enough channels', async () => {
-    const { service, asked } = setUp([page([ONE, OTHER], 'second')]);
-    expect((await service.search('cooking', 2)).outcome.kind).toBe('miss');
-    expect((await service.search('cooking', 2)).outcome.kind).toBe('hit');
+    const { search, asked } = setUp([page([ONE, OTHER], 'second')]);
+    expect((await search('cooking', 2)).outcome.kind).toBe('miss');
+    expect((await search('cooking', 2)).outcome.kind).toBe('hit');
     expect(asked).toHaveLength(1);
   });
 
   it('loads no further page for a stale first one', async () => {
-    const { service, responses, asked, clock } = setUp([page([ONE], 'second')]);
-    await service.search('cooking', 1);
+    const { search, responses, asked, clock } = setUp([page([ONE], 'second')]);
+    await search('cooking', 1);
     clock.advance(CACHE_POLICY.searches.freshMs + 1);
     responses.push(new AppError('upstream_unavailable', 'test'));
-    const { hits, outcome } = await service.search('cooking', 5);
+    const { hits, outcome } = await search('cooking', 5);
     expect([hits.map(({ channelId }) => channelId), outcome.kind]).toEqual([[ONE], 'stale']);
     expect(asked).toHaveLength(2);
   });
 
   it('fails when nothing was found and a source gave no usable response', async () => {
-    const { service } = setUp([new AppError('upstream_timeout', 'late')]);
-    await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
+    const { search } = setUp([new AppError('upstream_timeout', 'late')]);
+    await expect(search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
   it.each<[string, (SearchResult | AppError)[]]>([
@@ -189,7 +190,7 @@ describe('a search', () => {
       [page([], 'page 2'), { ...page([]), failure: new AppError('upstream_timeout', 'late') }],
     ],
   ])('is an error, not an empty list, if everything that it found %s', async (_what, responses) => {
-    const { service } = setUp(responses);
-    await expect(service.search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
+    const { search } = setUp(responses);
+    await expect(search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 });

@@ -7,7 +7,7 @@ import { createSharedWork, withDeadline, withinMs } from '../lib/work.ts';
 import type { Failover } from '../sources/failover.ts';
 import { type FoundChannels, mergeFound, type SearchResult, searchAll } from '../sources/search-all.ts';
 import { searchKey, searchText } from '../store/keys.ts';
-import type { Loaded, ReadThrough } from '../store/read-through.ts';
+import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
 
 interface SearchServiceOptions {
@@ -36,13 +36,13 @@ class PartialSearch extends AppError {
 export type SearchService = ReturnType<typeof createSearchService>;
 
 export function createSearchService({ sources, channels, cache, clock }: SearchServiceOptions) {
+  /** A search ends when all its clients have disconnected. One that waits in a queue is then never begun. */
+  const firstPages = createSharedWork<Cached<FoundChannels>>();
   const furtherPages = createSharedWork<FoundChannels>();
 
-  async function loadFirst(query: string): Promise<Loaded<FoundChannels>> {
-    const named = withDeadline(clock, TIME_LIMITS_MS.namedChannel, new AbortController().signal, () =>
-      findNamed(channelRefsOf(query)),
-    );
-    const { failure, ...found } = await searchAll([named, sources.search(query, MAX_HITS)], clock);
+  async function loadFirst(query: string, signal: AbortSignal): Promise<Loaded<FoundChannels>> {
+    const named = withDeadline(clock, TIME_LIMITS_MS.namedChannel, signal, () => findNamed(channelRefsOf(query)));
+    const { failure, ...found } = await searchAll([named, sources.search(query, MAX_HITS, { signal })], clock);
     const shown = withoutBlocked(found);
     if (failure !== undefined) throw partial(shown, failure);
     return { value: shown };
@@ -60,10 +60,10 @@ export function createSearchService({ sources, channels, cache, clock }: SearchS
   }
 
   /** Adds the next page of each source that has one. Concurrent requests for the same page share one load. */
-  function loadNext(query: string, known: FoundChannels): Promise<FoundChannels> {
+  function loadNext(query: string, known: FoundChannels, disconnected: AbortSignal): Promise<FoundChannels> {
     const key = searchKey(query);
-    return furtherPages.run(`${key} ${JSON.stringify(known.next)}`, new AbortController().signal, async () => {
-      const { failure, ...page } = await sources.search(query, MAX_HITS, { from: known.next });
+    return furtherPages.run(`${key} ${JSON.stringify(known.next)}`, disconnected, async (signal) => {
+      const { failure, ...page } = await sources.search(query, MAX_HITS, { from: known.next, signal });
       const found = { ...mergeFound([known, withoutBlocked(page)]), next: page.next };
       if (failure !== undefined) throw partial(found, failure);
       await cache.patch(key, (stored) => (isSamePlace(stored, known) ? found : stored));
@@ -72,11 +72,16 @@ export function createSearchService({ sources, channels, cache, clock }: SearchS
   }
 
   /** Loads pages until the list has `limit` hits or ends. */
-  async function loadUpTo(query: string, limit: number, first: FoundChannels): Promise<FoundChannels> {
+  async function loadUpTo(
+    query: string,
+    limit: number,
+    first: FoundChannels,
+    disconnected: AbortSignal,
+  ): Promise<FoundChannels> {
     let found = first;
     while (found.hits.length < limit && hasNextPage(found)) {
       try {
-        found = await loadNext(query, found);
+        found = await loadNext(query, found, disconnected);
       } catch (error) {
         if (error instanceof PartialSearch || !isIndeterminate(error)) throw error;
         throw partial(found, error);
@@ -85,16 +90,29 @@ export function createSearchService({ sources, channels, cache, clock }: SearchS
     return found;
   }
 
-  async function find(query: string, limit: number): Promise<{ found: FoundChannels; outcome: CacheOutcome }> {
+  /** The first page from the cache, or from the sources. */
+  async function findFirst(query: string, disconnected: AbortSignal): Promise<Cached<FoundChannels>> {
+    const key = searchKey(query);
+    const isJoined = firstPages.isRunning(key);
+    const { value, outcome } = await firstPages.run(key, disconnected, (signal) =>
+      cache.get(key, () => loadFirst(query, signal), { staleWaitMs: TIME_LIMITS_MS.refreshWait }),
+    );
+    const isCollapsed = outcome.isCollapsed || (isJoined && outcome.kind !== 'hit');
+    return { value, outcome: { ...outcome, isCollapsed } };
+  }
+
+  async function find(
+    query: string,
+    limit: number,
+    disconnected: AbortSignal,
+  ): Promise<{ found: FoundChannels; outcome: CacheOutcome }> {
     const startedAt = clock.monotonic();
-    const { value, outcome } = await cache.get(searchKey(query), () => loadFirst(query), {
-      staleWaitMs: TIME_LIMITS_MS.refreshWait,
-    });
+    const { value, outcome } = await findFirst(query, disconnected);
     // Another instance or an earlier run may have stored channels that are blocked here.
     const first = withoutBlocked(value);
     if (outcome.kind === 'stale' || first.hits.length >= limit || !hasNextPage(first)) return { found: first, outcome };
     const leftMs = TIME_LIMITS_MS.search - (clock.monotonic() - startedAt);
-    const found = await withinMs(clock, loadUpTo(query, limit, first), leftMs);
+    const found = await withinMs(clock, loadUpTo(query, limit, first, disconnected), leftMs);
     if (found === undefined) throw partial(first, new AppError('upstream_timeout', TOO_LATE));
     return { found, outcome: { ...outcome, kind: 'miss', isStored: true } };
   }
@@ -107,11 +125,16 @@ export function createSearchService({ sources, channels, cache, clock }: SearchS
     /**
      * Returns the channels that match the query, best first. A channel that the query names comes first.
      *
+     * @param disconnected aborted when the client disconnects
      * @throws AppError `upstream_*` when nothing was found and a source gave no usable response
      */
-    async search(query: string, limit: number): Promise<{ hits: readonly SearchHit[]; outcome: CacheOutcome }> {
+    async search(
+      query: string,
+      limit: number,
+      disconnected: AbortSignal,
+    ): Promise<{ hits: readonly SearchHit[]; outcome: CacheOutcome }> {
       try {
-        const { found, outcome } = await find(searchText(query), limit);
+        const { found, outcome } = await find(searchText(query), limit, disconnected);
         return { hits: found.hits.slice(0, limit), outcome };
       } catch (error) {
         if (!(error instanceof PartialSearch)) throw error;

@@ -73,7 +73,8 @@ export function createFailover({ sources, pauseOf, clock, onOutcome }: FailoverO
       report('found');
       return value;
     } catch (error) {
-      report(errorCodeOf(error), error);
+      // A client that disconnected says nothing about the source.
+      if (errorCodeOf(error) !== 'request_timeout') report(errorCodeOf(error), error);
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { AppError, type CacheOutcome, isIndeterminate } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
@@ -122,7 +122,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
           return keep(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS, isLatest: isLatest() });
         }
-        if (previous !== undefined) {
+        // A load that was given up has not failed.
+        if (previous !== undefined && errorCodeOf(error) !== 'request_timeout') {
           previous.lastFailure = { loadId, atMs: clock.monotonic(), epoch: epochOfWork() };
         }
         throw error;

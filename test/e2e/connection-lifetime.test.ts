@@ -241,3 +241,13 @@ async function isRefused(port: number): Promise<boolean> {
     probe.destroy();
   }
 }
+
+test('a connection without a request does not delay a stop', async () => {
+  const { service, port } = await start();
+  const accepted = once(service.app.http.server, 'connection');
+  const { closed } = record(await open(port));
+  await accepted;
+  const anHourMs = 3_600_000;
+  await service.app.http.finish(anHourMs, () => undefined);
+  await closed;
+});

@@ -46,18 +46,17 @@ export const stops: Subject = {
 async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
   const service = await context.start({ env: { ENCODERS: '1' } });
   const { client } = service;
-  const encoders = await encodersOf(service);
-  for (const pid of encoders) process.kill(pid, 'SIGSTOP');
   let accepted = 0;
   const onAccepted = () => {
     accepted += 1;
   };
-  const urls = Array.from({ length: 20 }, (_, index) => `/${CHANNELS[0]}/tv.avif?width=${900 + index}`);
+  // Of half a second and more each.
+  const urls = Array.from({ length: 60 }, (_, index) => `/${CHANNELS[0]}/tv.avif?quality=100&width=${1_400 + index}`);
   const asked = urls.map(async (url) => ({ url, response: await client.send({ url, onAccepted }) }));
   const outcomes = Promise.allSettled(asked);
   await comesTrue(() => accepted === asked.length, GIVE_UP_MS);
   const stop = await signalAndWait(service, 'SIGTERM', MAX_STOP_MS);
-  const faults = [...stop.faults, ...findEmptySamples({ encoders: encoders.length })];
+  const faults = [...stop.faults];
   if (accepted !== asked.length) faults.push(`only ${accepted} requests were accepted`);
   let refused = 0;
   for (const outcome of await outcomes) {
@@ -65,7 +64,8 @@ async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
     else if (isRefusal(outcome.value.response)) refused += 1;
     else faults.push(...(await findResponseFaults([outcome.value])));
   }
-  const measured = `20 images waited for a codec that hangs: ${refused} told 503, none cut; ${stop.measured}`;
+  faults.push(...findEmptySamples({ 'refused images': refused }));
+  const measured = `60 slow images waited: ${refused} told 503, none cut; ${stop.measured}`;
   return { ...stop, measured, faults };
 }
 

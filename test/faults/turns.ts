@@ -7,7 +7,7 @@ import { importChannels } from '../../src/sources/catalog/import.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { withWriter } from '../../src/sources/catalog/writer.ts';
 import type { SentResponse } from '../helpers/http-request.ts';
-import type { FaultContext, FaultService, Subject } from './context.ts';
+import { comesTrue, type FaultContext, type FaultService, metricsOf, metricValue, type Subject } from './context.ts';
 import { type Outcome, percentile } from './report.ts';
 import { findEmptySamples, isRefusal } from './response-faults.ts';
 
@@ -26,7 +26,17 @@ export const turns: Subject = {
     await context.measure('turns', '30 addresses with ten expensive images each', () => {
       return floodTheEncoder(context, { addresses: 30, sharedBy: 1, newcomers: 30, withImage: 27 });
     });
-    await context.measure('turns', '60 addresses with ten expensive searches each', () => floodTheCatalog(context));
+    let catalog: Promise<string> | undefined;
+    const catalogDirectory = () => {
+      catalog ??= makeCatalogDirectory(context);
+      return catalog;
+    };
+    await context.measure('turns', '60 addresses with ten expensive searches each', async () => {
+      return floodTheCatalog(context, await catalogDirectory());
+    });
+    await context.measure('turns', 'the same searches, for which nobody waits any more', async () => {
+      return abandonSearches(context, await catalogDirectory());
+    });
   },
 };
 
@@ -75,9 +85,7 @@ const RECORDS = 40;
 const RECORD_WITHIN_MS = 500;
 const CPU_SECONDS_PER_SEARCH = 0.01;
 
-async function floodTheCatalog(context: FaultContext): Promise<Outcome> {
-  const directory = await context.newDirectory();
-  await makeCatalog(join(directory, 'data'), context.isLong ? 250_000 : 60_000);
+async function floodTheCatalog(context: FaultContext, directory: string): Promise<Outcome> {
   const service = await context.start({ directory, env: TRUSTED });
   await ask(service, '192.0.2.1', '/api/search?q=a');
   const before = await cpuSeconds(service.pid);
@@ -108,6 +116,38 @@ async function floodTheCatalog(context: FaultContext): Promise<Outcome> {
       ...(slow > RECORDS / 10 ? [`${slow} records took longer than ${RECORD_WITHIN_MS} ms`] : []),
       ...(cpu > limit ? [`more than ${limit} s of CPU time`] : []),
     ],
+  };
+}
+
+const LEAVE_WITHIN_MS = 4_000;
+const SEARCHES_BEGUN = 'pennant_source_calls_total{source="catalog",operation="search",outcome="found"}';
+const SEARCHES_WAITING = 'pennant_held_entries{holder="waiting catalog searches"}';
+
+/** The clients disconnect while most searches wait. Those leave the queue, so that the next search is first. */
+async function abandonSearches(context: FaultContext, directory: string): Promise<Outcome> {
+  const service = await context.start({ directory, env: TRUSTED });
+  const leaving = new AbortController();
+  const searches = Array.from({ length: 60 * REQUESTS_EACH }, (_, search) => {
+    const headers = { 'x-forwarded-for': `10.1.0.${Math.floor(search / REQUESTS_EACH)}` };
+    const url = `/api/search?q=${expensiveQuery(1_000 + search)}`;
+    return service.client.send({ url, headers, signal: leaving.signal });
+  });
+  const outcomes = Promise.allSettled(searches);
+  await comesTrue(async () => metricValue(await metricsOf(service), SEARCHES_WAITING) > 100, LEAVE_WITHIN_MS);
+  leaving.abort();
+  await outcomes;
+  const isEmpty = async () => metricValue(await metricsOf(service), SEARCHES_WAITING) === 0;
+  const hasLeft = await comesTrue(isEmpty, LEAVE_WITHIN_MS);
+  const begun = metricValue(await metricsOf(service), SEARCHES_BEGUN, 0);
+  const next = await ask(service, '10.2.0.1', `/api/search?q=${expensiveQuery(9_999)}`);
+  await context.cleanUpServices();
+  return {
+    measured: `${begun} of ${searches.length} searches were begun; the next client's search returned ${next.status}`,
+    faults: [
+      ...(hasLeft ? [] : ['searches for which nobody waits are still in the queue']),
+      ...(next.status === 200 ? [] : [`the next search returned ${next.status}`]),
+    ],
+    exceeded: begun > searches.length / 2 ? ['more than half of the searches were begun'] : [],
   };
 }
 
@@ -152,6 +192,12 @@ function expensiveQuery(number: number): string {
 
 function channelId(number: number): string {
   return `UC${String(number).padStart(22, '0')}`;
+}
+
+async function makeCatalogDirectory(context: FaultContext): Promise<string> {
+  const directory = await context.newDirectory();
+  await makeCatalog(join(directory, 'data'), context.isLong ? 250_000 : 60_000);
+  return directory;
 }
 
 /** Channels whose words have the same beginnings and a thousand different ends. */

@@ -8,8 +8,11 @@ import { createEncoder, type Encoder, type EncoderOptions } from '../../src/imag
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
+import { LOOK_EVERY_MS } from '../../src/images/encoder/stopped-process.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { cpuTicks, stateOf, statFields } from '../helpers/process-state.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { slowJob } from './encoder-owner.ts';
 
@@ -49,18 +52,6 @@ function start(options: EncoderOptions = {}) {
   };
 }
 
-/** A process's CPU time in ticks of 10 ms, or undefined if it does not exist or has ended. */
-async function cpuTicks(pid: number | undefined): Promise<number | undefined> {
-  const fields = await readFile(`/proc/${pid}/stat`, 'utf8').then(afterName, () => undefined);
-  if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
-  return Number(fields[11]) + Number(fields[12]);
-}
-
-/** The fields after the name, which may contain spaces (proc(5)). */
-function afterName(stat: string): string[] {
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-}
-
 /** Waits until the process is encoding and no longer starting. */
 async function untilEncoding(pid: number | undefined): Promise<void> {
   await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeGreaterThan(60), { ...WAIT, interval: 20 });
@@ -86,7 +77,7 @@ describe('an encoder process', () => {
     const threads = await readdir(`/proc/${pid}/task`);
     expect(threads.length).toBeGreaterThan(1);
     for (const thread of threads) {
-      const fields = afterName(await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
+      const fields = statFields(await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
       expect(Number(fields[16])).toBe(NICENESS);
     }
     const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
@@ -210,25 +201,72 @@ describe('an encoder process', () => {
     expect(await cpuTicks(started[0])).toBeUndefined();
   });
 
-  it('ends when the server is killed during an encode', async () => {
+  it.each(['encodes', 'is stopped'])('ends when the server is killed while it %s', async (what) => {
     const owner = fork(fileURLToPath(new URL('./encoder-owner.ts', import.meta.url)), { execArgv: [] });
-    const [event] = (await once(owner, 'message')) as [PoolEvent];
-    await untilEncoding(event.pid);
+    const [{ pid = 0 }] = (await once(owner, 'message')) as [PoolEvent];
+    onTestFinished(async () => {
+      if ((await cpuTicks(pid)) !== undefined) process.kill(pid, 'SIGKILL');
+    });
+    await untilEncoding(pid);
+    if (what === 'is stopped') process.kill(pid, 'SIGSTOP');
     owner.kill('SIGKILL');
-    await vi.waitFor(async () => expect(await cpuTicks(event.pid)).toBeUndefined(), { ...WAIT, interval: 20 });
+    await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeUndefined(), { ...WAIT, interval: 20 });
+  });
+});
+
+describe('an encoder process that a signal has stopped', () => {
+  it.each(['before', 'during'])('%s a task is killed, and another process repeats the task', async (when) => {
+    const { encoder, clock, started, endings } = start();
+    await encoder.inspect({ bytes }, ANYONE);
+    const [pid = 0] = started;
+    if (when === 'before') process.kill(pid, 'SIGSTOP');
+    const result = encoder.encode(await slowJob(SECONDS), ANYONE);
+    if (when === 'during') {
+      await untilEncoding(pid);
+      process.kill(pid, 'SIGSTOP');
+    }
+    await vi.waitFor(async () => expect(await stateOf(pid)).toBe('T'), { ...WAIT, interval: 20 });
+    clock.advance(LOOK_EVERY_MS);
+    expect(started).toHaveLength(1);
+    clock.advance(LOOK_EVERY_MS);
+    expect((await result).length).toBeGreaterThan(1_000);
+    expect(endings()).toEqual(['stopped']);
+    expect(started).toHaveLength(2);
+    expect(await cpuTicks(pid)).toBeUndefined();
+  });
+
+  it('keeps its task if it has run meanwhile, as under a CPU limiter', async () => {
+    const { encoder, clock, started, endings } = start();
+    const result = encoder.encode(await slowJob(), ANYONE);
+    result.catch(() => undefined);
+    const [pid = 0] = started;
+    await untilEncoding(pid);
+    for (let looks = 0; looks < 3; looks += 1) {
+      const before = (await cpuTicks(pid)) ?? 0;
+      await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeGreaterThan(before), { ...WAIT, interval: 5 });
+      process.kill(pid, 'SIGSTOP');
+      await vi.waitFor(async () => expect(await stateOf(pid)).toBe('T'), { ...WAIT, interval: 5 });
+      clock.advance(LOOK_EVERY_MS);
+      process.kill(pid, 'SIGCONT');
+    }
+    expect([endings(), encoder.stats().running]).toEqual([[], 1]);
   });
 });
 
 describe('a codec that hangs on an original', () => {
   it('is killed, and its clients are told to try again, as upstream has not failed', async () => {
-    const { encoder, clock, started, endings } = start();
-    const service = await startTestApp({ encoder });
+    const inspected = Promise.withResolvers<void>();
+    const deadlineMs = 5_000;
+    const { encoder, clock, endings } = start({ deadlineMs, onFinished: () => inspected.resolve() });
+    // A codec that takes far longer than the test stands for one that hangs.
+    const { original } = await slowJob({ width: 2_560, height: 1_440 });
+    const download = async () => Buffer.from('bytes' in original ? original.bytes : []);
+    const service = await startTestApp({ encoder, sources: [numberedSource()], downloader: { download } });
     onTestFinished(() => service.close());
-    await encoder.inspect({ bytes }, ANYONE);
-    process.kill(started[0] ?? 0, 'SIGSTOP');
-    const waiting = service.get('/UCPennantSample00000001A/tv.webp');
+    const waiting = service.get(`/${numberedChannelId(1)}/tv.avif?quality=100`);
+    await inspected.promise;
     await expect.poll(() => encoder.stats().running).toBe(1);
-    clock.advance(DEADLINE_MS);
+    clock.advance(deadlineMs);
     const response = await waiting;
     expect([response.status, response.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
     expect(response.json()).toMatchObject({
@@ -237,7 +275,7 @@ describe('a codec that hangs on an original', () => {
     });
     await expect.poll(endings).toEqual(['deadline']);
     // The failure of the first image is remembered for some seconds. Another image proves that there is a new process.
-    expect((await service.get('/UCPennantSample00000003A/tv.webp')).status).toBe(200);
+    expect((await service.get(`/${numberedChannelId(2)}/avatar.webp?width=10`)).status).toBe(200);
   });
 });
 

@@ -1,30 +1,33 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { childrenOf, isRunning, runCommand, type ServiceProcess, startService } from '../helpers/process.ts';
+import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-async function start(directory: string, prefix: readonly string[] = []): Promise<ServiceProcess> {
-  const service = await startService({ directory, prefix, env: { ENCODERS: '1' } });
+async function start(directory: string, prefix: readonly string[] = [], env = {}): Promise<ServiceProcess> {
+  const service = await startService({ directory, prefix, env: { ENCODERS: '1', ...env } });
   onTestFinished(() => void service.child.kill('SIGKILL'));
   return service;
 }
 
-/** Sends a request that does not finish before the encoder's process is continued. */
-async function holdRequest({ base, inside, pid }: ServiceProcess, width: number) {
-  await fetch(`${base}/${SAMPLE}/tv.png?width=${width - 1}`);
-  const [encoder = 0] = await childrenOf(pid);
-  process.kill(encoder, 'SIGSTOP');
-  // A stopped process does not notice that its service has ended.
-  onTestFinished(async () => {
-    if (await isRunning(encoder)) process.kill(encoder, 'SIGCONT');
+/** A service with a request that does not finish before the upstream of its image is released. */
+async function startWithRequest(directory: string, prefix: readonly string[] = []) {
+  const released = Promise.withResolvers<void>();
+  const card = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
+  const respond = respondWithStatus(200, { 'content-type': 'image/png' }, card);
+  const replay = await startReplayServer({
+    image: (request, response) => void released.promise.then(() => respond(request, response)),
   });
-  const response = fetch(`${base}/${SAMPLE}/tv.png?width=${width}`);
-  const metrics = async () => (await fetch(`${inside}/metrics`)).text();
-  await expect.poll(metrics).toMatch(/^pennant_held_entries\{holder="images being made"\} 1$/m);
-  return { response, release: () => process.kill(encoder, 'SIGCONT') };
+  onTestFinished(() => replay.close());
+  const service = await start(directory, prefix, { ...youtubeSettings(replay.origin), SOURCES: 'catalog,youtube' });
+  const response = fetch(`${service.base}/@BellRockLight/tv.png`);
+  await expect.poll(() => replay.callsTo('image').length).toBe(1);
+  return { service, response, release: released.resolve };
 }
 
 async function untilRefused({ base }: ServiceProcess): Promise<void> {
@@ -33,10 +36,9 @@ async function untilRefused({ base }: ServiceProcess): Promise<void> {
 
 test('finishes what it accepted on SIGTERM, and has the results after a restart', async () => {
   const directory = await createTemporaryDirectory();
-  const first = await start(directory);
+  const { service: first, ...held } = await startWithRequest(directory);
   const before = await fetch(`${first.base}/${SAMPLE}/mobile.webp`);
   const bytes = Buffer.from(await before.arrayBuffer());
-  const held = await holdRequest(first, 21);
   first.child.kill('SIGTERM');
   await untilRefused(first);
   held.release();
@@ -54,8 +56,7 @@ test('finishes what it accepted on SIGTERM, and has the results after a restart'
 });
 
 test('finishes a request under way when Ctrl-C arrives twice, as from a terminal that also sends it to npm', async () => {
-  const service = await start(await createTemporaryDirectory());
-  const held = await holdRequest(service, 41);
+  const { service, ...held } = await startWithRequest(await createTemporaryDirectory());
   service.child.kill('SIGINT');
   service.child.kill('SIGINT');
   await untilRefused(service);
@@ -65,8 +66,7 @@ test('finishes a request under way when Ctrl-C arrives twice, as from a terminal
 });
 
 test('ends at once on a second signal, even with a request under way', async () => {
-  const service = await start(await createTemporaryDirectory());
-  const { response } = await holdRequest(service, 31);
+  const { service, response } = await startWithRequest(await createTemporaryDirectory());
   const cut = expect(response).rejects.toThrow();
   service.child.kill('SIGINT');
   await untilRefused(service);
@@ -76,8 +76,8 @@ test('ends at once on a second signal, even with a request under way', async () 
 });
 
 test('survives SIGHUP to the whole process group, as from a terminal that closes, and finishes its requests', async () => {
-  const service = await start(await createTemporaryDirectory(), ['setsid']);
-  const held = await holdRequest(service, 51);
+  const { service, ...held } = await startWithRequest(await createTemporaryDirectory(), ['setsid']);
+  await fetch(`${service.base}/${SAMPLE}/mobile.webp`);
   const [encoder] = await childrenOf(service.pid);
   process.kill(-service.pid, 'SIGHUP');
   await service.printed(/SIGHUP has no effect/);

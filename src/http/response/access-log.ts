@@ -51,13 +51,17 @@ export function createAccessLog(options: AccessLogOptions, endpoints: readonly E
     if (entry.status === 429) refusedClients.note(entry.client);
     const isSlow = entry.seconds >= SLOW_SECONDS;
     if (!logsAll && !isSlow && entry.failure === undefined) return;
-    const { seconds, client, cache, failure, ...fields } = entry;
+    const { requestId, method, route, path, status, seconds, client, cache, failure } = entry;
     const line = {
-      ...fields,
+      route,
+      status,
+      requestId,
+      method,
+      path,
       durationMs: Math.round(seconds * 1000),
       client: showsAddresses ? client : cutAddress(client),
-      ...(cache !== undefined && { cache }),
-      ...(failure !== undefined && { code: failure.code }),
+      cache,
+      code: failure?.code,
     };
     const report = reportOf(line, failure, isSlow);
     const hasLine = report !== undefined && failureLog.report({ ...report, requestId: entry.requestId });

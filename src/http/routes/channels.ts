@@ -9,7 +9,7 @@ import {
 import { quoted } from '../../domain/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { SearchService } from '../../services/search.ts';
-import type { Endpoint, HttpResponse } from '../request/context.ts';
+import { disconnectSignal, type Endpoint, type HttpResponse } from '../request/context.ts';
 import { CASE_NOTE, identifierNote } from '../request/hints.ts';
 import { CHANNEL_QUERY, parseQuery, readQuery, SEARCH_QUERY } from '../request/parameters.ts';
 import type { RequestTarget } from '../request/target.ts';
@@ -53,9 +53,10 @@ const DEFAULT_SEARCH_LIMIT = 20;
 export function searchRoute(options: ImageUrlStyle & { readonly searches: SearchService }): Endpoint {
   return {
     url: '/api/search',
-    async respond(_path, { target, base }) {
+    async respond(_path, context) {
+      const { target, base } = context;
       const { q, limit = DEFAULT_SEARCH_LIMIT } = readQuery(SEARCH_QUERY, parseQuery(target.query));
-      const { hits, outcome } = await options.searches.search(q, limit);
+      const { hits, outcome } = await options.searches.search(q, limit, disconnectSignal(context));
       const results = hits.map((hit) => searchResultOf(hit, base, options));
       return jsonResponse(outcome, { body: JSON.stringify({ query: q, results }) });
     },

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { siblingModule } from '../../lib/worker-thread.ts';
@@ -6,11 +6,20 @@ import type { EncoderTask, TaskReply } from './job.ts';
 import { readEncoderVersion } from './version.ts';
 
 /** Metrics have a series for every reason from the start. */
-export const END_REASONS = ['deadline', 'crash', 'unusable', 'preempted', 'grown', 'idle', 'closed'] as const;
+export const END_REASONS = [
+  'deadline',
+  'stopped',
+  'crash',
+  'unusable',
+  'preempted',
+  'grown',
+  'idle',
+  'closed',
+] as const;
 
 /**
- * Why an encoder process ended: the deadline of a task, a crash, it cannot work for this server, preempted by interactive
- * work, too much memory, no task for a while, or the end of the encoder.
+ * Why an encoder process ended: the deadline of a task, stopped by a signal during a task, a crash, it cannot work for this
+ * server, preempted by interactive work, too much memory, no task for a while, or the end of the encoder.
  */
 export type EndReason = (typeof END_REASONS)[number];
 
@@ -43,6 +52,15 @@ const JEMALLOC_PATHS = [
   '/usr/local/lib/libjemalloc.so.2',
 ];
 
+/**
+ * On Linux with util-linux 2.33 or newer, the kernel kills an encoder when the server has ended in any way. Elsewhere
+ * encoders end by themselves, which one that a signal has stopped cannot do.
+ */
+const SETPRIV = '/usr/bin/setpriv';
+const END_WITH_PARENT = ['--pdeathsig', 'SIGKILL'];
+/** Known after the first start: BusyBox and older versions do not have the option. */
+let endsWithServer: boolean | undefined;
+
 /** The version of the files when the server started. */
 const SERVER_VERSION = readEncoderVersion();
 const OTHER_VERSION = 'is of another version than this server, whose files were replaced while it ran: restart it';
@@ -52,11 +70,13 @@ const MAX_STDERR_CHARACTERS = 8_000;
 export type EncoderChild = ReturnType<typeof startEncoderChild>;
 
 export function startEncoderChild() {
+  endsWithServer ??= spawnSync(SETPRIV, [...END_WITH_PARENT, '--version']).status === 0;
   const child = fork(PROGRAM, {
     serialization: 'advanced',
     // A process that decodes untrusted files gets nothing of the server's environment (secrets) or flags (debugger port).
     env: childEnvironment(),
-    execArgv: ['--expose-gc', '--disable-sigusr1'],
+    execPath: endsWithServer ? SETPRIV : process.execPath,
+    execArgv: [...(endsWithServer ? [...END_WITH_PARENT, process.execPath] : []), '--expose-gc', '--disable-sigusr1'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();

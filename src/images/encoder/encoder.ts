@@ -33,7 +33,7 @@ interface Entry {
   readonly submittedAtMs: number;
   /** `undefined` if the request is not traced. */
   startSpan: ReturnType<typeof traceTask>;
-  hasCrashed: boolean;
+  isRepeated: boolean;
 }
 
 /** Defaults: processes and their memory from the CPU and memory limits of the cgroup, the system's clock. */
@@ -57,7 +57,7 @@ type TaskName = EncoderTask['kind'] | 're-encode';
  * Decodes and encodes images.
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full or does not move, a job exceeds its
- * deadline, a process crashes twice on it, or background work is preempted; with `upstream_invalid` if the original cannot
+ * deadline, two processes crash or are stopped on it, or background work is preempted; with `upstream_invalid` if the original cannot
  * be decoded; with `ENOENT` if the file of the original is gone. Everything else is a bug.
  */
 export interface Encoder {
@@ -93,8 +93,8 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   /** Costs are milliseconds of an encoder process. */
   const interactive = createFairQueue<Entry>({ maxLength: queueLength, clock });
   const background = createFairQueue<Entry>({ maxLength: queueLength, clock });
-  /** Jobs whose process crashed. They are next, and the bounds of the queues do not apply. */
-  const crashed: Entry[] = [];
+  /** Jobs whose process crashed or was stopped. They are next, and the bounds of the queues do not apply. */
+  const repeated: Entry[] = [];
   let runningBackground: RunningTask | undefined;
   let refused = 0;
   let isClosed = false;
@@ -112,7 +112,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
       submittedAtMs: clock.monotonic(),
       stopListening: () => undefined,
       startSpan: undefined,
-      hasCrashed: false,
+      isRepeated: false,
     };
     const left = enqueue(entry);
     if (left === entry) throw refusal();
@@ -162,9 +162,9 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   }
 
   function startWaiting(): void {
-    if (crashed.length + interactive.size > 0 && !pool.hasFreePlace()) runningBackground?.preempt();
+    if (repeated.length + interactive.size > 0 && !pool.hasFreePlace()) runningBackground?.preempt();
     while (pool.hasFreePlace()) {
-      const next = crashed.shift() ?? interactive.next();
+      const next = repeated.shift() ?? interactive.next();
       const entry = next ?? (runningBackground === undefined ? background.next() : undefined);
       if (entry === undefined) return;
       void perform(entry);
@@ -185,7 +185,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     entry.startSpan?.('encoder task');
     const startedAtMs = clock.monotonic();
     // The queue has charged it once.
-    const chargedMs = entry.hasCrashed ? 0 : expectedMs(entry.task);
+    const chargedMs = entry.isRepeated ? 0 : expectedMs(entry.task);
     const running = pool.run(entry.task, deadlineOf(entry));
     if (entry.queue === background) runningBackground = running;
     try {
@@ -203,10 +203,10 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   function onInterrupted(entry: Entry, error: unknown): void {
     if (!(error instanceof TaskInterrupted)) {
       entry.result.reject(error);
-    } else if (error.reason === 'crash' && !entry.hasCrashed && !isClosed) {
-      entry.hasCrashed = true;
+    } else if (['crash', 'stopped'].includes(error.reason) && !entry.isRepeated && !isClosed) {
+      entry.isRepeated = true;
       entry.startSpan?.('encoder queue', error.reason);
-      crashed.push(entry);
+      repeated.push(entry);
     } else {
       // No retry after a deadline: it would take as long again.
       const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
@@ -223,7 +223,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
       return resultOf(await submit({ kind: 'encode', job }, jobOptions)) as Buffer;
     },
     stats: () => ({
-      queued: crashed.length + interactive.size + background.size,
+      queued: repeated.length + interactive.size + background.size,
       refused,
       clients: interactive.clients(),
       ...pool.stats(),
@@ -231,7 +231,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     warmUp: () => pool.warmUp(),
     async close() {
       isClosed = true;
-      for (const entry of [...crashed.splice(0), ...interactive.drain(), ...background.drain()]) {
+      for (const entry of [...repeated.splice(0), ...interactive.drain(), ...background.drain()]) {
         drop(entry, overloaded('The service is stopping.'));
       }
       await pool.close();

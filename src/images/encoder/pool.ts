@@ -2,6 +2,7 @@ import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
+import { whenStopped } from './stopped-process.ts';
 
 export type PoolEvent = { readonly pid: number | undefined } & (
   | { readonly kind: 'started' | 'ready' }
@@ -79,7 +80,9 @@ export function createEncoderPool(options: EncoderPoolOptions) {
   }
 
   async function runOn(worker: Worker, task: EncoderTask, deadlineMs: number): Promise<TaskReply> {
+    const { pid } = worker.child;
     const cancelDeadline = options.clock.after(deadlineMs, () => replace(worker, 'deadline'));
+    const endWatch = pid === undefined ? undefined : whenStopped(pid, options.clock, () => replace(worker, 'stopped'));
     try {
       const reply = await worker.child.run(task);
       worker.busy = false;
@@ -88,6 +91,7 @@ export function createEncoderPool(options: EncoderPoolOptions) {
       return reply;
     } finally {
       cancelDeadline();
+      endWatch?.();
     }
   }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 /** From `node:http`. Its `import` would also load WebSocket and fetch at every start. */
 export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -24,7 +24,18 @@ const IDLE_SWEEP_MS = 50;
 export type Listener = ReturnType<typeof createListener>;
 
 export function createListener(server: Server, lifetime: Lifetime = { isClosing: false }) {
+  const connections = new Set<Socket>();
   let closed: Promise<void> | undefined;
+
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+
+  /** Node closes them with idle connections only after their first response. */
+  function closeUnusedConnections(): void {
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  }
 
   /** Refuses new connections, closes idle ones and resolves when the others have closed. */
   function close(): Promise<void> {
@@ -51,7 +62,11 @@ export function createListener(server: Server, lifetime: Lifetime = { isClosing:
      */
     async finish(ms: number, onLastSecond: () => void): Promise<void> {
       // A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time.
-      const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+      const sweep = setInterval(() => {
+        server.closeIdleConnections();
+        // After the requests that have arrived are read.
+        setImmediate(closeUnusedConnections);
+      }, IDLE_SWEEP_MS);
       const cut = setTimeout(() => server.closeAllConnections(), ms);
       const last = setTimeout(onLastSecond, ms - LAST_RESPONSES_MS);
       await close();

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldText, indexedText } from './folded-text.ts';
+import { foldText, hasPhrase, indexedText, tokensOf, wordsOf } from './folded-text.ts';
 import { queryWords } from './search.ts';
 
 describe('foldText', () => {
@@ -25,6 +26,29 @@ describe('indexedText', () => {
   });
 });
 
+describe('hasPhrase', () => {
+  it('is true where the index has the tokens of a word one after the other', () => {
+    const characters = ['星', '図', 'か', '\u3099', 'a', 'b', 'É', '\u0301', '1', ' ', '、', '-'];
+    const text = fc.string({ unit: fc.constantFrom(...characters), maxLength: 12 });
+    fc.assert(
+      fc.property(text, text, (query, described) => {
+        const texts = ` ${wordsOf(indexedText(described)).join(' ')}`;
+        for (const tokens of wordsOf(foldText(query)).map(tokensOf)) {
+          expect(hasPhrase(foldText(described), tokens)).toBe(texts.includes(` ${tokens.join(' ')}`));
+        }
+      }),
+      {
+        numRuns: 300,
+        examples: [
+          ['星図', 'a星、図a'],
+          ['a星', 'ba星'],
+          ['星a図', '星 ab 図'],
+        ],
+      },
+    );
+  });
+});
+
 describe('queryWords', () => {
   it('folds every word', () => {
     expect(queryWords('Slow Súp')).toEqual([['slow'], ['sup']]);
@@ -47,5 +71,10 @@ describe('queryWords', () => {
 
   it('returns at most ten words', () => {
     expect(queryWords('a b c d e f g h i j k l m')).toHaveLength(10);
+  });
+
+  it('returns at most twenty characters of an unspaced script, in all words together', () => {
+    const tokens = queryWords(`図 ${'星'.repeat(50)} 空`);
+    expect(tokens.map(({ length }) => length)).toEqual([1, 19]);
   });
 });

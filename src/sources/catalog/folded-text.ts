@@ -20,6 +20,10 @@ export function foldText(text: string): string {
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** Scripts written without spaces between words. */
 const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+/** At a place where a token of the index may begin. */
+const TOKEN_START =
+  /(?<![\p{L}\p{M}\p{N}])|(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])|(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/uy;
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]*/uy;
 
 /** A text for the full-text index: folded, with each character of an unspaced script as its own word. */
 export function indexedText(text: string): string {
@@ -34,4 +38,28 @@ export function wordsOf(foldedText: string): string[] {
 /** The words of the full-text index that a folded word consists of. */
 export function tokensOf(word: string): string[] {
   return word.replace(UNSPACED_CHARACTER, ' $& ').trim().split(/ +/);
+}
+
+/**
+ * True if the index has these tokens of one word (`tokensOf`) one after the other in the folded text. The last one may be
+ * the beginning of a longer token.
+ */
+export function hasPhrase(foldedText: string, tokens: readonly string[]): boolean {
+  const [first = ''] = tokens;
+  for (let at = foldedText.indexOf(first); at !== -1; at = foldedText.indexOf(first, at + 1)) {
+    TOKEN_START.lastIndex = at;
+    if (TOKEN_START.test(foldedText) && hasPhraseAt(foldedText, at, tokens)) return true;
+  }
+  return false;
+}
+
+function hasPhraseAt(text: string, start: number, tokens: readonly string[]): boolean {
+  let at = start;
+  return tokens.every((token) => {
+    BETWEEN_WORDS.lastIndex = at;
+    BETWEEN_WORDS.test(text);
+    const isThere = text.startsWith(token, BETWEEN_WORDS.lastIndex);
+    at = BETWEEN_WORDS.lastIndex + token.length;
+    return isThere;
+  });
 }

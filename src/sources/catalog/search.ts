@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { foldText, indexedText, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
+import { foldText, hasPhrase, LAST_CHARACTER, tokensOf, wordsOf } from './folded-text.ts';
 
 /** The limits of a search for titles that start with the query, however many do. */
 const TITLE_LIMITS = {
@@ -102,8 +102,10 @@ const TEXT_LIMITS = {
 
 /** The longest prefix for which the index need not visit each matching word (schema.ts). */
 const MAX_INDEXED_PREFIX = 8;
-/** More words than users type. Each word costs one index lookup. */
+/** More words than users type. */
 const MAX_QUERY_WORDS = 10;
+/** Each token costs an index lookup or two. What follows is ignored. */
+const MAX_QUERY_TOKENS = 20;
 
 /** The tokens of one word: several in a script without spaces. The last one is a prefix. */
 type Tokens = readonly string[];
@@ -183,10 +185,8 @@ export function createTextSearch(db: DatabaseSync, limits = TEXT_LIMITS) {
 
   /** True if adjacent tokens are also adjacent in the channel's texts. */
   function hasPhrases(row: number, phrases: readonly Tokens[]): boolean {
-    const texts = Object.values(selectTexts.get(row) ?? {}).map(
-      (text) => ` ${wordsOf(indexedText(String(text ?? ''))).join(' ')}`,
-    );
-    return phrases.every((tokens) => texts.some((text) => text.includes(` ${tokens.join(' ')}`)));
+    const texts = Object.values(selectTexts.get(row) ?? {}).map((text) => foldText(String(text ?? '')));
+    return phrases.every((tokens) => texts.some((text) => hasPhrase(text, tokens)));
   }
 
   function findCommon(words: readonly Tokens[], firstRows: readonly FirstRows[], channels: number, limit: number) {
@@ -247,9 +247,13 @@ function indexedPrefix(token: string): string {
 }
 
 export function queryWords(query: string): Tokens[] {
-  return distinctPrefixes(wordsOf(foldText(query)))
-    .slice(0, MAX_QUERY_WORDS)
-    .map(tokensOf);
+  const words = distinctPrefixes(wordsOf(foldText(query))).slice(0, MAX_QUERY_WORDS);
+  let left = MAX_QUERY_TOKENS;
+  return words.flatMap((word) => {
+    const tokens = tokensOf(word).slice(0, left);
+    left -= tokens.length;
+    return tokens.length > 0 ? [tokens] : [];
+  });
 }
 
 /** Drops words that another word implies: whatever starts with "cook" also starts with "co". */

@@ -6,7 +6,7 @@ import { testChannel } from '../../test/helpers/fake-source.ts';
 import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { ImageStore } from '../image-store/images.ts';
-import { createChanges } from '../store/changes.ts';
+import { createEpochs } from '../lib/epoch.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals } from './originals.ts';
@@ -35,7 +35,7 @@ async function digest(bytes: Buffer) {
     cache: createReadThrough<Original>({
       store: memoryStore(),
       ...CACHE_POLICY.originals,
-      changes: createChanges(),
+      epochs: createEpochs(),
       clock,
       maxMemoryBytes: MEBIBYTE,
     }),

@@ -3,10 +3,11 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Converter } from '@apiture/openapi-down-convert';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../test/helpers/app.ts';
 
-/* How other programs read /openapi.json: a linter, two generators of typed clients and a proxy that compares responses with it. */
+/* How other programs read /openapi.json: a linter, two generators of typed clients, and two that compare responses with it. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PACKAGES = join(ROOT, 'tools/node_modules');
@@ -14,6 +15,7 @@ const REDOCLY = join(PACKAGES, '@redocly/cli/bin/cli.js');
 const GENERATOR = join(PACKAGES, 'openapi-typescript/bin/cli.js');
 const ORVAL = join(PACKAGES, 'orval/dist/bin/orval.mjs');
 const PRISM = join(PACKAGES, '@stoplight/prism-cli/dist/index.js');
+const DREDD = join(PACKAGES, 'dredd/bin/dredd');
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 
 const run = promisify(execFile);
@@ -159,4 +161,49 @@ test('every example works, and Prism finds no difference between its response an
   } finally {
     prism.kill();
   }
+});
+
+interface DocumentedResponse {
+  readonly $ref?: string;
+  readonly description: string;
+  readonly content: Readonly<Record<string, unknown>>;
+}
+
+interface Document30 {
+  readonly paths: Record<string, { parameters?: unknown; get: { responses: Record<string, DocumentedResponse> } }>;
+  readonly components: { readonly responses: Record<string, DocumentedResponse> };
+}
+
+/**
+ * The document as Dredd reads it. It knows OpenAPI 3.0 only, and requests every response of every method in every media type
+ * with every header field: here, the successful response of each GET, in one type, without fields.
+ */
+function documentForDredd(document: object): Document30 {
+  const { paths, components, ...rest } = new Converter(document).convert() as Document30;
+  function reduced({ parameters, get }: Document30['paths'][string]) {
+    const documented = get.responses['200'] as DocumentedResponse;
+    const name = documented.$ref?.split('/').at(-1);
+    const { description, content } = (
+      name === undefined ? documented : components.responses[name]
+    ) as DocumentedResponse;
+    const types = Object.keys(content);
+    const type = types.find((one) => one === 'image/avif') ?? types[0] ?? '';
+    const sent = type === 'application/json' ? `${type}; charset=utf-8` : type;
+    const responses = { 200: { description, content: { [sent]: content[type] } } };
+    return { parameters, get: { ...get, responses } };
+  }
+  return {
+    ...rest,
+    components,
+    paths: Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, reduced(item)])),
+  };
+}
+
+test('Dredd passes for every path', async () => {
+  const document = documentForDredd((await service.get('/openapi.json')).json<object>());
+  await writeFile(join(directory, 'openapi-3.0.json'), JSON.stringify(document));
+  const { code, stdout } = await runTool(DREDD, 'openapi-3.0.json', base, '--loglevel=error');
+  expect(code, stdout).toBeUndefined();
+  const count = Object.keys(document.paths).length;
+  expect(stdout).toMatch(new RegExp(`${count} passing, 0 failing, 0 errors, 0 skipped, ${count} total`));
 });

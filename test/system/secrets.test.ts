@@ -24,13 +24,18 @@ function expectNoSecretIn(what: string, written: string): void {
   for (const form of FORMS) expect(written.includes(form), `${form} in ${what}:\n${written}`).toBe(false);
 }
 
-/** An upstream that repeats the request in its responses, as some do in errors. Every response is another failure. */
+/**
+ * An upstream that repeats the request in its responses, as some do in errors. Every response under a path is another
+ * failure. Those after which a source is paused come last.
+ */
 function createTalkativeUpstream() {
-  const statuses = [400, 403, 429, 500, 200, 302];
-  let calls = 0;
+  const statuses = [500, 200, 302, 400, 403, 429];
+  const calls = new Map<string, number>();
   return (request: IncomingMessage, response: ServerResponse) => {
-    calls += 1;
-    const status = statuses[calls % statuses.length] ?? 500;
+    const [path = ''] = (request.url ?? '').split('?');
+    const call = calls.get(path) ?? 0;
+    calls.set(path, call + 1);
+    const status = statuses[call % statuses.length] ?? 500;
     const told = JSON.stringify({ error: { message: `refused: ${request.url} ${JSON.stringify(request.headers)}` } });
     const location = `https://elsewhere.example/?key=${request.headers['x-goog-api-key']}`;
     response.writeHead(status, { 'content-type': 'application/json', location }).end(told);

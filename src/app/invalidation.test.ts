@@ -35,6 +35,7 @@ async function setUp(erase: (removal: Removal) => Promise<{ files: number; bytes
       },
       position: () => position,
     },
+    unfinished: new Set(),
     store: {
       async erase(removal: Removal) {
         erased.push(removal);

@@ -14,6 +14,7 @@ import { createFailSoftStore } from '../store/fail-soft.ts';
 import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
+import type { Removal } from '../store/removal.ts';
 import type { ErasableStore, SharedStore } from '../store/store.ts';
 
 /** All caches and stores, in memory, on disk and in Redis. */
@@ -23,6 +24,8 @@ export interface Stores {
   readonly sharedStore: SharedStore | undefined;
   /** `cache.db` or Redis. Its failures are misses. */
   readonly store: ErasableStore;
+  /** What `store` has not erased yet. Until then it is not used. */
+  readonly unfinished: Set<Removal>;
   readonly images: ImageStore;
   readonly caches: {
     readonly records: ReadThrough<ChannelEntry>;
@@ -64,9 +67,11 @@ export async function createStores(config: Config, runtime: Runtime, options: St
   const backingStore = chooseStore(config).open({ runtime, connection: redis, startPosition, onRefused });
   // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
   const opening = backingStore.get('opening').catch(() => undefined);
+  const unfinished = new Set<Removal>();
   const store = createFailSoftStore({
     store: backingStore,
     runtime,
+    unfinished,
     readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
   });
   const images = createImageStore({
@@ -121,6 +126,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     redis,
     sharedStore: 'receive' in backingStore ? backingStore : undefined,
     store,
+    unfinished,
     images,
     caches,
     opened: () => withinMs(clock, opening, STORE_OPEN_MS),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { createTestRuntime } from '../../test/helpers/runtime.ts';
+import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
+import { createFailSoftStore } from '../store/fail-soft.ts';
 import { EVERYTHING, type Removal, removalOf } from '../store/removal.ts';
 import { createPurge, RemovalDelayed, type Unfinished } from './purge.ts';
 
@@ -15,7 +16,6 @@ function setUp() {
   const states: [problem: string | null, error: unknown][] = [];
   let failure: Error | undefined;
   let saved: Unfinished = { store: [], images: [] };
-  const { health, epochs } = createTestRuntime({ clock });
   const stores = {
     // Only a purge by name looks there.
     caches: {} as Parameters<typeof createPurge>[0]['stores']['caches'],
@@ -34,15 +34,18 @@ function setUp() {
       },
     },
   };
-  const report: typeof health.report = (_component, problem, error) => states.push([problem, error]);
-  const create = () =>
-    createPurge({
-      stores,
-      runtime: { clock, epochs, health: { ...health, report } },
+  /** Like a start. */
+  function create() {
+    const runtime = createTestRuntime({ clock });
+    runtime.health.report = (_component, problem, error) => states.push([problem, error]);
+    return createPurge({
+      stores: { ...stores, unfinished: new Set() },
+      runtime,
       onUnfinished(unfinished) {
         saved = unfinished;
       },
     });
+  }
   return {
     clock,
     create,
@@ -131,4 +134,36 @@ test('nothing is retried after close', async () => {
   fail(undefined);
   clock.advance(60_000);
   expect(removed.redis).toEqual([]);
+});
+
+test('the store is used again after many failed removals, which are bounded', async () => {
+  const clock = createManualClock();
+  const runtime = createTestRuntime({ clock });
+  const unfinished = new Set<Removal>();
+  let isFailing = true;
+  const backing = {
+    get: async () => ({ value: 'value', storedAtMs: 1 }),
+    set: async () => undefined,
+    async erase() {
+      if (isFailing) throw new Error('down');
+      return {};
+    },
+    close: async () => undefined,
+  };
+  const store = createFailSoftStore({ store: backing, runtime, unfinished, readTimeoutMs: 60_000 });
+  const caches = {} as Parameters<typeof createPurge>[0]['stores']['caches'];
+  const images = { erase: async () => ({ files: 0, bytes: 0 }) };
+  const purge = createPurge({ stores: { caches, store, unfinished, images }, runtime });
+  for (let count = 0; count < 1_000; count += 1) {
+    await expect(purge.remove(removalOf([`UC${count}`]))).rejects.toThrow(RemovalDelayed);
+  }
+  const { entries = 0, maxEntries = 0 } = heldBy(runtime, 'removals that failed');
+  expect([entries <= maxEntries, unfinished.size <= maxEntries, await store.get('key')]).toEqual([
+    true,
+    true,
+    undefined,
+  ]);
+  isFailing = false;
+  await clock.passTimer(1_000);
+  await expect.poll(() => store.get('key')).toEqual({ value: 'value', storedAtMs: 1 });
 });

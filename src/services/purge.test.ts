@@ -59,6 +59,7 @@ beforeEach(async () => {
   purge = createPurge({
     stores: {
       caches,
+      unfinished: new Set(),
       store: {
         async erase(removal) {
           erased.push(removal);

@@ -28,9 +28,11 @@ interface PurgeOptions {
   readonly stores: {
     readonly caches: { readonly records: ReadThrough<ChannelEntry>; readonly names: ReadThrough<string> };
     readonly store: Pick<ErasableStore, 'erase' | 'isShared'>;
+    /** What the store has not erased yet. */
+    readonly unfinished: Set<Removal>;
     readonly images: Pick<ImageStore, 'erase'>;
   };
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'holders'>;
   /** Called with each change, so that the next start can resume. */
   readonly onUnfinished?: (unfinished: Unfinished) => void;
 }
@@ -52,8 +54,10 @@ interface Part {
 const RETRY_MS = 1_000;
 /** A service has ten seconds to stop. The next start completes the removal. */
 const CLOSE_MS = 5_000;
-/** More removals become one removal of everything. */
-const MAX_UNFINISHED = 100;
+/** More failed removals become one removal of everything. */
+const MAX_FAILED = 100;
+/** A channel ID or name in a set. */
+const BYTES_PER_NAME = 100;
 
 /**
  * Removes data from memory, store and images. The current epoch ends, so that work that has begun keeps no results. The
@@ -80,10 +84,10 @@ export interface Purge {
 export function createPurge({ stores, runtime, onUnfinished }: PurgeOptions): Purge {
   const { caches, store, images } = stores;
   const { records, names } = caches;
-  const { clock, epochs, health } = runtime;
+  const { clock, epochs, health, holders } = runtime;
   const storePart: Part = {
     name: store.isShared === true ? 'Redis' : 'cache.db',
-    unfinished: new Set(),
+    unfinished: stores.unfinished,
     failed: new Set(),
     erase: async (removal) => ({ entries: await store.erase(removal) }),
   };
@@ -100,6 +104,12 @@ export function createPurge({ stores, runtime, onUnfinished }: PurgeOptions): Pu
   const running = new Set<Promise<unknown>>();
   let cancelRetry: (() => void) | undefined;
   let isClosed = false;
+
+  holders.add('removals that failed', () => {
+    const failed = parts.flatMap((part) => [...part.failed]);
+    const named = failed.reduce((sum, { channelIds, names }) => sum + channelIds.length + names.length, 0);
+    return { entries: failed.length, maxEntries: parts.length * MAX_FAILED, bytes: named * BYTES_PER_NAME };
+  });
 
   function save(): void {
     onUnfinished?.({ store: [...storePart.unfinished], images: [...imagesPart.unfinished] });
@@ -120,6 +130,7 @@ export function createPurge({ stores, runtime, onUnfinished }: PurgeOptions): Pu
       return purged;
     } catch (error) {
       part.failed.add(removal);
+      if (part.failed.size > MAX_FAILED) join(part);
       report(error);
       scheduleRetry();
       throw error;
@@ -132,7 +143,6 @@ export function createPurge({ stores, runtime, onUnfinished }: PurgeOptions): Pu
 
   async function retry(): Promise<void> {
     for (const part of parts) {
-      if (part.failed.size > MAX_UNFINISHED) join(part);
       for (const removal of [...part.failed]) await removeFrom([part], removal).catch(() => undefined);
     }
     report();

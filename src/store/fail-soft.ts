@@ -1,6 +1,6 @@
 import type { Runtime } from '../lib/runtime.ts';
 import { epochOfWork, withinMs } from '../lib/work.ts';
-import { covers, type Removal } from './removal.ts';
+import type { Removal } from './removal.ts';
 import type { ErasableStore, NewEntry, StoredEntry } from './store.ts';
 
 interface FailSoftStoreOptions {
@@ -8,6 +8,8 @@ interface FailSoftStoreOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'health' | 'holders'>;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
+  /** What is not erased yet. Whoever repeats an erasure may replace several by one that removes at least as much. */
+  readonly unfinished: Set<Removal>;
 }
 
 /** Writes that wait for a slow disk or Redis must not fill the memory. */
@@ -22,13 +24,12 @@ const WRITE_OVERHEAD_BYTES = 500;
  * in a later call, it is not used, because it may contain removed data. Calls wait for an erasure as long as for a read.
  */
 export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStore {
-  const { store, readTimeoutMs } = options;
+  const { store, readTimeoutMs, unfinished } = options;
   const { isShared = false } = store;
   const { clock, health, holders } = options.runtime;
   /** A full disk can still be read, so a successful read says nothing about writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
-  const unfinished = new Set<Removal>();
   const erasing = new Set<Promise<unknown>>();
   let writtenBytes = 0;
 
@@ -99,7 +100,7 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
       const erasure = store.erase(removal).finally(() => erasing.delete(erasure));
       erasing.add(erasure);
       const erased = await erasure;
-      for (const other of [...unfinished]) if (covers(removal, other)) unfinished.delete(other);
+      unfinished.delete(removal);
       return erased;
     },
     async close() {

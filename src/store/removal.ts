@@ -23,11 +23,6 @@ export function removalOf(channelIds: readonly string[], names: readonly string[
   return { channelIds, names, includesImages: true };
 }
 
-/** True if the first removes everything that the second does. */
-export function covers(first: Removal, second: Removal): boolean {
-  return first === second || (first.channelIds === 'all' && (first.includesImages || !second.includesImages));
-}
-
 const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 
 export const isRemoval = fields<Removal>({

@@ -12,7 +12,6 @@ import {
 import {
   jsonResponse,
   OWN_RESPONSES,
-  ownResponse,
   type ReplayResponse,
   readResponses,
 } from '../../test/helpers/replay-responses.ts';
@@ -299,82 +298,6 @@ describe('the doctor for the official API', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('YOUTUBE_API_KEY');
     expect(replay.calls).toEqual([]);
-  });
-});
-
-describe('the doctor for the ways to a record', () => {
-  const BUILT_IN = '2.20260630.03.00';
-  const NAMED = '2.20270101.01.00';
-  const WITHOUT_HEADERS = 'way: JSON calls';
-  const WITH_HEADERS = 'way: JSON calls with headers';
-  const HTML = 'way: HTML page';
-
-  const waysIn = ({ fields }: DoctorReport) =>
-    Object.fromEntries(
-      fields
-        .filter(({ field }) => field.startsWith('way: '))
-        .map(({ field, state, value, note }) => [field, [state, value, note]]),
-    );
-
-  async function startRefusing({ accepted = [] as string[], hasAboutPages = true } = {}): Promise<void> {
-    const clientVersions = { accepted: new Set(accepted), acceptsWithoutHeaders: false, named: NAMED };
-    replay = await startReplayServer({ clientVersions, hasAboutPages });
-  }
-
-  it('tries each, and names the one in use', async () => {
-    await startUpstream();
-    expect(waysIn(await report(LIGHTHOUSE))).toEqual({
-      [WITHOUT_HEADERS]: ['fine', BUILT_IN, 'in use'],
-      [WITH_HEADERS]: ['fine', BUILT_IN, null],
-      [HTML]: ['fine', 'page and About panel', null],
-    });
-  });
-
-  it.each(['@BellRockLight', LIGHTHOUSE])('uses headers where calls without are refused, for %s', async (asked) => {
-    await startRefusing({ accepted: [NAMED] });
-    const found = await report(asked);
-    expect([found.exitCode, found.failure]).toEqual([1, null]);
-    expect(waysIn(found)).toEqual({
-      [WITHOUT_HEADERS]: ['unreadable', null, expect.stringContaining('INVALID_ARGUMENT')],
-      [WITH_HEADERS]: ['fine', NAMED, 'in use'],
-      [HTML]: ['fine', 'page and About panel', null],
-    });
-  });
-
-  it('uses the HTML page where all calls are refused, and finds every field in it', async () => {
-    await startRefusing();
-    const found = await report(LIGHTHOUSE);
-    expect([found.exitCode, found.failure]).toEqual([1, null]);
-    expect(waysIn(found)).toEqual({
-      [WITHOUT_HEADERS]: ['unreadable', null, expect.stringContaining('INVALID_ARGUMENT')],
-      [WITH_HEADERS]: ['unreadable', null, expect.stringContaining('INVALID_ARGUMENT')],
-      [HTML]: ['fine', 'page and About panel', 'in use'],
-    });
-    const others = found.fields.filter(({ field, state }) => !field.startsWith('way: ') && state !== 'fine');
-    expect(others.map(({ field }) => field)).toEqual(['search']);
-    expect(found.fields.find(({ field }) => field === 'country')?.path).toContain('showEngagementPanelEndpoint');
-  });
-
-  it('reports that no way works', async () => {
-    await startRefusing({ hasAboutPages: false });
-    const found = await report(LIGHTHOUSE);
-    expect([found.exitCode, found.failure?.code]).toEqual([1, 'upstream_invalid']);
-    expect(waysIn(found)[HTML]).toEqual(['unreadable', null, expect.stringMatching(/in use; .*status 404/)]);
-  });
-
-  it('reports an HTML page without the panel that its header leads to', async () => {
-    await startUpstream();
-    const data = JSON.stringify(ownResponse('browseId', 'UCreplayHeaderToken00012'));
-    replay.misbehave('about-page', respondWithStatus(200, {}, `<script>var ytInitialData = ${data};</script>`));
-    expect(waysIn(await report(LIGHTHOUSE))[HTML]).toEqual(['unreadable', null, 'The page lacks its About panel.']);
-  });
-
-  it('reports that YouTube no longer names a version', async () => {
-    await startUpstream();
-    replay.misbehave('version', respondWithStatus(404));
-    const found = await report(LIGHTHOUSE);
-    expect([found.exitCode, stateOf(found, WITH_HEADERS)]).toEqual([1, 'unreadable']);
-    expect(waysIn(found)[WITH_HEADERS]?.[2]).toContain('sw.js_data: status 404');
   });
 });
 

@@ -55,6 +55,8 @@ export async function purgeAcrossInstances(context: FaultContext, times: number)
   }
 }
 
+const CHANGES = ['purges', 'removals', 'imports'] as const;
+type Change = (typeof CHANGES)[number];
 /** What happens during a change. Stored data may be lost by it, but nothing old may return. */
 const TROUBLES = [
   'none',
@@ -94,7 +96,8 @@ export async function changeSeveralInstances(context: FaultContext, rounds: numb
         await instances[failing].ended;
       }
       if (trouble === 'Redis hangs') redis.freeze();
-      const change = await changeOnce(context, dataDirs, instances[changing], channel);
+      const wanted = CHANGES[round % CHANGES.length] as Change;
+      const change = await changeOnce(wanted, context, dataDirs, instances[changing], channel);
       counts[change] += 1;
       await sleep(Math.random() * MAX_HANG_MS);
       redis.thaw();
@@ -147,18 +150,19 @@ async function importColour(context: FaultContext, dataDirs: readonly string[], 
   currentColours.set(channel, colour);
 }
 
+/** A channel that is not in the catalogs is imported in any case. */
 async function changeOnce(
+  wanted: Change,
   context: FaultContext,
   dataDirs: readonly string[],
   instance: FaultService,
   channel: Channel,
-): Promise<'imports' | 'removals' | 'purges'> {
-  const draw = Math.random();
-  if (!currentColours.has(channel) || draw < 0.4) {
+): Promise<Change> {
+  if (!currentColours.has(channel) || wanted === 'imports') {
     await importColour(context, dataDirs, channel);
     return 'imports';
   }
-  if (draw < 0.6) {
+  if (wanted === 'removals') {
     for (const dataDir of dataDirs) remove(dataDir, channel);
     currentColours.delete(channel);
     return 'removals';

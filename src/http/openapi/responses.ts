@@ -53,7 +53,7 @@ export const HEADER_FIELDS = {
     'For shared caches (RFC 9213): the time until they ask again, while a smaller encoding of the image is to come.',
     'public, max-age=30',
   ),
-  'X-Accel-Expires': sometimes('The same for nginx, in seconds.', '30'),
+  'X-Accel-Expires': sometimes('For nginx, in seconds: the same, or how long it may store a 451.', '30'),
   'Content-Disposition': always(
     'The name under which a browser saves the image.',
     'inline; filename="UCPennantSample00000001A-tv.avif"',
@@ -163,6 +163,7 @@ function problemOf(status: string, codes: readonly ErrorCode[]): ResponseSchema 
   const fields: FieldName[] = ['Cache-Control', 'Cache-Status', 'Vary'];
   if (codes.some((code) => 'retryAfterSeconds' in PROBLEMS[code])) fields.push('Retry-After');
   if (status === '405') fields.push('Allow');
+  if (codes.some((code) => 'nginxSeconds' in PROBLEMS[code])) fields.push('X-Accel-Expires');
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].description}`).join(' '),
     headers: headersOf(fields),

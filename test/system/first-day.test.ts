@@ -86,10 +86,6 @@ async function startUnit({ root }: Machine) {
     );
   const [cwd] = valuesOf('WorkingDirectory');
   const env = Object.fromEntries(valuesOf('Environment').map((line) => line.split(/=(.*)/s, 2) as [string, string]));
-  for (const command of valuesOf('ExecStartPre')) {
-    const [program = '', ...args] = command.split(' ');
-    await run(program, args, { cwd, env });
-  }
   const [program = '', ...args] = valuesOf('ExecStart')[0]?.split(' ') ?? [];
   const { child, ended, output, printed } = startProcess(program, args, { cwd, env });
   onTestFinished(() => void child.kill('SIGKILL'));

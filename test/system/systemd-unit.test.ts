@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { findSystemd } from '../helpers/installed.ts';
+import { runCommand, startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const run = promisify(execFile);
@@ -86,11 +87,41 @@ describe.skipIf(!findSystemd())('systemd-analyze', () => {
   });
 });
 
+test.each([
+  ['a full disk', 'disk is full', fillDisk],
+  ['a damaged catalog', 'is damaged', damageCatalog],
+  ['a DATA_DIR that is a file', 'cache: cannot be used', (dataDir: string) => writeFile(dataDir, '')],
+])('the unit’s commands start the service despite %s', async (_fault, logged, make) => {
+  const dataDir = join(directory, 'data');
+  if ((await make(dataDir)) === 'skipped') return;
+  const env = { DATA_DIR: dataDir, SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: 'http://127.0.0.1:9' };
+  const argsOf = (command: string) => command.split(' ').slice(1);
+  for (const args of valuesOf('ExecStartPre').map(argsOf))
+    expect(await runCommand(args, { directory, env })).toMatchObject({ exitCode: 0 });
+  expect(valuesOf('ExecStart').map(argsOf)).toEqual([['serve']]);
+  const service = await startService({ directory, env });
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  expect((await fetch(`${service.base}/`)).status).toBe(200);
+  await fetch(`${service.base}/UCPennantSample00000001A/avatar`);
+  await expect.poll(service.output).toContain(logged);
+});
+
+async function damageCatalog(dataDir: string): Promise<void> {
+  await mkdir(dataDir);
+  await writeFile(join(dataDir, 'catalog.db'), 'damaged '.repeat(1_000));
+}
+
+/** Only an administrator can mount a small disk. */
+async function fillDisk(dataDir: string): Promise<'skipped' | undefined> {
+  await mkdir(dataDir);
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', dataDir]).status !== 0) return 'skipped';
+  onTestFinished(() => void spawnSync('umount', ['-l', dataDir]));
+  return undefined;
+}
+
 test('the unit runs existing commands as an ordinary user, and allows enough time to stop', async () => {
   const { bin } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8')) as { bin: Record<string, string> };
-  const commands = [...valuesOf('ExecStartPre'), ...valuesOf('ExecStart')].map((command) => command.split(' '));
-  expect(commands.map(([, ...args]) => args)).toEqual([['serve', '--check'], ['serve']]);
-  for (const [program] of commands) expect(program).toBe(`/opt/pennant/node_modules/.bin/${Object.keys(bin)[0]}`);
+  expect(valuesOf('ExecStart')).toEqual([`/opt/pennant/node_modules/.bin/${Object.keys(bin)[0]} serve`]);
   expect(valuesOf('User')).not.toContain('root');
   // The service ends within 10 s of SIGTERM.
   expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(10);

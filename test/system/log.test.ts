@@ -93,6 +93,24 @@ describe('a reader of the log that stops reading', () => {
   });
 });
 
+test('standard output that is no terminal gets lines of JSON only, with what a terminal would show', async () => {
+  const service = await start({ LOG_LEVEL: 'error', SOURCES: 'catalog' });
+  expect((await fetch(`${service.base}/channel/UCPennantSample00000001A`)).status).toBe(200);
+  service.child.kill('SIGTERM');
+  expect(await service.closed).toBe(0);
+  const texts = service.stdout().trimEnd().split('\n');
+  expect(texts.map((text) => JSON.parse(text))).toEqual([
+    {
+      level: 30,
+      time: expect.any(String),
+      examples: expect.arrayContaining([`http://localhost:${service.port}/api/channel/pennantsample?type=handle`]),
+      playground: `${service.inside.replace('127.0.0.1', 'localhost')}/playground/`,
+      msg: `Pennant listens on 127.0.0.1:${service.port}`,
+    },
+  ]);
+  expect(service.stderr()).toBe('');
+});
+
 test('a log that cannot be written prevents no response, and a command reports it in one line', async () => {
   const directory = await createTemporaryDirectory();
   // Every write to /dev/full fails as on a full disk.

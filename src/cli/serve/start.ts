@@ -50,7 +50,7 @@ export async function startService(
     if (consolePort === 0) await service.console.close();
     else await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
     stop.hasStarted = true;
-    stdout.write(greeting(config, service, await firstExample(service)));
+    reportStart(describeStart(config, service, await firstExample(service)), stdout, logger);
     service.warmUp();
     service.startBackgroundWork();
   }
@@ -148,25 +148,43 @@ async function firstExample({ examples }: App): Promise<ExampleChannel | undefin
   return (await withinMs(systemClock, examples(), EXAMPLE_MS))?.[0];
 }
 
-function greeting(
+interface Start {
+  readonly message: string;
+  /** URLs that respond. */
+  readonly examples: readonly string[];
+  readonly playground?: string;
+}
+
+function describeStart(
   { host, baseUrls, consoleHost, consolePort }: Config,
   service: App,
   example: ExampleChannel | undefined,
-): string {
+): Start {
   const base = baseUrls[0] ?? `http://localhost:${portOf(service.http)}`;
-  const listens = `Pennant listens on ${host}:${portOf(service.http)}.`;
   const paths = example && [
     recordPathOf(example),
     ...(example.hasBanner ? [`/${example.channelId}/tv`] : []),
     searchPathOf(example),
   ];
-  const examples =
-    paths === undefined ? `${listens}\n` : `${listens} Try:\n${paths.map((path) => `  ${base}${path}\n`).join('')}`;
-  if (consolePort === 0) return examples;
   // The private listener accepts its own address and names of this machine.
   const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(consoleHost);
   const name = isLocal ? 'localhost' : consoleHost.includes(':') ? `[${consoleHost}]` : consoleHost;
-  return `${examples}Playground: http://${name}:${portOf(service.console)}/playground/\n`;
+  return {
+    message: `Pennant listens on ${host}:${portOf(service.http)}`,
+    examples: paths?.map((path) => base + path) ?? [],
+    ...(consolePort !== 0 && { playground: `http://${name}:${portOf(service.console)}/playground/` }),
+  };
+}
+
+/** A terminal gets text. Anything else gets a line of JSON as all others, whatever the log level is. */
+function reportStart({ message, ...urls }: Start, stdout: CommandContext['stdout'], logger: Logger): void {
+  if (stdout.isTTY !== true) {
+    logger.child({}, { level: 'info' }).info(urls, message);
+    return;
+  }
+  const { examples, playground } = urls;
+  const tries = examples.length === 0 ? '\n' : ` Try:\n${examples.map((url) => `  ${url}\n`).join('')}`;
+  stdout.write(`${message}.${tries}${playground === undefined ? '' : `Playground: ${playground}\n`}`);
 }
 
 function portOf({ server }: Listener): number {

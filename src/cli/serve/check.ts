@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import { imagesDirectory } from '../../image-store/file-names.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
+import { hasOutdatedSamples } from '../../sources/catalog/outdated-samples.ts';
 import { countChannels } from '../../sources/catalog/reader.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { chooseStore } from '../../store/registry.ts';
@@ -66,6 +67,8 @@ async function checkCatalog(dataDir: string): Promise<Finding> {
   const files = ['', '-wal', '-shm'].map((suffix) => `${database}${suffix}`);
   const problem = await findAccessProblem([...files, images], 'read');
   if (problem !== undefined) return { level: 'error', text: problem };
+  if (hasOutdatedSamples(database))
+    return { level: 'ok', text: 'catalog.db has samples of an earlier version: will be created' };
   try {
     const channels = countChannels(database);
     const state = channels === undefined ? 'will be created' : `has ${formatCount(channels, 'channel')}`;

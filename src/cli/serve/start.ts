@@ -13,8 +13,10 @@ import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
 import { withinMs } from '../../lib/work.ts';
 import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
+import { removeAbandonedDrafts, removeOwnDrafts } from '../../sources/catalog/drafts.ts';
+import { removeOutdatedSamples } from '../../sources/catalog/outdated-samples.ts';
 import { findCatalogProblem } from '../../sources/catalog/reader.ts';
-import { CatalogVersionError, catalogPaths, removeOwnDrafts } from '../../sources/catalog/schema.ts';
+import { CatalogVersionError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { type CommandContext, CommandFailure, EXIT, MAX_ADVICE_CHARACTERS, onStopSignal } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
 import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
@@ -31,6 +33,8 @@ export async function startService(
   warnings: readonly string[],
   { version, env, envFile, stdout }: CommandContext,
 ): Promise<never> {
+  const hasNewSamples =
+    config.sources.includes('catalog') && removeOutdatedSamples(catalogPaths(config.dataDir).database);
   const startError = await findStartError(config);
   if (startError !== undefined) throw new OperatorError(printable(startError, MAX_ADVICE_CHARACTERS));
   // The service keeps running when its output cannot be written, for example on a full disk.
@@ -41,14 +45,23 @@ export async function startService(
   const { dataDir, host, port, consoleHost, consolePort } = config;
   const other = markDataDir(dataDir, { pid: process.pid, ports: { PORT: port, CONSOLE_PORT: consolePort } });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
+  if (hasNewSamples) logger.info('catalog: it had samples of an earlier version only, and is created anew');
+  removeAbandonedDrafts(dataDir);
   const stop = listenForStop(dataDir, env, logger);
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
   const service = await buildApp(config, { logger, version, settings: shownSettings(env, envFile.loaded) });
   if (!stop.isRequested) {
-    await bind(service.http, { setting: 'PORT', host, port });
-    // Without a private listener, nobody asks for the history that it samples.
-    if (consolePort === 0) await service.console.close();
-    else await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
+    try {
+      await bind(service.http, { setting: 'PORT', host, port });
+      // Without a private listener, nobody asks for the history that it samples.
+      if (consolePort === 0) await service.console.close();
+      else await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
+    } catch (error) {
+      // Its threads may be writing.
+      await withinMs(systemClock, service.close(), STARTING_STOP_MS);
+      removeOwnDrafts(dataDir);
+      throw error;
+    }
     stop.hasStarted = true;
     reportStart(describeStart(config, service, await firstExample(service)), stdout, logger);
     service.warmUp();

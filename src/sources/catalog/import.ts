@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
+import { createDraftFolder } from './drafts.ts';
 import { MissingImageError, requireWholeImage } from './images.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from './record.ts';
-import { CatalogUnusableError, catalogPaths, createDraftFolder } from './schema.ts';
+import { CatalogUnusableError, catalogPaths } from './schema.ts';
 import { type CatalogWriter, withWriter } from './writer.ts';
 
 /** Large enough for cheap commits, small enough that another import or a removal waits only briefly. */

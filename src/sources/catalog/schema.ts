@@ -1,9 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
-import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
 import { CHANGE_LOG_SCHEMA, nameChangeLog } from './change-log.ts';
 
 export type CatalogPaths = ReturnType<typeof catalogPaths>;
@@ -37,7 +35,7 @@ export const PAGE_CACHE_KIB = 64_000;
  * In `PRAGMA user_version`. The first change of the tables after a release raises it and adds its migration to `createSchema`.
  * Until then, a catalog of another version is refused, because its channels exist nowhere else.
  */
-const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 2;
 
 const SCHEMA = `
   CREATE TABLE channels (
@@ -137,33 +135,3 @@ const PRIMARY_CODE_MASK = 0xff;
 const DAMAGE_CODES = new Set([11, 26]);
 /** SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_MISUSE, SQLITE_RANGE. */
 const BUG_CODES = new Set([1, 19, 20, 21, 25]);
-
-/** A folder in which a new catalog is built before it gets its name. */
-const DRAFT_PREFIX = 'catalog.new-';
-const OWN_PREFIX = `${DRAFT_PREFIX}${process.pid}-`;
-/** Much longer than a draft takes: another process may be writing one. */
-const ABANDONED_MS = 600_000;
-
-/** Creates a folder for a draft, and removes folders that a killed process left behind. */
-export function createDraftFolder(dataDir: string): string {
-  makeDirectory(dataDir);
-  removeDrafts(dataDir, DRAFT_PREFIX, ABANDONED_MS);
-  return mkdtempSync(join(dataDir, OWN_PREFIX));
-}
-
-/** Removes this process's drafts when it ends early. A folder that cannot be removed stays until it counts as abandoned. */
-export function removeOwnDrafts(dataDir: string): void {
-  try {
-    removeDrafts(dataDir, OWN_PREFIX, Number.NEGATIVE_INFINITY);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
-}
-
-function removeDrafts(dataDir: string, prefix: string, minAgeMs: number): void {
-  for (const name of readdirSync(dataDir).filter((each) => each.startsWith(prefix))) {
-    const path = join(dataDir, name);
-    const modifiedAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    if (Date.now() - modifiedAtMs > minAgeMs) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-  }
-}

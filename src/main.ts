@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
+import { nameBuild } from './cli/build.ts';
 import { type Command, type CommandContext, type CommandGroup, EXIT, onStopSignal, runCommand } from './cli/command.ts';
 import { type EnvFile, loadEnvFile } from './config/env-file.ts';
 import { printable } from './domain/printable.ts';
@@ -31,7 +32,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 async function run([first = 'serve', ...rest]: readonly string[], envFile: EnvFile): Promise<number> {
   const { env, stdout, stderr } = process;
   if (first === '--version') {
-    stdout.write(`${version}\n`);
+    stdout.write(`${nameBuild(version)}\n`);
     return EXIT.done;
   }
   if (first === '--help' || first === '-h') {

@@ -7,7 +7,7 @@ import { createBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
 import type { Logger } from '../lib/logger.ts';
-import { addProcessGauges } from '../lib/process-gauges.ts';
+import { addBuildInfo, addProcessGauges } from '../lib/process-gauges.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
@@ -38,6 +38,8 @@ export type App = Awaited<ReturnType<typeof buildApp>>;
 interface BuildOptions extends AppOverrides {
   readonly logger: Logger;
   readonly version: string;
+  /** The version with what tells its builds apart, for the operator. Default: the version. */
+  readonly build?: string;
   /** The settings in force, for the console. */
   readonly settings?: ReturnType<typeof shownSettings>;
 }
@@ -47,10 +49,11 @@ export const FINISH_MS = 8_000;
 
 /** Builds the whole service from the settings. */
 export async function buildApp(config: Config, options: BuildOptions) {
-  const { logger, version, settings = [], clock = systemClock, sources, downloader } = options;
+  const { logger, version, build = version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
   const { metrics, holders, failureLog, health } = runtime;
   addProcessGauges(metrics);
+  addBuildInfo(metrics, build);
 
   // Stored data, and its removal
   const saved = openSavedRemovals(config.dataDir, logger);
@@ -113,7 +116,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     config,
     runtime,
     responseWriter,
-    version,
+    version: build,
     settings,
     http,
     limiter,

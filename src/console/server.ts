@@ -84,7 +84,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   function readiness(): ConsoleResponse {
     const conditions = readConditions(options);
     const isReady = !conditions.some(({ isBlocking }) => isBlocking);
-    return { status: isReady ? 200 : 503, body: { ready: isReady, conditions } };
+    return { status: isReady ? 200 : 503, body: { ready: isReady, conditions, version: options.version } };
   }
 
   /** For the playground. */

@@ -4,6 +4,7 @@ import { type SourceReading, sourceProblems } from './source-status.ts';
 
 /** The components whose state is shown. */
 export interface ShownComponents {
+  /** With what tells its builds apart. */
   readonly version: string;
   readonly runtime: Runtime;
   readonly upstreams: { states(): readonly SourceReading[] };

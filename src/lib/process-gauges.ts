@@ -44,6 +44,15 @@ export function addProcessGauges({ addGauge, addCounter, addSummary }: Metrics):
   });
 }
 
+/** @param version with what tells its builds apart */
+export function addBuildInfo({ addGauge }: Pick<Metrics, 'addGauge'>, version: string): void {
+  addGauge({
+    name: 'pennant_build_info',
+    help: '1, with the version and build of the program, and the version of Node.',
+    read: () => [{ labels: { version, node: process.versions.node }, value: 1 }],
+  });
+}
+
 function countOpenFiles(): number {
   try {
     return readdirSync('/proc/self/fd').length;

@@ -71,7 +71,7 @@ describe('a client version that YouTube refuses', () => {
     const { service, replay } = await start();
     expect((await service.get(RECORD)).status).toBe(502);
     expect((await service.get(QUIET)).status).toBe(200);
-    expect(await onConsole('/readyz')).toEqual({ ready: true, conditions: [] });
+    expect(await onConsole('/readyz')).toMatchObject({ ready: true, conditions: [] });
     const { sources } = await onConsole<{ sources: object[] }>('/state.json');
     expect(sources[0]).toMatchObject({ status: { clientVersion: { version: NEW_VERSION, origin: 'learned' } } });
     const metrics = await onConsole<string>('/metrics');

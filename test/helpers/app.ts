@@ -73,7 +73,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     /** Sends a request to the private listener without a socket, with a loopback name in `Host` by default. */
     console: askConsole,
     /** The response of `/readyz`. */
-    readiness: async (): Promise<{ ready: boolean; conditions: readonly Condition[] }> =>
+    readiness: async (): Promise<{ ready: boolean; conditions: readonly Condition[]; version: string }> =>
       (await askConsole('/readyz')).json(),
     /** The console's state. */
     state: async (): Promise<ConsoleState> => (await askConsole('/state.json')).json(),

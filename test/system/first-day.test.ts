@@ -141,7 +141,7 @@ test.skipIf(!isPossible)(
 
     // 4: it is ready, and serves visitors under its own name, each with a rate limit of their own.
     const inside = `http://127.0.0.1:${consolePort}`;
-    expect(await (await fetch(`${inside}/readyz`)).json()).toEqual({ ready: true, conditions: [] });
+    expect(await (await fetch(`${inside}/readyz`)).json()).toMatchObject({ ready: true, conditions: [] });
     const front = await startFront([port, port, port], WITH_BASE_URL);
     onTestFinished(() => front.stop());
     const ask = (url: string, visitor = '127.0.0.1') =>

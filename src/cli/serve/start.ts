@@ -17,6 +17,7 @@ import { removeAbandonedDrafts, removeOwnDrafts } from '../../sources/catalog/dr
 import { removeOutdatedSamples } from '../../sources/catalog/outdated-samples.ts';
 import { findCatalogProblem } from '../../sources/catalog/reader.ts';
 import { CatalogVersionError, catalogPaths } from '../../sources/catalog/schema.ts';
+import { nameBuild } from '../build.ts';
 import { type CommandContext, CommandFailure, EXIT, MAX_ADVICE_CHARACTERS, onStopSignal } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
 import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
@@ -49,7 +50,8 @@ export async function startService(
   removeAbandonedDrafts(dataDir);
   const stop = listenForStop(dataDir, env, logger);
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
-  const service = await buildApp(config, { logger, version, settings: shownSettings(env, envFile.loaded) });
+  const settings = shownSettings(env, envFile.loaded);
+  const service = await buildApp(config, { logger, version, build: nameBuild(version), settings });
   if (!stop.isRequested) {
     try {
       await bind(service.http, { setting: 'PORT', host, port });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
+import { hashFiles } from '../../lib/file-digest.ts';
 import { hasErrorCode } from '../../lib/file-system.ts';
 
 /** The code of the encoder and of what it imports. */
@@ -13,12 +14,8 @@ const CODE_DIRECTORIES = ['..', '../../domain'].map((name) => join(import.meta.d
  */
 export function readEncoderVersion(): string {
   const hash = createHash('sha256');
-  for (const directory of CODE_DIRECTORIES) {
-    for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()) {
-      const isCode = /\.[jt]s$/.test(name) && !name.includes('.test.');
-      if (isCode) hash.update(`\n${name}\n`).update(readFileSync(join(directory, name)));
-    }
-  }
+  const isCode = (name: string) => /\.[jt]s$/.test(name) && !name.includes('.test.');
+  for (const directory of CODE_DIRECTORIES) hashFiles(hash, directory, isCode);
   return hash.update(readLibraryVersion()).digest('hex').slice(0, 16);
 }
 

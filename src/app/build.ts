@@ -107,9 +107,14 @@ export async function buildApp(config: Config, options: BuildOptions) {
     banners,
     examples,
   });
-  const { http, limiter, refusedClients } = listener;
+  const { http, limiter, refusedClients, unservedRequests } = listener;
   const backgroundWork = createBackgroundWork(
-    [...upstreams.tasks, async () => failureLog.summarize(), async () => health.summarize()],
+    [
+      ...upstreams.tasks,
+      async () => failureLog.summarize(),
+      async () => health.summarize(),
+      async () => unservedRequests.summarize(),
+    ],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
   const privateListener = createConsoleServer({
@@ -121,6 +126,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     http,
     limiter,
     refusedClients,
+    unservedRequests,
     upstreams,
     encoder,
     purge,
@@ -154,6 +160,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
       backgroundWork.stop();
       // Requests that still wait for an encoder then get a 503: a cut connection gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());
+      unservedRequests.summarize();
       await encoder.close();
       await upstreams.close();
       await invalidation.stop();

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Config } from '../config/settings.ts';
 import { createClientIdentification } from '../http/request/client.ts';
 import { createRefusedClients } from '../http/request/refused-clients.ts';
+import { createUnservedRequests } from '../http/response/unserved-requests.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
 import { maxConnectionsFor, readOpenFilesLimit } from '../lib/open-files.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
@@ -38,6 +39,7 @@ export function createPublicListener(options: PublicListenerOptions) {
     },
   });
   const refusedClients = createRefusedClients({ clock });
+  const unservedRequests = createUnservedRequests({ clock, logger, refusedClients });
   const http = createHttpServer({
     clock,
     epochs,
@@ -48,7 +50,7 @@ export function createPublicListener(options: PublicListenerOptions) {
     responseWriter: options.responseWriter,
     limiter,
     clients,
-    refusedClients,
+    unservedRequests,
     channels: options.channels,
     channelBatches: options.channelBatches,
     searches: options.searches,
@@ -68,12 +70,13 @@ export function createPublicListener(options: PublicListenerOptions) {
   });
   limitConnections(http.server, runtime);
   holders.add('refused networks', () => refusedClients.stats());
+  holders.add('requests that got 429 or 5xx', unservedRequests.stats);
   metrics.addGauge({
     name: 'pennant_refused_networks',
     help: 'Networks of clients that the rate limit refused in the last minutes.',
     read: () => refusedClients.stats().entries,
   });
-  return { http, limiter, refusedClients };
+  return { http, limiter, refusedClients, unservedRequests };
 }
 
 /** Without a limit, idle connections would use up the files that the service needs itself. */

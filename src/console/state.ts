@@ -12,7 +12,8 @@ export interface ShownComponents {
     stats(): Readonly<Record<'queued' | 'running' | 'processes' | 'refused' | 'restarts', number>>;
   };
   readonly limiter: { stats(): { readonly entries: number; readonly evicted: number } };
-  readonly refusedClients: { list(limit: number): readonly { readonly network: string; readonly refused: number }[] };
+  readonly refusedClients: { list(limit: number): readonly RefusedNetwork[] };
+  readonly unservedRequests: { recentFailures(): readonly RecentFailure[] };
   readonly http: { isClosing(): boolean };
   readonly settings: readonly {
     readonly name: string;
@@ -21,6 +22,26 @@ export interface ShownComponents {
     /** Where the value comes from. */
     readonly origin: string;
   }[];
+}
+
+/** A network whose clients were refused. Times are milliseconds since 1970. */
+interface RefusedNetwork {
+  readonly network: string;
+  readonly refused: number;
+  readonly lastAtMs: number;
+}
+
+/** Failures with the same reason. Times are milliseconds since 1970. */
+interface RecentFailure {
+  readonly status: number;
+  readonly code: string;
+  readonly reason: string;
+  readonly count: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  /** Of the latest one. */
+  readonly requestId: string;
+  readonly path: string;
 }
 
 /** A problem because of which the service should get no traffic, or works with restrictions. */
@@ -37,7 +58,7 @@ const SHOWN_NETWORKS = 20;
 export type ConsoleState = ReturnType<typeof readState>;
 
 export function readState(components: ShownComponents, startedAtMs: number, history: History) {
-  const { version, runtime, upstreams, encoder, limiter, refusedClients, settings } = components;
+  const { version, runtime, upstreams, encoder, limiter, refusedClients, unservedRequests, settings } = components;
   const now = readSample(components);
   const { entries: clients, evicted } = limiter.stats();
   return {
@@ -54,6 +75,7 @@ export function readState(components: ShownComponents, startedAtMs: number, hist
     stores: runtime.holders.read(),
     limiter: { clients, evicted },
     refusedNetworks: refusedClients.list(SHOWN_NETWORKS),
+    failures: unservedRequests.recentFailures(),
   };
 }
 

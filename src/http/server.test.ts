@@ -25,6 +25,7 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
       limitOverrides: [],
     }),
     baseUrls: [],
+    unservedRequests: { note: () => undefined },
     ...{ clock, holders, metrics },
     responseWriter: createResponseWriter({ runtime: { clock, holders, metrics } }),
     failureLog: {

@@ -143,9 +143,10 @@ describe('the state', () => {
     for (let asked = 0; asked < 2; asked += 1) await ask('2001:db8:17:99::1');
     const { refusedNetworks, recent } = await service.state();
     expect(recent.requests).toMatchObject({ responded: 3, mistaken: 0, refused: 4 });
+    const lastAtMs = service.clock.now();
     expect(refusedNetworks).toEqual([
-      { network: '203.0.113.0/24', refused: 3 },
-      { network: '2001:db8:17::/48', refused: 1 },
+      { network: '203.0.113.0/24', refused: 3, lastAtMs },
+      { network: '2001:db8:17::/48', refused: 1, lastAtMs },
     ]);
     service.clock.advance(600_000);
     expect((await service.state()).refusedNetworks).toEqual([]);

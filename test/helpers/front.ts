@@ -49,6 +49,8 @@ export async function startFront(instancePorts: readonly number[], edits: readon
   return {
     port,
     base: `http://127.0.0.1:${port}`,
+    /** The lines of its log, oldest first. */
+    log: async () => (await readFile(join(directory, 'access.log'), 'utf8')).trimEnd().split('\n'),
     /** The directory of its image cache. */
     cacheDirectory: join(directory, 'images'),
     async stop() {

@@ -139,6 +139,18 @@ describeWithNginx('a request to an instance', () => {
   });
 });
 
+describeWithNginx('the log', () => {
+  test('has the request ID of each response, whoever sent it', async () => {
+    instances.handler = respondWithJson({}, 503, { 'cache-control': 'no-store', 'x-request-id': 'q3T1xKZ0fUvB-7' });
+    expect((await ask(`/channel/${ID}`)).headers.get('x-request-id')).toBe('q3T1xKZ0fUvB-7');
+    const ownError = '/nginx-response-malformed-request';
+    const { requestId } = (await (await ask(ownError)).json()) as { requestId: string };
+    const lineOf = async (path: string) => (await front.log()).findLast((line) => line.includes(`GET ${path} `));
+    await expect.poll(() => lineOf(`/channel/${ID}`)).toMatch(/" 503 \d+ [\d.]+ id=q3T1xKZ0fUvB-7 cache=/);
+    await expect.poll(() => lineOf(ownError)).toContain(` id=${requestId} cache=`);
+  });
+});
+
 describeWithNginx('a response other than an image', () => {
   test.each([
     ['a record', '/api/channel/x?type=handle', 200, 'public, max-age=3000'],

@@ -23,26 +23,29 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }) {
   }
 
   /** The refusals of each network in both periods. */
-  function countRefused(): Map<string, number> {
+  function countRefused(): Map<string, Refusals> {
     startPeriodIfDue();
-    const counts = new Map<string, number>();
-    for (const period of periods) {
-      for (const [network, count] of period.entries()) counts.set(network, (counts.get(network) ?? 0) + count);
+    const all = new Map<string, Refusals>();
+    // The previous one first: the time of the latest refusal is in the other.
+    for (const period of periods.toReversed()) {
+      for (const [network, { count, lastAtMs }] of period.entries()) {
+        all.set(network, { count: count + (all.get(network)?.count ?? 0), lastAtMs });
+      }
     }
-    return counts;
+    return all;
   }
 
   return {
     note(address: string): void {
       startPeriodIfDue();
       const network = cutAddress(address);
-      periods[0].set(network, (periods[0].get(network) ?? 0) + 1);
+      periods[0].set(network, { count: (periods[0].get(network)?.count ?? 0) + 1, lastAtMs: clock.now() });
     },
 
-    /** The networks with the most refusals in the last five to ten minutes, most first. */
+    /** The networks with the most refusals in the last five to ten minutes, most first, with the time of the latest. */
     list: (limit: number) =>
       [...countRefused()]
-        .map(([network, refused]) => ({ network, refused }))
+        .map(([network, { count: refused, lastAtMs }]) => ({ network, refused, lastAtMs }))
         .sort((a, b) => b.refused - a.refused)
         .slice(0, limit),
 
@@ -50,7 +53,13 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }) {
   };
 }
 
-function createPeriod(): LRUCache<string, number> {
+interface Refusals {
+  readonly count: number;
+  /** Milliseconds since 1970. */
+  readonly lastAtMs: number;
+}
+
+function createPeriod(): LRUCache<string, Refusals> {
   return new LRUCache({ max: MAX_NETWORKS });
 }
 

@@ -31,7 +31,7 @@ function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entri
     {
       clock,
       metrics: createMetrics(),
-      refusedClients: { note: () => undefined },
+      unservedRequests: { note: () => undefined },
       logger,
       failureLog: createFailureLog({ logger, clock }),
       ...options,

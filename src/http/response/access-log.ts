@@ -5,8 +5,9 @@ import { describeFailure, type Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
-import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
+import { cutAddress } from '../request/refused-clients.ts';
 import { type CountedResponse, createResponseMetrics } from './response-metrics.ts';
+import type { UnservedRequests } from './unserved-requests.ts';
 
 /** A response that was handed to the socket, for metrics and the log. */
 export interface AccessLogEntry extends CountedResponse {
@@ -26,7 +27,7 @@ export const UNPARSED = 'unparsed';
 export interface AccessLogOptions {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>;
-  readonly refusedClients: Pick<RefusedClients, 'note'>;
+  readonly unservedRequests: Pick<UnservedRequests, 'note'>;
   readonly logger: Logger;
   readonly failureLog: Pick<FailureLog, 'report'>;
   /** True: a line for each response. False: for failed and slow ones only. */
@@ -42,13 +43,13 @@ export type AccessLog = ReturnType<typeof createAccessLog>;
 
 /** Reports each response that was handed to the socket, in the log, the metrics and the request's span. */
 export function createAccessLog(options: AccessLogOptions, endpoints: readonly Endpoint[]) {
-  const { clock, metrics, refusedClients, logger, failureLog, logsAll, showsAddresses } = options;
+  const { clock, metrics, unservedRequests, logger, failureLog, logsAll, showsAddresses } = options;
   const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);
 
   /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
   function report(entry: AccessLogEntry): void {
     count(entry);
-    if (entry.status === 429) refusedClients.note(entry.client);
+    unservedRequests.note(entry);
     const isSlow = entry.seconds >= SLOW_SECONDS;
     if (!logsAll && !isSlow && entry.failure === undefined) return;
     const { requestId, method, route, path, status, seconds, client, cache, failure } = entry;

@@ -1,0 +1,138 @@
+import { LRUCache } from 'lru-cache';
+import type { AppError } from '../../domain/errors.ts';
+import { printable } from '../../domain/printable.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { HolderStats } from '../../lib/holders.ts';
+import { describeFailure, type Logger } from '../../lib/logger.ts';
+import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
+
+export interface AnsweredRequest {
+  readonly status: number;
+  readonly requestId: string;
+  readonly path: string;
+  /** The client's full address. */
+  readonly client: string;
+  /** Of a 5xx. */
+  readonly failure?: AppError | undefined;
+}
+
+/** Failures with the same reason. Times are milliseconds since 1970. */
+export interface RecentFailure {
+  readonly status: number;
+  readonly code: string;
+  readonly reason: string;
+  readonly count: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  /** Of the latest one. */
+  readonly requestId: string;
+  readonly path: string;
+}
+
+/** What clients did not get: 429 and 5xx. */
+export interface UnservedRequests {
+  note(request: AnsweredRequest): void;
+  /** Logs one line for each kind that was noted since the last call. */
+  summarize(): void;
+  /** The latest failures, newest first. */
+  recentFailures(): readonly RecentFailure[];
+  stats(): HolderStats;
+}
+
+interface Kind {
+  readonly message: string;
+  readonly level: 'info' | 'warn';
+  count: number;
+  sinceMs: number;
+  lastRequestId: string;
+  /** The number of requests of each network. Those without a request for the longest time are dropped. */
+  readonly networks: LRUCache<string, number>;
+  readonly codes: Map<string, number>;
+}
+
+const MAX_NETWORKS = 1_000;
+const SHOWN_NETWORKS = 10;
+const MAX_FAILURES = 20;
+const MAX_PATH_CHARACTERS = 200;
+
+export interface UnservedRequestsOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly refusedClients: Pick<RefusedClients, 'note'>;
+}
+
+/** Answers "I got a 503 at 12:03" without a line for each request: a flood must not fill the log. */
+export function createUnservedRequests({ clock, logger, refusedClients }: UnservedRequestsOptions): UnservedRequests {
+  const refused = createKind('info', 'requests over the rate limit (429) in the last minute');
+  const failed = createKind('warn', 'requests that failed (5xx) in the last minute');
+  const failures = new LRUCache<string, RecentFailure>({ max: MAX_FAILURES });
+
+  function countIn(kind: Kind, { client, requestId, failure }: AnsweredRequest): void {
+    const network = cutAddress(client);
+    if (kind.count === 0) kind.sinceMs = clock.now();
+    kind.count += 1;
+    kind.lastRequestId = requestId;
+    kind.networks.set(network, (kind.networks.get(network) ?? 0) + 1);
+    if (failure !== undefined) kind.codes.set(failure.code, (kind.codes.get(failure.code) ?? 0) + 1);
+  }
+
+  function remember({ status, requestId, path, failure }: AnsweredRequest): void {
+    if (failure === undefined) return;
+    const { code } = failure;
+    const reason = printable(describeFailure(failure));
+    const key = `${code} ${reason}`;
+    const { count = 0, firstAtMs = clock.now() } = failures.get(key) ?? {};
+    const latest = { lastAtMs: clock.now(), requestId, path: printable(path, MAX_PATH_CHARACTERS) };
+    failures.set(key, { status, code, reason, count: count + 1, firstAtMs, ...latest });
+  }
+
+  function write({ level, message, count, sinceMs, networks, codes, lastRequestId }: Kind): void {
+    const most = [...networks].sort(([, a], [, b]) => b - a).slice(0, SHOWN_NETWORKS);
+    const fields = {
+      requests: count,
+      since: new Date(sinceMs).toISOString(),
+      ...(codes.size > 0 && { codes: Object.fromEntries(codes) }),
+      networks: Object.fromEntries(most),
+      lastRequestId,
+    };
+    logger[level](fields, message);
+  }
+
+  return {
+    note(request) {
+      if (request.status === 429) {
+        refusedClients.note(request.client);
+        countIn(refused, request);
+      } else if (request.status >= 500) {
+        countIn(failed, request);
+        remember(request);
+      }
+    },
+    summarize() {
+      for (const kind of [refused, failed]) {
+        if (kind.count === 0) continue;
+        write(kind);
+        kind.count = 0;
+        kind.networks.clear();
+        kind.codes.clear();
+      }
+    },
+    recentFailures: () => [...failures.values()].sort((a, b) => b.lastAtMs - a.lastAtMs),
+    stats: () => ({
+      entries: refused.networks.size + failed.networks.size + failures.size,
+      maxEntries: 2 * MAX_NETWORKS + MAX_FAILURES,
+    }),
+  };
+}
+
+function createKind(level: Kind['level'], message: string): Kind {
+  return {
+    level,
+    message,
+    count: 0,
+    sinceMs: 0,
+    lastRequestId: '',
+    networks: new LRUCache({ max: MAX_NETWORKS }),
+    codes: new Map(),
+  };
+}

@@ -5,6 +5,7 @@ import { FORMATS } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { createEncoder } from '../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
+import { OWN_WORK } from '../src/lib/work.ts';
 import { benchFirstBytes } from './first-bytes.ts';
 import { type BenchImage, encodeBare, readBackgrounds, readSampleBanners } from './images.ts';
 import { benchQuality } from './quality.ts';
@@ -14,7 +15,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const ROUNDS = 15;
 const VARIANTS: readonly Variant[] = ['desktop', 'tv'];
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 const MAX_RATIO = 1.15;
 const MAX_EXTRA_MS = 5;
 

@@ -4,9 +4,10 @@ import { FORMATS, type Format, formatRow } from '../../src/domain/formats.ts';
 import { cropOf, resolveOutput, type Size, VARIANTS, type Variant } from '../../src/domain/variants.ts';
 import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
 import type { JobOptions } from '../../src/images/encoder/job.ts';
+import { OWN_WORK } from '../../src/lib/work.ts';
 import { differenceFromCard, drawTestCard } from '../helpers/test-card.ts';
 
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 /** A lossy format changes brightness by 1 to 2; a shift of one pixel by 5. */
 const TOLERANCE = 2;
 

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../src/domain/formats.ts';
 import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../../src/images/encoder/job.ts';
+import { OWN_WORK } from '../../src/lib/work.ts';
 import { pngOf } from '../faults/bare-png.ts';
 import { differenceFromCard, drawTestCard } from '../helpers/test-card.ts';
 
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 const RED = { r: 192, g: 48, b: 32 };
 const SIZE = { width: 64, height: 48 };
 /** A lossy format, or a colour profile, may move a value this much. */

@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import type { EncodeJob } from '../../src/images/encoder/job.ts';
+import { OWN_WORK } from '../../src/lib/work.ts';
 
 /** An encode that takes many seconds: noise compresses badly. */
 export async function slowJob(size = { width: 2000, height: 1500 }): Promise<EncodeJob> {
@@ -16,5 +17,5 @@ export async function slowJob(size = { width: 2000, height: 1500 }): Promise<Enc
 if (import.meta.main) {
   const onEvent = (event: object) => process.send?.(event);
   const encoder = createEncoder({ processes: 1, deadlineMs: 120_000, onEvent });
-  await encoder.encode(await slowJob(), { signal: new AbortController().signal, client: '' });
+  await encoder.encode(await slowJob(), { signal: new AbortController().signal, client: OWN_WORK });
 }

@@ -48,7 +48,8 @@ async function compareWithBare(directory: string, { bytes }: BenchImage): Promis
     for (const variant of VARIANTS) {
       const crop = cropOf(variant, REFERENCE_BANNER);
       for (const format of FORMATS) {
-        const job: EncodeJob = { original, crop, output: crop, format, quality: undefined };
+        const image = { originalSize: REFERENCE_BANNER, crop, output: crop };
+        const job: EncodeJob = { original, ...image, format, quality: undefined };
         const pooled = () => encoder.encode(job, ANYONE);
         const bare = async () => encodeBare(await readFile(original.path), crop, format);
         const kib = ((await pooled()).length / 1024).toFixed(0);

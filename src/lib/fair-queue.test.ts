@@ -124,7 +124,8 @@ describe('a full fair queue', () => {
   it('shares its places evenly, in any order of arrival', () => {
     const queue = createQueue(9);
     fill(queue, 'a1 a2 a3 a4 a5 a6 a7 a8 a9');
-    for (const item of ['b1', 'b2', 'b3', 'b4', 'b5', 'c1', 'c2', 'c3', 'c4']) queue.add(clientOf(item.charAt(0)), item, 1);
+    for (const item of ['b1', 'b2', 'b3', 'b4', 'b5', 'c1', 'c2', 'c3', 'c4'])
+      queue.add(clientOf(item.charAt(0)), item, 1);
     expect(queue.drain().sort()).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3']);
   });
 });
@@ -173,7 +174,9 @@ describe('the fair queue with networks', () => {
     expect(takeAll(queue)).toBe('n/a1 z1 n/b1 n/a2');
   });
 
-  const requests = fc.array(fc.record({ client: fc.nat(300), cost: fc.integer({ min: 1, max: 9 }) }), { maxLength: 400 });
+  const requests = fc.array(fc.record({ client: fc.nat(300), cost: fc.integer({ min: 1, max: 9 }) }), {
+    maxLength: 400,
+  });
 
   it('serves a newcomer next, and never refuses it, whatever the clients of one network do', () => {
     fc.assert(

@@ -141,7 +141,9 @@ export function createImageService(options: ImageServiceOptions): ImageService {
 
   async function jobFor({ channel, kind, original, identity }: ImageSpec, effort: Effort): Promise<EncodeJob> {
     const { crop, output, backdrop, format, quality } = identity;
-    return { original: await originals.read(channel, kind, original), crop, output, backdrop, format, quality, effort };
+    const { width, height } = original;
+    const image = { originalSize: { width, height }, crop, output, backdrop, format, quality, effort };
+    return { original: await originals.read(channel, kind, original), ...image };
   }
 
   async function encode(spec: ImageSpec, effort: Effort, options: JobOptions): Promise<Buffer> {
@@ -237,10 +239,9 @@ function resolveRequest(
 ): Pick<ImageSpec, 'identity' | 'fileClass'> {
   const { digest, hasAlpha } = original;
   const format = formats[0] ?? (hasAlpha ? 'png' : 'jpeg');
-  const { maxSidePx } = formatRow(format);
   const variantCrop = cropOf(variant, original);
-  const whole = resolveOutput(variantCrop, {}, maxSidePx).output;
-  const { crop, output, inner } = resolveOutput(variantCrop, { width, height, fit }, maxSidePx);
+  const whole = resolveOutput(variantCrop, {}).output;
+  const { crop, output, inner } = resolveOutput(variantCrop, { width, height, fit });
   const backdrop = inner && backdropOf({ inner, output, background, format, hasAlpha });
   const customQuality = customQualityOf(format, quality);
   const isPlain = customQuality === undefined && backdrop === undefined && isSameSize(output, whole);

@@ -10,7 +10,15 @@ export async function slowJob(size = { width: 2000, height: 1500 }): Promise<Enc
     .jpeg()
     .toBuffer();
   const crop = { left: 0, top: 0, ...size };
-  return { original: { bytes }, crop, output: size, format: 'avif', quality: 90, effort: 'optimized' };
+  return {
+    original: { bytes },
+    originalSize: size,
+    crop,
+    output: size,
+    format: 'avif',
+    quality: 90,
+    effort: 'optimized',
+  };
 }
 
 /** A process that replaces the server in tests that kill it. It starts one encoder, reports its events and keeps it busy. */

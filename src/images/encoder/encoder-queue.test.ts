@@ -28,7 +28,11 @@ describe('the queue of the encoder', () => {
     submit('running', 'a');
     submit('a1', 'a');
     submit('a2', 'a');
-    const options = { signal: new AbortController().signal, client: clientOf('a'), waitingClients: () => ['a', 'b'].map(clientOf) };
+    const options = {
+      signal: new AbortController().signal,
+      client: clientOf('a'),
+      waitingClients: () => ['a', 'b'].map(clientOf),
+    };
     const shared = encoder.inspect({ path: 'shared' }, options);
     const newcomer = submit('c1', 'c');
     expect(encoder.stats()).toMatchObject({ queued: 3, refused: 1 });
@@ -41,7 +45,11 @@ describe('the queue of the encoder', () => {
     const { submit, encoder } = setUpEncoder({ queueLength: 2 });
     submit('running', 'a');
     submit('b1', 'b');
-    const options = { signal: new AbortController().signal, client: clientOf('a'), waitingClients: () => ['a', 'b'].map(clientOf) };
+    const options = {
+      signal: new AbortController().signal,
+      client: clientOf('a'),
+      waitingClients: () => ['a', 'b'].map(clientOf),
+    };
     const shared = encoder.inspect({ path: 'shared' }, options);
     submit('c1', 'c');
     await expect(shared).rejects.toMatchObject({ code: 'overloaded' });

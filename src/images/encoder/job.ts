@@ -30,6 +30,8 @@ export interface ImageInfo extends Size {
 /** One encode as plain data. */
 export interface EncodeJob {
   readonly original: OriginalBytes;
+  /** With its orientation applied. */
+  readonly originalSize: Size;
   readonly crop: Rectangle;
   /** The size of the image. The crop is scaled to it, or to `backdrop.inner`. */
   readonly output: Size;

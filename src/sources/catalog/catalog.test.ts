@@ -78,7 +78,9 @@ describe('the catalog source', () => {
     const { source, search } = await openEmpty();
     const ended: string[] = [];
     const asked = (client: string, name: string, work: () => Promise<unknown>) =>
-      withRequest({ requestId: name, client: clientOf(client), epoch: createEpochs().current() }, work).finally(() => ended.push(name));
+      withRequest({ requestId: name, client: clientOf(client), epoch: createEpochs().current() }, work).finally(() =>
+        ended.push(name),
+      );
     const many = Array.from({ length: 20 }, (_, number) => asked('many', `many ${number}`, () => search(`${number}`)));
     const lookUp = asked('many', 'look-up', () => source.getChannel(numberedChannelId(1), { signal: PATIENT }));
     const one = asked('one', 'one', () => search('one'));

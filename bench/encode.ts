@@ -5,6 +5,7 @@ import { FORMATS } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { createEncoder } from '../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
+import { OWN_WORK } from '../src/lib/work.ts';
 import { benchFirstBytes } from './first-bytes.ts';
 import { type BenchImage, encodeBare, readBackgrounds, readSampleBanners } from './images.ts';
 import { benchQuality } from './quality.ts';
@@ -14,7 +15,7 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const ROUNDS = 15;
 const VARIANTS: readonly Variant[] = ['desktop', 'tv'];
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 const MAX_RATIO = 1.15;
 const MAX_EXTRA_MS = 5;
 
@@ -47,7 +48,8 @@ async function compareWithBare(directory: string, { bytes }: BenchImage): Promis
     for (const variant of VARIANTS) {
       const crop = cropOf(variant, REFERENCE_BANNER);
       for (const format of FORMATS) {
-        const job: EncodeJob = { original, crop, output: crop, format, quality: undefined };
+        const image = { originalSize: REFERENCE_BANNER, crop, output: crop };
+        const job: EncodeJob = { original, ...image, format, quality: undefined };
         const pooled = () => encoder.encode(job, ANYONE);
         const bare = async () => encodeBare(await readFile(original.path), crop, format);
         const kib = ((await pooled()).length / 1024).toFixed(0);

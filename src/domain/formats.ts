@@ -18,8 +18,6 @@ interface FormatRow {
   readonly optimized: EncoderOptions;
   /** How much lower the quality of `optimized` can be without looking worse than `fast` (`npm run bench -- --only encode`). */
   readonly optimizedQualityStep?: number;
-  /** The most pixels in a row or column that the library encodes. */
-  readonly maxSidePx: number;
 }
 
 /** Every format of a response, one row each. */
@@ -34,8 +32,6 @@ export const FORMAT_TABLE = {
     msPerMegapixel: 50,
     optimized: { effort: 3, chromaSubsampling: '4:2:0' },
     optimizedQualityStep: 2,
-    // libvips: heifsave.
-    maxSidePx: 16_384,
   },
   webp: {
     mediaType: 'image/webp',
@@ -46,8 +42,6 @@ export const FORMAT_TABLE = {
     fast: { effort: 2 },
     msPerMegapixel: 50,
     optimized: { effort: 4 },
-    // RFC 9649 section 2.5: 14 bits.
-    maxSidePx: 16_383,
   },
   jpeg: {
     mediaType: 'image/jpeg',
@@ -59,8 +53,6 @@ export const FORMAT_TABLE = {
     fast: { optimiseCoding: false },
     msPerMegapixel: 5,
     optimized: { optimiseScans: true },
-    // libjpeg-turbo: JPEG_MAX_DIMENSION.
-    maxSidePx: 65_500,
   },
   // Images with transparency fall back to it, so `Accept` need not name it.
   png: {
@@ -72,8 +64,6 @@ export const FORMAT_TABLE = {
     fast: { compressionLevel: 2, adaptiveFiltering: true },
     msPerMegapixel: 60,
     optimized: { compressionLevel: 9, adaptiveFiltering: true },
-    // PNG, third edition, section 11.2.1: 31 bits. No original has as many pixels.
-    maxSidePx: 2 ** 31 - 1,
   },
 } as const satisfies Record<string, FormatRow>;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cropOf, type Rectangle, resolveOutput, VARIANT_PRESETS, VARIANTS } from './variants.ts';
+import { cropOf, FITS, type Rectangle, resolveOutput, VARIANT_PRESETS, VARIANTS } from './variants.ts';
 
 const side = fc.integer({ min: 1, max: 9000 });
 const sizes = fc.record({ width: side, height: side });
@@ -140,19 +140,48 @@ describe('the output for a requested size', () => {
     );
   });
 
-  it('is scaled down to the maximum of the format, and keeps its aspect ratio', () => {
+  it('is scaled down until no side is longer than 4,096 pixels, and keeps its aspect ratio', () => {
     const crop = { left: 0, top: 0, width: 17_000, height: 2_809 };
-    expect(resolveOutput(crop, {}, 16_383)).toEqual({ crop, output: { width: 16_383, height: 2_707 } });
+    expect(resolveOutput(crop, {})).toEqual({ crop, output: { width: 4_096, height: 677 } });
+    const long = fc.integer({ min: 1, max: 65_535 });
     fc.assert(
-      fc.property(crops, fc.integer({ min: 1, max: 9_000 }), (wide, maxSide) => {
-        const { crop: shown, output } = resolveOutput(wide, {}, maxSide);
-        expect(shown).toEqual(wide);
-        const scale = Math.min(1, maxSide / Math.max(wide.width, wide.height));
-        expect(Math.abs(output.width - Math.max(1, wide.width * scale))).toBeLessThanOrEqual(0.5);
-        expect(Math.abs(output.height - Math.max(1, wide.height * scale))).toBeLessThanOrEqual(0.5);
-        expect(Math.max(output.width, output.height)).toBeLessThanOrEqual(maxSide);
+      fc.property(long, long, (width, height) => {
+        const large = { left: 0, top: 0, width, height };
+        const { crop: shown, output } = resolveOutput(large, {});
+        expect(shown).toEqual(large);
+        const scale = Math.min(1, 4_096 / Math.max(width, height));
+        expect(Math.abs(output.width - Math.max(1, width * scale))).toBeLessThanOrEqual(0.5);
+        expect(Math.abs(output.height - Math.max(1, height * scale))).toBeLessThanOrEqual(0.5);
       }),
     );
+  });
+
+  it('has no side of more than 4,096 pixels, whatever is requested of whatever crop', () => {
+    const long = fc.integer({ min: 1, max: 65_535 });
+    const wanted = fc.record(
+      { width: wantedSide, height: wantedSide, fit: fc.constantFrom(...FITS) },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(long, long, wanted, (width, height, size) => {
+        const { output, inner } = resolveOutput({ left: 0, top: 0, width, height }, size);
+        for (const { width, height } of [output, inner ?? output])
+          expect(Math.max(width, height)).toBeLessThanOrEqual(4_096);
+      }),
+    );
+  });
+
+  it('is one image for all widths from the longest side on', () => {
+    for (const crop of [
+      { width: 2_000, height: 7_999 },
+      { width: 7_999, height: 2_000 },
+    ]) {
+      const large = { left: 0, top: 0, ...crop };
+      const asItIs = resolveOutput(large, {});
+      for (const width of [1_500, 2_000, 4_096].filter((each) => each >= asItIs.output.width)) {
+        expect(resolveOutput(large, { width })).toEqual(asItIs);
+      }
+    }
   });
 
   it('is exactly the requested size if the crop is large enough', () => {

@@ -30,6 +30,12 @@ export function isVariant(text: string): text is Variant {
   return (VARIANTS as readonly string[]).includes(text);
 }
 
+/**
+ * No side of an image is longer. Larger ones would take seconds and hundreds of megabytes to encode, and none of them is
+ * shown in whole on any screen of today.
+ */
+export const MAX_SIDE_PX = 4_096;
+
 /** A part of an image in whole pixels of the original, after its orientation was applied. */
 export interface Rectangle extends Size {
   readonly left: number;
@@ -39,7 +45,7 @@ export interface Rectangle extends Size {
 export const FITS = ['cover', 'contain'] as const;
 export type Fit = (typeof FITS)[number];
 
-/** The size that a client requests, in pixels. A missing side follows from the other one. */
+/** The size that a client requests, in pixels, at most `MAX_SIDE_PX`. A missing side follows from the other one. */
 export interface WantedSize {
   readonly width?: number | undefined;
   readonly height?: number | undefined;
@@ -86,28 +92,20 @@ export function cropOf(variant: Variant, source: Size): Rectangle {
  * The part of a crop that is shown at the wanted size, and the size of the output. With both sides given: the largest
  * rectangle of their ratio, scaled down to fit, or, with `contain`, the whole crop scaled down to fit and padded to exactly
  * that size. A crop is never enlarged: without `contain`, every size that is larger than it resolves to the same output,
- * which is one image in every cache.
- *
- * @param maxSide the most pixels in a row or column that the format allows; a larger output is scaled down to fit
+ * which is one image in every cache. Nor is a side of it longer than `MAX_SIDE_PX`.
  */
-export function resolveOutput(crop: Rectangle, wanted: WantedSize, maxSide = Number.POSITIVE_INFINITY): ResolvedOutput {
+export function resolveOutput(crop: Rectangle, wanted: WantedSize): ResolvedOutput {
   const { width, height, fit } = wanted;
-  // Not bounded by the format: parameters allow at most 4,096 pixels, and every format has more.
   if (width !== undefined && height !== undefined && fit === 'contain') {
     const inner = scaled(crop, Math.min(1, width / crop.width, height / crop.height));
     return { crop, output: { width, height }, inner };
   }
-  const { crop: shown, output } = resolveSize(crop, wanted);
-  return { crop: shown, output: scaled(output, Math.min(1, maxSide / Math.max(output.width, output.height))) };
-}
-
-function resolveSize(crop: Rectangle, { width, height }: WantedSize): ResolvedOutput {
   if (width !== undefined && height !== undefined) {
     const part = largestOfRatio(crop, { width, height });
     const fits = width <= part.width && height <= part.height;
-    return { crop: part, output: fits ? { width, height } : part };
+    return { crop: part, output: fits ? { width, height } : scaled(part, 1) };
   }
-  const factor = Math.min(1, (width ?? crop.width) / crop.width, (height ?? crop.height) / crop.height);
+  const factor = Math.min(1, (width ?? MAX_SIDE_PX) / crop.width, (height ?? MAX_SIDE_PX) / crop.height);
   return { crop, output: scaled(crop, factor) };
 }
 

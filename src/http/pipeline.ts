@@ -120,7 +120,7 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
     const endpoint = context.endpoint as Endpoint;
     const path = endpoint.parsePath?.(pathParameters);
     if (request.method === 'OPTIONS') return PREFLIGHT;
-    const response = withRequest({ requestId: id, client: client.key, epoch }, () => {
+    const response = withRequest({ requestId: id, client, epoch }, () => {
       const described = endpoint.respond(path, context);
       if (!(described instanceof Promise)) return respond(context, described);
       return described.then((each) => respond(context, each));

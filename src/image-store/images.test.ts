@@ -5,6 +5,7 @@ import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import type { Epochs } from '../lib/epoch.ts';
+import { MAX_SIDE_PX } from '../domain/variants.ts';
 import { asWork } from '../lib/work.ts';
 import { EVERYTHING, removalOf } from '../store/removal.ts';
 import { createDiskFileStore, type FileStore } from './disk-files.ts';
@@ -48,6 +49,21 @@ test('images of custom sizes use at most a quarter of the memory', async () => {
   put('plain', 200);
   expect(images.stats().memory.bytes).toBeGreaterThan(0.9 * maxMemoryBytes);
   expect(images.stats().memory.bytes).toBeLessThanOrEqual(maxMemoryBytes);
+});
+
+test('the largest image is written', async () => {
+  const files = createDiskFileStore({
+    directory: await createTemporaryDirectory(),
+    maxBytes: 1_000_000_000,
+    clock: createManualClock(),
+    onEvent: () => undefined,
+  });
+  const images = createImageStore({ files, maxMemoryBytes: 1_000, runtime: createTestRuntime() });
+  // Incompressible rows of a PNG with a filter byte each, in deflate blocks that are stored as they are, and some metadata.
+  const rows = MAX_SIDE_PX * (4 * MAX_SIDE_PX + 1);
+  images.put('largest', Buffer.alloc(rows + 5 * Math.ceil(rows / 16_383) + 1_000), 'plain');
+  await images.close();
+  expect(images.stats().disk.entries).toBe(1);
 });
 
 test('a load that ends after the store was closed writes no file', async () => {

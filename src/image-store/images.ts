@@ -11,7 +11,7 @@ import type { FileClass } from './file-names.ts';
 export interface ImageStoreOptions {
   readonly files: FileStore;
   readonly maxMemoryBytes: number;
-  /** Limit of the images that wait to be written. Default: 64 MiB. */
+  /** Limit of the images that wait to be written. Default: 72 MiB. */
   readonly maxWriteBytes?: number;
   readonly runtime: Pick<Runtime, 'epochs' | 'health' | 'holders' | 'metrics'>;
 }
@@ -22,8 +22,11 @@ const CUSTOM_SHARE = 0.25;
 const MAX_COPIED_BYTES = 1024 * 1024;
 /** Memory of the buffer's objects and of the cache's lists (measured; a test compares). */
 const ENTRY_OVERHEAD_BYTES = 650;
-/** Pending writes must not fill the memory while a disk hangs. The largest original has 16 MiB. */
-const DEFAULT_MAX_WRITE_BYTES = 64 * 1024 * 1024;
+/**
+ * Pending writes must not fill the memory while a disk hangs. The largest image has room: a PNG with sides of `MAX_SIDE_PX`
+ * and 4 bytes per pixel, which noise keeps from becoming smaller, has a little more than 64 MiB.
+ */
+const DEFAULT_MAX_WRITE_BYTES = 72 * 1024 * 1024;
 
 interface PendingWrite {
   readonly bytes: Buffer;

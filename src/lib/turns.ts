@@ -1,7 +1,7 @@
 import type { AppError } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { createFairQueue } from './fair-queue.ts';
-import { abortError } from './work.ts';
+import { abortError, type ClientKeys } from './work.ts';
 
 export interface TurnsOptions {
   /** Callers that may wait. */
@@ -24,7 +24,7 @@ export function createTurns({ maxLength, maxWaitMs, clock, giveTurns, refusal }:
      *
      * @throws AppError `refusal`, or that of the signal (`abortError`)
      */
-    async wait(client: string, expectedCost: number, signal: AbortSignal): Promise<void> {
+    async wait(client: ClientKeys, expectedCost: number, signal: AbortSignal): Promise<void> {
       if (signal.aborted) throw abortError(signal);
       const turn = Promise.withResolvers<void>();
       const { isAdded, displaced } = queue.add(client, turn, expectedCost);

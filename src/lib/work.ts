@@ -8,11 +8,19 @@ import type { Epoch } from './epoch.ts';
  * cancellation. Also work that several callers share.
  */
 
+/** A client, and the network that it is in. Both are opaque. */
+export interface ClientKeys {
+  readonly key: string;
+  readonly network: string;
+}
+
+/** The client of the service's own work. */
+export const OWN_WORK: ClientKeys = { key: '', network: '' };
+
 /** The request that the current work belongs to. */
 export interface RequestContext {
   readonly requestId: string;
-  /** The key of the rate limit: an address or a network. */
-  readonly client: string;
+  readonly client: ClientKeys;
 }
 
 interface WorkContext extends Partial<RequestContext> {
@@ -41,9 +49,9 @@ export function currentRequestId(): string | undefined {
   return contexts.getStore()?.requestId;
 }
 
-/** `undefined` for the service's own work. */
-export function currentClient(): string | undefined {
-  return contexts.getStore()?.client;
+/** `OWN_WORK` outside of a request. */
+export function currentClient(): ClientKeys {
+  return contexts.getStore()?.client ?? OWN_WORK;
 }
 
 /** The epoch in which the current work began. Outside of any work: one that does not end. */
@@ -193,10 +201,10 @@ export function createSharedWork<T>() {
 
 /** The clients that wait for each piece of shared work: for at most as many keys as there are requests under way. */
 export function createWaitingClients() {
-  const waiting = new Map<string, string[]>();
+  const waiting = new Map<string, ClientKeys[]>();
   return {
     /** Runs the work. Meanwhile the client counts as waiting for the key. */
-    async during<T>(key: string, client: string, work: () => Promise<T>): Promise<T> {
+    async during<T>(key: string, client: ClientKeys, work: () => Promise<T>): Promise<T> {
       const clients = waiting.get(key) ?? [];
       waiting.set(key, clients);
       clients.push(client);
@@ -208,7 +216,7 @@ export function createWaitingClients() {
       }
     },
     /** The clients that wait for the key, those that came first first. */
-    of: (key: string): readonly string[] => waiting.get(key) ?? [],
+    of: (key: string): readonly ClientKeys[] => waiting.get(key) ?? [],
     stats: () => ({ entries: waiting.size }),
   };
 }

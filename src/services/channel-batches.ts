@@ -73,7 +73,7 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
       const loads = selectLoads([...items.values()]);
       if (loads.length > 0) {
         const loadAll = () => Promise.all(loads.map((item) => load(item, deadlineMs)));
-        await asLoadingBatch(currentClient() ?? '', loadAll);
+        await asLoadingBatch(currentClient().key, loadAll);
       }
       return refs.map((ref) => items.get(nameOf(ref))?.result ?? new AppError('upstream_unavailable', NOT_LOADED));
     },

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { clientOf } from '../../test/helpers/clients.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
@@ -26,7 +27,7 @@ const ORIGINAL: Original = {
 };
 const RECORD_OUTCOME: CacheOutcome = { kind: 'hit', ttlMs: 1, isCollapsed: false, isStored: false };
 const ORIGINAL_OUTCOME: CacheOutcome = { kind: 'miss', ttlMs: 2, isCollapsed: false, isStored: true };
-const WAITING = { client: 'client', disconnectSignal: () => new AbortController().signal };
+const WAITING = { client: clientOf('client'), disconnectSignal: () => new AbortController().signal };
 
 const clock = createManualClock();
 let images: Map<string, Buffer>;

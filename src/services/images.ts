@@ -23,7 +23,7 @@ import { hasErrorCode } from '../lib/file-system.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
-import { createSharedWork, createWaitingClients } from '../lib/work.ts';
+import { type ClientKeys, createSharedWork, createWaitingClients, OWN_WORK } from '../lib/work.ts';
 import { fingerprint, type ImageIdentity, imageKey, optimizedImageKey } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
@@ -81,7 +81,7 @@ export interface Image {
    */
   render(options: {
     /** For fair scheduling. */
-    readonly client: string;
+    readonly client: ClientKeys;
     readonly disconnectSignal: () => AbortSignal;
   }): Promise<{ bytes: Buffer; isStored: boolean; isCollapsed: boolean }>;
 }
@@ -112,7 +112,7 @@ const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
 const ETAG_OVERHEAD_BYTES = 300;
 
 /** The background is no client, and is never disconnected. */
-const BACKGROUND: JobOptions = { signal: new AbortController().signal, client: '', priority: 'background' };
+const BACKGROUND: JobOptions = { signal: new AbortController().signal, client: OWN_WORK, priority: 'background' };
 
 /** Returns stored images, or encodes them, each once for all concurrent requests. */
 export function createImageService(options: ImageServiceOptions): ImageService {
@@ -141,7 +141,9 @@ export function createImageService(options: ImageServiceOptions): ImageService {
 
   async function jobFor({ channel, kind, original, identity }: ImageSpec, effort: Effort): Promise<EncodeJob> {
     const { crop, output, backdrop, format, quality } = identity;
-    return { original: await originals.read(channel, kind, original), crop, output, backdrop, format, quality, effort };
+    const { width, height } = original;
+    const image = { originalSize: { width, height }, crop, output, backdrop, format, quality, effort };
+    return { original: await originals.read(channel, kind, original), ...image };
   }
 
   async function encode(spec: ImageSpec, effort: Effort, options: JobOptions): Promise<Buffer> {
@@ -182,7 +184,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     });
     const storedKey = effort === 'optimized' ? optimizedImageKey(fastKey) : fastKey;
 
-    async function make(signal: AbortSignal, client: string): Promise<Buffer> {
+    async function make(signal: AbortSignal, client: ClientKeys): Promise<Buffer> {
       const waitingClients = () => waiting.of(storedKey);
       const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, waitingClients }));
       images.put(storedKey, bytes, spec.fileClass);
@@ -237,10 +239,9 @@ function resolveRequest(
 ): Pick<ImageSpec, 'identity' | 'fileClass'> {
   const { digest, hasAlpha } = original;
   const format = formats[0] ?? (hasAlpha ? 'png' : 'jpeg');
-  const { maxSidePx } = formatRow(format);
   const variantCrop = cropOf(variant, original);
-  const whole = resolveOutput(variantCrop, {}, maxSidePx).output;
-  const { crop, output, inner } = resolveOutput(variantCrop, { width, height, fit }, maxSidePx);
+  const whole = resolveOutput(variantCrop, {}).output;
+  const { crop, output, inner } = resolveOutput(variantCrop, { width, height, fit });
   const backdrop = inner && backdropOf({ inner, output, background, format, hasAlpha });
   const customQuality = customQualityOf(format, quality);
   const isPlain = customQuality === undefined && backdrop === undefined && isSameSize(output, whole);

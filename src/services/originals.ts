@@ -82,7 +82,7 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
     const key = originalBytesKey(channelId, digest);
     images.put(key, bytes, 'plain');
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
-    const client = currentClient() ?? '';
+    const client = currentClient();
     const waitingClients = () => waiting.of(ref.key);
     const inspect = (original: OriginalBytes) => encoder.inspect(original, { signal: NEVER, client, waitingClients });
     const readable = (await images.findForReading(key)) ?? { bytes };
@@ -106,7 +106,7 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
         // A new key in the record means a new image.
         isCurrent,
       });
-    const found = await waiting.during(ref.key, currentClient() ?? '', lookUp);
+    const found = await waiting.during(ref.key, currentClient(), lookUp);
     return { ...found, isCurrent: isCurrent(found.value) };
   }
 

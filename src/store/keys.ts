@@ -14,7 +14,7 @@ export const DATA_VERSION = 1;
  * The same for encoded images, which are files. It also goes up when their encoding changes, because the ETag is made from
  * the key. Not for another version of the image library, which is in the key itself.
  */
-const IMAGE_VERSION = 3;
+const IMAGE_VERSION = 4;
 
 export const ENTRY_KINDS = ['channel', 'name', 'search', 'original', 'published', 'kept'] as const;
 

@@ -9,12 +9,12 @@ const QUEUE_LENGTH = 6;
 let service: TestApp;
 afterEach(() => service.close());
 
-function ask(client: string, width: number) {
-  return service.get(`/UCPennantSample00000001A/avatar.png?width=${width}`, { 'x-forwarded-for': client });
+function ask(client: string, width: number, format = 'png') {
+  return service.get(`/UCPennantSample00000001A/avatar.${format}?width=${width}`, { 'x-forwarded-for': client });
 }
 
 /** One process and a short queue. Encodes wait in front of it until this many have arrived. Nothing is read from disk. */
-async function startService(encodes: number): Promise<void> {
+async function startService(encodes: number, env: Record<string, string> = {}): Promise<void> {
   const encoder = createEncoder({ processes: 1, queueLength: QUEUE_LENGTH });
   const gate = Promise.withResolvers<void>();
   let waiting = 0;
@@ -25,7 +25,7 @@ async function startService(encodes: number): Promise<void> {
     return encoder.encode(job, options);
   };
   service = await startTestApp({
-    env: { TRUST_PROXY: '127.0.0.0/8', IMAGE_CACHE_BYTES: '0' },
+    env: { TRUST_PROXY: '127.0.0.0/8', IMAGE_CACHE_BYTES: '0', ...env },
     encoder: { ...encoder, encode },
   });
 }
@@ -47,6 +47,16 @@ it('a client that requests one image gets it while others fill the queue', async
   for (const images of await Promise.all(hogs)) {
     expect(images.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
   }
+});
+
+it('a client that requests one expensive image gets it while 200 clients of one network request a cheap one each', async () => {
+  await startService(201, { RATE_LIMIT_OVERRIDES: '' });
+  const hogs = Array.from({ length: 200 }, (_, number) => ask(`2001:db8:17:${number.toString(16)}::1`, 1 + number));
+  const newcomer = ask('2001:db8:18::1', 300, 'avif');
+  expect((await newcomer).status).toBe(200);
+  const statuses = (await Promise.all(hogs)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(100);
+  expect(statuses).toContain(200);
 });
 
 it('an image that a second client waits for is made for that one, although the first asks for too much', async () => {

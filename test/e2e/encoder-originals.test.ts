@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../src/domain/formats.ts';
 import { createEncoder, type Encoder } from '../../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../../src/images/encoder/job.ts';
+import { OWN_WORK } from '../../src/lib/work.ts';
 import { pngOf } from '../faults/bare-png.ts';
 import { differenceFromCard, drawTestCard } from '../helpers/test-card.ts';
 
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 const RED = { r: 192, g: 48, b: 32 };
 const SIZE = { width: 64, height: 48 };
 /** A lossy format, or a colour profile, may move a value this much. */
@@ -20,7 +21,8 @@ afterAll(() => encoder.close());
 
 function encodeWhole(bytes: Buffer, format: Format, size = SIZE, more: Partial<EncodeJob> = {}): Promise<Buffer> {
   const crop = { left: 0, top: 0, ...size };
-  return encoder.encode({ original: { bytes }, crop, output: size, format, quality: undefined, ...more }, ANYONE);
+  const job = { original: { bytes }, originalSize: size, crop, output: size, format, quality: undefined, ...more };
+  return encoder.encode(job, ANYONE);
 }
 
 async function firstPixel(image: Buffer): Promise<number[]> {
@@ -124,13 +126,26 @@ describe('an original’s shape', () => {
         ...card,
         hasAlpha: false,
       });
-      const job = { original: { bytes }, crop: shown, output: shown, format: 'jpeg', quality: undefined } as const;
+      const shownWhole = { originalSize: card, crop: shown, output: shown };
+      const job = { original: { bytes }, ...shownWhole, format: 'jpeg', quality: undefined } as const;
       const image = await encoder.encode(job, ANYONE);
       expect(await differenceFromCard(image, drawTestCard(card), shown)).toBeLessThanOrEqual(2);
       const metadata = await sharp(image).metadata();
       expect(metadata).toMatchObject({ width: 400, height: 260 });
       expect(metadata.orientation).toBeUndefined();
       expect(metadata.exif).toBeUndefined();
+    },
+  );
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'is turned by EXIF orientation %i, also if a JPEG is shrunk while it is loaded',
+    async (orientation) => {
+      const card = { width: 1_200, height: 800 };
+      const bytes = await storedTurned(await drawTestCard(card).png().toBuffer(), orientation);
+      const image = await encodeWhole(bytes, 'png', card, { output: { width: 120, height: 80 } });
+      expect(await sharp(image).metadata()).toMatchObject({ width: 120, height: 80 });
+      // Not exactly the same filter: a wrong turn differs by 100.
+      expect(await differenceFromCard(image, drawTestCard(card), { left: 0, top: 0, ...card })).toBeLessThan(4);
     },
   );
 

@@ -10,14 +10,16 @@ const encoder = createFakeEncoder({
   encode: async ({ output }) => Buffer.from(`${output.width}×${output.height}`),
 });
 
-test('a crop that is wider than its format allows is scaled down to fit', async () => {
+test('a crop with a side of more than 4,096 pixels is scaled down to fit', async () => {
   const service = await startTestApp({ encoder });
   onTestFinished(() => service.close());
   const sizeOf = async (path: string) => (await service.get(path)).text;
-  expect(await sizeOf(`/${CHANNEL}.webp`)).toBe('16383×2707');
-  expect(await sizeOf(`/${CHANNEL}.avif`)).toBe('16384×2707');
-  expect(await sizeOf(`/${CHANNEL}.jpg`)).toBe('17000×2809');
-  expect(await sizeOf(`/${CHANNEL}/tablet.webp`)).toBe('12318×2809');
+  for (const extension of ['webp', 'avif', 'jpg', 'png']) {
+    expect(await sizeOf(`/${CHANNEL}.${extension}`)).toBe('4096×677');
+  }
+  expect(await sizeOf(`/${CHANNEL}/tablet.webp`)).toBe('4096×934');
+  expect(await sizeOf(`/${CHANNEL}/avatar.webp`)).toBe('2809×2809');
+  expect(await sizeOf(`/${CHANNEL}/tv.webp?width=4096&height=4096`)).toBe('2809×2809');
 
   // A size that resolves to the same output is the same image.
   const { etag } = (await service.get(`/${CHANNEL}.webp`)).headers;

@@ -155,6 +155,20 @@ describe('the budget of upstream calls', () => {
       for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
     }
   });
+
+  it('is shared by network: clients of others are served while 254 addresses of one network send what they may', async () => {
+    const settings = { UPSTREAM_CALLS_PER_SECOND: '20', TRUST_PROXY: '127.0.0.0/8', RATE_LIMIT_OVERRIDES: '' };
+    const { service } = await start(settings, createRunningClock());
+    const ask = (client: string, url: string) => service.get(url, { 'x-forwarded-for': client });
+    const hogs = Array.from({ length: 508 }, (_, index) => ask(`192.0.2.${index % 254}`, `/api/search?q=hog-${index}`));
+    const channels = [LIGHTHOUSE, HARBOUR, 'UCreplayQuarry0000000003', 'UCreplayGameTopic0000006'];
+    const strangers = await Promise.all(
+      channels.map((channelId, index) => ask(`198.51.${index}.1`, `/api/channel/${channelId}`)),
+    );
+    expect(strangers.map(({ status }) => status)).toEqual(channels.map(() => 200));
+    const refused = (await Promise.all(hogs)).filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThan(0);
+  });
 });
 
 describe('the time that one request may take', () => {

@@ -4,6 +4,7 @@ import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import type { Priority, TaskReply } from '../../src/images/encoder/job.ts';
 import type { EncoderPool } from '../../src/images/encoder/pool.ts';
 import { createManualClock } from './clock.ts';
+import { clientOf } from './clients.ts';
 
 /** The result of every successful task. */
 export const RESULT = Buffer.from('image');
@@ -23,6 +24,7 @@ function createFakePool(places: number) {
   const interrupt = (name: string, reason: EndReason) => end(name).reject(new TaskInterrupted(reason));
   const pool: EncoderPool = {
     stats: () => ({ running: running.size, processes: places, restarts: 0 }),
+    places,
     hasFreePlace: () => running.size < places,
     warmUp: () => undefined,
     run(task) {
@@ -44,8 +46,9 @@ export function setUpEncoder({ places = 1, queueLength = 64 } = {}) {
   const fake = createFakePool(places);
   const clock = createManualClock();
   const encoder = createEncoder({ clock, pool: fake.pool, queueLength, deadlineMs: 1_000 });
+  /** @param client a network of its own, unless it is `network/client` */
   function submit(name: string, client = '', priority: Priority = 'interactive', signal = PATIENT) {
-    const result = encoder.inspect({ path: name }, { signal, client, priority });
+    const result = encoder.inspect({ path: name }, { signal, client: clientOf(client), priority });
     // A rejection must not fail a test that ignores the result.
     result.catch(() => undefined);
     return result;

@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import type { EncodeJob } from '../../src/images/encoder/job.ts';
+import { OWN_WORK } from '../../src/lib/work.ts';
 
 /** An encode that takes many seconds: noise compresses badly. */
 export async function slowJob(size = { width: 2000, height: 1500 }): Promise<EncodeJob> {
@@ -9,12 +10,20 @@ export async function slowJob(size = { width: 2000, height: 1500 }): Promise<Enc
     .jpeg()
     .toBuffer();
   const crop = { left: 0, top: 0, ...size };
-  return { original: { bytes }, crop, output: size, format: 'avif', quality: 90, effort: 'optimized' };
+  return {
+    original: { bytes },
+    originalSize: size,
+    crop,
+    output: size,
+    format: 'avif',
+    quality: 90,
+    effort: 'optimized',
+  };
 }
 
 /** A process that replaces the server in tests that kill it. It starts one encoder, reports its events and keeps it busy. */
 if (import.meta.main) {
   const onEvent = (event: object) => process.send?.(event);
   const encoder = createEncoder({ processes: 1, deadlineMs: 120_000, onEvent });
-  await encoder.encode(await slowJob(), { signal: new AbortController().signal, client: '' });
+  await encoder.encode(await slowJob(), { signal: new AbortController().signal, client: OWN_WORK });
 }

@@ -9,6 +9,7 @@ import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
 import { LOOK_EVERY_MS } from '../../src/images/encoder/stopped-process.ts';
+import { OWN_WORK } from '../../src/lib/work.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
@@ -16,7 +17,7 @@ import { cpuTicks, stateOf, statFields } from '../helpers/process-state.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { slowJob } from './encoder-owner.ts';
 
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: '' };
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 const DEADLINE_MS = 60_000;
 const NICENESS = 5;
 /** A slow encode of this size ends after a few seconds. */

@@ -123,6 +123,35 @@ describe('the network that counts as one client', () => {
   });
 });
 
+describe('the network of a client', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.0/24'],
+    ['::ffff:203.0.113.7', '203.0.113.0/24'],
+    ['64:ff9b::cb00:7107', '203.0.113.0/24'],
+    ['255.255.255.255', '255.255.255.0/24'],
+    ['2001:db8:17:1::1', '2001:db8:17::/48'],
+    ['unix:', 'unix:'],
+  ])('%s is in %s', (address, network) => {
+    expect(clients.identify(address, undefined).network).toBe(network);
+  });
+
+  it('is that of the client behind a trusted proxy', () => {
+    expect(clients.identify(PROXY, '203.0.113.7').network).toBe('203.0.113.0/24');
+  });
+
+  it('is the client itself if the client has more addresses than a network, or a limit of its own', () => {
+    const { identify } = createClientIdentification({
+      trustedProxies: [],
+      ipv6PrefixBits: 32,
+      defaultLimit: DEFAULT_LIMIT,
+      limitOverrides: ['198.51.100.0/24=100/60', '2001:db9::/32=unlimited'].map(rateLimitOverride),
+    });
+    expect(identify('2001:db8:17:1::1', undefined).network).toBe('2001:db8::/32');
+    expect(identify('198.51.100.7', undefined).network).toBe('198.51.100.7');
+    expect(identify('2001:db9:17:1::1', undefined).network).toBe('2001:db9::/32');
+  });
+});
+
 describe('isTrustedProxy', () => {
   it.each([
     ['10.200.0.1', true],

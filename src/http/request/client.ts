@@ -26,6 +26,11 @@ export interface Client {
   readonly address: string;
   /** The key of one subscriber: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
   readonly key: string;
+  /**
+   * The part of the internet that takes turns as one: `203.0.113.0/24` or `2001:db8:17::/48`. A client with a limit of its
+   * own is a network of its own.
+   */
+  readonly network: string;
   readonly limit: ClientLimit;
 }
 
@@ -52,7 +57,9 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   }
 
   function hopOf(parsed: IpAddress, address: string, key: string): Hop {
-    return { address, key, isTrusted: findProxy(parsed) === true, limit: findLimit(parsed) ?? defaultLimit };
+    const limit = findLimit(parsed);
+    const network = limit === undefined ? clientNetworkOf(parsed, ipv6PrefixBits) : key;
+    return { address, key, network, isTrusted: findProxy(parsed) === true, limit: limit ?? defaultLimit };
   }
 
   function findHop(text: string): Hop | undefined {
@@ -79,7 +86,9 @@ export function createClientIdentification(options: ClientIdentificationOptions)
      */
     identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client {
       let client = findHop(socketAddress);
-      if (client === undefined) return { address: socketAddress, key: socketAddress, limit: defaultLimit };
+      if (client === undefined) {
+        return { address: socketAddress, key: socketAddress, network: socketAddress, limit: defaultLimit };
+      }
       if (forwardedFor === undefined) return client;
       if (!client.isTrusted) reportUntrustedProxy(socketAddress);
       const list = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',');
@@ -116,6 +125,19 @@ export function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
   const mask = ipaddr.IPv6.subnetMaskFromPrefixLength(prefixBits).parts;
   const network = new ipaddr.IPv6(address.parts.map((part, at) => part & (mask[at] as number)));
   return `${network}/${prefixBits}`;
+}
+
+const IPV4_NETWORK_BITS = 24;
+const IPV6_NETWORK_BITS = 48;
+
+/**
+ * The network of an address: `203.0.113.0/24`, `2001:db8:17::/48`.
+ *
+ * @param maxIpv6Bits no IPv6 network has more bits, so that it contains a whole client
+ */
+export function clientNetworkOf(address: IpAddress, maxIpv6Bits = IPV6_NETWORK_BITS): string {
+  if (typeof address !== 'number') return networkOf(address, Math.min(IPV6_NETWORK_BITS, maxIpv6Bits));
+  return `${formatAddress(address & ~0xff)}/${IPV4_NETWORK_BITS}`;
 }
 
 export interface RateLimitStepOptions {

@@ -2,7 +2,7 @@ import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS } from '../../domain/formats.ts';
 import { quoted } from '../../domain/printable.ts';
-import { type Background, FITS, VARIANTS } from '../../domain/variants.ts';
+import { type Background, FITS, MAX_SIDE_PX, VARIANTS } from '../../domain/variants.ts';
 
 /*
  * The service's parameters, each written once: this checks requests, and /openapi.json shows the same.
@@ -100,8 +100,8 @@ export const IMAGE_QUERY = {
     'The format. Default: the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
     'avif',
   ),
-  width: wholeNumber(1, 4096, 'Pixels, at most those of the crop. Without `height`, the ratio stays.', 640),
-  height: wholeNumber(1, 4096, 'Pixels, at most those of the crop. Without `width`, the ratio stays.', 360),
+  width: wholeNumber(1, MAX_SIDE_PX, 'Pixels, at most those of the crop. Without `height`, the ratio stays.', 640),
+  height: wholeNumber(1, MAX_SIDE_PX, 'Pixels, at most those of the crop. Without `width`, the ratio stays.', 360),
   fit: oneOf(
     FITS,
     'With both `width` and `height`: `cover` cuts the crop to their ratio, `contain` scales all of it to fit inside and ' +

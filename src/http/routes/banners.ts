@@ -82,7 +82,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
     { context, startedAtMs }: Started,
   ): Promise<HttpResponse> {
     const leftMs = TIME_LIMITS_MS.image - (clock.monotonic() - startedAtMs);
-    const rendering = image.render({ client: context.client.key, disconnectSignal: () => disconnectSignal(context) });
+    const rendering = image.render({ client: context.client, disconnectSignal: () => disconnectSignal(context) });
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));
     if (made === undefined) throw new AppError('overloaded', 'The image is not encoded yet. Try again.');
     const { bytes: body, isStored, isCollapsed } = made;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { clientOf } from '../../../test/helpers/clients.ts';
 import { MAX_WAIT_MS, RESULT, setUpEncoder } from '../../../test/helpers/fake-pool.ts';
 
 describe('the queue of the encoder', () => {
@@ -27,7 +28,11 @@ describe('the queue of the encoder', () => {
     submit('running', 'a');
     submit('a1', 'a');
     submit('a2', 'a');
-    const options = { signal: new AbortController().signal, client: 'a', waitingClients: () => ['a', 'b'] };
+    const options = {
+      signal: new AbortController().signal,
+      client: clientOf('a'),
+      waitingClients: () => ['a', 'b'].map(clientOf),
+    };
     const shared = encoder.inspect({ path: 'shared' }, options);
     const newcomer = submit('c1', 'c');
     expect(encoder.stats()).toMatchObject({ queued: 3, refused: 1 });
@@ -40,7 +45,11 @@ describe('the queue of the encoder', () => {
     const { submit, encoder } = setUpEncoder({ queueLength: 2 });
     submit('running', 'a');
     submit('b1', 'b');
-    const options = { signal: new AbortController().signal, client: 'a', waitingClients: () => ['a', 'b'] };
+    const options = {
+      signal: new AbortController().signal,
+      client: clientOf('a'),
+      waitingClients: () => ['a', 'b'].map(clientOf),
+    };
     const shared = encoder.inspect({ path: 'shared' }, options);
     submit('c1', 'c');
     await expect(shared).rejects.toMatchObject({ code: 'overloaded' });

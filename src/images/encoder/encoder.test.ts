@@ -4,9 +4,9 @@ import { RESULT, setUpEncoder } from '../../../test/helpers/fake-pool.ts';
 describe('the encoder', () => {
   it('runs as many jobs at a time as there are places, and returns the reply of each', async () => {
     const { submit, running, finish } = setUpEncoder({ places: 2 });
-    const first = submit('1');
-    submit('2');
-    const third = submit('3');
+    const first = submit('1', 'a');
+    submit('2', 'b');
+    const third = submit('3', 'c');
     expect(running()).toEqual(['1', '2']);
     await finish('1');
     expect(await first).toBe(RESULT);
@@ -26,6 +26,28 @@ describe('the encoder', () => {
       await finish(name);
     }
     expect(order).toEqual(['a1', 'b1', 'a2', 'a3']);
+  });
+
+  it('leaves one place free for other networks', async () => {
+    const { submit, running, finish } = setUpEncoder({ places: 3 });
+    for (const name of ['a1', 'b1', 'c1', 'd1']) submit(name, `network/${name.charAt(0)}`);
+    expect(running()).toEqual(['a1', 'b1']);
+    submit('z1', 'z');
+    expect(running()).toEqual(['a1', 'b1', 'z1']);
+    await finish('a1');
+    expect(running()).toEqual(['b1', 'z1', 'c1']);
+    await finish('z1');
+    expect(running()).toEqual(['b1', 'c1']);
+  });
+
+  it('does not interrupt background work for a network that has all its places', async () => {
+    const { submit, running } = setUpEncoder({ places: 2 });
+    submit('background', '', 'background');
+    submit('a1', 'network/a');
+    submit('b1', 'network/b');
+    expect(running()).toEqual(['background', 'a1']);
+    submit('z1', 'z');
+    expect(running()).toEqual(['a1', 'z1']);
   });
 
   it('drops a waiting job when its client leaves', async () => {
@@ -58,11 +80,11 @@ describe('the encoder', () => {
 
   it('runs background work after all interactive work, and one at a time', async () => {
     const { submit, running, finish } = setUpEncoder({ places: 2 });
-    submit('1');
-    submit('2');
+    submit('1', 'a');
+    submit('2', 'b');
     submit('background 1', '', 'background');
     submit('background 2', '', 'background');
-    submit('3');
+    submit('3', 'c');
     await finish('1');
     expect(running()).toEqual(['2', '3']);
     await finish('2');
@@ -75,9 +97,9 @@ describe('the encoder', () => {
   it('ends background work when interactive work waits and no place is free', async () => {
     const { submit, running } = setUpEncoder({ places: 2 });
     const background = submit('background', '', 'background');
-    submit('1');
+    submit('1', 'a');
     expect(running()).toEqual(['background', '1']);
-    submit('2');
+    submit('2', 'b');
     expect(running()).toEqual(['1', '2']);
     await expect(background).rejects.toMatchObject({ code: 'overloaded' });
   });

@@ -5,6 +5,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
+import type { ClientKeys } from '../../lib/work.ts';
 import { type EndReason, TaskInterrupted } from './child.ts';
 import { expectedMs } from './expected-cost.ts';
 import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
@@ -24,7 +25,7 @@ interface Entry {
   /** Of its priority. */
   readonly queue: FairQueue<Entry>;
   /** Whose turn it takes: the client that began it. If it is displaced, the next one that waits for it. */
-  client: string;
+  client: ClientKeys;
   /** The clients that it has been queued for, or for which there was no room. */
   readonly triedClients: Set<string>;
   readonly result: PromiseWithResolvers<TaskReply>;
@@ -95,6 +96,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   const background = createFairQueue<Entry>({ maxLength: queueLength, clock });
   /** Jobs whose process crashed or was stopped. They are next, and the bounds of the queues do not apply. */
   const repeated: Entry[] = [];
+  const running = new Set<Entry>();
   let runningBackground: RunningTask | undefined;
   let refused = 0;
   let isClosed = false;
@@ -136,7 +138,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     while (homeless !== undefined) {
       const client = nextClientOf(homeless);
       if (client === undefined) return homeless;
-      homeless.triedClients.add(client);
+      homeless.triedClients.add(client.key);
       const { isAdded, displaced } = homeless.queue.add(client, homeless, expectedMs(homeless.task));
       if (!isAdded) continue;
       homeless.client = client;
@@ -145,8 +147,8 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     return undefined;
   }
 
-  function nextClientOf({ options: { client, waitingClients }, triedClients }: Entry): string | undefined {
-    return [client, ...(waitingClients?.() ?? [])].find((each) => !triedClients.has(each));
+  function nextClientOf({ options: { client, waitingClients }, triedClients }: Entry): ClientKeys | undefined {
+    return [client, ...(waitingClients?.() ?? [])].find(({ key }) => !triedClients.has(key));
   }
 
   /** Rejects a job that waits. */
@@ -161,10 +163,17 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     return overloaded('Too many images are being encoded at the moment.');
   }
 
+  /** A network never has all places, because no running job is interrupted for the waiting ones of others. */
+  function mayStart({ network }: ClientKeys): boolean {
+    const held = [...running].filter(({ queue, client }) => queue === interactive && client.network === network);
+    return held.length < Math.max(1, pool.places - 1);
+  }
+
   function startWaiting(): void {
-    if (repeated.length + interactive.size > 0 && !pool.hasFreePlace()) runningBackground?.preempt();
+    const isNeeded = repeated.length > 0 || interactive.hasNext(mayStart);
+    if (isNeeded && !pool.hasFreePlace()) runningBackground?.preempt();
     while (pool.hasFreePlace()) {
-      const next = repeated.shift() ?? interactive.next();
+      const next = repeated.shift() ?? interactive.next(mayStart);
       const entry = next ?? (runningBackground === undefined ? background.next() : undefined);
       if (entry === undefined) return;
       void perform(entry);
@@ -186,17 +195,19 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     const startedAtMs = clock.monotonic();
     // The queue has charged it once.
     const chargedMs = entry.isRepeated ? 0 : expectedMs(entry.task);
-    const running = pool.run(entry.task, deadlineOf(entry));
-    if (entry.queue === background) runningBackground = running;
+    running.add(entry);
+    const task = pool.run(entry.task, deadlineOf(entry));
+    if (entry.queue === background) runningBackground = task;
     try {
-      entry.result.resolve(await running.reply);
+      entry.result.resolve(await task.reply);
       const waitedMs = startedAtMs - entry.submittedAtMs;
       onFinished?.({ task: nameOf(entry), waitedMs, tookMs: clock.monotonic() - startedAtMs });
     } catch (error) {
       onInterrupted(entry, error);
     }
     entry.queue.charge(entry.client, clock.monotonic() - startedAtMs - chargedMs);
-    if (runningBackground === running) runningBackground = undefined;
+    running.delete(entry);
+    if (runningBackground === task) runningBackground = undefined;
     startWaiting();
   }
 

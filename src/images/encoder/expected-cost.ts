@@ -9,8 +9,8 @@ const MEGAPIXEL = 1_000_000;
 /** How long an encoder process will need for the task, in milliseconds. */
 export function expectedMs(task: EncoderTask): number {
   if (task.kind === 'inspect') return TASK_MS;
-  const { crop, output, format } = task.job;
-  const decodingMs = ((crop.width * crop.height) / MEGAPIXEL) * MS_PER_DECODED_MEGAPIXEL;
+  const { originalSize, output, format } = task.job;
+  const decodingMs = ((originalSize.width * originalSize.height) / MEGAPIXEL) * MS_PER_DECODED_MEGAPIXEL;
   const encodingMs = ((output.width * output.height) / MEGAPIXEL) * formatRow(format).msPerMegapixel;
   return TASK_MS + decodingMs + encodingMs;
 }

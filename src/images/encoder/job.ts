@@ -1,5 +1,6 @@
 import { type EncoderOptions, type Format, formatRow, type SourceFormat } from '../../domain/formats.ts';
 import type { Backdrop, Rectangle, Size } from '../../domain/variants.ts';
+import type { ClientKeys } from '../../lib/work.ts';
 
 /** An original with more pixels is refused. */
 export const MAX_ORIGINAL_PIXELS = 50_000_000;
@@ -29,6 +30,8 @@ export interface ImageInfo extends Size {
 /** One encode as plain data. */
 export interface EncodeJob {
   readonly original: OriginalBytes;
+  /** With its orientation applied. */
+  readonly originalSize: Size;
   readonly crop: Rectangle;
   /** The size of the image. The crop is scaled to it, or to `backdrop.inner`. */
   readonly output: Size;
@@ -46,10 +49,10 @@ export type Priority = 'interactive' | 'background';
 export interface JobOptions {
   /** The disconnect signal. When it is aborted, a queued job is dropped and rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** The client that began the job, for a fair queue; the empty string for the service itself. */
-  readonly client: string;
+  /** The client that began the job, for a fair queue. */
+  readonly client: ClientKeys;
   /** All clients that wait for the job. If a full queue displaces it, it is queued for the next of them. */
-  readonly waitingClients?: () => readonly string[];
+  readonly waitingClients?: () => readonly ClientKeys[];
   /** Default `interactive`. */
   readonly priority?: Priority;
 }

@@ -102,6 +102,8 @@ export function createEncoderPool(options: EncoderPoolOptions) {
   return {
     /** `restarts`: processes that ended because of a task or of themselves, not because they were idle or closed. */
     stats: () => ({ running: countBusy(), processes: workers.size, restarts }),
+    /** The tasks that may run at a time. */
+    places: options.processes,
     hasFreePlace: () => countBusy() < options.processes,
     /** Starts a process if there is none, so that the first task need not wait for it. */
     warmUp(): void {

@@ -113,11 +113,14 @@ async function inspect(original: OriginalBytes): Promise<ImageInfo> {
 }
 
 async function encode(job: EncodeJob): Promise<Buffer> {
-  const { original, crop, output, backdrop, format, effort = 'fast', quality } = job;
+  const { original, originalSize, crop, output, backdrop, format, effort = 'fast', quality } = job;
   const { bytes } = await read(original);
-  const { width, height } = backdrop?.inner ?? output;
-  let image = sharp(bytes, INPUT_OPTIONS).autoOrient().extract(crop);
-  if (!isSameSize({ width, height }, crop)) image = image.resize({ width, height, fit: 'fill' });
+  const size = backdrop?.inner ?? output;
+  let image = sharp(bytes, INPUT_OPTIONS).autoOrient();
+  // Only a whole JPEG is shrunk while it is loaded, and the crop would round its edges to pixels of the shrunk image.
+  if (!isSameSize(crop, originalSize)) image = image.extract(crop);
+  if (!isSameSize(crop, size))
+    image = image.resize({ width: size.width, height: size.height, fit: 'fill', fastShrinkOnLoad: false });
   if (backdrop !== undefined) image = await layOn(image, output, backdrop);
   else if (!formatRow(format).hasTransparency) image = image.flatten({ background: 'white' });
   return decoding(image.toFormat(format, encoderOptions(format, effort, quality)).toBuffer());

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { clientOf } from '../../../test/helpers/clients.ts';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
 import { type CallBudget, type CallBudgetOptions, createCallBudget, LocalLimitError } from './call-budget.ts';
 
@@ -38,7 +39,7 @@ interface Asked {
 /** Requests this many calls at the same time, and counts the results. */
 function ask(client: string, calls = 1, asked: Asked = { granted: 0, refusals: [] }): Asked {
   for (let call = 0; call < calls; call += 1) {
-    budget.take(client, never).then(
+    budget.take(clientOf(client), never).then(
       () => {
         asked.granted += 1;
       },
@@ -88,7 +89,7 @@ describe('a budget with one client', () => {
   it('gives the turn of an aborted call to the next one', async () => {
     ask('hog', 100);
     const caller = new AbortController();
-    const abandoned = budget.take('hog', caller.signal);
+    const abandoned = budget.take(clientOf('hog'), caller.signal);
     const next = ask('hog');
     caller.abort();
     await expect(abandoned).rejects.toMatchObject({ code: 'upstream_timeout' });
@@ -97,7 +98,7 @@ describe('a budget with one client', () => {
   });
 
   it('does not count a call that was aborted before', async () => {
-    await expect(budget.take('hog', AbortSignal.abort())).rejects.toMatchObject({ code: 'upstream_timeout' });
+    await expect(budget.take(clientOf('hog'), AbortSignal.abort())).rejects.toMatchObject({ code: 'upstream_timeout' });
     expect(await granted(ask('hog', 101))).toBe(100);
   });
 
@@ -145,7 +146,7 @@ describe('a budget with several clients', () => {
     for (let client = 0; client < 11_000; client += 1) ask(`client ${client}`);
     await pass(0);
     expect(budget.stats()).toEqual({
-      clients: { entries: 5_000, maxEntries: 5_000 },
+      clients: { entries: 10_000, maxEntries: 10_000 },
       waiting: { entries: 20, maxEntries: 20 },
     });
   });

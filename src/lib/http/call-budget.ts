@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { createTurns } from '../turns.ts';
-import { abortError, currentClient } from '../work.ts';
+import { abortError, type ClientKeys, currentClient } from '../work.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './client.ts';
 
 export type CallBudget = ReturnType<typeof createCallBudget>;
@@ -18,7 +18,7 @@ const MAX_WAIT_MS = 2_000;
 /** The next one is found in less than a millisecond. */
 const MAX_WAITING = 1_000;
 
-/** Limits the calls to one upstream with a token bucket. While calls wait, their clients take turns. */
+/** Limits the calls to one upstream with a token bucket. While calls wait, networks take turns, and clients of a network. */
 export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOptions) {
   const tokens = createTokenBucket({ perSecond: callsPerSecond, capacity: burst, nowMs: clock.monotonic() });
   const callsInTime = Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000);
@@ -41,14 +41,14 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
 
   return {
     /**
-     * Waits for this call's turn. The client that has made the fewest calls lately comes first; a client's own calls stay in
-     * order.
+     * Waits for this call's turn. The network that has made the fewest calls lately comes first, and in it the client; a
+     * client's own calls stay in order.
      *
-     * @param key of the client whose request needs the call. The service's own work is one client, the empty string.
-     * @throws LocalLimitError if it has no turn within 2 s, or at once if too many calls wait and this client has made as
-     *   many as the others
+     * @param client whose request needs the call
+     * @throws LocalLimitError if it has no turn within 2 s, or at once if too many calls wait and this client and
+     *   its network have made as many as the others
      */
-    take: (key: string, signal: AbortSignal): Promise<void> => turns.wait(key, 1, signal),
+    take: (client: ClientKeys, signal: AbortSignal): Promise<void> => turns.wait(client, 1, signal),
     stats: () => ({ clients: turns.clients(), waiting: turns.waiting() }),
   };
 }
@@ -63,7 +63,7 @@ const MAX_RETRY_DELAY_MS = 200;
  */
 export function guardHttpClient(http: HttpClient, { budget }: { readonly budget: CallBudget }): HttpClient {
   async function send(request: HttpRequest): Promise<HttpResponse> {
-    await budget.take(currentClient() ?? '', request.signal);
+    await budget.take(currentClient(), request.signal);
     return http.request(request);
   }
 

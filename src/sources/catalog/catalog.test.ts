@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeSourceContract } from '../../../test/contracts/source.ts';
 import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
+import { clientOf } from '../../../test/helpers/clients.ts';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
@@ -77,7 +78,9 @@ describe('the catalog source', () => {
     const { source, search } = await openEmpty();
     const ended: string[] = [];
     const asked = (client: string, name: string, work: () => Promise<unknown>) =>
-      withRequest({ requestId: name, client, epoch: createEpochs().current() }, work).finally(() => ended.push(name));
+      withRequest({ requestId: name, client: clientOf(client), epoch: createEpochs().current() }, work).finally(() =>
+        ended.push(name),
+      );
     const many = Array.from({ length: 20 }, (_, number) => asked('many', `many ${number}`, () => search(`${number}`)));
     const lookUp = asked('many', 'look-up', () => source.getChannel(numberedChannelId(1), { signal: PATIENT }));
     const one = asked('one', 'one', () => search('one'));

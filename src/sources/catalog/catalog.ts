@@ -80,7 +80,7 @@ export function createCatalogSource({
   }
 
   async function search(query: string, limit: number, signal: AbortSignal): Promise<SearchHit[]> {
-    const client = currentClient() ?? '';
+    const client = currentClient();
     await turns.wait(client, EXPECTED_SEARCH_MS, signal);
     try {
       const { hits, tookMs } = await callThread(signal, () => thread.call('search', { query, limit }));

@@ -31,7 +31,7 @@ export async function fetchChannel(config: Config, refs: readonly ChannelRef[], 
   const { failover, downloader, close } = createUpstreams({
     config: { ...config, sources },
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
-    stores: { store: NOTHING_STORED, redis: undefined, caches: {} },
+    stores: { store: NOTHING_STORED, caches: {} },
     version,
   });
   try {

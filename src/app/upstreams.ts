@@ -8,22 +8,20 @@ import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
 import type { Pause } from '../lib/http/pause.ts';
 import { describeFailure } from '../lib/logger.ts';
-import { createRedisLease } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFailover } from '../sources/failover.ts';
 import { addPauseGauges, createPauses } from '../sources/pauses.ts';
 import { createReachability } from '../sources/reachability.ts';
 import { createSources } from '../sources/registry.ts';
-import { type ChannelSource, type KeptText, SOLO_LEASE } from '../sources/source.ts';
+import type { ChannelSource, KeptText } from '../sources/source.ts';
 import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
 import { type KeptName, keptKey } from '../store/keys.ts';
 import { FOR_GOOD_MS, type Store } from '../store/store.ts';
-import type { Stores } from './stores.ts';
 
 interface UpstreamsOptions {
   readonly config: Config;
   readonly runtime: Runtime;
-  readonly stores: Pick<Stores, 'redis'> & {
+  readonly stores: {
     readonly store: Pick<Store, 'get' | 'set'>;
     /** Their remembered failures are dropped when the client version changes. */
     readonly caches: Readonly<Record<string, { forgetFailures(): void }>>;
@@ -66,9 +64,7 @@ export function createUpstreams(options: UpstreamsOptions) {
         upstream === 'youtube' ? pauses.of(upstream).guard(withBudget(upstream, http)) : withBudget(upstream, http),
       pauseOf: pauses.of,
       onStateChange: health.report,
-      keptCanary: keep('youtube-canary'),
       keptQuota: keep('youtube-data-api-quota'),
-      lease: stores.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: stores.redis }),
       onClientVersion(from, to) {
         logger.info({ from, to }, 'YouTube client version changed');
         pauses.of('youtube').forgetFailures();
@@ -150,7 +146,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     downloader,
     states,
     /** The background work of the sources. */
-    tasks: [...sources.map((source) => async () => source.runDueWork?.()), reachability.checkReported],
+    tasks: [reachability.checkReported],
     checkReachability: reachability.check,
     async close(): Promise<void> {
       await Promise.all(sources.map((source) => source.close()));

@@ -15,7 +15,7 @@ const statsCommand = defineCommand({
   searches             results of searches
   published times      exact creation times of channels whose record has only the day
   image details      properties of originals, and which images were re-encoded
-  learned              the fields of the canary
+  quotas               calls to the YouTube Data API today
   originals, variants  downloaded images, and the images made from them
   own sizes            images with a width, height or quality in the request`,
   options: { json: { type: 'boolean' } },

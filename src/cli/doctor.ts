@@ -3,13 +3,14 @@ import { parseConfig } from '../config/settings.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { printable, printableJson } from '../domain/printable.ts';
 import { type FieldFinding, isDrift } from '../sources/source.ts';
+import { CHANNEL_FIELDS } from '../sources/youtube/layouts.ts';
 import { defineCommand, formatTable, requireRefs, UsageError } from './command.ts';
 import { type Diagnosis, diagnose, type RecordedCall, SOURCE_NAMES } from './doctor/diagnose.ts';
 import { requireNames, requireNewDirectory, saveRecording } from './doctor/recording.ts';
 
 export const doctorCommand = defineCommand({
-  usage: `doctor @handle|ID|username [--source youtube|youtube-data-api] [--json]
-                      [--record DIRECTORY [--keep NAME]…]`,
+  usage: `doctor @handle|ID|username [--source youtube|youtube-data-api] [--expect FIELD,…]
+                      [--json] [--record DIRECTORY [--keep NAME]…]`,
   help: `Loads a channel and its images from upstream, without any cache, and shows every call and every
 field of the record: its value, where it was found, and whether upstream has changed. Then searches for
 the channel, and tries each way to its record. Choose a channel that has a banner, a country and links.
@@ -19,7 +20,10 @@ the channel, and tries each way to its record. Choose a channel that has a banne
   older       found only at a path of an older layout
   rounded     found only as a rounded count
   unreadable  found in an unknown form
-  missing     not found, although every ordinary channel has it
+  missing     not found, although every ordinary channel has it or --expect names it
+
+--expect names fields that this channel has, such as banner,country,links: without it, a field that the
+channel may lack passes as absent. The result is then one line, for a timer; --json shows everything.
 
 --record writes the responses about the channel, and the values that were read from them, into a new
 directory, in the form of test/fixtures/youtube: only members with known names, without tokens, addresses
@@ -30,11 +34,13 @@ Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid 
   options: {
     json: { type: 'boolean' },
     source: { type: 'string', default: 'youtube' },
+    expect: { type: 'string' },
     record: { type: 'string' },
     keep: { type: 'string', multiple: true },
   },
   async run({ argument, options }, { version, env, stdout, stderr }) {
-    const { json, source, record: directory, keep: moreNames = [] } = options;
+    const { json, source, expect, record: directory, keep: moreNames = [] } = options;
+    const expected = parseExpected(expect);
     const sourceName = SOURCE_NAMES.find((name) => name === source);
     if (sourceName === undefined)
       throw new UsageError(`There is no source "${source}". Sources: ${SOURCE_NAMES.join(', ')}.`);
@@ -53,12 +59,14 @@ Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid 
       asked: argument,
       refs,
       sourceName,
+      expected,
       config,
       wantsWholePages: directory !== undefined,
       userAgent: `Pennant/${version}`,
     });
     const isColoured = stdout.isTTY === true && stdout.hasColors?.() === true;
-    stdout.write(json ? renderJson(diagnosis) : renderText(diagnosis, { isColoured }));
+    const render = expect === undefined ? renderText : renderLine;
+    stdout.write(json ? renderJson(diagnosis) : render(diagnosis, { isColoured }));
     if (directory !== undefined) {
       const { files, leftOut } = await saveRecording(directory, diagnosis, moreNames);
       const lines = [
@@ -73,6 +81,14 @@ Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid 
   },
 });
 
+/** @throws UsageError for what is no field of a record */
+function parseExpected(text: string | undefined): string[] {
+  const names = text?.split(',').map((name) => name.trim()) ?? [];
+  const unknown = names.find((name) => !CHANNEL_FIELDS.some((field) => field === name));
+  if (unknown === undefined) return names;
+  throw new UsageError(`"${unknown}" is not a field. Fields: ${CHANNEL_FIELDS.join(', ')}.`);
+}
+
 type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
 const STATE_STYLES = {
@@ -86,9 +102,24 @@ const STATE_STYLES = {
 
 const VALUE_CHARACTERS = 48;
 
+interface RenderOptions {
+  readonly isColoured: boolean;
+}
+
+function createPaint({ isColoured }: RenderOptions): Paint {
+  return (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text);
+}
+
+/** The channel, and the verdict with its reasons. */
+function renderLine(diagnosis: Diagnosis, options: RenderOptions): string {
+  const describe = ({ field, state, note }: FieldFinding) =>
+    `${field} (${state}${note === null ? '' : `: ${printable(note)}`})`;
+  return `${printable(diagnosis.asked)}: ${verdictOf(diagnosis, createPaint(options), describe)}\n`;
+}
+
 /** The diagnosis as text: tables of calls and fields, and a verdict. */
-function renderText(diagnosis: Diagnosis, { isColoured }: { readonly isColoured: boolean }): string {
-  const paint: Paint = (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text);
+function renderText(diagnosis: Diagnosis, options: RenderOptions): string {
+  const paint = createPaint(options);
   const heads = (...names: string[]) => names.map((name) => paint('bold', name.toUpperCase()));
   const calls = diagnosis.calls.map((call) => callRow(call, paint));
   const fields = diagnosis.fields.map((field) => fieldRow(field, paint));
@@ -97,7 +128,7 @@ function renderText(diagnosis: Diagnosis, { isColoured }: { readonly isColoured:
     calls.length === 0 ? '' : formatTable([heads('call', 'status', 'bytes', 'form', 'ms', 'address'), ...calls]),
     fields.length === 0 ? '' : formatTable([heads('field', 'state', 'value', 'from'), ...fields]),
     diagnosis.remarks.map((remark) => printable(remark)).join('\n'),
-    verdictOf(diagnosis, paint),
+    verdictOf(diagnosis, paint, ({ field }) => field),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
@@ -143,11 +174,14 @@ function shortPath(path: string | null): string | null {
   return `${steps[0]}…${steps.slice(-PATH_STEPS).join('.')}`;
 }
 
-function verdictOf({ failure, isFine, fields }: Diagnosis, paint: Paint): string {
+function verdictOf(
+  { failure, isFine, fields }: Diagnosis,
+  paint: Paint,
+  describe: (finding: FieldFinding) => string,
+): string {
   if (failure !== null) return paint(['red', 'bold'], printable(`${failure.code}: ${failure.message}`));
   if (isFine) return paint(['green', 'bold'], 'All fields are where they are expected.');
-  const names = fields.filter(isDrift).map(({ field }) => field);
-  return paint(['yellow', 'bold'], `Not as expected: ${names.join(', ')}.`);
+  return paint(['yellow', 'bold'], `Not as expected: ${fields.filter(isDrift).map(describe).join(', ')}.`);
 }
 
 function formOf(body: Buffer | null): string | null {

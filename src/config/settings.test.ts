@@ -67,7 +67,6 @@ describe('the settings', () => {
     ['SITE_URL', 'https://Site.example', 'https://site.example/'],
     ['SITE_URL', 'http://site.example:8080/play', 'http://site.example:8080/play/'],
     ['SAMPLE_CATALOG', 'off', false],
-    ['YOUTUBE_CANARY', '@handle', '@handle'],
   ])('%s=%s is read', (variable, value, expected) => {
     const name = Object.entries(SETTINGS).find(([, { env }]) => env === variable)?.[0];
     expect(parseConfig({ [variable]: value })[name as keyof typeof SETTINGS]).toEqual(expected);
@@ -115,7 +114,6 @@ describe('the settings', () => {
     ['SITE_URL', 'https://:secret@site.example'],
     ['BLOCKED_CHANNELS', 'pennantsample'],
     ['SOURCES', ','],
-    ['YOUTUBE_CANARY', 'some words'],
     ['YOUTUBE_USER_AGENT', 'line\nbreak'],
     ['YOUTUBE_USER_AGENT', 'Pennant/½'],
     ['SOURCES', 'catalog,catalog'],

@@ -1,5 +1,5 @@
 import { OperatorError } from '../domain/errors.ts';
-import { channelRefsOf, isChannelId } from '../domain/identifier.ts';
+import { isChannelId } from '../domain/identifier.ts';
 import { printable } from '../domain/printable.ts';
 import { type Environment, fileVariable, readSecretFile, textIn } from './environment.ts';
 import { parseRedisUrl } from './redis-url.ts';
@@ -60,11 +60,6 @@ export const SETTINGS = {
     'YOUTUBE_USER_AGENT',
     form.matching((value) => /^[\x20-\x7e]{1,500}$/.test(value), 'at most 500 printable ASCII characters'),
     '`User-Agent` of requests to YouTube and its image hosts. Unset: `Pennant/` and the version.',
-  ),
-  youtubeCanary: form.optionalSetting(
-    'YOUTUBE_CANARY',
-    form.matching((value) => channelRefsOf(value).length > 0, 'an @handle or a channel ID'),
-    'A channel (`@handle` or ID) that has a banner, a country and links. It is loaded from YouTube every hour, without any cache, and fields that it has lost are reported. Unset: none.',
   ),
   youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.text, 'Key of the `youtube-data-api` source.'),
   youtubeApiOrigin: form.setting(
@@ -233,13 +228,10 @@ function describeMistake(env: Environment, { env: variable, isSecret }: Setting,
   return `${origin}${path}: ${error.message}${value}`;
 }
 
-function contradictions({ sources, youtubeApiKey, youtubeCanary, port, consolePort }: Config): string[] {
+function contradictions({ sources, youtubeApiKey, port, consolePort }: Config): string[] {
   const found: string[] = [];
   if (sources.includes('youtube-data-api') && youtubeApiKey === undefined) {
     found.push('YOUTUBE_API_KEY: is needed for the source youtube-data-api in SOURCES');
-  }
-  if (youtubeCanary !== undefined && !sources.includes('youtube')) {
-    found.push('YOUTUBE_CANARY: needs the source youtube in SOURCES');
   }
   if (new Set(sources).size !== sources.length) found.push('SOURCES: names a source twice');
   if (consolePort !== 0 && consolePort === port) found.push('CONSOLE_PORT: must differ from PORT');

@@ -1,4 +1,4 @@
-import type { CanaryState, PauseState, SourceStatus } from '../domain/source-status.ts';
+import type { PauseState, SourceStatus } from '../domain/source-status.ts';
 
 export interface SourceReading {
   readonly name: string;
@@ -7,17 +7,7 @@ export interface SourceReading {
   readonly status?: SourceStatus | undefined;
 }
 
-/** Problems of a source or of the image hosts. The service continues despite them. */
-export function sourceProblems({ name, pause, status }: SourceReading): (readonly [name: string, detail: string])[] {
-  const { canary } = status ?? {};
-  const problems = [
-    [name === 'image hosts' ? name : `source ${name}`, pause?.description ?? null],
-    ['YouTube canary', canary === undefined ? null : describeCanary(canary)],
-  ] as const;
-  return problems.flatMap(([problemName, detail]) => (detail === null ? [] : [[problemName, detail] as const]));
-}
-
-function describeCanary({ name, gone, failure }: CanaryState): string | null {
-  if (failure !== null) return `the check of ${name} failed: ${failure}`;
-  return gone.length === 0 ? null : `no longer found with ${name}: ${gone.join(', ')}`;
+/** The problem of a source or of the image hosts, if there is one. The service continues despite it. */
+export function sourceProblems({ name, pause }: SourceReading): (readonly [name: string, detail: string])[] {
+  return pause === undefined ? [] : [[name === 'image hosts' ? name : `source ${name}`, pause.description]];
 }

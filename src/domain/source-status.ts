@@ -1,7 +1,6 @@
 /** The state of a source for the operator. Sources have only the members that apply to them. */
 export interface SourceStatus {
   readonly quotas?: readonly SourceQuota[];
-  readonly canary?: CanaryState;
   readonly clientVersion?: ClientVersionState;
 }
 
@@ -17,20 +16,6 @@ export interface PauseState {
   readonly untilMs: number;
   /** Reason, beginning and end, as one sentence for the operator. */
   readonly description: string;
-}
-
-/** The state of a known channel that is loaded regularly to detect changes of upstream. */
-export interface CanaryState {
-  /** The identifier from the setting. */
-  readonly name: string;
-  /** Milliseconds since 1970; `null`: not yet. */
-  readonly checkedAtMs: number | null;
-  /** Its fields and ways to its record that were found at some time. */
-  readonly known: readonly string[];
-  /** Those of them that are no longer found. */
-  readonly gone: readonly string[];
-  /** Why the last load, or the search for the channel, failed. */
-  readonly failure: string | null;
 }
 
 /** A daily limit of the source's calls. */

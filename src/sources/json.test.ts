@@ -2,18 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { valuesAt, valuesNamed } from './json.ts';
 
 describe('values at a path', () => {
-  it.each<[string, unknown]>([
-    ['where the path says', { a: { b: [{ c: 1 }, { c: 2 }] } }],
-    ['in one object more', { a: { moved: { b: { moved: [{ moved: { c: 1 } }, { c: 2 }] } } } }],
-    ['in lists', { a: [{ b: [[{ c: 1 }], { c: 2 }] }] }],
-  ])('are found %s', (_where, root) => {
-    expect(valuesAt(root, 'a.b.*.c')).toEqual([1, 2]);
+  it('are found in document order', () => {
+    expect(valuesAt({ a: { b: [{ c: 1 }, 'x', null, { c: 2 }, { d: 3 }] } }, 'a.b.*.c')).toEqual([1, 2]);
   });
 
   it.each<[string, unknown]>([
-    ['in one of several members', { a: { moved: { b: [{ c: 1 }] }, other: {} } }],
-    ['in the first step', { moved: { a: { b: [{ c: 1 }] } } }],
-    ['in four objects more', { a: { v: { w: { x: { y: { b: [{ c: 1 }] } } } } } }],
+    ['in one object more', { a: { moved: { b: [{ c: 1 }] } } }],
+    ['in a list more', { a: [{ b: [[{ c: 1 }]] }] }],
+    ['in an object with indexes', { a: { b: { '0': { c: 1 } } } }],
     ['in a prototype', { a: Object.create({ b: [{ c: 1 }] }) as unknown }],
   ])('are not found %s', (_where, root) => {
     expect(valuesAt(root, 'a.b.*.c')).toEqual([]);

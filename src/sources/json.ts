@@ -7,15 +7,6 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The elements of a list, which may be an object with the members "0", "1", …; `undefined` for everything else. */
-export function listOf(value: unknown): readonly unknown[] | undefined {
-  if (Array.isArray(value)) return value;
-  return isJsonObject(value) && hasOnlyIndexes(Object.keys(value)) ? Object.values(value) : undefined;
-}
-
-/** An object has its indexes before its other names. */
-const hasOnlyIndexes = (names: readonly string[]) => /^\d{1,6}$/.test(names.at(-1) ?? '');
-
 /** Parses a response; `undefined` for everything but a JSON object. */
 export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), isJsonObject);
@@ -50,12 +41,10 @@ export function walk(root: unknown, enter: (value: object, name: string | undefi
     if (!enter(value, name, depth) || depth === MAX_DEPTH) continue;
     const names = Array.isArray(value) ? undefined : Object.keys(value);
     const values: readonly unknown[] = Array.isArray(value) ? value : [];
-    const isList = names === undefined || hasOnlyIndexes(names);
     for (let index = (names ?? values).length - 1; index >= 0; index -= 1) {
       const innerName = names?.[index];
       const inner = innerName === undefined ? values[index] : (value as JsonObject)[innerName];
-      if (typeof inner === 'object')
-        pending.push({ value: inner, name: isList ? undefined : innerName, depth: depth + 1 });
+      if (typeof inner === 'object') pending.push({ value: inner, name: innerName, depth: depth + 1 });
     }
   }
 }
@@ -78,18 +67,10 @@ export function onlyOf(values: readonly unknown[]): unknown {
 
 /**
  * All values at a dotted path, in document order; `*` means every element of a list. A step that is missing or has
- * another type yields nothing, because upstream renames and removes parts at any time. After the first step, a step that
- * is missing in a value with one member or element is looked for in that one: upstream wraps parts in others.
+ * another type yields nothing, because upstream renames and removes parts at any time.
  */
 export function valuesAt(root: unknown, path: string): unknown[] {
-  let values = [root];
-  for (const [index, step] of path.split('.').entries()) {
-    const maxWrappings = index === 0 ? 0 : MAX_WRAPPINGS;
-    values = values.flatMap((value) =>
-      step === '*' ? elementsOf(value, maxWrappings) : memberOf(value, step, maxWrappings),
-    );
-  }
-  return values;
+  return path.split('.').reduce((values, step) => values.flatMap((value) => valuesOf(value, step)), [root]);
 }
 
 /** The first value of `valuesAt`. */
@@ -97,26 +78,7 @@ export function firstAt(root: unknown, path: string): unknown {
   return valuesAt(root, path)[0];
 }
 
-function memberOf(value: unknown, name: string, maxWrappings: number): unknown[] {
-  const owner = unwrap(value, maxWrappings, (inner) => isJsonObject(inner) && Object.hasOwn(inner, name));
-  return isJsonObject(owner) ? [owner[name]] : [];
-}
-
-function elementsOf(value: unknown, maxWrappings: number): readonly unknown[] {
-  const list = unwrap(value, maxWrappings, (inner) => listOf(inner) !== undefined);
-  return listOf(list) ?? [];
-}
-
-const MAX_WRAPPINGS = 3;
-
-/** The value, or the only one inside it, that has a property. */
-function unwrap(value: unknown, maxWrappings: number, isWanted: (value: unknown) => boolean): unknown {
-  let inner = value;
-  for (let wrappings = 0; ; wrappings += 1) {
-    if (isWanted(inner)) return inner;
-    if (wrappings === maxWrappings || typeof inner !== 'object' || inner === null) return undefined;
-    const values: readonly unknown[] = Object.values(inner);
-    if (values.length !== 1) return undefined;
-    [inner] = values;
-  }
+function valuesOf(value: unknown, step: string): readonly unknown[] {
+  if (step === '*') return Array.isArray(value) ? value : [];
+  return isJsonObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
 }

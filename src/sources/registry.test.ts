@@ -10,7 +10,7 @@ import { createHolders } from '../lib/holders.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { createPauses } from './pauses.ts';
 import { createSources } from './registry.ts';
-import { type ChannelSource, SOLO_LEASE } from './source.ts';
+import type { ChannelSource } from './source.ts';
 
 /** Nothing listens at this address, so every admitted call fails at once. */
 const NOBODY = 'http://127.0.0.1:1';
@@ -32,8 +32,6 @@ async function create(env: Record<string, string>) {
     onStateChange: () => undefined,
     pauseOf: createPauses({ clock, onChange: () => undefined }).of,
     keptQuota: { read: async () => undefined, write: async () => undefined },
-    keptCanary: { read: async () => undefined, write: async () => undefined },
-    lease: SOLO_LEASE,
     onClientVersion: () => undefined,
     onField: () => undefined,
   });
@@ -79,11 +77,6 @@ describe('the settings', () => {
       'catalog',
       'youtube',
     ]);
-  });
-
-  it('YOUTUBE_CANARY is loaded only if it is set', async () => {
-    expect((await create({})).youtube?.status?.().canary).toBeUndefined();
-    expect((await create({ YOUTUBE_CANARY: '@name' })).youtube?.status?.().canary).toMatchObject({ name: '@name' });
   });
 
   it('SAMPLE_CATALOG decides whether a new catalog has channels', async () => {

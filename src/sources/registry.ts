@@ -4,8 +4,7 @@ import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
 import type { Pause } from '../lib/http/pause.ts';
 import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
 import type { PauseName } from './pauses.ts';
-import type { ChannelSource, KeptText, Lease } from './source.ts';
-import { withCanary } from './youtube/canary.ts';
+import type { ChannelSource, KeptText } from './source.ts';
 import { createClientVersions } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/client.ts';
@@ -19,11 +18,8 @@ export interface SourceDeps {
   readonly pauseOf: (name: PauseName) => Pause;
   /** Called with the reason when a source becomes unusable, and with `null` when it works again. */
   readonly onStateChange: (source: string, problem: string | null) => void;
-  /** The state of the canary. */
-  readonly keptCanary: KeptText;
   /** The calls to the YouTube Data API today. */
   readonly keptQuota: KeptText;
-  readonly lease: Lease;
   /** Called when calls to YouTube use another client version: calls that failed before may succeed now. */
   readonly onClientVersion: (from: string, to: string) => void;
   /** Called with the path that carried a field in an upstream response; `undefined`: none did. */
@@ -54,7 +50,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
   youtube(config, deps) {
     const userAgent = config.youtubeUserAgent ?? deps.userAgent;
     const http = createUpstreamClient('youtube', config, { ...deps, userAgent });
-    const source = createYoutubeSource({
+    return createYoutubeSource({
       http,
       clock: deps.clock,
       pause: deps.pauseOf('youtube'),
@@ -70,14 +66,6 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
       searchesForLostHandles: !config.sources.includes('youtube-data-api'),
       wantsWholePages: deps.single?.wantsWholePages,
       onField: (field, path) => deps.onField('youtube', field, path),
-    });
-    if (config.youtubeCanary === undefined) return source;
-    return withCanary(source, {
-      name: config.youtubeCanary,
-      clock: deps.clock,
-      kept: deps.keptCanary,
-      lease: deps.lease,
-      pause: deps.pauseOf('youtube'),
     });
   },
 

@@ -52,22 +52,6 @@ export function addSourceGauges(
     label: 'version',
     read: ({ version }) => ({ [version]: 1 }),
   });
-  add('canary', {
-    name: 'pennant_youtube_canary_field_gone',
-    help: '1 for a field of the canary or a way to its record that is no longer found, 0 for one that is.',
-    label: 'field',
-    read: ({ known, gone }) => Object.fromEntries(known.map((field) => [field, Number(gone.includes(field))])),
-  });
-  add('canary', {
-    name: 'pennant_youtube_canary_failed',
-    help: '1 if the last load of the canary, or the search for it, failed.',
-    read: ({ failure }) => Number(failure !== null),
-  });
-  add('canary', {
-    name: 'pennant_youtube_canary_checked_timestamp_seconds',
-    help: 'Time of the last load of the canary, Unix time; 0: not yet.',
-    read: ({ checkedAtMs }) => (checkedAtMs ?? 0) / 1000,
-  });
   add('quotas', {
     name: 'pennant_data_api_quota_spent',
     help: 'Calls to the YouTube Data API today (Pacific time), by allowance.',

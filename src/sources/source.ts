@@ -79,8 +79,6 @@ export interface ChannelSource {
   readonly holders?: Readonly<Record<string, () => HolderStats>>;
   /** Details for the operator. */
   status?(): SourceStatus;
-  /** Called about once a minute for background work. Rejects only for a bug. */
-  runDueWork?(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -106,18 +104,6 @@ export async function loadFirst(
   }
   throw notFound;
 }
-
-/** A task that only one of several instances should do at a time. */
-export interface Lease {
-  /**
-   * @returns true if this instance may do the task now. Then no other instance may for `ttlMs`. If the instances cannot
-   * agree because Redis fails, every instance may.
-   */
-  tryAcquire(task: string, ttlMs: number): Promise<boolean>;
-}
-
-/** For a single instance. */
-export const SOLO_LEASE: Lease = { tryAcquire: async () => true };
 
 /**
  * One text that outlives the process and is shared between instances. If the store fails, the text is absent. It is checked

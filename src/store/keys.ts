@@ -72,7 +72,7 @@ export function publishedKey(channelId: string): string {
 }
 
 /** Stored values that do not belong to a channel. */
-export type KeptName = 'youtube-canary' | 'youtube-data-api-quota';
+export type KeptName = 'youtube-data-api-quota';
 
 export function keptKey(name: KeptName): string {
   return `${prefixOf('kept')}${name}`;

@@ -8,7 +8,7 @@ export const STORED_KINDS = [
   'searches',
   'publishedTimes',
   'imageDetails',
-  'learned',
+  'quotas',
   'originals',
   'variants',
   'ownSizes',
@@ -30,7 +30,7 @@ const KINDS_OF_ENTRIES: Record<EntryKind, StoredKind> = {
   search: 'searches',
   published: 'publishedTimes',
   original: 'imageDetails',
-  kept: 'learned',
+  kept: 'quotas',
 };
 
 export type Statistics = Partial<Record<StoredKind, KindStatistics>>;

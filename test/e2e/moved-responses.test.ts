@@ -95,15 +95,18 @@ const CHANGES = {
     Array.isArray(node) || isChance(draw, 0.5) ? node : { unknownViewModel: { title: 'x', id: [{ y: 1 }] }, ...node },
   'members in another order': (node) =>
     Array.isArray(node) ? node : Object.fromEntries(Object.entries(node).reverse()),
-  'elements of lists in one object more': (node) =>
-    Array.isArray(node) ? node.map((item: unknown) => (typeof item === 'object' ? { wrapper: item } : item)) : node,
+  'elements of lists in one object more': (node, { isInLeaf }) =>
+    Array.isArray(node) && !isInLeaf
+      ? node.map((item: unknown) => (typeof item === 'object' ? { wrapper: item } : item))
+      : node,
   'containers with other names': (node, { depth, isInLeaf }) =>
     Array.isArray(node) || isInLeaf || depth === 0 ? node : renamed(node),
   'containers in one object more': (node, { depth, isInLeaf }) =>
     Array.isArray(node) || isInLeaf || depth === 0 ? node : { moved: node },
   'containers in lists': (node, { depth, isInLeaf }) =>
     Array.isArray(node) || isInLeaf || depth === 0 ? node : [node],
-  'lists as objects': (node) => (Array.isArray(node) ? Object.fromEntries(Object.entries(node)) : node),
+  'lists as objects': (node, { isInLeaf }) =>
+    Array.isArray(node) && !isInLeaf ? Object.fromEntries(Object.entries(node)) : node,
   'texts in another form': (node) => (isJsonObject(node) ? inAnotherForm(node) : node),
 } satisfies Record<string, Change>;
 

@@ -95,7 +95,7 @@ const truths: fc.Arbitrary<Truth> = fc.record({
 /**
  * The parts of responses in all layouts, written down from recorded responses. `{"$title": …}` is a place that tells a field,
  * `{"$noise": …}` a value that looks like a field and is none. In a place, `%s` stands for the text that upstream shows,
- * `%1` and `%2` for its first word and the others, `%u` for the text in a URL, `%v` for the value, and `%t` and `%l` for
+ * `%1` and `%2` for its first word and the others, `%u` for the text in a URL, and `%t` and `%l` for
  * title and target of each link. `junk` has values without information that may be in a place instead.
  */
 const { parts, junk } = JSON.parse(
@@ -142,14 +142,14 @@ function junkFor(field: CarriedField, choice: number): unknown {
   return values[choice % values.length];
 }
 
-function fill(template: unknown, { shown, value }: Told): unknown {
+function fill(template: unknown, { shown }: Told): unknown {
   const fillIn = (texts: Record<string, string>): unknown =>
     JSON.parse(JSON.stringify(template), (_key, node: unknown) =>
       typeof node === 'string' ? node.replace(/%(\w)/g, (_all, token: string) => texts[token] ?? '') : node,
     );
   if (Array.isArray(shown)) return shown.map(({ title, url }) => fillIn({ t: title, l: url }));
   const [first = '', ...others] = String(shown).split(' ');
-  return fillIn({ s: String(shown), 1: first, 2: others.join(' '), u: encodeURI(String(shown)), v: String(value) });
+  return fillIn({ s: String(shown), 1: first, 2: others.join(' '), u: encodeURI(String(shown)) });
 }
 
 /** The parts of a page in each layout. Metadata and microformat may be beside any of them. */
@@ -163,7 +163,7 @@ const LAYOUTS = [
   ['ageGate'],
 ];
 /** They may stand for a channel without naming its ID: with a title they are that of the requested ID. */
-const TITLED_PARTS = ['pageHeader', 'c4', 'game', 'carousel', 'ageGate'];
+const TITLED_PARTS = ['pageHeader', 'game', 'carousel', 'ageGate'];
 
 /** The upstream responses for one channel. */
 interface ChannelResponses {

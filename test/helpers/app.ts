@@ -29,7 +29,6 @@ export interface TestAppOptions extends Omit<AppOverrides, 'clock'> {
 export const EVERY_SOURCE = {
   SOURCES: 'catalog,youtube,youtube-data-api',
   YOUTUBE_API_KEY: 'key',
-  YOUTUBE_CANARY: '@handle',
 };
 
 const SILENT = pino({ level: 'silent' });

@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { pngOf } from '../helpers/catalog.ts';
+import { ROOT } from '../helpers/documents.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { PROGRAM } from '../helpers/process.ts';
 import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
@@ -31,4 +34,21 @@ it('the doctor calls the upstream from the settings, and exits with its result',
   expect(fine.stdout.trimEnd().split('\n').at(-1)).toBe('All fields are where they are expected.');
   expect((await doctor(replay, '@nobody')).exitCode).toBe(1);
   expect((await doctor(replay)).exitCode).toBe(2);
+});
+
+it('by the timer, the doctor prints one line, and its exit code tells systemd whether the run has failed', async () => {
+  const unit = readFileSync(join(ROOT, 'deploy/pennant-doctor.service'), 'utf8');
+  const [, command = ''] = /^ExecStart=\S+ doctor @handle (.*)$/m.exec(unit) ?? [];
+  const replay = await startUpstream();
+  expect(await doctor(replay, '@BellRockLight', ...command.split(' '))).toEqual({
+    exitCode: 0,
+    stdout: '@BellRockLight: All fields are where they are expected.\n',
+    stderr: '',
+  });
+  // A channel without these fields.
+  const failed = await doctor(replay, 'UCreplayQuiet00000000007', ...command.split(' '));
+  expect(failed).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringMatching(/^UC\w+: Not as expected: country .*\n$/),
+  });
 });

@@ -12,20 +12,24 @@ const ROOT = new URL('../../', import.meta.url);
 /** Out of 100. systemd rates anything below 20 as "ok". */
 const MAX_EXPOSURE = 15;
 
+const readUnit = (name: string) => readFile(new URL(`deploy/${name}`, ROOT), 'utf8');
+
 let directory: string;
 let unit: string;
+let doctor: string;
 beforeEach(async () => {
   directory = await createTemporaryDirectory();
-  unit = await readFile(new URL('deploy/pennant.service', ROOT), 'utf8');
+  unit = await readUnit('pennant.service');
+  doctor = await readUnit('pennant-doctor.service');
 });
 
 /** The unit with a path of the program that a test can write. */
-async function install(text: string): Promise<string> {
+async function install(text: string, name = 'pennant.service'): Promise<string> {
   const program = join(directory, 'node_modules/.bin/pennant');
   await mkdir(join(directory, 'node_modules/.bin'), { recursive: true });
   await writeFile(program, '#!/bin/sh\n');
   await chmod(program, 0o755);
-  const path = join(directory, 'pennant.service');
+  const path = join(directory, name);
   await writeFile(path, text.replaceAll('/opt/pennant', directory));
   return path;
 }
@@ -39,8 +43,8 @@ async function analyze(...args: string[]): Promise<{ exitCode: number; output: s
   return ended;
 }
 
-function valuesOf(name: string): string[] {
-  return [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+function valuesOf(name: string, text = unit): string[] {
+  return [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }
 
 describe.skipIf(!findSystemd())('systemd-analyze', () => {
@@ -66,6 +70,18 @@ describe.skipIf(!findSystemd())('systemd-analyze', () => {
     for (const name of ['PORT', 'CONSOLE_PORT', 'DATA_DIR']) expect(settings).toMatch(new RegExp(`[ =]${name}=\\S*%i`));
   });
 
+  test('accepts the doctor’s unit, also with the lines that its comments suggest, and its timer', async () => {
+    const suggested = doctor.replace(/^#(?=LoadCredential=|Environment=)/gm, '');
+    expect(suggested).not.toBe(doctor);
+    for (const text of [suggested, doctor]) {
+      const path = await install(text, 'pennant-doctor.service');
+      expect(await analyze('verify', '--man=no', path)).toEqual({ exitCode: 0, output: '' });
+    }
+    const timer = join(directory, 'pennant-doctor.timer');
+    await writeFile(timer, await readUnit('pennant-doctor.timer'));
+    expect(await analyze('verify', '--man=no', timer)).toEqual({ exitCode: 0, output: '' });
+  });
+
   test('reports a misspelled setting', async () => {
     const { output } = await analyze(
       'verify',
@@ -75,14 +91,12 @@ describe.skipIf(!findSystemd())('systemd-analyze', () => {
     expect(output).toContain('PrivateTemp');
   });
 
-  test('rates the exposure of the machine as low', async () => {
-    const found = await analyze(
-      'security',
-      '--offline=true',
-      `--threshold=${MAX_EXPOSURE}`,
-      '--no-pager',
-      await install(unit),
-    );
+  test.each([
+    ['pennant.service', () => unit],
+    ['pennant-doctor.service', () => doctor],
+  ])('rates the exposure of the machine by %s as low', async (name, text) => {
+    const options = ['--offline=true', `--threshold=${MAX_EXPOSURE}`, '--no-pager'];
+    const found = await analyze('security', ...options, await install(text(), name));
     expect(found).toMatchObject({ exitCode: 0, output: expect.stringContaining('Overall exposure level') });
   });
 });
@@ -131,4 +145,15 @@ test('the unit runs existing commands as an ordinary user, and allows enough tim
   expect(valuesOf('Environment').map((line) => line.split('=')[0])).toEqual(['PATH', 'NODE_ENV', 'NODE_OPTIONS']);
   expect(valuesOf('WorkingDirectory')).toEqual(valuesOf('ConfigurationDirectory').map((name) => `/etc/${name}`));
   expect(unit).toContain(`DATA_DIR=/var/lib/${valuesOf('StateDirectory')[0]} `);
+});
+
+test('the doctor’s unit has the program, the user and the settings of the service', async () => {
+  for (const name of ['User', 'Environment', 'WorkingDirectory', 'ConfigurationDirectory', 'SystemCallFilter']) {
+    const isShared = (value: string) => !value.startsWith('NODE_OPTIONS');
+    expect([name, valuesOf(name, doctor)]).toEqual([name, valuesOf(name).filter(isShared)]);
+  }
+  const [program] = valuesOf('ExecStart')[0]?.split(' ') ?? [];
+  expect(valuesOf('ExecStart', doctor)).toEqual([`${program} doctor @handle --expect banner,country,links`]);
+  // The doctor ends within two minutes.
+  expect(Number(valuesOf('TimeoutStartSec', doctor)[0])).toBeGreaterThan(120);
 });

@@ -44,5 +44,7 @@ test.skipIf(process.platform === 'win32')(
       output: expect.stringContaining('::error::@nobody is not as expected'),
     });
     expect(failed.output).not.toContain('::error::@BellRockLight');
+    // It has no banner, which every channel of the workflow has.
+    expect((await check(replay.origin, 'UCreplayQuiet00000000007')).exitCode).toBe(1);
   },
 );

@@ -4,6 +4,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Deployment } from 'kubernetes-models/apps/v1';
+import { CronJob } from 'kubernetes-models/batch/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -26,7 +27,7 @@ const MANIFESTS = parseAllDocuments(readFileSync(join(ROOT, 'deploy/kubernetes.y
   if (document.errors.length > 0) throw document.errors[0];
   return document.toJS() as Manifest;
 });
-const MODELS = { Deployment, NetworkPolicy, PersistentVolumeClaim, Service };
+const MODELS = { CronJob, Deployment, NetworkPolicy, PersistentVolumeClaim, Service };
 const run = promisify(execFile);
 
 /** The errors that the API server's schema finds. */
@@ -77,9 +78,26 @@ test('no manifest has a field that Kubernetes does not know', async () => {
   expect(await findUnknownFields(MANIFESTS)).toBe('');
 });
 
-describe('the pod', () => {
-  const dockerfile = readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8').split('\n');
+const dockerfile = readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8').split('\n');
 
+test('the CronJob runs the doctor as systemd does, with the rights of the service and beside its pods', () => {
+  const { template } = manifestOf<{ spec: NonNullable<CronJob['spec']> }>('CronJob').spec.jobTemplate.spec ?? {};
+  const pod = template?.spec;
+  const unit = readFileSync(join(ROOT, 'deploy/pennant-doctor.service'), 'utf8');
+  const [, command] = /^ExecStart=\S+ (doctor .*)$/m.exec(unit) ?? [];
+  const { command: [node, program, ...words] = [], securityContext, image } = pod?.containers[0] ?? {};
+  expect(dockerfile.find((line) => line.startsWith('CMD'))).toContain(`"${program}"`);
+  expect([node, words.join(' ')]).toEqual(['node', command]);
+  expect([image, securityContext, pod?.volumes]).toEqual([CONTAINER.image, CONTAINER.securityContext, undefined]);
+  expect(pod).toMatchObject({
+    automountServiceAccountToken: false,
+    restartPolicy: 'Never',
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+  });
+  expect(template?.metadata?.labels).not.toEqual(DEPLOYMENT.template.metadata?.labels);
+});
+
+describe('the pod', () => {
   test('is selected by the Deployment, the Service and the NetworkPolicy', () => {
     const { labels } = DEPLOYMENT.template.metadata as { labels: Record<string, string> };
     expect(DEPLOYMENT.selector.matchLabels).toEqual(labels);

@@ -8,7 +8,6 @@ import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/json.ts';
 import { createPauses } from '../../sources/pauses.ts';
-import { probe, probeWays } from '../../sources/probe.ts';
 import { SOURCE_FACTORIES } from '../../sources/registry.ts';
 import {
   type ChannelSource,
@@ -16,12 +15,12 @@ import {
   isDrift,
   type LoadedChannel,
   type LoadOptions,
-  SOLO_LEASE,
   type WayIn,
 } from '../../sources/source.ts';
 import { readInitialData } from '../../sources/youtube/initial-data.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
+import { probe, probeWays } from './probe.ts';
 
 export type Diagnosis = Awaited<ReturnType<typeof diagnose>>;
 
@@ -30,15 +29,18 @@ interface DiagnoseOptions extends UpstreamOptions {
   /** The channels that it may name, in the order to try them. */
   readonly refs: readonly ChannelRef[];
   readonly sourceName: SourceName;
+  /** Fields of a record that this channel has. */
+  readonly expected: readonly string[];
   /** Loads whole pages of YouTube: a moved field may be outside the parts that the service requests. */
   readonly wantsWholePages: boolean;
 }
 
-/** For all calls together. Each call has its own, shorter deadline. */
+/** For the feed and the images, from the start on. Each call has its own, shorter deadline. */
 const TOTAL_MS = 60_000;
 
 /** Loads a channel and its images in the same way as the service, without any cache. */
-export async function diagnose({ asked, refs, sourceName, wantsWholePages, ...settings }: DiagnoseOptions) {
+export async function diagnose(options: DiagnoseOptions) {
+  const { asked, refs, sourceName, expected, wantsWholePages, ...settings } = options;
   const { source, calls } = openUpstream(sourceName, wantsWholePages, settings);
   const signal = AbortSignal.timeout(TOTAL_MS);
   const requestedIds: string[] = [];
@@ -50,17 +52,17 @@ export async function diagnose({ asked, refs, sourceName, wantsWholePages, ...se
     },
   };
   try {
-    const result = await probe(observed, refs, { clock: systemClock, searches: sourceName === 'youtube' });
+    const result = await probe(observed, refs, sourceName === 'youtube');
     const { failure, loaded, search } = { loaded: undefined, search: undefined, ...result };
     // An alert ("no such channel") and an HTML page have no fields.
     const isWorthInspecting = failure === undefined || failure.code === 'upstream_invalid';
     const found = isWorthInspecting ? inspectResponses(sourceName, calls, loaded) : NOTHING_FOUND;
-    const fields = [...found.fields];
+    const fields = found.fields.map((finding) => (expected.includes(finding.field) ? requireValue(finding) : finding));
     const channelId = requestedIds.at(-1) ?? loaded?.channel.channelId ?? null;
     // If upstream blocks requests, that is already shown.
     if (isWorthInspecting && channelId !== null) {
       const before = calls.length;
-      fields.push(...(await probeWays(source, channelId, systemClock)).map(describeWay));
+      fields.push(...(await probeWays(source, channelId)).map(describeWay));
       // Apart from the calls of the load.
       calls.push(...calls.splice(before).map((call) => ({ ...call, name: `way: ${call.name}` })));
     }
@@ -74,7 +76,7 @@ export async function diagnose({ asked, refs, sourceName, wantsWholePages, ...se
       source: sourceName,
       origin: source.origin ?? '',
       channelId,
-      /** True if every field is fine or absent. */
+      /** True if there is a record, and every field is fine, or absent and not expected. */
       isFine: failure === undefined && !fields.some(isDrift),
       /** Why there is no record. */
       failure: failure === undefined ? null : { code: failure.code, message: describeFailure(failure) },
@@ -85,6 +87,14 @@ export async function diagnose({ asked, refs, sourceName, wantsWholePages, ...se
   } finally {
     await source.close();
   }
+}
+
+/** An expected field without a value is missing. */
+function requireValue(finding: FieldFinding): FieldFinding {
+  const { state, value, note } = finding;
+  const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0);
+  if (!isEmpty || state === 'unreadable') return finding;
+  return { ...finding, state: 'missing', note: ['expected', note].filter((part) => part !== null).join('; ') };
 }
 
 /** One finding for each way to a record. */
@@ -160,7 +170,7 @@ interface UpstreamOptions {
 /** A source whose calls are recorded, without caches, budgets, pauses and retries. */
 function openUpstream(name: SourceName, wantsWholePages: boolean, { config, userAgent }: UpstreamOptions) {
   const calls: RecordedCall[] = [];
-  const unlimited = { ...config, youtubeApiDailyQuota: Number.MAX_SAFE_INTEGER, youtubeCanary: undefined };
+  const unlimited = { ...config, youtubeApiDailyQuota: Number.MAX_SAFE_INTEGER };
   const source = SOURCE_FACTORIES[name](unlimited, {
     clock: systemClock,
     userAgent,
@@ -168,8 +178,6 @@ function openUpstream(name: SourceName, wantsWholePages: boolean, { config, user
     // Each call is made: the client does not ask the pause.
     pauseOf: createPauses({ clock: systemClock, onChange: () => undefined }).of,
     keptQuota: { read: async () => undefined, write: async () => undefined },
-    keptCanary: { read: async () => undefined, write: async () => undefined },
-    lease: SOLO_LEASE,
     onStateChange: () => undefined,
     onClientVersion: () => undefined,
     onField: () => undefined,

@@ -24,11 +24,7 @@ export function showSources({ sources, recent }: ConsoleState) {
       ...(counts.length > 0 && { detail: counts.join(', ') }),
     };
   });
-  const facts = sources.flatMap(({ status }) => [
-    ...clientVersionFacts(status),
-    ...quotaFacts(status),
-    ...canaryFacts(status),
-  ]);
+  const facts = sources.flatMap(({ status }) => [...clientVersionFacts(status), ...quotaFacts(status)]);
   const columns = [
     { label: 'Source' },
     { label: 'State' },
@@ -36,15 +32,6 @@ export function showSources({ sources, recent }: ConsoleState) {
     { label: 'Failed', isNumber: true },
   ];
   find('#sources', HTMLElement).replaceChildren(table(columns, rows), ...facts);
-}
-
-function canaryFacts(status: ConsoleState['sources'][number]['status']) {
-  if (status?.canary === undefined) return [];
-  const { name, checkedAtMs, known, gone, failure } = status.canary;
-  if (checkedAtMs === null) return [nothing(`Canary ${name}: not loaded yet.`)];
-  const found = gone.length === 0 ? `${known.length} fields and ways found` : `${gone.join(', ')} gone`;
-  const time = new Date(checkedAtMs).toISOString().slice(0, 16).replace('T', ' ');
-  return [nothing(`Canary ${name}: ${failure ?? found} (${time} UTC).`)];
 }
 
 function quotaFacts(status: ConsoleState['sources'][number]['status']) {

@@ -227,21 +227,3 @@ export async function* keysLike(connection: RedisConnection, pattern: string): A
     if (step.keys.length > 0) yield step.keys;
   } while (cursor !== '0');
 }
-
-/**
- * A lease (`sources/source.ts`) shared by all instances: one key per task, which expires by itself. Granted when Redis
- * fails.
- */
-export function createRedisLease({ connection }: { readonly connection: RedisConnection }) {
-  return {
-    async tryAcquire(task: string, ttlMs: number): Promise<boolean> {
-      try {
-        const key = `pennant:lease1:${task}`;
-        return (await connection.run((redis) => redis.set(key, '', { condition: 'NX', PX: ttlMs }))) !== null;
-      } catch (error) {
-        if (error instanceof RedisUnavailable) return true;
-        throw error;
-      }
-    },
-  };
-}

@@ -5,7 +5,7 @@ export const METADATA = 'page.metadata.channelMetadataRenderer';
 export const PAGE_HEADER = 'page.header.pageHeaderRenderer.content.pageHeaderViewModel';
 /** Handle, pronouns and counts move between rows, so parts are recognized by their text and not by their position. */
 const HEADER_PARTS = `${PAGE_HEADER}.metadata.contentMetadataViewModel.metadataRows.*.metadataParts.*`;
-/** Until mid-2024; still on error pages. */
+/** Until mid-2024. Everything else on such pages is in their metadata and their About tab. */
 export const C4_HEADER = 'page.header.c4TabbedHeaderRenderer';
 /** Games' "Topic" channels. */
 export const INTERACTIVE_HEADER = 'page.header.interactiveTabbedHeaderRenderer';
@@ -14,9 +14,8 @@ export const CAROUSEL_DETAILS = 'page.header.carouselHeaderRenderer.contents.*.t
 const SELECTED_SECTIONS =
   'page.contents.twoColumnBrowseResultsRenderer.tabs.*.tabRenderer.content.sectionListRenderer.contents.*';
 export const AGE_GATE = `${SELECTED_SECTIONS}.channelAgeGateRenderer`;
-/** Its title, description and image are changed copies. Only its URL and numbers are read. */
+/** Its title, description and image are changed copies. Only its URL is read. */
 export const MICROFORMAT = 'page.microformat.microformatDataRenderer';
-const PROFILE = `${MICROFORMAT}.channelProfileMicroformatDetails.profilePage.mainEntity`;
 /** The panel that the About continuation returns, since 2023-11. */
 export const ABOUT_PANEL =
   'about.onResponseReceivedEndpoints.*.appendContinuationItemsAction.continuationItems.*' +
@@ -41,7 +40,6 @@ export const LANGUAGE =
 export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>> = {
   channelId: [
     `${METADATA}.externalId`,
-    `${C4_HEADER}.channelId`,
     `${ABOUT_TAB}.channelId`,
     `${MICROFORMAT}.urlCanonical`,
     `${ABOUT_PANEL}.channelId`,
@@ -50,8 +48,6 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
   title: [
     `${METADATA}.title`,
     `${PAGE_HEADER}.title.dynamicTextViewModel.text`,
-    'page.header.pageHeaderRenderer.pageTitle',
-    `${C4_HEADER}.title`,
     `${INTERACTIVE_HEADER}.title`,
     `${CAROUSEL_DETAILS}.title`,
     `${ABOUT_TAB}.title`,
@@ -69,8 +65,6 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
     `${ABOUT_PANEL}.canonicalChannelUrl`,
     `${HTML_PANEL}.canonicalChannelUrl`,
     `${HEADER_PARTS}.text`,
-    `${PROFILE}.alternateName`,
-    `${C4_HEADER}.channelHandleText`,
   ],
   publishedAt: [`${ABOUT_PANEL}.joinedDateText`, `${HTML_PANEL}.joinedDateText`, `${ABOUT_TAB}.joinedDateText`],
   country: [`${ABOUT_PANEL}.country`, `${HTML_PANEL}.country`, `${ABOUT_TAB}.country`],
@@ -78,8 +72,6 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
     `${ABOUT_PANEL}.subscriberCountText`,
     `${HTML_PANEL}.subscriberCountText`,
     `${HEADER_PARTS}.text`,
-    `${HEADER_PARTS}.accessibilityLabel`,
-    `${PROFILE}.interactionStatistic.*`,
     `${C4_HEADER}.subscriberCountText`,
     `${CAROUSEL_DETAILS}.subtitle`,
   ],
@@ -94,8 +86,6 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
   banner: [
     `${PAGE_HEADER}.banner.imageBannerViewModel.image.sources.*.url`,
     `${C4_HEADER}.banner.thumbnails.*.url`,
-    `${C4_HEADER}.tvBanner.thumbnails.*.url`,
-    `${C4_HEADER}.mobileBanner.thumbnails.*.url`,
     `${INTERACTIVE_HEADER}.banner.thumbnails.*.url`,
   ],
   avatar: [
@@ -103,7 +93,6 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
     `${PAGE_HEADER}.image.decoratedAvatarViewModel.avatar.avatarViewModel.image.sources.*.url`,
     // System channels (Gaming, Live, Learning), in `animatedImage` or `image`. The file may be an animation.
     `${PAGE_HEADER}.animatedImage.contentPreviewImageViewModel.image.sources.*.url`,
-    `${C4_HEADER}.avatar.thumbnails.*.url`,
     `${INTERACTIVE_HEADER}.boxArt.thumbnails.*.url`,
     `${CAROUSEL_DETAILS}.avatar.thumbnails.*.url`,
     `${AGE_GATE}.avatar.thumbnails.*.url`,
@@ -130,7 +119,7 @@ export const TOKEN_PATHS = [
 const OTHER_NAMES = (
   'simpleText content runs text links primaryLinks channelExternalLinkViewModel title link commandRuns onTap ' +
   'innertubeCommand navigationEndpoint urlEndpoint url endpoint browseEndpoint browseId canonicalBaseUrl ' +
-  'alerts alertRenderer type onResponseReceivedActions navigateAction interactionType userInteractionCount ' +
+  'alerts alertRenderer type onResponseReceivedActions navigateAction ' +
   'error code status description descriptionPreviewViewModel attribution attributionViewModel suffix ' +
   'rendererContext commandContext showEngagementPanelEndpoint engagementPanel ' +
   'engagementPanelSectionListRenderer sectionListRenderer contents itemSectionRenderer ' +
@@ -151,6 +140,7 @@ export const UNREAD_NAMES: ReadonlySet<string> = new Set(
     'keywords isFamilySafe availableCountryCodes musicArtistName androidDeepLink androidAppindexingLink ' +
     'iosAppindexingLink facebookProfileId tabPath doubleclickTrackingUsername channelConversionUrl actions ' +
     'artistBio artistBioLabel descriptionLabel customLinksLabel additionalInfoLabel customUrlOnTap ' +
-    'signInForBusinessEmail displayCanonicalChannelUrl'
+    'signInForBusinessEmail displayCanonicalChannelUrl pageTitle accessibilityLabel channelProfileMicroformatDetails ' +
+    'channelHandleText tvBanner mobileBanner'
   ).split(' '),
 );

@@ -72,6 +72,9 @@ describe('parseLinks', () => {
   it('returns nothing if the list has an unknown shape', () => {
     expect(parseLinks({ links: { first: 'x' } })).toBeUndefined();
     expect(parseLinks('x')).toBeUndefined();
+    const moved = { channelExternalLinkViewModel: { title: { content: 'T' }, link: { content: 'example.org/very…' } } };
+    expect(parseLinks({ links: [moved] })).toBeUndefined();
+    expect(parseLinks({ links: [{ channelLinkViewModel: moved }] })).toBeUndefined();
   });
 
   it('uses the display text only if there is no target, and never a shortened one', () => {
@@ -90,6 +93,7 @@ describe('parseLinks', () => {
     };
     const links = [link('example.org/a', 'intent:x'), link('example.org/b', 7), link('Mail', 'mailto:a@example.org')];
     expect(parseLinks({ links })?.map(({ url }) => url)).toEqual(['https://example.org/a', 'https://example.org/b']);
+    expect(parseLinks({ links: links.slice(2) })).toEqual([]);
   });
 
   it('bounds the number of links and the length of titles', () => {

@@ -4,14 +4,14 @@ import { MAX_CHARACTERS } from '../text-limits.ts';
 import { findYoutubeUrl } from '../youtube-urls.ts';
 import { textOf } from './texts.ts';
 
-/** Of a list of one link: in panels, then in tabs. */
-const TITLES = ['*.channelExternalLinkViewModel.title', '*.title'];
+/** In panels, then in tabs. */
+const TITLES = ['channelExternalLinkViewModel.title', 'title'];
 const TARGETS = [
-  '*.channelExternalLinkViewModel.link.commandRuns.*.onTap.innertubeCommand.urlEndpoint.url',
-  '*.navigationEndpoint.urlEndpoint.url',
+  'channelExternalLinkViewModel.link.commandRuns.*.onTap.innertubeCommand.urlEndpoint.url',
+  'navigationEndpoint.urlEndpoint.url',
 ];
 /** The text that panels show for the target: shortened, without a scheme. */
-const DISPLAY = '*.channelExternalLinkViewModel.link';
+const DISPLAY = 'channelExternalLinkViewModel.link';
 
 /** A channel may have 14 (2026-07). */
 const MAX_LINKS = 100;
@@ -27,17 +27,20 @@ const MAX_WRAPPER_CHARACTERS = 4 * MAX_CHARACTERS.url;
 export function parseLinks(about: unknown): ChannelLink[] | undefined {
   if (!isJsonObject(about)) return undefined;
   const list = about.links ?? about.primaryLinks ?? [];
-  const elements = valuesAt([list], '*.*');
-  if (elements.length === 0 && !Array.isArray(list)) return undefined;
-  return elements
-    .slice(0, MAX_LINKS)
-    .map((link) => parseLink([link]))
-    .filter((link) => link !== undefined);
+  if (!Array.isArray(list)) return undefined;
+  const shown = list.slice(0, MAX_LINKS);
+  const links = shown.map(parseLink).filter((link) => link !== undefined);
+  const isUnknown = shown.length > 0 && links.length === 0 && shown.every((link) => targetOf(link) === undefined);
+  return isUnknown ? undefined : links;
 }
 
-function parseLink(link: readonly [unknown]): ChannelLink | undefined {
+function targetOf(link: unknown): unknown {
+  return TARGETS.flatMap((path) => valuesAt(link, path))[0];
+}
+
+function parseLink(link: unknown): ChannelLink | undefined {
   const display = textOf(firstAt(link, DISPLAY))?.trim() ?? '';
-  const target = TARGETS.flatMap((path) => valuesAt(link, path))[0];
+  const target = targetOf(link);
   const isShortened = display.endsWith('…') || display.endsWith('...');
   const url = (typeof target === 'string' ? parseTarget(target) : undefined) ?? parseWebUrl(isShortened ? '' : display);
   if (url === undefined) return undefined;

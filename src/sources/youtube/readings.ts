@@ -119,7 +119,7 @@ const FIELD_READERS: { readonly [Field in keyof Channel]: (value: unknown) => Ch
   customUrl: (value) => parseText(value, 'url', (text) => firstOf(partsOf(text), parseHandle)),
   publishedAt: (value) => parseText(value, 'name', parseJoinedDate),
   country: (value) => parseText(value, 'name', findCountryCode),
-  subscriberCount: (value) => countReader('subscriberCount')(value) ?? parseFollowers(value),
+  subscriberCount: countReader('subscriberCount'),
   viewCount: countReader('viewCount'),
   videoCount: countReader('videoCount'),
   links: parseLinks,
@@ -152,13 +152,6 @@ function countReader(field: keyof typeof COUNT_NOUNS): (value: unknown) => strin
 
 function firstOf(parts: readonly string[], parse: (part: string) => string | undefined): string | undefined {
   return parts.map(parse).find((value) => value !== undefined);
-}
-
-/** A schema.org counter: the only count that is the same in every language. */
-function parseFollowers(value: unknown): string | undefined {
-  if (firstAt([value], '*.interactionType.type') !== 'FollowAction') return undefined;
-  const count = firstAt([value], '*.userInteractionCount');
-  return typeof count === 'string' && /^\d{1,15}$/.test(count) ? String(Number(count)) : undefined;
 }
 
 const KNOWN_PARTS = ['header', 'metadata', 'alerts', 'onResponseReceivedActions'];

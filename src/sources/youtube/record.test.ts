@@ -4,6 +4,9 @@ import { buildRecord, showsChannel } from './record.ts';
 
 const ID = 'UCreplayLighthouse000001';
 
+/** A header's title, as the page header has it. */
+const titled = (content: string) => ({ title: { dynamicTextViewModel: { text: { content } } } });
+
 function pageIn(language: string, parts: object = {}) {
   return readPage({
     header: {
@@ -91,7 +94,7 @@ describe('a record', () => {
     const long = 'x'.repeat(30_000);
     const page = readPage({
       metadata: { channelMetadataRenderer: { externalId: ID, title: long, description: long } },
-      header: { pageHeaderRenderer: { pageTitle: 'T' } },
+      header: { pageHeaderRenderer: { content: { pageHeaderViewModel: titled('T') } } },
     });
     const record = buildRecord(ID, page)?.channel;
     expect(record).toMatchObject({ title: 'T', description: null });
@@ -101,9 +104,9 @@ describe('a record', () => {
 describe('the number of videos in the header of a page without its panel', () => {
   const header = (content: string) => ({
     pageHeaderRenderer: {
-      pageTitle: 'T',
       content: {
         pageHeaderViewModel: {
+          ...titled('T'),
           metadata: { contentMetadataViewModel: { metadataRows: [{ metadataParts: [{ text: { content } }] }] } },
         },
       },
@@ -143,7 +146,7 @@ describe('the language of a page', () => {
 });
 
 describe('a page without metadata', () => {
-  const header = { pageHeaderRenderer: { pageTitle: 'News' } };
+  const header = { pageHeaderRenderer: { content: { pageHeaderViewModel: titled('News') } } };
   const alerts = [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'Something is wrong.' } } }];
   const metadata = { channelMetadataRenderer: { title: 'News' } };
 

@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, type JsonObject, listOf, onlyOf, valuesAt, valuesNamed, walk } from '../json.ts';
+import { firstAt, type JsonObject, onlyOf, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { findContinuationToken } from './kinds.ts';
@@ -90,7 +90,7 @@ function findItems(parts: readonly unknown[]) {
 
   for (const part of parts) {
     walk(part, (value, name) => {
-      if (listOf(value) !== undefined) found.lists += 1;
+      if (Array.isArray(value)) found.lists += 1;
       else if (name === undefined && value !== part && !isKnownElement(value)) {
         found.unknown += 1;
         const [unknownName] = Object.keys(value);

@@ -10,8 +10,6 @@ describe('parseCount', () => {
     ['305k subscribers', '305000'],
     ['74.3m subscribers', '74300000'],
     ['1.2B subscribers', '1200000000'],
-    ['4.52 million subscribers', '4520000'],
-    ['3.48 thousand subscribers', '3480'],
     ['1 subscriber', '1'],
     ['No subscribers', '0'],
   ])('reads "%s"', (text, count) => {
@@ -41,9 +39,6 @@ describe('parseCount', () => {
     ['1.00m videos', '1000000'],
     ['999.999999M videos', '999999999'],
     ['1B videos', '1000000000'],
-    ['1 thousand videos', '1000'],
-    ['1 million videos', '1000000'],
-    ['1 billion videos', '1000000000'],
     ['9,999,999,999,999,999 videos', '9999999999999999'],
     ['9999999999999999 videos', '9999999999999999'],
   ])('reads "%s", which is at a boundary', (text, count) => {
@@ -83,7 +78,7 @@ describe('parseCount', () => {
     '881 B abone',
     '1,2K subscribers',
     '5,02M subscribers',
-    '5,02 million subscribers',
+    '4.52 million subscribers',
     '12 K subscribers',
     '12K subscriber',
     '2.530.935 subscribers',

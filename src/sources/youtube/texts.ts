@@ -20,22 +20,18 @@ export type CountNoun = 'subscriber' | 'view' | 'video';
 const DECIMAL = /^(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,9}))?$/;
 /** The number of zeros that each abbreviation means. */
 const ABBREVIATIONS: ReadonlyMap<string, number> = new Map(Object.entries({ k: 3, m: 6, b: 9 }));
-const SCALES: ReadonlyMap<string, number> = new Map(Object.entries({ thousand: 3, million: 6, billion: 9 }));
 
 /**
- * Reads "4.52M subscribers", "5.04m subscribers" (en-GB), "4.52 million subscribers" (labels), "7,634 videos",
- * "No videos" and "1 view" as a decimal integer; `undefined` for every text that is not plain English.
+ * Reads "4.52M subscribers", "5.04m subscribers" (en-GB), "7,634 videos", "No videos" and "1 view" as a decimal integer;
+ * `undefined` for every text that is not plain English.
  *
  * In other languages a dot groups digits, a comma is the decimal point, "B" means thousand ("12 B video" is Turkish) and
  * "Tr" million. So the abbreviation must directly follow the number, and only "1" may have a singular noun.
  */
 export function parseCount(text: string, noun: CountNoun): string | undefined {
-  const words = wordsOf(text);
-  const [number = ''] = words;
-  const isSingular = words.length === 2 && number === '1' && words[1] === noun;
-  if (words.at(-1) !== `${noun}s` && !isSingular) return undefined;
-  if (words.length === 3) return shifted(number, SCALES.get(words[1] ?? ''));
-  if (words.length !== 2) return undefined;
+  const [number = '', word, ...rest] = wordsOf(text);
+  const isCounted = word === `${noun}s` || (word === noun && number === '1');
+  if (!isCounted || rest.length > 0) return undefined;
   if (number === 'no') return '0';
   const zeros = ABBREVIATIONS.get(number.at(-1) ?? '');
   return zeros === undefined ? shifted(number, 0) : shifted(number.slice(0, -1), zeros);
@@ -51,9 +47,9 @@ function wordsOf(text: string): string[] {
 }
 
 /** Shifts the decimal point in the text, because 1.13 × 1,000,000 is 1,129,999.99… in floating point. */
-function shifted(number: string, zeros: number | undefined): string | undefined {
+function shifted(number: string, zeros: number): string | undefined {
   const [, whole = '', fraction = ''] = DECIMAL.exec(number) ?? [];
-  if (zeros === undefined || whole === '' || fraction.length > zeros) return undefined;
+  if (whole === '' || fraction.length > zeros) return undefined;
   const digits = whole.replaceAll(',', '') + fraction.padEnd(zeros, '0');
   return digits.replace(/^0+(?=\d)/, '');
 }

@@ -5,7 +5,7 @@ import { type Innertube, requireFound } from './innertube.ts';
 import { showsChannel } from './record.ts';
 
 /** The ways to a record. The first one that works is used. */
-export const WAYS = ['JSON calls', 'JSON calls with headers', 'HTML page'] as const;
+const WAYS = ['JSON calls', 'JSON calls with headers', 'HTML page'] as const;
 
 export interface WaysOptions {
   readonly innertube: Innertube;

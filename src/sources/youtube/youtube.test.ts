@@ -110,11 +110,8 @@ describe('a record', () => {
 
   it('has nothing from a response without the requested About tab', async () => {
     const described = { metadata: { channelMetadataRenderer: { description: 'Of the home page.' } } };
-    replay.misbehave(
-      'browse',
-      respondWithJson({ header: { c4TabbedHeaderRenderer: { channelId: GAME, title: 'T' } } }),
-      1,
-    );
+    const title = { simpleText: 'T' };
+    replay.misbehave('browse', respondWithJson({ header: { interactiveTabbedHeaderRenderer: { title } } }), 1);
     replay.misbehave('browse', respondWithJson(described), 1);
     const { channel, isComplete } = await load(GAME);
     expect(replay.callsTo('browse').map(({ body }) => body?.params)).toEqual([undefined, 'EgVhYm91dA%3D%3D']);

@@ -19,9 +19,8 @@ import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { openEncoder } from './encoder.ts';
-import { createInvalidation } from './invalidation.ts';
 import { createPublicListener } from './public-listener.ts';
-import { openSavedRemovals } from './saved-removals.ts';
+import { createPurges } from './purges.ts';
 import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -53,11 +52,9 @@ export async function buildApp(config: Config, options: BuildOptions) {
   addProcessGauges(metrics);
 
   // Stored data, and its removal
-  const saved = openSavedRemovals(config.dataDir, logger);
-  const stores = await createStores(config, runtime, { startPosition: saved.state().redis });
+  const stores = await createStores(config, runtime);
   const { store, images, caches } = stores;
-  const invalidation = createInvalidation(config, runtime, { stores, saved });
-  const { purge, beforeLookUp } = invalidation;
+  const purges = createPurges(config, runtime, stores);
 
   // Sources of channels and images
   const upstreams = createUpstreams({ config, runtime, stores, version, sources, downloader });
@@ -97,7 +94,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     redis: stores.redis,
     responseWriter,
     version,
-    beforeLookUp,
+    beforeLookUp: undefined,
     channels,
     channelBatches,
     searches,
@@ -120,13 +117,13 @@ export async function buildApp(config: Config, options: BuildOptions) {
     refusedClients,
     upstreams,
     encoder,
-    purge,
+    purge: purges.purge,
     examples,
   });
 
   // Last, because the store's thread starts while everything above is built
   await stores.opened();
-  await invalidation.start();
+  await purges.start();
   return {
     /** The public listener, not listening yet. */
     http,
@@ -153,7 +150,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
       await http.finish(FINISH_MS, () => void encoder.close());
       await encoder.close();
       await upstreams.close();
-      await invalidation.stop();
+      purges.stop();
       await stores.close();
     },
   };

@@ -46,12 +46,12 @@ export function currentClient(): string | undefined {
   return contexts.getStore()?.client;
 }
 
-/** The epoch in which the current work began. Outside of any work: one that does not end. */
+/** The epoch in which the current work began. Outside of any work: one that does not end, without a number. */
 export function epochOfWork(): Epoch {
   return contexts.getStore()?.epoch ?? ENDLESS;
 }
 
-const ENDLESS: Epoch = { hasEnded: false };
+const ENDLESS: Epoch = { number: '', hasEnded: false };
 
 /**
  * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles at that time at the latest, even if the

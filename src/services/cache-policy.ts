@@ -143,7 +143,6 @@ export const CACHE_POLICY = {
   originals: {
     // Another instance may have loaded a newer image that this one cannot load. Its metadata must not hide the image here.
     ...{ freshMs: DAY_MS, staleMs: LAST_GOOD_MS, prefersOwn: true, memoryShare: 0.05 },
-    emptiedBy: 'purge' as const,
     isValue: ORIGINAL,
   },
 } as const;

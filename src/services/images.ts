@@ -103,7 +103,7 @@ interface ImageServiceOptions {
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<ImageStore, 'get' | 'put'>;
   readonly reEncoding: ReEncoding;
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'holders'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
 /** About 10,000 images. Hashing a key for each request would cost more than the lookup of its image. */
@@ -117,13 +117,11 @@ const BACKGROUND: JobOptions = { signal: new AbortController().signal, client: '
 /** Returns stored images, or encodes them, each once for all concurrent requests. */
 export function createImageService(options: ImageServiceOptions): ImageService {
   const { channels, originals, encoder, images, reEncoding } = options;
-  const { clock, epochs, holders } = options.runtime;
+  const { clock, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
   const failedEncodes = createFailedKeys({ clock });
   const etags = createMemoryCache<string>({
-    epochs,
-    emptiedBy: 'purge',
     maxBytes: MAX_ETAGS_BYTES,
     sizeOf: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
   });

@@ -39,7 +39,11 @@ export async function startService(
   const logger = createLogger({ level: config.logLevel, destination });
   for (const warning of warnings) logger.warn(warning);
   const { dataDir, host, port, consoleHost, consolePort } = config;
-  const other = markDataDir(dataDir, { pid: process.pid, ports: { PORT: port, CONSOLE_PORT: consolePort } });
+  const other = markDataDir(dataDir, {
+    pid: process.pid,
+    ports: { PORT: port, CONSOLE_PORT: consolePort },
+    store: config.redisUrl === undefined ? 'cache.db' : 'Redis',
+  });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
   const stop = listenForStop(dataDir, env, logger);
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));

@@ -31,7 +31,7 @@ interface Entry {
 export function createMicroCache(options: MicroCacheOptions) {
   const { clock, epochs, maxBytes = DEFAULT_MAX_BYTES, beforeLookUp, holders } = options;
   const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
-  epochs.onNext(() => entries.clear());
+  epochs.onEnd(() => entries.clear());
   holders.add('micro-cache', () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes }));
 
   return {

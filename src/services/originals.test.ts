@@ -155,7 +155,7 @@ describe('a purge while an original is downloaded', () => {
     await settled();
     const first = downloadOf(OLD);
     downloads.delete('old');
-    epochs.next('purge');
+    epochs.moveTo('next');
     const after = [1, 2].map(() => originals.get(channelWith(OLD), 'avatar'));
     await settled();
     expect(asked).toEqual(['old', 'old']);

@@ -1,7 +1,7 @@
 import { createRedisScript } from '../lib/redis/client.ts';
 
 /*
- * The scripts of the store in Redis. The first key is always that of the epoch, `{series}:{number}`. An index is a sorted set of
+ * The scripts of the store in Redis. The first key is that of the epoch, `{series}:{number}`. An index is a sorted set of
  * keys by the time when they expire.
  */
 
@@ -75,8 +75,9 @@ end
 return { epoch, erased }
 `);
 
-/** Erases some of the keys in an index, the first key. Returns how many it took from the index, and how many of them existed. */
-export const SWEEP = createRedisScript(`
+/** Erases some of the keys in an index, the only key. Returns how many it took from the index, and how many of them existed. */
+export const SWEEP = createRedisScript(`${HEAD}
+ofType(KEYS[1], 'zset')
 local taken = redis.call('ZPOPMIN', KEYS[1], ARGV[1])
 local erased = 0
 for at = 1, #taken, 2 do erased = erased + redis.call('UNLINK', taken[at]) end

@@ -54,12 +54,12 @@ export function createRedisStore({ connection, onRefused, onRestored }: RedisSto
 
   /** So that the script that raises the number finds few of them. */
   async function sweepSearches(): Promise<ErasedEntries> {
-    let total = 0;
+    const total: ErasedEntries = {};
     for (;;) {
       const reply = await connection.run((redis) => SWEEP(redis, [SEARCHES_KEY], [String(SEARCHES_PER_STEP)]));
       const [taken, erased] = reply as [taken: number, erased: number];
-      total += erased;
-      if (taken < SEARCHES_PER_STEP) return { search: total };
+      addErased(total, { search: erased });
+      if (taken < SEARCHES_PER_STEP) return total;
     }
   }
 

@@ -4,6 +4,7 @@ import { channelKey, originalKey, searchKey } from '../../src/store/keys.ts';
 import { createSqliteStore, databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
+import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -70,12 +71,8 @@ test('metrics have the encoding time, which is shorter than the request', async 
 test('a foreign stored value is counted by its kind, and loaded again', async () => {
   const dataDir = await createTemporaryDirectory();
   const clock = createManualClock();
-  const store = createSqliteStore({
-    path: databasePath(dataDir),
-    maxBytes: MIB,
-    clock,
-    onEvent: () => undefined,
-  });
+  const file = { path: databasePath(dataDir), maxBytes: MIB, clock, onEvent: () => undefined };
+  const store = inCurrentEpoch(createSqliteStore(file));
   const nonsense = { value: JSON.stringify({ value: 'nonsense', freshMs: 60_000 }), storedAtMs: clock.now() };
   for (const key of [channelKey(SAMPLE), originalKey(SAMPLE, 'banner'), searchKey('crops')]) {
     await store.set(key, nonsense, 60_000);

@@ -112,7 +112,7 @@ describe('the micro-cache', () => {
   it('drops everything when a channel is purged or imported', () => {
     const cache = create();
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
-    cache.epochs.next('purge');
+    cache.epochs.moveTo('next');
     expect(cache.find(contextFor('/a'))).toBeUndefined();
     expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
@@ -120,7 +120,7 @@ describe('the micro-cache', () => {
   it('does not store the response to a request that began before a purge', () => {
     const cache = create();
     const context = missed(cache, contextFor('/a'));
-    cache.epochs.next('purge');
+    cache.epochs.moveTo('next');
     cache.keep(context, responseOf(1, 'body'));
     expect(cache.find(contextFor('/a'))).toBeUndefined();
   });

@@ -64,6 +64,8 @@ export async function openPurge(config: Config) {
   const { backingStore, caches, images } = stores;
   return {
     purge: createPurge({ caches, store: backingStore, images, epochs: runtime.epochs }),
+    /** Why a component cannot be used. */
+    problems: () => runtime.health.problems().map(([component, problem]) => `${component}: ${problem}`),
     close: () => stores.close(),
   };
 }

@@ -14,7 +14,10 @@ async function purge(purgeAll: () => Promise<unknown>, body = '{"everything":tru
 test('a purge that has failed is a 503 with what to do', async () => {
   const failed = new PurgeFailed('Redis cannot be changed. Try again when Redis works');
   const { status, body } = await purge(() => Promise.reject(failed));
-  expect([status, body]).toEqual([503, { status: 503, detail: 'Redis cannot be changed. Try again when Redis works.' }]);
+  expect([status, body]).toEqual([
+    503,
+    { status: 503, detail: 'Redis cannot be changed. Try again when Redis works.' },
+  ]);
 });
 
 test('a body of 4 KiB is read, and a longer one is refused without a purge', async () => {

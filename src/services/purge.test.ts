@@ -72,7 +72,9 @@ beforeEach(async () => {
       isShared: true,
       async get(key) {
         failIf(broken.reads);
-        return key === nameKey(STORED_HANDLE) ? { value: `{"value":"${MEANT}","freshMs":1}`, storedAtMs: 0 } : undefined;
+        return key === nameKey(STORED_HANDLE)
+          ? { value: `{"value":"${MEANT}","freshMs":1}`, storedAtMs: 0 }
+          : undefined;
       },
       async erase(removal) {
         failIf(broken.erasures);

@@ -120,7 +120,9 @@ export function createPurge({ caches, store, images, epochs }: PurgeOptions): Pu
       ...channelIds.flatMap((channelId) => IMAGE_KINDS.map((kind) => originalKey(channelId, kind))),
       ...removedNames,
     ]);
-    records.removeFromMemory((key, entry) => ids.has(key) || (entry !== undefined && 'movedTo' in entry && ids.has(entry.movedTo)));
+    records.removeFromMemory(
+      (key, entry) => ids.has(key) || (entry !== undefined && 'movedTo' in entry && ids.has(entry.movedTo)),
+    );
     names.removeFromMemory((key, channelId = '') => keys.has(key) || ids.has(channelId));
     originals.removeFromMemory((key) => keys.has(key));
     searches.removeFromMemory((_, found) => found?.hits.some(({ channelId }) => ids.has(channelId)) === true);

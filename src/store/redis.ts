@@ -216,7 +216,8 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
       return createRedisStore({
         connection,
         onRefused,
-        onRestored: (erased) => logger.warn({ erased }, 'Redis was restored from an earlier state: its values were erased'),
+        onRestored: (erased) =>
+          logger.warn({ erased }, 'Redis was restored from an earlier state: its values were erased'),
       });
     },
   };

@@ -64,7 +64,6 @@ const EPOCH_SCHEMA = `
   INSERT INTO epoch SELECT lower(hex(randomblob(8))), 0 WHERE NOT EXISTS (SELECT 1 FROM epoch);
 `;
 
-
 export type CacheStatements = ReturnType<typeof prepareStatements>;
 
 /** All statements on the tables. Times are wall-clock times. */

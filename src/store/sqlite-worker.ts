@@ -67,7 +67,12 @@ const functions = {
       return { value: row.value, storedAtMs: row.storedAtMs };
     });
   },
-  set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: Parameters<BackingStore['set']>[1]; ttlMs: number }) {
+  set({
+    key,
+    entry,
+    ttlMs,
+    ...times
+  }: Times & { key: string; entry: Parameters<BackingStore['set']>[1]; ttlMs: number }) {
     const { value, storedAtMs, leadsTo = null, epoch } = entry;
     use(times, ({ statements }) => {
       writes += 1;
@@ -90,7 +95,8 @@ const functions = {
           for (const channelId of step.channelIds) {
             for (const { key } of statements.removeLeadsTo.all(channelId)) count(erased, String(key), 1);
           }
-          for (let removed = -1; removed !== 0; addErased(erased, { search: removed })) removed = removeSearches(statements);
+          for (let removed = -1; removed !== 0; addErased(erased, { search: removed }))
+            removed = removeSearches(statements);
           if (mustRaise || hasAny(erased)) statements.raiseEpoch.run();
           return { erased, epoch: readEpoch(statements) };
         }),

@@ -4,7 +4,7 @@ import type { Environment } from '../../config/environment.ts';
 import { type Config, parseConfig } from '../../config/settings.ts';
 import { channelIdRef } from '../../domain/identifier.ts';
 import { imagesDirectory } from '../../image-store/file-names.ts';
-import { type Purge, PurgeFailed, type PurgedChannel } from '../../services/purge.ts';
+import { type Purge, type PurgedChannel, PurgeFailed } from '../../services/purge.ts';
 import { chooseStore } from '../../store/registry.ts';
 import {
   type CommandContext,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 /*
- * A model of two instances on one store, with one channel (docs/adr/0011-epochs.md). `explore` tries every order of their
+ * A model of two instances on one store, with one channel (docs/adr/0012-yours-is-read-fetched-is-kept.md). `explore` tries every order of their
  * steps, with outages, restarts and a store that loses its data or goes back to an earlier state. It finds an old value
  * that is kept after a purge. Each weakened protocol must be found out.
  */

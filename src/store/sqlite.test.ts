@@ -206,6 +206,41 @@ describe('two stores on one cache.db', () => {
   });
 });
 
+describe('the number of the epoch in cache.db', () => {
+  it('does not rise if an erasure cannot be written, and nothing is removed', async () => {
+    const { path, open } = await setUp();
+    const store = open();
+    const key = 'channel1:UCgone_________________A';
+    await store.set(key, entryOf('{}'), HOUR_MS);
+    const before = await store.readEpoch('');
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const removal = { channelIds: ['UCgone_________________A'], names: [] };
+    await expect(store.erase(removal, 'always')).rejects.toThrow('locked');
+    expect([await store.get(key), await store.readEpoch(before)]).toEqual([entryOf('{}'), before]);
+    other.exec('ROLLBACK');
+    other.close();
+    expect((await store.erase(removal, 'always')).erased).toEqual({ channel: 1 });
+  });
+
+  it('is the same for all processes that use the file', async () => {
+    const { open } = await setUp();
+    const [store, other] = [open(), open()];
+    const before = await store.readEpoch('');
+    const { epoch } = await other.erase({ channelIds: [], names: [] }, 'always');
+    expect([await store.readEpoch(before), epoch === before]).toEqual([epoch, false]);
+  });
+
+  it('begins a new series in a new file', async () => {
+    const { path, clock, open } = await setUp();
+    const store = open();
+    const before = await store.readEpoch('');
+    await unlink(path);
+    clock.advance(1_000);
+    expect((await store.readEpoch(before)).split(':')[0]).not.toBe(before.split(':')[0]);
+  });
+});
+
 describe('the SQLite store’s thread', () => {
   it('returns the calls that were made before the store was closed, and refuses later ones', async () => {
     const { openRaw } = await setUp();

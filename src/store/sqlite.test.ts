@@ -212,12 +212,12 @@ describe('the number of the epoch in cache.db', () => {
     const store = open();
     const key = 'channel1:UCgone_________________A';
     await store.set(key, entryOf('{}'), HOUR_MS);
-    const before = await store.readEpoch('');
+    const before = await store.readEpoch();
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
     const removal = { channelIds: ['UCgone_________________A'], names: [] };
     await expect(store.erase(removal, 'always')).rejects.toThrow('locked');
-    expect([await store.get(key), await store.readEpoch(before)]).toEqual([entryOf('{}'), before]);
+    expect([await store.get(key), await store.readEpoch()]).toEqual([entryOf('{}'), before]);
     other.exec('ROLLBACK');
     other.close();
     expect((await store.erase(removal, 'always')).erased).toEqual({ channel: 1 });
@@ -226,18 +226,18 @@ describe('the number of the epoch in cache.db', () => {
   it('is the same for all processes that use the file', async () => {
     const { open } = await setUp();
     const [store, other] = [open(), open()];
-    const before = await store.readEpoch('');
+    const before = await store.readEpoch();
     const { epoch } = await other.erase({ channelIds: [], names: [] }, 'always');
-    expect([await store.readEpoch(before), epoch === before]).toEqual([epoch, false]);
+    expect([await store.readEpoch(), epoch === before]).toEqual([epoch, false]);
   });
 
   it('begins a new series in a new file', async () => {
     const { path, clock, open } = await setUp();
     const store = open();
-    const before = await store.readEpoch('');
+    const before = await store.readEpoch();
     await unlink(path);
     clock.advance(1_000);
-    expect((await store.readEpoch(before)).split(':')[0]).not.toBe(before.split(':')[0]);
+    expect((await store.readEpoch()).split(':')[0]).not.toBe(before.split(':')[0]);
   });
 });
 

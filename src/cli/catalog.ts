@@ -21,11 +21,9 @@ const listCommand = defineCommand({
   --json   a JSON array of objects with channelId, customUrl (the handle) and title`,
   options: { json: { type: 'boolean' } },
   async run({ options: { json = false } }, { env, stdout }) {
-    const isRead = await withReader(catalogPaths(parseConfig(env).dataDir).database, async (reader) => {
-      await writeLines(stdout, json ? jsonLines(reader) : tableLines(reader));
-      return true;
-    });
-    if (isRead === undefined && json) stdout.write('[]\n');
+    await withReader(catalogPaths(parseConfig(env).dataDir).database, (reader) =>
+      writeLines(stdout, json ? jsonLines(reader) : tableLines(reader)),
+    );
     return true;
   },
 });

@@ -183,7 +183,7 @@ describe('an image in the catalog', () => {
 
   function read(fileName: string): Promise<Buffer> {
     downloader = createDownloader({ http, catalogImagesDir: join(directory, 'images') });
-    return downloadRef({ kind: 'catalog-file', key: fileName, fileName });
+    return downloadRef({ kind: 'catalog-file', key: fileName, fileName, importedAtMs: 0 });
   }
 
   it('is read from its file', async () => {

@@ -1,5 +1,17 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -147,15 +159,25 @@ describe('the catalog source', () => {
     expect(await titlesFound('before')).toEqual([]);
   });
 
-  it('treats an existing empty file as an empty catalog, and sees the first import into it', async () => {
+  it.each([
+    ['before the start', false],
+    ['while it was open', true],
+  ])('reports a file that was emptied %s, leaves it so, and sees the next import', async (_when, wasOpen) => {
     const dataDir = await createTemporaryDirectory();
-    await writeFile(catalogPaths(dataDir).database, '');
-    const { titleOf, states } = createSource(dataDir, SHIPPED_SAMPLES_DIR);
-    await expect(titleOf(1)).rejects.toMatchObject(NOT_FOUND);
-    expect((await stat(catalogPaths(dataDir).database)).size).toBe(0);
+    const { database } = catalogPaths(dataDir);
     await importLines(dataDir, [catalogLine(1)]);
-    expect(await titleOf(1)).toBe('Channel 1');
-    expect(states).toEqual([]);
+    const { titleOf, states, clock } = createSource(dataDir, SHIPPED_SAMPLES_DIR);
+    if (wasOpen) expect(await titleOf(1)).toBe('Channel 1');
+    await truncate(database);
+    await expect(titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
+    expect(states).toEqual([expect.stringMatching(/catalog\.db is empty: put a backup in its place/)]);
+    expect((await stat(database)).size).toBe(0);
+
+    await rm(`${database}-wal`, { force: true });
+    await importLines(dataDir, [catalogLine(2)]);
+    clock.advance(RETRY_MS);
+    expect(await titleOf(2)).toBe('Channel 2');
+    expect(states.at(-1)).toBeNull();
   });
 
   it('reports a damaged file, leaves it unchanged, and recovers when it is repaired', async () => {

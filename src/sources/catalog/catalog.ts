@@ -8,7 +8,6 @@ import { currentClient } from '../../lib/work.ts';
 import { createWorkerThread, siblingModule, ThreadUnavailable } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel } from '../source.ts';
 import type { NewCatalog } from './import.ts';
-import { channelOf } from './record.ts';
 import type { CatalogFunctions, CatalogResponse } from './worker.ts';
 
 export interface CatalogSourceOptions extends NewCatalog {
@@ -107,9 +106,9 @@ export function createCatalogSource({
   }
 
   async function load(ref: ChannelRef, signal: AbortSignal): Promise<LoadedChannel> {
-    const record = await callThread(signal, () => thread.call('find', ref));
-    if (record === undefined) throw new AppError('channel_not_found', 'The catalog has no such channel.');
-    return { channel: channelOf(record), isComplete: true, missing: [] };
+    const channel = await callThread(signal, () => thread.call('find', ref));
+    if (channel === undefined) throw new AppError('channel_not_found', 'The catalog has no such channel.');
+    return { channel, isComplete: true, missing: [] };
   }
 
   return {

@@ -20,6 +20,8 @@ interface Failure {
 const MAX_BYTES = 2 ** 20;
 const ENTRY_OVERHEAD_BYTES = 250;
 
+export type FailedKeys = ReturnType<typeof createFailedKeys>;
+
 /**
  * Remembers failures that concern one key (see `isKeyFailure`), in memory only, to avoid calls that would fail again. A
  * purge forgets them, because it may have fixed any of them.

@@ -55,6 +55,7 @@ const ORIGINAL_REF: Check<OriginalRef> = either(
     key: NOT_EMPTY,
     // Not a path, because it is joined to the folder of the catalog's images.
     fileName: text(/^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}$/),
+    importedAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
   }),
 );
 

@@ -61,10 +61,10 @@ export async function buildApp(config: Config, options: BuildOptions) {
   // Stored data, and its removal
   const stores = await createStores(config, runtime);
   const { store, images, caches } = stores;
-  const purges = createPurges(config, runtime, stores);
 
   // Where channels and images come from
   const catalog = createCatalog(config, runtime);
+  const purges = createPurges(config, runtime, stores, catalog);
   const upstreams = createUpstreams({ config, runtime, stores, version, sources, downloader });
   const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
   const encoder = openEncoder(config, runtime, options.encoder);

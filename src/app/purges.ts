@@ -1,10 +1,14 @@
+import { existsSync } from 'node:fs';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
 import { createPurge, PurgeFailed } from '../services/purge.ts';
+import type { Catalog } from '../sources/catalog/catalog.ts';
+import { catalogPaths } from '../sources/catalog/schema.ts';
 import { hasAny } from '../store/removal.ts';
+import { createCatalog } from './catalog.ts';
 import { createStores, type Stores } from './stores.ts';
 
 /** Purges, take-downs, and what other processes have purged. */
@@ -12,9 +16,10 @@ export function createPurges(
   { blockedChannels }: Pick<Config, 'blockedChannels'>,
   { clock, epochs, health, logger }: Runtime,
   stores: Pick<Stores, 'backingStore' | 'caches' | 'images'>,
+  catalog: Catalog | undefined,
 ) {
   const { backingStore, caches, images } = stores;
-  const purge = createPurge({ caches, store: backingStore, images, epochs });
+  const purge = createPurge({ caches, store: backingStore, images, catalog, epochs });
   let cancelFollow: () => void = () => undefined;
   let cancelTakeDown: () => void = () => undefined;
   let isStopped = false;
@@ -62,11 +67,15 @@ export async function openPurge(config: Config) {
   const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
   const stores = await createStores(config, runtime, { isPatient: true });
   const { backingStore, caches, images } = stores;
+  // Opening it would create it.
+  const catalog = existsSync(catalogPaths(config.dataDir).database) ? createCatalog(config, runtime) : undefined;
   return {
-    purge: createPurge({ caches, store: backingStore, images, epochs: runtime.epochs }),
+    purge: createPurge({ caches, store: backingStore, images, catalog, epochs: runtime.epochs }),
     /** Why a component cannot be used. */
     problems: () => runtime.health.problems().map(([component, problem]) => `${component}: ${problem}`),
-    close: () => stores.close(),
+    async close() {
+      await Promise.all([stores.close(), catalog?.close()]);
+    },
   };
 }
 

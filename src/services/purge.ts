@@ -4,6 +4,7 @@ import type { ImageStore } from '../image-store/images.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { type Check, either, fields, parseJson } from '../lib/shape.ts';
+import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { channelKey, nameKey, originalKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
@@ -38,6 +39,8 @@ interface PurgeOptions {
   };
   readonly store: Pick<BackingStore, 'isShared' | 'get' | 'erase' | 'clear'>;
   readonly images: Pick<ImageStore, 'erase'>;
+  /** The operator's own channels, of which images may be stored. */
+  readonly catalog?: Pick<Catalog, 'find'> | undefined;
   readonly epochs: Pick<Epochs, 'moveTo'>;
 }
 
@@ -58,7 +61,7 @@ export interface Purge {
   takeDown(channelIds: readonly string[]): Promise<Purged>;
 }
 
-export function createPurge({ caches, store, images, epochs }: PurgeOptions): Purge {
+export function createPurge({ caches, store, images, catalog, epochs }: PurgeOptions): Purge {
   const { records, names, searches, originals } = caches;
   const storeName = store.isShared === true ? 'Redis' : 'cache.db';
 
@@ -99,7 +102,9 @@ export function createPurge({ caches, store, images, epochs }: PurgeOptions): Pu
     for (const ref of refs) {
       if (ref.kind === 'id') return ref.value;
       const key = nameKey(ref);
-      const channelId = (await names.find(key)) ?? targetIn((await store.get(key))?.value);
+      // While the catalog cannot be read, images of its channels are found by their ID only.
+      const own = await catalog?.find(ref).catch(() => undefined);
+      const channelId = own?.channelId ?? (await names.find(key)) ?? targetIn((await store.get(key))?.value);
       if (channelId !== undefined) return channelId;
     }
     return undefined;

@@ -1,7 +1,6 @@
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { checksumOf } from '../src/store/keys.ts';
-import { removalOf } from '../src/store/removal.ts';
 import { createSqliteStore, databasePath } from '../src/store/sqlite.ts';
 import { prepareSchema, prepareStatements } from '../src/store/sqlite-schema.ts';
 import { channelIdOf } from './catalog-content.ts';
@@ -95,16 +94,19 @@ async function measure(path: string, count: number): Promise<Figures> {
     await opened.close();
   });
   const store = open(UNLIMITED_BYTES);
-  const entryOf = (number: number) => ({ value: recordTextOf(number), storedAtMs: Date.now() });
+  let epoch = await store.readEpoch();
+  const entryOf = (number: number) => ({ value: recordTextOf(number), storedAtMs: Date.now(), epoch });
   const hitMs = await medianCpuMs(CALLS, (number) => store.get(keyOf(spread(number, count))));
   const missMs = await medianCpuMs(CALLS, (number) => store.get(keyOf(count + number)));
   const writeMs = await medianCpuMs(CALLS, (number) =>
     store.set(keyOf(count + number), entryOf(count + number), DAY_MS),
   );
-  const purgeMs = await medianCpuMs(PURGES, (number) => store.erase(removalOf([channelIdOf(spread(number, count))])));
+  const purgeMs = await medianCpuMs(PURGES, (number) =>
+    store.erase({ channelIds: [channelIdOf(spread(number, count))], names: [] }, 'always'),
+  );
   await store.close();
   const full = open(statSync(path).size);
-  await full.get(keyOf(0));
+  epoch = await full.readEpoch();
   const write = (number: number) => full.set(keyOf(number), entryOf(number), 365 * DAY_MS);
   const evictingWritesMs = await medianCpuMs(CALLS / GROUP, async (group) => {
     for (let number = 0; number < GROUP; number += 1) await write(count + CALLS + group * GROUP + number);

@@ -5,7 +5,6 @@ import { crc32 } from 'node:zlib';
 import { createDiskFileStore } from '../src/image-store/disk-files.ts';
 import { digestOf, type FileName, imagesDirectory, relativePathOf } from '../src/image-store/file-names.ts';
 import { systemClock } from '../src/lib/clock.ts';
-import { removalOf } from '../src/store/removal.ts';
 import { residentBytes, startService } from '../test/helpers/process.ts';
 import { stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
@@ -143,8 +142,8 @@ async function measureStore(directory: string, count: number): Promise<Omit<Figu
   const missMs = await medianCpuMs(LOOK_UPS, (number) => files.get(`image2/UCnone/${number}/x`));
   const purgeTimes: number[] = [];
   const purgeCpuMs = await medianCpuMs(PURGES, async (number) => {
-    const removal = removalOf([channelIdOf(spread(number, count))]);
-    purgeTimes.push(await timeMs(() => files.erase(removal)));
+    const channelId = channelIdOf(spread(number, count));
+    purgeTimes.push(await timeMs(() => files.erase([channelId])));
   });
   await files.close();
   return { scanSeconds, hitMs, missMs, evictingWriteMs, purgeMs: summarize(purgeTimes).median, purgeCpuMs };

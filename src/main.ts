@@ -12,7 +12,8 @@ const USAGE = `Usage: pennant [serve]     start the service (default)
        pennant settings    show all settings and their origin
        pennant health      check whether the service responds
 
-Each command takes --help. pennant --version prints the version.
+Each command takes --help and --env-file FILE (default: .env in the working directory).
+pennant --version prints the version.
 `;
 
 /** Loaded when needed: a short command should not wait for all others. */
@@ -63,15 +64,32 @@ function onOutputError(error: NodeJS.ErrnoException): void {
   process.exit(EXIT.failed);
 }
 
-/** Runs the command line. @param args without the program's name */
-export async function main(args: readonly string[]): Promise<void> {
+const ENV_FILE_OPTION = '--env-file';
+
+/** Takes `--env-file FILE`, which every command has, from the arguments. */
+function takeEnvFile(args: readonly string[]): { readonly rest: readonly string[]; readonly path?: string } {
+  const at = args.findIndex((arg) => arg === ENV_FILE_OPTION || arg.startsWith(`${ENV_FILE_OPTION}=`));
+  if (at === -1) return { rest: args };
+  const isNext = args[at] === ENV_FILE_OPTION;
+  const path = isNext ? (args[at + 1] ?? '') : (args[at] ?? '').slice(ENV_FILE_OPTION.length + 1);
+  return { path, rest: args.toSpliced(at, isNext ? 2 : 1) };
+}
+
+/** Runs the command line. @param given without the program's name */
+export async function main(given: readonly string[]): Promise<void> {
+  const { rest: args, path: envPath } = takeEnvFile(given);
+  if (envPath === '') {
+    process.stderr.write(`${ENV_FILE_OPTION} needs a file.\n${USAGE}`);
+    process.exitCode = EXIT.usage;
+    return;
+  }
   const isService = args.length === 0 || (args.length === 1 && args[0] === 'serve');
   handleSignals(isService);
   // V8 would let the heap of a machine with much memory grow to several times its live size before it collects garbage.
   if (isService) setFlagsFromString('--heap-growing-percent=50');
   // Only the service's user and group may read DATA_DIR.
   process.umask(process.umask(0o077) | 0o027);
-  const envFile = loadEnvFile(process.env);
+  const envFile = loadEnvFile(process.env, envPath);
   process.stdout.on('error', onOutputError);
   // It cannot be reported anywhere.
   process.stderr.on('error', () => undefined);

@@ -9,19 +9,22 @@ import { createResponseWriter } from '../lib/http/response-writer.ts';
 import type { Logger } from '../lib/logger.ts';
 import { addBuildInfo, addProcessGauges } from '../lib/process-gauges.ts';
 import { createRuntime } from '../lib/runtime.ts';
+import { withinMs } from '../lib/work.ts';
 import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createExamples } from '../services/examples.ts';
+import { createFetchedChannels } from '../services/fetched-channels.ts';
 import { createImageService } from '../services/images.ts';
 import { createOriginals } from '../services/originals.ts';
 import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
+import { catalogPaths } from '../sources/catalog/schema.ts';
 import type { ChannelSource } from '../sources/source.ts';
+import { createCatalog } from './catalog.ts';
 import { openEncoder } from './encoder.ts';
-import { createInvalidation } from './invalidation.ts';
 import { createPublicListener } from './public-listener.ts';
-import { openSavedRemovals } from './saved-removals.ts';
+import { createPurges } from './purges.ts';
 import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -47,6 +50,9 @@ interface BuildOptions extends AppOverrides {
 /** How long accepted requests may take at a stop. Docker kills a process ten seconds after its stop signal, unless told otherwise. */
 export const FINISH_MS = 8_000;
 
+/** A new catalog takes a moment. On a disk that hangs, the service starts without it. */
+const CATALOG_OPEN_MS = 5_000;
+
 /** Builds the whole service from the settings. */
 export async function buildApp(config: Config, options: BuildOptions) {
   const { logger, version, build = version, settings = [], clock = systemClock, sources, downloader } = options;
@@ -56,32 +62,33 @@ export async function buildApp(config: Config, options: BuildOptions) {
   addBuildInfo(metrics, build);
 
   // Stored data, and its removal
-  const saved = openSavedRemovals(config.dataDir, logger);
-  const stores = await createStores(config, runtime, { startPosition: saved.state().redis });
+  const stores = await createStores(config, runtime);
   const { store, images, caches } = stores;
-  const invalidation = createInvalidation(config, runtime, { stores, saved });
-  const { purge, beforeLookUp } = invalidation;
 
-  // Sources of channels and images
+  // Where channels and images come from
+  const catalog = createCatalog(config, runtime);
+  const purges = createPurges(config, runtime, stores, catalog);
   const upstreams = createUpstreams({ config, runtime, stores, version, sources, downloader });
-  const { failover } = upstreams;
+  const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
   const encoder = openEncoder(config, runtime, options.encoder);
 
   // The functions of the product
-  const publishDates = createExactPublishDates({ store, runtime, sources: failover });
   const blockedChannels = new Set(config.blockedChannels);
-  const examples = createExamples(upstreams.sources, blockedChannels);
-  const channels = createChannelService({
-    sources: failover,
-    records: caches.records,
-    names: caches.names,
-    publishDates,
-    blockedChannels,
-    clock,
-  });
+  const examples = createExamples(catalog, blockedChannels);
+  const fetched =
+    failover &&
+    createFetchedChannels({
+      sources: failover,
+      records: caches.records,
+      names: caches.names,
+      publishDates: createExactPublishDates({ store, runtime, sources: failover }),
+      blockedChannels,
+    });
+  const channels = createChannelService({ catalog, fetched, blockedChannels, clock });
   const channelBatches = createChannelBatches({ channels, clock, holders });
-  const searches = createSearchService({ sources: failover, channels, cache: caches.searches, clock });
+  const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({
+    ownImagesDir: catalogPaths(config.dataDir).images,
     downloader: upstreams.downloader,
     encoder,
     images,
@@ -100,7 +107,6 @@ export async function buildApp(config: Config, options: BuildOptions) {
     redis: stores.redis,
     responseWriter,
     version,
-    beforeLookUp,
     channels,
     channelBatches,
     searches,
@@ -129,13 +135,13 @@ export async function buildApp(config: Config, options: BuildOptions) {
     unservedRequests,
     upstreams,
     encoder,
-    purge,
+    purge: purges.purge,
     examples,
   });
 
   // Last, because the store's thread starts while everything above is built
-  await stores.opened();
-  await invalidation.start();
+  await Promise.all([stores.opened(), catalog && withinMs(clock, catalog.opened(), CATALOG_OPEN_MS)]);
+  await purges.start();
   return {
     /** The public listener, not listening yet. */
     http,
@@ -162,8 +168,8 @@ export async function buildApp(config: Config, options: BuildOptions) {
       await http.finish(FINISH_MS, () => void encoder.close());
       unservedRequests.summarize();
       await encoder.close();
-      await upstreams.close();
-      await invalidation.stop();
+      await Promise.all([upstreams.close(), catalog?.close()]);
+      purges.stop();
       await stores.close();
     },
   };

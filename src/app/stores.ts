@@ -14,18 +14,16 @@ import { createFailSoftStore } from '../store/fail-soft.ts';
 import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
-import type { Removal } from '../store/removal.ts';
-import type { ErasableStore, SharedStore } from '../store/store.ts';
+import type { BackingStore, Store } from '../store/store.ts';
 
 /** All caches and stores, in memory, on disk and in Redis. */
 export interface Stores {
-  /** With `REDIS_URL` only, as `sharedStore` is. */
+  /** With `REDIS_URL` only. */
   readonly redis: RedisConnection | undefined;
-  readonly sharedStore: SharedStore | undefined;
-  /** `cache.db` or Redis. Its failures are misses. */
-  readonly store: ErasableStore;
-  /** What `store` has not erased yet. Until then it is not used. */
-  readonly unfinished: Set<Removal>;
+  /** `cache.db` or Redis. */
+  readonly backingStore: BackingStore;
+  /** The same. Its failures are misses. */
+  readonly store: Store;
   readonly images: ImageStore;
   readonly caches: {
     readonly records: ReadThrough<ChannelEntry>;
@@ -47,14 +45,12 @@ const STORE_OPEN_MS = 5_000;
 const PATIENT_READ_MS = 10_000;
 
 interface StoresOptions {
-  /** The latest erasure in Redis that this `DATA_DIR` has followed. */
-  readonly startPosition?: string | undefined;
   /** For programs that end after one task: it fails only if a store takes seconds to respond. */
   readonly isPatient?: boolean;
 }
 
-export async function createStores(config: Config, runtime: Runtime, options: StoresOptions): Promise<Stores> {
-  const { startPosition, isPatient = false } = options;
+export async function createStores(config: Config, runtime: Runtime, options: StoresOptions = {}): Promise<Stores> {
+  const { isPatient = false } = options;
   const { clock, epochs, logger, failureLog, health, holders, metrics } = runtime;
   const redis =
     config.redisUrl &&
@@ -64,14 +60,12 @@ export async function createStores(config: Config, runtime: Runtime, options: St
       clock,
       onStateChange: (problem) => health.report('redis', problem === null ? null : `not used (${problem})`),
     }));
-  const backingStore = chooseStore(config).open({ runtime, connection: redis, startPosition, onRefused });
+  const backingStore = chooseStore(config).open({ runtime, connection: redis, onRefused });
   // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
   const opening = backingStore.get('opening').catch(() => undefined);
-  const unfinished = new Set<Removal>();
   const store = createFailSoftStore({
     store: backingStore,
     runtime,
-    unfinished,
     readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
   });
   const images = createImageStore({
@@ -89,11 +83,11 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     runtime,
   });
 
-  for (const kind of [...ENTRY_KINDS, 'removal', 'limit']) metrics.refusedValues.inc({ kind }, 0);
+  for (const kind of [...ENTRY_KINDS, 'limit']) metrics.refusedValues.inc({ kind }, 0);
 
-  /** Damaged or foreign values. Only the key of the erasures is not the key of an entry. */
+  /** Damaged or foreign values. */
   function onRefused(key: string): void {
-    metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'removal' });
+    metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'kept' });
   }
 
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
@@ -124,9 +118,8 @@ export async function createStores(config: Config, runtime: Runtime, options: St
 
   return {
     redis,
-    sharedStore: 'receive' in backingStore ? backingStore : undefined,
+    backingStore,
     store,
-    unfinished,
     images,
     caches,
     opened: () => withinMs(clock, opening, STORE_OPEN_MS),

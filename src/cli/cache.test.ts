@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
+import { inCurrentEpoch } from '../../test/helpers/current-epoch.ts';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
@@ -63,7 +64,7 @@ test.each([
 test('the statistics have the entries of each kind and the time of its oldest entry', async () => {
   const dataDir = await createTemporaryDirectory();
   const path = databasePath(dataDir);
-  const store = createSqliteStore({ path, maxBytes: 1_000_000, onEvent: () => undefined });
+  const store = inCurrentEpoch(createSqliteStore({ path, maxBytes: 1_000_000, onEvent: () => undefined }));
   const firstMs = Date.UTC(2026, 0, 1);
   const [first, second] = ['UCfirst________________A', 'UCsecond_______________A'];
   const keys = [

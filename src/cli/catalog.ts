@@ -3,8 +3,8 @@ import { printable, printableJson } from '../domain/printable.ts';
 import { type CatalogReader, withReader } from '../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../sources/catalog/record.ts';
 import { type CatalogPaths, catalogPaths } from '../sources/catalog/schema.ts';
-import { withWriter } from '../sources/catalog/writer.ts';
 import { addCommand } from './catalog/add.ts';
+import { changeCatalog } from './catalog/change.ts';
 import { exportCommand } from './catalog/export.ts';
 import { importCommand } from './catalog/import.ts';
 import { CommandFailure, type CommandGroup, defineCommand, requireRefs, writeLines } from './command.ts';
@@ -21,11 +21,9 @@ const listCommand = defineCommand({
   --json   a JSON array of objects with channelId, customUrl (the handle) and title`,
   options: { json: { type: 'boolean' } },
   async run({ options: { json = false } }, { env, stdout }) {
-    const isRead = await withReader(catalogPaths(parseConfig(env).dataDir).database, async (reader) => {
-      await writeLines(stdout, json ? jsonLines(reader) : tableLines(reader));
-      return true;
-    });
-    if (isRead === undefined && json) stdout.write('[]\n');
+    await withReader(catalogPaths(parseConfig(env).dataDir).database, (reader) =>
+      writeLines(stdout, json ? jsonLines(reader) : tableLines(reader)),
+    );
     return true;
   },
 });
@@ -54,7 +52,7 @@ Exit code: 0 everything was removed, 1 the catalog has no such channel or someth
     const config = parseConfig(env);
     const paths = catalogPaths(config.dataDir);
     const { channelId, title } = await requireRecord(paths, argument);
-    await withWriter(paths, (writer) => writer.remove(channelId));
+    await changeCatalog(paths, (writer) => writer.remove(channelId));
     stdout.write(`Removed ${channelId} (${printable(title)}).\n`);
     const { forgetChannel } = await import('./cache/purge.ts');
     try {

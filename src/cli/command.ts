@@ -203,7 +203,7 @@ function parseOptions(args: readonly string[], options: Options) {
 
 function overview({ about, commands }: CommandGroup): string {
   const lines = Object.values(commands).map(({ usage, summary }) => `  pennant ${usage}\n      ${summary}`);
-  return `${about}\n\n${lines.join('\n')}\n\nEach command takes --help and --data-dir DIR.\n`;
+  return `${about}\n\n${lines.join('\n')}\n\nEach command takes --help, --data-dir DIR and --env-file FILE.\n`;
 }
 
 /**

@@ -26,16 +26,17 @@ type Line =
   | { readonly name: string; readonly value: string; readonly isCut: boolean };
 
 /**
- * Reads `.env` in the working directory, in the syntax of Node's own `--env-file`, and adds its variables to the
+ * Reads a file with settings, `.env` in the working directory unless another is given, in the syntax of Node's own `--env-file`, and adds its variables to the
  * environment. Non-empty variables of the environment are not changed.
  *
  * An unusable file is a `problem` and not ignored: a channel that it blocks would be served.
  */
-export function loadEnvFile(env: NodeJS.ProcessEnv): EnvFile {
-  const path = resolve('.env');
+export function loadEnvFile(env: NodeJS.ProcessEnv, given?: string): EnvFile {
+  const path = resolve(given ?? '.env');
   const file = { path, isThere: true, problem: undefined, names: [], loaded: [], ignoredLines: [], cutLines: [] };
   try {
     const text = readText(path);
+    if (text === undefined && given !== undefined) return { ...file, problem: `${path} does not exist` };
     if (text === undefined) return { ...file, isThere: false };
     const lines = text.split('\n').map(readLine);
     const variables = new Map<string, string>();

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { type Purge, RemovalDelayed } from '../services/purge.ts';
+import { type Purge, PurgeFailed } from '../services/purge.ts';
 import { createPurgeHandler } from './purge-route.ts';
 
 /** Sends a purge of everything to a handler whose purge does this. */
@@ -11,10 +11,13 @@ async function purge(purgeAll: () => Promise<unknown>, body = '{"everything":tru
   return await handle(request as unknown as IncomingMessage);
 }
 
-test('a purge that is not complete is a 503, so that the operator does not rely on it', async () => {
-  const delayed = new RemovalDelayed('it is still in Redis');
-  const { status, body } = await purge(() => Promise.reject(delayed));
-  expect([status, JSON.stringify(body)]).toEqual([503, expect.stringContaining('it is still in Redis')]);
+test('a purge that has failed is a 503 with what to do', async () => {
+  const failed = new PurgeFailed('Redis cannot be changed. Try again when Redis works');
+  const { status, body } = await purge(() => Promise.reject(failed));
+  expect([status, body]).toEqual([
+    503,
+    { status: 503, detail: 'Redis cannot be changed. Try again when Redis works.' },
+  ]);
 });
 
 test('a body of 4 KiB is read, and a longer one is refused without a purge', async () => {

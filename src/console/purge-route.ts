@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { channelRefsOfName } from '../domain/identifier.ts';
 import { fields, parseJson } from '../lib/shape.ts';
-import { type Purge, RemovalDelayed } from '../services/purge.ts';
+import { type Purge, PurgeFailed } from '../services/purge.ts';
 import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts';
 
 /**
@@ -32,8 +32,8 @@ export function createPurgeHandler(purge: Purge, dataDir: string): ConsoleHandle
     try {
       return await carryOut(purge, body);
     } catch (error) {
-      if (!(error instanceof RemovalDelayed)) throw error;
-      return problem(503, `Not everything is removed: ${error.message}. The removal is retried until it succeeds.`);
+      if (!(error instanceof PurgeFailed)) throw error;
+      return problem(503, `${error.message}.`);
     }
   };
 }

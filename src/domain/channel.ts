@@ -6,11 +6,23 @@ import { hash } from 'node:crypto';
  * `key` changes when the image changes and never otherwise: a source derives it from the upstream URL without its
  * size options, or from the bytes' digest.
  */
-export type OriginalRef =
-  /** Fetched over https; `urls` are tried in order, the next one only after a definite 4xx or an unusable image. */
-  | { readonly kind: 'remote'; readonly key: string; readonly urls: readonly string[] }
-  /** A file in the catalog's folder. `fileName` has no path. */
-  | { readonly kind: 'catalog-file'; readonly key: string; readonly fileName: string };
+export type OriginalRef = RemoteImage | CatalogImage;
+
+/** Fetched over https; `urls` are tried in order, the next one only after a definite 4xx or an unusable image. */
+export interface RemoteImage {
+  readonly kind: 'remote';
+  readonly key: string;
+  readonly urls: readonly string[];
+}
+
+/** A file in the catalog's folder, named by the digest of its bytes. `fileName` has no path. */
+export interface CatalogImage {
+  readonly kind: 'catalog-file';
+  readonly key: string;
+  readonly fileName: string;
+  /** When the channel was imported, milliseconds since 1970. Later than for the image that it had before. */
+  readonly importedAtMs: number;
+}
 
 export interface ChannelLink {
   readonly title: string;

@@ -11,7 +11,6 @@ import {
   setUpFileStore,
   shardsOf,
 } from '../../test/helpers/file-store.ts';
-import { EVERYTHING } from '../store/removal.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -47,7 +46,7 @@ describe('the quota', () => {
     const files = open();
     for (let number = 0; number < 20; number += 1) await files.set(keyOf(`key ${number}`), bytesOf('image'), 'plain');
     expect(await shardsOf(directory)).toHaveLength(3);
-    await files.erase(EVERYTHING);
+    await files.erase('all');
     expect(await shardsOf(directory)).toEqual([]);
   });
 

@@ -11,7 +11,6 @@ import {
   shardsOf,
 } from '../../test/helpers/file-store.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { removalOf } from '../store/removal.ts';
 import { createDiskFileStore } from './disk-files.ts';
 
 const HOUR_MS = 3_600_000;
@@ -97,7 +96,7 @@ describe('while the files of earlier runs are counted', () => {
 
   it('all files of a channel can be erased', async () => {
     const { files, finishScan } = await setUpUnfinishedScan({ maxBytes: 1_000_000 });
-    expect(await files.erase(removalOf([GONE]))).toMatchObject({ files: FILES / 2 });
+    expect(await files.erase([GONE])).toMatchObject({ files: FILES / 2 });
     await finishScan();
     expect(files.stats().entries).toBe(FILES / 2);
     expect(await storedOf(files)).toEqual(KEYS.map((_, number) => number % 2 === 1));

@@ -2,7 +2,6 @@ import { utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
-import type { Removal } from '../store/removal.ts';
 import {
   type FileStats,
   readIfPresent,
@@ -218,13 +217,12 @@ export function createDiskFileStore(options: DiskFileStoreOptions) {
     },
 
     /**
-     * Removes the files of the removal's channels, also those of other processes. Lists only the directories of these
+     * Removes the files of these channels, also those of other processes. Lists only the directories of these
      * channels. Rejects if a file cannot be removed.
      *
      * @returns the number of the removed files and their disk usage
      */
-    async erase({ channelIds, includesImages }: Removal) {
-      if (!includesImages) return { files: 0, bytes: 0 };
+    async erase(channelIds: readonly string[] | 'all') {
       if (channelIds === 'all') return erase(await shardsIn(directory), () => true);
       const digests = new Set(channelIds.map(channelDigestOf));
       const ofChannels = new Set([...digests].flatMap(shardsOfChannel));

@@ -4,10 +4,9 @@ import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import type { Epochs } from '../lib/epoch.ts';
 import { MAX_SIDE_PX } from '../domain/variants.ts';
+import type { Epochs } from '../lib/epoch.ts';
 import { asWork } from '../lib/work.ts';
-import { EVERYTHING, removalOf } from '../store/removal.ts';
 import { createDiskFileStore, type FileStore } from './disk-files.ts';
 import { createImageStore, type ImageStore } from './images.ts';
 
@@ -84,12 +83,12 @@ test('a channel’s images are erased from memory and disk, also while they are 
   await expect.poll(() => images.stats().disk.entries).toBe(4);
   const [key = ''] = keysOf(GONE);
   images.put(`${key}4567`, bytes, 'custom');
-  epochs.next('purge');
-  expect(await images.erase(removalOf([GONE]))).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  epochs.moveTo('next');
+  expect(await images.erase([GONE])).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
   for (const gone of [...keysOf(GONE), `${key}4567`]) expect(await images.get(gone, 'custom')).toBeUndefined();
   for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toEqual(bytes);
-  epochs.next('purge');
-  expect(await images.erase(EVERYTHING)).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  epochs.moveTo('one after it');
+  expect(await images.erase('all')).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
   for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toBeUndefined();
   const { disk, memory, writes } = images.stats();
   for (const emptied of [disk, memory, writes]) expect(emptied).toMatchObject({ entries: 0, bytes: 0 });
@@ -99,7 +98,7 @@ test('an image from work of an earlier epoch is not stored, and one from later w
   const { images, epochs } = await createInstance(1_000_000);
   const [key = ''] = keysOf(GONE);
   await asWork(epochs.current(), async () => {
-    epochs.next('purge');
+    epochs.moveTo('next');
     images.put(key, bytes, 'plain');
   });
   expect(await images.get(key, 'plain')).toBeUndefined();
@@ -142,7 +141,7 @@ test('an image that was being read when the epoch ended is not kept', async () =
   const images = createImageStore({ files, maxMemoryBytes: 1_000_000, runtime });
   const [key = ''] = keysOf(GONE);
   const reading = images.get(key, 'plain');
-  runtime.epochs.next('purge');
+  runtime.epochs.moveTo('next');
   files.read.resolve(bytes);
   await reading;
   expect(images.stats().memory.bytes).toBe(0);
@@ -193,7 +192,7 @@ test('an image of the current epoch is written, also while an earlier write of i
   const [key = ''] = keysOf(GONE);
   images.put(key, bytes, 'plain');
   await new Promise((resolve) => setImmediate(resolve));
-  runtime.epochs.next('purge');
+  runtime.epochs.moveTo('next');
   images.put(key, Buffer.from('new image'), 'plain');
   images.put(key, Buffer.from('new image'), 'plain');
   goOn();

@@ -4,7 +4,7 @@ import type { HolderStats } from '../lib/holders.ts';
 import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, epochOfWork } from '../lib/work.ts';
-import type { Removal } from '../store/removal.ts';
+import { channelOfImage } from '../store/keys.ts';
 import type { FileStore } from './disk-files.ts';
 import type { FileClass } from './file-names.ts';
 
@@ -48,12 +48,12 @@ export interface ImageStore {
   /** For another process: the image's file, or its bytes if they are few or there is no file. */
   findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
   /**
-   * Removes the images of the removal's channels from disk. Rejects when one cannot be removed. The caller ends the epoch
-   * before and after it: memory may read an image until its file is removed.
+   * Removes the images of these channels from disk and memory. Rejects when one cannot be removed. The caller ends the epoch
+   * before it, so that no more of them are kept.
    *
    * @returns the number of the removed files and their disk usage
    */
-  erase(removal: Removal): Promise<{ readonly files: number; readonly bytes: number }>;
+  erase(channelIds: readonly string[] | 'all'): Promise<{ readonly files: number; readonly bytes: number }>;
   /** `disk` counts files and blocks. */
   stats(): Readonly<Record<'disk' | 'memory' | 'writes', HolderStats>>;
   /** Waits for pending writes. From then on no file is written. */
@@ -70,10 +70,13 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   };
   const writing = new Map<string, PendingWrite & { readonly done: Promise<void> }>();
   let writingBytes = 0;
+  /** What was read from disk during an erasure is not kept in memory. */
+  let erasures = 0;
   let isClosed = false;
 
   function createMemory(share: number): MemoryCache<Buffer> {
-    return createMemoryCache({ epochs, emptiedBy: 'purge', maxBytes: maxMemoryBytes * share, sizeOf });
+    // The key contains the digest of the original, so that an image cannot become old.
+    return createMemoryCache({ maxBytes: maxMemoryBytes * share, sizeOf });
   }
 
   function report(error?: unknown): void {
@@ -126,8 +129,9 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   }
 
   async function find(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
+    const before = erasures;
     const bytes = await read(() => files.get(key));
-    if (bytes !== undefined) memory[fileClass].set(key, bytes);
+    if (bytes !== undefined && before === erasures) memory[fileClass].set(key, bytes);
     // The image may have been stored meanwhile.
     return bytes ?? inMemory(key);
   }
@@ -169,10 +173,17 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       return bytes && { bytes };
     },
 
-    async erase(removal) {
+    async erase(channelIds) {
       // A file that is being written would reappear after its removal.
       await Promise.all([...writing.values()].map(({ done }) => done));
-      return files.erase(removal);
+      try {
+        return await files.erase(channelIds);
+      } finally {
+        erasures += 1;
+        const ids = channelIds === 'all' ? undefined : new Set(channelIds);
+        const isErased = (key: string) => ids === undefined || ids.has(channelOfImage(key));
+        for (const images of Object.values(memory)) images.removeWhere(isErased);
+      }
     },
 
     stats,

@@ -14,7 +14,7 @@ test('a failure is remembered until its channel is purged or imported', async ()
   const run = (work: () => Promise<string>) => asWork(epochs.current(), () => failed.run('key', work));
   await expect(run(fail)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: 15_000 });
   await expect(run(async () => 'mended')).rejects.toMatchObject({ retryAfterMs: 15_000 });
-  epochs.next('purge');
+  epochs.moveTo('next');
   expect(await failed.run('key', async () => 'mended')).toBe('mended');
 });
 
@@ -40,7 +40,7 @@ test('a failure of work that began before a purge is not remembered', async () =
   const failed = createFailedKeys({ clock: createManualClock() });
   const epochs = createEpochs();
   await asWork(epochs.current(), async () => {
-    epochs.next('purge');
+    epochs.moveTo('next');
     await expect(failed.run('key', fail)).rejects.toMatchObject({ retryAfterMs: 15_000 });
   });
   expect(await failed.run('key', async () => 'mended')).toBe('mended');

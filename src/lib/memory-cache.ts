@@ -1,13 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import type { EpochEnd, Epochs } from './epoch.ts';
+import type { Epochs } from './epoch.ts';
 import { epochOfWork } from './work.ts';
 
 export type MemoryCache<V extends object | string> = ReturnType<typeof createMemoryCache<V>>;
 
 export interface MemoryCacheOptions<V> {
-  readonly epochs: Pick<Epochs, 'onNext'>;
-  /** Which ends of an epoch empty it. Default: all. */
-  readonly emptiedBy?: EpochEnd;
+  /** The end of an epoch empties the cache. Default: nothing does, for values that cannot become old. */
+  readonly epochs?: Pick<Epochs, 'onEnd'>;
   readonly maxBytes: number;
   /** Size of key, value and overhead. */
   readonly sizeOf: (value: V, key: string) => number;
@@ -15,15 +14,13 @@ export interface MemoryCacheOptions<V> {
 
 /** An LRU cache in memory. It keeps no results of work that began in an earlier epoch. */
 export function createMemoryCache<V extends object | string>(options: MemoryCacheOptions<V>) {
-  const { epochs, emptiedBy, maxBytes, sizeOf } = options;
+  const { epochs, maxBytes, sizeOf } = options;
   const memory = new LRUCache<string, V>({
     // To the library, 0 means "no limit".
     maxSize: Math.max(1, Math.floor(maxBytes)),
     sizeCalculation: sizeOf,
   });
-  epochs.onNext((end) => {
-    if (emptiedBy === undefined || end === emptiedBy) memory.clear();
-  });
+  epochs?.onEnd(() => memory.clear());
 
   return {
     get: (key: string): V | undefined => memory.get(key),
@@ -32,6 +29,10 @@ export function createMemoryCache<V extends object | string>(options: MemoryCach
       if (epochOfWork().hasEnded) return false;
       memory.set(compactCopy(key), value);
       return true;
+    },
+    /** Removes the entries that the function returns true for. */
+    removeWhere(isRemoved: (key: string, value: V) => boolean): void {
+      for (const [key, value] of memory.entries()) if (isRemoved(key, value)) memory.delete(key);
     },
     stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, maxBytes }),
   };

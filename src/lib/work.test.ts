@@ -32,7 +32,7 @@ describe('shared work', () => {
   it('is not joined in a later epoch', async () => {
     const { epochs, shared, runs, run } = setUp();
     const before = run();
-    epochs.next('purge');
+    epochs.moveTo('next');
     expect(shared.isRunning('key')).toBe(false);
     const after = [run(), run()];
     runs[0]?.end('old');
@@ -49,7 +49,7 @@ describe('shared work', () => {
     const { epochs, runs, run } = setUp();
     const leaving = new AbortController();
     const before = run(leaving.signal);
-    epochs.next('purge');
+    epochs.moveTo('next');
     const after = run();
     leaving.abort(new Error('left'));
     await expect(before).rejects.toThrow('left');

@@ -54,12 +54,12 @@ export function currentClient(): ClientKeys {
   return contexts.getStore()?.client ?? OWN_WORK;
 }
 
-/** The epoch in which the current work began. Outside of any work: one that does not end. */
+/** The epoch in which the current work began. Outside of any work: one that does not end, without a number. */
 export function epochOfWork(): Epoch {
   return contexts.getStore()?.epoch ?? ENDLESS;
 }
 
-const ENDLESS: Epoch = { hasEnded: false };
+const ENDLESS: Epoch = { number: '', hasEnded: false };
 
 /**
  * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles at that time at the latest, even if the
@@ -198,6 +198,8 @@ export function createSharedWork<T>() {
     stats: () => ({ entries: tasks.count() }),
   };
 }
+
+export type WaitingClients = ReturnType<typeof createWaitingClients>;
 
 /** The clients that wait for each piece of shared work: for at most as many keys as there are requests under way. */
 export function createWaitingClients() {

@@ -16,7 +16,12 @@ const CHANNEL: Channel = {
   videoCount: '0',
   links: [{ title: 'Website', url: 'https://pennant.example/' }],
   banner: { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] },
-  avatar: { kind: 'catalog-file', key: 'catalog:0123', fileName: '0123456789abcdef0123456789abcdef.jpg' },
+  avatar: {
+    kind: 'catalog-file',
+    key: 'catalog:0123',
+    fileName: '0123456789abcdef0123456789abcdef.jpg',
+    importedAtMs: 1,
+  },
 };
 const HIT: SearchHit = {
   ...{ channelId: ID, title: 'Some channel', description: null, customUrl: null },
@@ -52,7 +57,10 @@ describe('a stored record', () => {
     ['a script as link', ofChannel({ links: [{ title: 'x', url: 'javascript:alert(1)' }] })],
     ['an invalid link', ofChannel({ links: [{ title: 'x', url: 'https://' }] })],
     ['an image over http', ofChannel({ banner: { kind: 'remote', key: 'k', urls: ['http://10.0.0.1/'] } })],
-    ['an image outside of the folder', ofChannel({ avatar: { kind: 'catalog-file', key: 'k', fileName: '../.env' } })],
+    [
+      'an image outside of the folder',
+      ofChannel({ avatar: { kind: 'catalog-file', key: 'k', fileName: '../.env', importedAtMs: 1 } }),
+    ],
   ])('is refused with %s', (_what, value) => {
     expect(fits(value)).toBe(false);
   });

@@ -55,6 +55,7 @@ const ORIGINAL_REF: Check<OriginalRef> = either(
     key: NOT_EMPTY,
     // Not a path, because it is joined to the folder of the catalog's images.
     fileName: text(/^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}$/),
+    importedAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
   }),
 );
 
@@ -143,7 +144,6 @@ export const CACHE_POLICY = {
   originals: {
     // Another instance may have loaded a newer image that this one cannot load. Its metadata must not hide the image here.
     ...{ freshMs: DAY_MS, staleMs: LAST_GOOD_MS, prefersOwn: true, memoryShare: 0.05 },
-    emptiedBy: 'purge' as const,
     isValue: ORIGINAL,
   },
 } as const;

@@ -66,7 +66,7 @@ export interface Image {
   readonly lastModifiedMs: number;
   /** The cache outcome of the original. */
   readonly outcome: CacheOutcome;
-  /** False if the record names a newer image, which could not be loaded yet. */
+  /** False if the record names a newer image, which could not be loaded yet, or is provisional. */
   readonly isCurrent: boolean;
   /** False while a smaller encoding may still replace it. */
   readonly isFinal: boolean;
@@ -103,7 +103,7 @@ interface ImageServiceOptions {
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<ImageStore, 'get' | 'put'>;
   readonly reEncoding: ReEncoding;
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'holders'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
 /** About 10,000 images. Hashing a key for each request would cost more than the lookup of its image. */
@@ -117,13 +117,11 @@ const BACKGROUND: JobOptions = { signal: new AbortController().signal, client: O
 /** Returns stored images, or encodes them, each once for all concurrent requests. */
 export function createImageService(options: ImageServiceOptions): ImageService {
   const { channels, originals, encoder, images, reEncoding } = options;
-  const { clock, epochs, holders } = options.runtime;
+  const { clock, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
   const failedEncodes = createFailedKeys({ clock });
   const etags = createMemoryCache<string>({
-    epochs,
-    emptiedBy: 'purge',
     maxBytes: MAX_ETAGS_BYTES,
     sizeOf: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
   });
@@ -212,21 +210,22 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   return {
     async getImage(request) {
       const { refs, variant } = request;
-      const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
+      const { channel: named, outcome: recordOutcome } = await channels.findChannel(refs);
       const { kind } = VARIANT_PRESETS[variant];
-      if (channel[kind] === null) {
+      if (named[kind] === null) {
         const other = kind === 'banner' ? 'avatar' : 'banner';
-        const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
+        const hint = named[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
         throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
       }
-      const { value: original, outcome, isCurrent } = await originals.get(channel, kind);
+      const { channel, value: original, outcome, isCurrent } = await originals.get(named, kind);
       const { channelId } = channel;
       const resolved = resolveRequest(request, channelId, original);
       const rendition = await renditionOf({ channel, kind, variant, original, ...resolved });
       const { format } = resolved.identity;
       const lastModifiedMs = original.firstStoredAtMs;
       const freshMs = Math.min(recordOutcome.ttlMs, outcome.ttlMs);
-      return { ...rendition, channelId, variant, format, lastModifiedMs, outcome, isCurrent, freshMs };
+      const isLatest = isCurrent && recordOutcome.isProvisional !== true;
+      return { ...rendition, channelId, variant, format, lastModifiedMs, outcome, isCurrent: isLatest, freshMs };
     },
   };
 }

@@ -7,12 +7,14 @@ import type { Runtime } from '../lib/runtime.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { nameKey, originalKey, searchKey } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
-import { EVERYTHING, type Removal } from '../store/removal.ts';
+import type { Removal } from '../store/removal.ts';
 import { CACHE_POLICY, type ChannelEntry, type Original } from './cache-policy.ts';
-import { createPurge, type Purge } from './purge.ts';
+import { createPurge, type Purge, PurgeFailed } from './purge.ts';
 
 const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, string, string];
 const [HANDLE, OTHER_HANDLE] = [handleRef('meant'), handleRef('other')];
+/** Only the store knows it, because a read was too slow for the cache in front. */
+const STORED_HANDLE = handleRef('stored');
 
 function handleRef(name: string): ChannelRef {
   return findHandle(name) ?? expect.fail(`${name} is no handle`);
@@ -43,9 +45,15 @@ let caches: {
   originals: ReadThrough<Original>;
 };
 let runtime: Runtime;
-/** The calls to the stores and the images on disk. */
-let erased: Removal[];
+/** The calls to the store and the images on disk. */
+let erased: (Removal | readonly string[] | 'all')[];
+/** What fails. */
+let broken: { reads: boolean; erasures: boolean; disk: boolean };
 let purge: Purge;
+
+function failIf(isBroken: boolean): void {
+  if (isBroken) throw new Error('it is broken');
+}
 
 beforeEach(async () => {
   runtime = createTestRuntime();
@@ -56,24 +64,36 @@ beforeEach(async () => {
     originals: inMemory(),
   };
   erased = [];
+  broken = { reads: false, erasures: false, disk: false };
   purge = createPurge({
-    stores: {
-      caches,
-      unfinished: new Set(),
-      store: {
-        async erase(removal) {
-          erased.push(removal);
-          return { channel: 1, original: 2 };
-        },
+    caches,
+    epochs: runtime.epochs,
+    store: {
+      isShared: true,
+      async get(key) {
+        failIf(broken.reads);
+        return key === nameKey(STORED_HANDLE)
+          ? { value: `{"value":"${MEANT}","freshMs":1}`, storedAtMs: 0 }
+          : undefined;
       },
-      images: {
-        async erase(removal) {
-          erased.push(removal);
-          return { files: 7, bytes: 77 };
-        },
+      async erase(removal) {
+        failIf(broken.erasures);
+        erased.push(removal);
+        return { erased: removal.channelIds.length > 0 ? { channel: 1, original: 2 } : {}, epoch: 'next' };
+      },
+      async clear() {
+        failIf(broken.erasures);
+        erased.push('all');
+        return { erased: {}, epoch: 'next' };
       },
     },
-    runtime,
+    images: {
+      async erase(channelIds) {
+        failIf(broken.disk);
+        erased.push(channelIds);
+        return { files: 7, bytes: 77 };
+      },
+    },
   });
   const { records, names, searches, originals } = caches;
   for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
@@ -111,35 +131,70 @@ async function left(): Promise<string[]> {
   return values.flat();
 }
 
+const OTHERS = ['other record', 'other name', 'other search', 'other avatar', 'other banner'];
+const PURGED = { channelId: MEANT, entries: { channel: 1, original: 2 }, images: 7, imageBytes: 77 };
+
 describe('a purge of one channel', () => {
   it.each([
     ['its ID', [channelIdRef(MEANT)], [MEANT]],
     ['its handle', [HANDLE], [MEANT]],
+    ['a handle that only the store knows', [STORED_HANDLE], [MEANT]],
     ['the first known name', [handleRef('nobody'), HANDLE], [MEANT]],
     ['its former ID', [channelIdRef(FORMER)], [MEANT, FORMER]],
   ])('by %s removes what is stored of it, and empties memory', async (_what, refs, channelIds) => {
-    expect(await purge.purgeChannel(refs)).toEqual({
-      channelId: MEANT,
-      entries: { channel: 1, original: 2 },
-      images: 7,
-      imageBytes: 77,
-    });
-    expect(await left()).toEqual([]);
-    const removal = { channelIds, names: refs.map(nameOf), includesImages: true };
-    expect(erased).toEqual([removal, removal]);
+    expect(await purge.purgeChannel(refs)).toEqual(PURGED);
+    expect([runtime.epochs.current().number, await left()]).toEqual(['next', []]);
+    expect(erased).toEqual([{ channelIds, names: refs.map(nameOf) }, channelIds]);
   });
 
   it('by an unknown name removes the entries of the name', async () => {
-    await purge.purgeChannel([handleRef('nobody')]);
-    const removal = { channelIds: [], names: ['handle:nobody'], includesImages: true };
-    expect(erased).toEqual([removal, removal]);
+    expect(await purge.purgeChannel([handleRef('nobody')])).toBeUndefined();
+    expect(erased[0]).toEqual({ channelIds: [], names: ['handle:nobody'] });
+  });
+
+  it.each([
+    ['its ID', channelIdRef(MEANT)],
+    ['its handle', HANDLE],
+  ])('by %s fails while the store cannot be changed, and only this channel leaves memory', async (_what, ref) => {
+    broken.erasures = true;
+    const purging = purge.purgeChannel([ref]);
+    await expect(purging).rejects.toBeInstanceOf(PurgeFailed);
+    await expect(purging).rejects.toThrow(/Redis cannot be changed \(it is broken\).*Try again when Redis works/);
+    expect([runtime.epochs.current().number, await left(), erased]).toEqual(['', OTHERS, []]);
+  });
+
+  it('by a name fails while the store cannot be read, because nothing of the channel would be removed', async () => {
+    broken.reads = true;
+    await expect(purge.purgeChannel([handleRef('nobody')])).rejects.toBeInstanceOf(PurgeFailed);
+    expect([erased, (await left()).length]).toEqual([[], 11]);
+  });
+
+  it('fails if images stay on the disk, and says so', async () => {
+    broken.disk = true;
+    await expect(purge.purgeChannel([HANDLE])).rejects.toThrow(/Images on this instance's disk cannot be removed/);
+    expect(await left()).toEqual([]);
   });
 });
 
 describe('a purge of everything', () => {
-  it('leaves nothing in memory, in the stores and on disk', async () => {
+  it('leaves nothing in memory, in the store and on disk', async () => {
     await purge.purgeAll();
-    expect(await left()).toEqual([]);
-    expect(erased).toEqual([EVERYTHING, EVERYTHING]);
+    expect([await left(), erased]).toEqual([[], ['all', 'all']]);
+  });
+
+  it('keeps memory if the store fails', async () => {
+    broken.erasures = true;
+    await expect(purge.purgeAll()).rejects.toBeInstanceOf(PurgeFailed);
+    expect((await left()).length).toBe(11);
+  });
+});
+
+describe('a take-down', () => {
+  it('removes images from the disk even if the store fails', async () => {
+    broken.erasures = true;
+    await expect(purge.takeDown([MEANT])).rejects.toBeInstanceOf(PurgeFailed);
+    expect(erased).toEqual([[MEANT]]);
+    broken.erasures = false;
+    expect(await purge.takeDown([MEANT])).toMatchObject({ entries: { channel: 1 }, images: 7 });
   });
 });

@@ -9,7 +9,7 @@ import type { Runtime } from '../lib/runtime.ts';
 export type ReEncodeOutcome = 'kept' | 'rejected' | 'interrupted';
 
 interface ReEncodingOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'failureLog' | 'holders'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'holders'>;
 }
 
 /** An image that was requested only once, or by one page several times at once, is not encoded again. */
@@ -48,10 +48,8 @@ export interface ReEncoding {
 
 /** Decides which images are encoded again. A restart forgets all progress, but not the stored encodings. */
 export function createReEncoding({ runtime }: ReEncodingOptions): ReEncoding {
-  const { clock, epochs, failureLog, holders } = runtime;
+  const { clock, failureLog, holders } = runtime;
   const images = createMemoryCache<Progress>({
-    epochs,
-    emptiedBy: 'purge',
     maxBytes: MAX_BYTES,
     sizeOf: (_, key) => ENTRY_OVERHEAD_BYTES + key.length,
   });

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Epoch, EpochEnd } from '../lib/epoch.ts';
+import type { Epoch } from '../lib/epoch.ts';
 import { fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
 import type { StoredEntry } from './store.ts';
 
@@ -23,8 +23,6 @@ export interface CachePolicy<V> {
   readonly prefersOwn?: boolean;
   /** The channel that a name or a redirect leads to: the value is removed with it. */
   readonly leadsTo?: (value: V) => string | undefined;
-  /** Which ends of an epoch make values in memory old. Default: all. */
-  readonly emptiedBy?: EpochEnd;
   /** The key in the store. Default: the same. */
   readonly storeKeyOf?: (key: string) => string;
 }

@@ -1,15 +1,12 @@
 import type { Runtime } from '../lib/runtime.ts';
 import { epochOfWork, withinMs } from '../lib/work.ts';
-import type { Removal } from './removal.ts';
-import type { ErasableStore, NewEntry, StoredEntry } from './store.ts';
+import type { BackingStore, NewEntry, Store, StoredEntry } from './store.ts';
 
 interface FailSoftStoreOptions {
-  readonly store: ErasableStore;
-  readonly runtime: Pick<Runtime, 'clock' | 'health' | 'holders'>;
+  readonly store: BackingStore;
+  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'holders'>;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
-  /** What is not erased yet. Whoever repeats an erasure may replace several by one that removes at least as much. */
-  readonly unfinished: Set<Removal>;
 }
 
 /** Writes that wait for a slow disk or Redis must not fill the memory. */
@@ -18,19 +15,15 @@ const MAX_WRITTEN_BYTES = 32 * 1024 * 1024;
 const WRITE_OVERHEAD_BYTES = 500;
 
 /**
- * A store whose failures are misses: a broken cache makes the service slower, never wrong. Only `erase` rejects.
- *
- * It stores no results of work that began in an earlier epoch. From the call of `erase` until it has succeeded, if need be
- * in a later call, it is not used, because it may contain removed data. Calls wait for an erasure as long as for a read.
+ * A store whose failures are misses: a broken cache makes the service slower, never wrong. It stores only results of work that
+ * began in the current epoch.
  */
-export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStore {
-  const { store, readTimeoutMs, unfinished } = options;
+export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftStoreOptions): Store {
   const { isShared = false } = store;
-  const { clock, health, holders } = options.runtime;
+  const { clock, epochs, health, holders } = runtime;
   /** A full disk can still be read, so a successful read says nothing about writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
-  const erasing = new Set<Promise<unknown>>();
   let writtenBytes = 0;
 
   holders.add('writes to the store', () => ({
@@ -63,20 +56,14 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
   }
 
   async function write(key: string, entry: NewEntry, ttlMs: number): Promise<void> {
-    if ((await isUsable()) && !epochOfWork().hasEnded) await store.set(key, entry, ttlMs);
-  }
-
-  /** Waits for erasures. False if one has failed or takes too long. */
-  async function isUsable(): Promise<boolean> {
-    if (unfinished.size > 0) await withinMs(clock, Promise.allSettled(erasing), readTimeoutMs);
-    return unfinished.size === 0;
+    const { number, hasEnded } = epochOfWork();
+    // Outside of any work, nothing has been read that could be old.
+    if (!hasEnded) await store.set(key, { ...entry, epoch: number || epochs.current().number }, ttlMs);
   }
 
   return {
     isShared,
-    async get(key) {
-      return (await isUsable()) ? read(key) : undefined;
-    },
+    get: read,
     async set(key, entry, ttlMs) {
       const bytes = WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length);
       if (writes.size >= MAX_WRITES || writtenBytes + bytes > MAX_WRITTEN_BYTES) {
@@ -94,14 +81,6 @@ export function createFailSoftStore(options: FailSoftStoreOptions): ErasableStor
         });
       writes.add(writing);
       await writing;
-    },
-    async erase(removal) {
-      unfinished.add(removal);
-      const erasure = store.erase(removal).finally(() => erasing.delete(erasure));
-      erasing.add(erasure);
-      const erased = await erasure;
-      unfinished.delete(removal);
-      return erased;
     },
     async close() {
       await Promise.allSettled(writes);

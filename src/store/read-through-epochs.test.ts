@@ -38,7 +38,7 @@ describe('the end of an epoch', () => {
     const { cache, epochs, store, load } = setUpReadThrough();
     await cache.get(KEY, load('a'), WAIT);
     store.entries.clear();
-    epochs.next('purge');
+    epochs.moveTo('next');
     expect(cache.stats().memory).toMatchObject({ entries: 0, bytes: 0 });
     expect((await cache.get(KEY, load('c'), WAIT)).outcome.kind).toBe('miss');
   });
@@ -56,7 +56,7 @@ describe('the end of an epoch', () => {
       WAIT,
     );
     await began.promise;
-    epochs.next('purge');
+    epochs.moveTo('next');
     expect(await cache.get(KEY, load('new'), WAIT)).toMatchObject({
       value: 'new',
       outcome: { kind: 'miss', isStored: true },
@@ -83,7 +83,7 @@ describe('the end of an epoch', () => {
       WAIT,
     );
     await began.promise;
-    epochs.next('purge');
+    epochs.moveTo('next');
     before.resolve();
     await waiting;
     expect([...store.entries.keys(), cache.stats().memory.entries]).toEqual([0]);
@@ -94,7 +94,7 @@ describe('the end of an epoch', () => {
     const read = Promise.withResolvers<StoredEntry>();
     store.get = () => read.promise;
     const reading = cache.get(KEY, load('new'), WAIT);
-    epochs.next('purge');
+    epochs.moveTo('next');
     read.resolve({ value: '{"value":"old","freshMs":3600000}', storedAtMs: clock.now() });
     await reading;
     store.get = async () => undefined;
@@ -106,7 +106,7 @@ describe('the end of an epoch', () => {
     await cache.get(KEY, load('old'), WAIT);
     store.entries.clear();
     const patching = cache.patch(KEY, (value) => `${value} changed`);
-    epochs.next('purge');
+    epochs.moveTo('next');
     await patching;
     expect([...store.entries.keys()]).toEqual([]);
     expect((await cache.get(KEY, load('new'), WAIT)).value).toBe('new');

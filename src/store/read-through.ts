@@ -40,7 +40,7 @@ export interface ReadThroughOptions<V> extends CachePolicy<V> {
   /** Called for an invalid stored value. */
   readonly onRefused?: (key: string) => void;
   readonly store: Store;
-  readonly epochs: Pick<Epochs, 'current' | 'onNext'>;
+  readonly epochs: Pick<Epochs, 'current' | 'onEnd'>;
   readonly clock: Clock;
   /** Limit of the memory tier; values count with the length of their JSON. */
   readonly maxMemoryBytes: number;
@@ -57,13 +57,12 @@ export type ReadThrough<V> = ReturnType<typeof createReadThrough<V>>;
  * value is returned. A load continues after its callers disconnect.
  */
 export function createReadThrough<V>(options: ReadThroughOptions<V>) {
-  const { name = 'values', store, clock, epochs, emptiedBy, freshMs, staleMs, onRefused } = options;
+  const { name = 'values', store, clock, epochs, freshMs, staleMs, onRefused } = options;
   const { leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes, prefersOwn = false } = options;
   const { storeKeyOf = (key) => key } = options;
   const isOthersWanted = store.isShared === true && !prefersOwn;
   const memory = createMemoryCache<Entry<V>>({
     epochs,
-    ...(emptiedBy !== undefined && { emptiedBy }),
     maxBytes: maxMemoryBytes,
     sizeOf: (entry) => entry.bytes,
   });
@@ -178,7 +177,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
 
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
     if (lastFailure?.loadId !== loadId || lastFailure.atMs <= failuresSince) return false;
-    // A purge or an import may have fixed it.
+    // A purge may have fixed it.
     return !lastFailure.epoch.hasEnded && clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
 
@@ -234,6 +233,11 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
         const kept = { freshMs: entry.freshMs, storedAtMs: entry.storedAtMs, isStorable: entry.isStored };
         keep(key, { value: change(entry.content.value) }, kept);
       }),
+
+    /** Removes from memory what the function returns true for. The store keeps it. */
+    removeFromMemory(isRemoved: (key: string, value: V | undefined) => boolean): void {
+      memory.removeWhere((key, { content }) => isRemoved(key, 'value' in content ? content.value : undefined));
+    },
 
     /** Makes the next request try a load that failed a moment ago. */
     forgetFailures(): void {

@@ -1,8 +1,8 @@
 import { createRedisScript } from '../lib/redis/client.ts';
 
 /*
- * The scripts of the store in Redis. `removals` is a stream with one entry for each erasure; the ID of its last entry is the
- * position. An index is a sorted set of keys by the time when they expire.
+ * The scripts of the store in Redis. The first key is that of the epoch, `{series}:{number}`. An index is a sorted set of
+ * keys by the time when they expire.
  */
 
 const HEAD = `
@@ -11,23 +11,31 @@ local function ofType(key, type)
   if found ~= type and found ~= 'none' then redis.call('DEL', key) end
 end
 
-local function lastOf(stream)
-  local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
-  return last and last[1]
+local function readEpoch(first)
+  ofType(KEYS[1], 'string')
+  local epoch = redis.call('GET', KEYS[1])
+  if epoch and string.match(epoch, '^%x+:%d+$') then return epoch end
+  redis.call('SET', KEYS[1], first)
+  return first
 end
 `;
 
+/** Returns the epoch. Argument: the first epoch of a new series, for a Redis that has none. */
+export const READ_EPOCH = createRedisScript(`${HEAD}
+return readEpoch(ARGV[1])
+`);
+
 /**
- * Stores a value, unless there is an erasure that the writer does not know: its value may be older.
+ * Stores a value, unless its epoch has ended.
  *
- * Keys: the value's, `removals` and, for a value that an erasure must find, its index. Arguments: the value, its time to
- * live in milliseconds, and the writer's position.
+ * Keys: the epoch's, the value's and, for a value that an erasure must find, its index. Arguments: the value, its time to live
+ * in milliseconds, and the epoch in which the work began.
  */
 export const SET = createRedisScript(`${HEAD}
-local key, removals, index = KEYS[1], KEYS[2], KEYS[3]
+local key, index = KEYS[2], KEYS[3]
 local ttl = tonumber(ARGV[2])
-ofType(removals, 'stream')
-if lastOf(removals) ~= ARGV[3] then return 0 end
+ofType(KEYS[1], 'string')
+if redis.call('GET', KEYS[1]) ~= ARGV[3] then return 0 end
 if index then
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -41,58 +49,44 @@ return 1
 `);
 
 /**
- * Erases values, and tells all instances.
+ * Erases values, and raises the number of the epoch.
  *
- * Keys: `removals`, the index of all searches, the values' keys, then indexes of more values. Arguments: the length of
- * `removals`, the message to other instances, and the number of values' keys. Returns the position before, the new one,
- * and the erased keys. Searches are counted, and erased afterwards, by `SWEEP`: their keys include the position.
+ * Keys: the epoch's, the values' keys, then indexes of more values. Arguments: the first epoch of a new series, the number of
+ * the values' keys, and 'always', or 'if-erased' to raise the number only if there was a value. Returns the epoch and the
+ * erased keys.
  */
 export const ERASE = createRedisScript(`${HEAD}
-local removals, searches, values = KEYS[1], KEYS[2], tonumber(ARGV[3])
-ofType(removals, 'stream')
-local before = lastOf(removals)
-local id = redis.call('XADD', removals, 'MAXLEN', '~', ARGV[1], '*', 'removal', ARGV[2])
+local epoch, values = readEpoch(ARGV[1]), tonumber(ARGV[2])
 local erased = {}
 local function erase(key)
   if redis.call('DEL', key) == 1 then table.insert(erased, key) end
 end
-for at = 3, 2 + values do erase(KEYS[at]) end
-for at = 3 + values, #KEYS do
+for at = 2, 1 + values do erase(KEYS[at]) end
+for at = 2 + values, #KEYS do
   ofType(KEYS[at], 'zset')
   for _, key in ipairs(redis.call('ZRANGE', KEYS[at], 0, -1)) do erase(key) end
   redis.call('DEL', KEYS[at])
 end
-ofType(searches, 'zset')
-if redis.call('EXISTS', searches) == 1 then redis.call('RENAME', searches, searches .. ':' .. id) end
-return { before or '', id, erased }
+if ARGV[3] == 'always' or #erased > 0 then
+  local series, number = string.match(epoch, '^(%x+):(%d+)$')
+  epoch = string.format('%s:%d', series, number + 1)
+  redis.call('SET', KEYS[1], epoch)
+end
+return { epoch, erased }
 `);
 
-/** Erases some of the keys in an index. Returns how many it took from the index, and how many of them existed. */
-export const SWEEP = createRedisScript(`
+/** Erases some of the keys in an index, the only key. Returns how many it took from the index, and how many of them existed. */
+export const SWEEP = createRedisScript(`${HEAD}
+ofType(KEYS[1], 'zset')
 local taken = redis.call('ZPOPMIN', KEYS[1], ARGV[1])
 local erased = 0
 for at = 1, #taken, 2 do erased = erased + redis.call('UNLINK', taken[at]) end
 return { #taken / 2, erased }
 `);
 
-/**
- * Returns the erasures after a position, '' for none, with their positions, and how they relate to it: 'known'; 'behind', if
- * some may be missing in between; 'lost', if Redis had later data before. An empty stream gets a first entry, so that an
- * instance notices later that the stream was lost.
- */
-export const RECEIVE = createRedisScript(`${HEAD}
-local removals, position = KEYS[1], ARGV[1]
-ofType(removals, 'stream')
-if not lastOf(removals) then redis.call('XADD', removals, '*', 'removal', ARGV[3]) end
-if position == '' then return { 'behind', lastOf(removals), {} } end
-local upTo = redis.call('XREVRANGE', removals, position, '-', 'COUNT', 1)[1]
-if not upTo then return { 'behind', lastOf(removals), {} } end
-if upTo[1] ~= position then return { 'lost', lastOf(removals), {} } end
-return { 'known', lastOf(removals), redis.call('XRANGE', removals, '(' .. position, '+', 'COUNT', ARGV[2]) }
+/** Begins a new series with the second argument if the epoch is the first one, or whatever it is if that is ''. Returns the epoch. */
+export const BEGIN_SERIES = createRedisScript(`${HEAD}
+if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then return readEpoch(ARGV[2]) end
+redis.call('SET', KEYS[1], ARGV[2])
+return ARGV[2]
 `);
-
-export type ReceiveReply = [
-  relation: 'known' | 'behind' | 'lost',
-  last: string,
-  after: [id: string, fields: string[]][],
-];

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { RedisAddress } from '../lib/redis/client.ts';
 import {
   createRedisConnection,
@@ -7,150 +8,135 @@ import {
   RedisUnavailable,
   RedisWrongType,
 } from '../lib/redis/connection.ts';
-import type { Runtime } from '../lib/runtime.ts';
-import { parseJson } from '../lib/shape.ts';
-import { DATA_VERSION, findEntryKind, isReplaceable, prefixOf } from './keys.ts';
-import { ERASE, RECEIVE, type ReceiveReply, SET, SWEEP } from './redis-scripts.ts';
-import { addErased, type ErasedEntries, EVERYTHING, isRemoval, keysOf, type Removal, stepsOf } from './removal.ts';
-import { type SharedStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
+import { DATA_VERSION, findEntryKind } from './keys.ts';
+import { BEGIN_SERIES, ERASE, READ_EPOCH, SET, SWEEP } from './redis-scripts.ts';
+import { addErased, type ErasedEntries, hasAny, keysOf, stepsOf } from './removal.ts';
+import { type BackingStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
 
 const REDIS_KEY_PREFIX = 'pennant:';
-/** The stream of erasures. */
-export const REMOVALS_KEY = `${REDIS_KEY_PREFIX}removals${DATA_VERSION}`;
+export const EPOCH_KEY = `${REDIS_KEY_PREFIX}epoch${DATA_VERSION}`;
 /** The index of all searches. */
 const SEARCHES_KEY = `${REDIS_KEY_PREFIX}searches${DATA_VERSION}`;
 /** The index of the names and redirects that lead to a channel. */
 const LEADS_PREFIX = `${REDIS_KEY_PREFIX}leads${DATA_VERSION}:`;
 
-/** An instance that has missed more erasures deletes all its images. */
-const MAX_REMOVALS = 1_000;
-const REMOVALS_PER_STEP = 100;
 /** A script blocks the server. This many searches, with some tens of kilobytes each, take a millisecond. */
 const SEARCHES_PER_STEP = 100;
 
 interface RedisStoreOptions {
   /** The caller closes it. */
   readonly connection: RedisConnection;
-  readonly epochs: Pick<Runtime['epochs'], 'next'>;
-  readonly startPosition: string | undefined;
   /** Called for a value that this store did not write, or that does not match its key. */
   readonly onRefused: (key: string) => void;
+  /** Called when Redis was restored from an earlier state, and all values were erased. */
+  readonly onRestored: (erased: ErasedEntries) => void;
 }
 
 /**
  * A store in Redis or Valkey that instances share. Redis expires the entries. Calls reject with `RedisUnavailable`.
  *
- * Every erasure has a position. A value is stored only if its writer knows the latest one, and the keys of searches include
- * the position: an erasure hides all of them at once.
+ * The epoch is one key, `{series}:{number}`. The script that erases raises the number, and the script that stores compares it. A
+ * Redis that has lost its data begins a new series. A lower number of the same series shows that Redis was restored from
+ * an earlier state: its values are erased. Meanwhile, for some seconds, one of them may be read.
  *
- * A Redis that evicts keys may evict an index before the values in it. Names that lead to a removed channel, or hidden
- * searches, are then not erased before they expire.
+ * A Redis that evicts keys may evict an index before the values in it. Names that lead to a removed channel, or searches, are
+ * then not erased before they expire.
  */
-export function createRedisStore({ connection, epochs, startPosition, onRefused }: RedisStoreOptions): SharedStore {
-  let position = startPosition;
-
-  function redisKeyOf(key: string): string {
-    if (findEntryKind(key) !== 'search') return REDIS_KEY_PREFIX + key;
-    return `${REDIS_KEY_PREFIX}${prefixOf('search')}${position ?? ''}:${key.slice(prefixOf('search').length)}`;
+export function createRedisStore({ connection, onRefused, onRestored }: RedisStoreOptions): BackingStore {
+  /** Values are erased by keys and indexes. */
+  async function eraseKeys(values: readonly string[], indexes: readonly string[], raises: 'always' | 'if-erased') {
+    const keys = [EPOCH_KEY, ...values, ...indexes];
+    const args = [firstOfSeries(), String(values.length), raises];
+    const [epoch, erased] = (await connection.run((redis) => ERASE(redis, keys, args))) as [string, string[]];
+    return { epoch, erased: countKinds(erased) };
   }
 
-  /** @returns the kinds of the erased entries */
-  async function eraseStep(step: Removal & { readonly channelIds: readonly string[] }, told: Removal) {
-    const values = keysOf(step).map((key) => REDIS_KEY_PREFIX + key);
-    const indexes = step.channelIds.map((channelId) => LEADS_PREFIX + channelId);
-    const args = [String(MAX_REMOVALS), JSON.stringify({ ...told, names: [] }), String(values.length)];
-    const keys = [REMOVALS_KEY, SEARCHES_KEY, ...values, ...indexes];
-    const reply = await connection.run((redis) => ERASE(redis, keys, args));
-    const [before, id, erased] = reply as [before: string, id: string, erased: string[]];
-    // All earlier erasures are known here, so this instance may store again at once.
-    if (before === (position ?? '')) position = id;
-    return { ...countKinds(erased), search: await sweep(`${SEARCHES_KEY}:${id}`) };
-  }
-
-  async function sweep(index: string): Promise<number> {
-    let total = 0;
+  /** So that the script that raises the number finds few of them. */
+  async function sweepSearches(): Promise<ErasedEntries> {
+    const total: ErasedEntries = {};
     for (;;) {
-      const reply = await connection.run((redis) => SWEEP(redis, [index], [String(SEARCHES_PER_STEP)]));
+      const reply = await connection.run((redis) => SWEEP(redis, [SEARCHES_KEY], [String(SEARCHES_PER_STEP)]));
       const [taken, erased] = reply as [taken: number, erased: number];
-      total += erased;
+      addErased(total, { search: erased });
       if (taken < SEARCHES_PER_STEP) return total;
     }
   }
 
-  /** Removes all entries of the kinds, by their keys. Other instances are told before it and, to empty their memory, after it. */
-  async function eraseKinds(removal: Removal): Promise<ErasedEntries> {
-    const erased = await eraseStep({ ...removal, channelIds: [] }, removal);
-    const isErased = (key: string) => {
-      const kind = findEntryKind(keyIn(key));
-      return kind === undefined ? key.startsWith(LEADS_PREFIX) : removal.includesImages || isReplaceable(kind);
-    };
+  /**
+   * Erases all values, which no instance stores from now on if their load began before. Does nothing if the epoch is no longer
+   * the expected one.
+   */
+  async function eraseAll(expected = '') {
+    const series = firstOfSeries();
+    const begun = await connection.run((redis) => BEGIN_SERIES(redis, [EPOCH_KEY], [expected, series]));
+    if (begun !== series) return { epoch: String(begun), erased: undefined };
+    const erased: ErasedEntries = {};
     for await (const found of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
-      const keys = found.filter(isErased);
+      const keys = found.filter((key) => findEntryKind(keyIn(key)) !== undefined || key.startsWith(LEADS_PREFIX));
       if (keys.length > 0) await connection.run((redis) => redis.unlink(keys));
       addErased(erased, countKinds(keys));
     }
-    addErased(erased, await eraseStep(NOTHING, NOTHING));
-    return erased;
+    // Memory may have read values meanwhile.
+    const { epoch } = await eraseKeys([], [SEARCHES_KEY], 'always');
+    return { epoch, erased };
   }
 
   return {
     isShared: true,
     async get(key) {
-      const text = await unlessWrongType(connection.run((redis) => redis.get(redisKeyOf(key))));
+      const text = await unlessWrongType(connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key)));
       if (text === null) return undefined;
       const found = text === undefined ? undefined : parse(text);
       if (found === undefined) onRefused(key);
       return found;
     },
-    async set(key, { value, storedAtMs, leadsTo }, ttlMs) {
+    async set(key, { value, storedAtMs, leadsTo, epoch }, ttlMs) {
       const wholeMs = Math.floor(ttlMs);
-      const redisKey = redisKeyOf(key);
+      const redisKey = REDIS_KEY_PREFIX + key;
       const index = findEntryKind(key) === 'search' ? SEARCHES_KEY : leadsTo && LEADS_PREFIX + leadsTo;
-      const keys = [redisKey, REMOVALS_KEY, ...(index === undefined ? [] : [index])];
-      const args = [`${storedAtMs} ${value}`, String(wholeMs), position ?? ''];
+      const keys = [EPOCH_KEY, redisKey, ...(index === undefined ? [] : [index])];
+      const args = [`${storedAtMs} ${value}`, String(wholeMs), epoch];
       await connection.run<unknown>((redis) => (wholeMs < 1 ? redis.del(redisKey) : SET(redis, keys, args)));
     },
-    async erase(removal) {
-      if (removal.channelIds === 'all') return eraseKinds(removal);
-      const erased: ErasedEntries = {};
-      for (const step of stepsOf(removal)) addErased(erased, await eraseStep(step, step));
-      return erased;
+    async readEpoch(known) {
+      const epoch = String(await connection.run((redis) => READ_EPOCH(redis, [EPOCH_KEY], [firstOfSeries()])));
+      if (!isEarlier(epoch, known)) return epoch;
+      const { epoch: next, erased } = await eraseAll(epoch);
+      if (erased !== undefined) onRestored(erased);
+      return next;
     },
-    async receive() {
-      const removals: Removal[] = [];
-      for (;;) {
-        const args = [position ?? '', String(REMOVALS_PER_STEP), JSON.stringify(NOTHING)];
-        const reply = await connection.run((redis) => RECEIVE(redis, [REMOVALS_KEY], args));
-        const [relation, last, after] = reply as ReceiveReply;
-        if (relation === 'lost') {
-          // Redis was restored from an earlier state: what was erased since then is in it again.
-          epochs.next('purge');
-          await eraseKinds(EVERYTHING);
-          position = undefined;
-          continue;
-        }
-        if (relation === 'known' && after.length === 0) return removals;
-        // Together: what is read from now on was stored after these erasures.
-        position = after.at(-1)?.[0] ?? last;
-        const received = relation === 'behind' ? [EVERYTHING] : after.map(([, [, json = '']]) => removalIn(json));
-        epochs.next(received.some(({ includesImages }) => includesImages) ? 'purge' : 'change');
-        removals.push(...received);
+    async erase(removal, raises) {
+      const erased = await sweepSearches();
+      let epoch = '';
+      for (const step of stepsOf(removal)) {
+        const values = keysOf(step).map((key) => REDIS_KEY_PREFIX + key);
+        const indexes = [SEARCHES_KEY, ...step.channelIds.map((channelId) => LEADS_PREFIX + channelId)];
+        const mustRaise = raises === 'always' || hasAny(erased);
+        const done = await eraseKeys(values, indexes, mustRaise ? 'always' : 'if-erased');
+        addErased(erased, done.erased);
+        epoch = done.epoch;
       }
+      return { epoch, erased };
     },
-    position: () => position,
+    async clear() {
+      const { epoch, erased = {} } = await eraseAll();
+      return { epoch, erased };
+    },
     async close() {},
   };
-
-  function removalIn(json: string): Removal {
-    const removal = parseJson(json, isRemoval);
-    if (removal === undefined) onRefused(REMOVALS_KEY);
-    return removal ?? EVERYTHING;
-  }
 }
 
-/** Ends the epoch of other instances, and hides the searches. */
-const NOTHING = { channelIds: [], names: [], includesImages: false } satisfies Removal;
+function firstOfSeries(): string {
+  return `${randomBytes(8).toString('hex')}:0`;
+}
+
+/** True for a lower number of the same series. */
+function isEarlier(epoch: string, known: string): boolean {
+  const [series, number] = epoch.split(':');
+  const [knownSeries, knownNumber] = known.split(':');
+  return series === knownSeries && Number(number) < Number(knownNumber);
+}
 
 function countKinds(redisKeys: readonly string[]): ErasedEntries {
   const counts: ErasedEntries = {};
@@ -225,9 +211,14 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
         const text = await unlessWrongType(connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key)));
         return text ? parse(text)?.value : undefined;
       }),
-    open({ connection, runtime: { epochs }, startPosition, onRefused }) {
+    open({ connection, runtime: { logger }, onRefused }) {
       if (connection === undefined) throw new Error('The store in Redis needs a connection.');
-      return createRedisStore({ connection, epochs, startPosition, onRefused });
+      return createRedisStore({
+        connection,
+        onRefused,
+        onRestored: (erased) =>
+          logger.warn({ erased }, 'Redis was restored from an earlier state: its values were erased'),
+      });
     },
   };
 }

@@ -56,6 +56,14 @@ const SCHEMA = `
   CREATE INDEX entries_by_channel ON entries (leads_to) WHERE leads_to IS NOT NULL;
 `;
 
+/** The text of the epoch, as in Redis. */
+const EPOCH = "series || ':' || number";
+/** One row. A new file begins a new series. */
+const EPOCH_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS epoch (series TEXT NOT NULL, number INTEGER NOT NULL);
+  INSERT INTO epoch SELECT lower(hex(randomblob(8))), 0 WHERE NOT EXISTS (SELECT 1 FROM epoch);
+`;
+
 export type CacheStatements = ReturnType<typeof prepareStatements>;
 
 /** All statements on the tables. Times are wall-clock times. */
@@ -64,8 +72,11 @@ export function prepareStatements(db: DatabaseSync) {
     select: db.prepare(
       'SELECT value, stored_at_ms AS storedAtMs, checksum FROM entries WHERE key = ? AND expires_at_ms > ?',
     ),
+    epoch: db.prepare(`SELECT ${EPOCH} AS epoch FROM epoch`),
+    raiseEpoch: db.prepare('UPDATE epoch SET number = number + 1'),
     upsert: db.prepare(`
-      INSERT INTO entries (key, leads_to, value, stored_at_ms, expires_at_ms, checksum) VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO entries (key, leads_to, value, stored_at_ms, expires_at_ms, checksum)
+      SELECT ?, ?, ?, ?, ?, ? FROM epoch WHERE ${EPOCH} = ?
       ON CONFLICT (key) DO UPDATE SET leads_to = excluded.leads_to, value = excluded.value,
         stored_at_ms = excluded.stored_at_ms, expires_at_ms = excluded.expires_at_ms, checksum = excluded.checksum`),
     removeExpired: db.prepare(
@@ -95,6 +106,8 @@ export function prepareSchema(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE');
   const version = versionOf(db);
   if (version === 0) db.exec(`${SCHEMA} PRAGMA user_version = ${DATA_VERSION}`);
+  // Files of this version were once without it.
+  if (version === 0 || version === DATA_VERSION) db.exec(EPOCH_SCHEMA);
   db.exec('COMMIT');
   if (version !== 0) requireVersion(version);
 }

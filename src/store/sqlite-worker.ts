@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { makeDirectory } from '../lib/file-system.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
-import { checksumOf, type EntryKind, findEntryKind, prefixOf } from './keys.ts';
-import { addErased, type ErasedEntries, keysOf, type Removal } from './removal.ts';
+import { checksumOf, findEntryKind, prefixOf } from './keys.ts';
+import { addErased, type ErasedEntries, hasAny, keysOf, type Removal } from './removal.ts';
 import {
   type CacheStatements,
   DamagedFileError,
@@ -16,7 +16,7 @@ import {
   prepareSchema,
   prepareStatements,
 } from './sqlite-schema.ts';
-import type { NewEntry, StoredEntry } from './store.ts';
+import type { BackingStore, Erasure, StoredEntry } from './store.ts';
 
 /** The caller's clock: tests can move it. */
 export interface Times {
@@ -67,35 +67,41 @@ const functions = {
       return { value: row.value, storedAtMs: row.storedAtMs };
     });
   },
-  set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: NewEntry; ttlMs: number }): void {
-    const { value, storedAtMs, leadsTo = null } = entry;
+  set({
+    key,
+    entry,
+    ttlMs,
+    ...times
+  }: Times & { key: string; entry: Parameters<BackingStore['set']>[1]; ttlMs: number }) {
+    const { value, storedAtMs, leadsTo = null, epoch } = entry;
     use(times, ({ statements }) => {
       writes += 1;
       // Before the write, because the disk may be full.
       if (writes % WRITES_BETWEEN_SHRINKING === 1) shrink(statements, times.nowMs);
-      statements.upsert.run(key, leadsTo, value, storedAtMs, times.nowMs + ttlMs, checksumOf(key, value));
+      statements.upsert.run(key, leadsTo, value, storedAtMs, times.nowMs + ttlMs, checksumOf(key, value), epoch);
     });
   },
-  /** Removes the entries that the step names. */
-  eraseStep({ step, ...times }: Times & { step: Removal & { readonly channelIds: readonly string[] } }): ErasedEntries {
-    return use(times, ({ db, statements }) => {
-      const erased: ErasedEntries = {};
-      whileWaiting(db, () => {
-        for (const key of keysOf(step)) count(erased, key, Number(statements.removeKey.run(key).changes));
-        for (const channelId of step.channelIds) {
-          for (const { key } of statements.removeLeadsTo.all(channelId)) count(erased, String(key), 1);
-        }
-      });
-      return erased;
-    });
-  },
-  /** Removes some entries of the kind. Returns their number; 0 if there are none. */
-  eraseKind({ kind, ...times }: Times & { kind: EntryKind }): number {
-    return use(times, ({ db, statements }) => {
-      const prefix = prefixOf(kind);
-      const end = `${prefix.slice(0, -1)};`;
-      return whileWaiting(db, () => Number(statements.removeBetween.run(prefix, end, ROWS_PER_ERASING_STEP).changes));
-    });
+  readEpoch: (times: Times): string => use(times, ({ statements }) => readEpoch(statements)),
+  /** Removes some searches. Returns their number; 0 if there are none. */
+  eraseSearches: (times: Times): number =>
+    use(times, ({ db, statements }) => whileWaiting(db, () => removeSearches(statements))),
+  /** Removes the entries that the step names, and the last searches, and raises the number of the epoch. */
+  eraseStep({ step, mustRaise, ...times }: Times & { step: Removal; mustRaise: boolean }): Erasure {
+    return use(times, ({ db, statements }) =>
+      whileWaiting(db, () =>
+        inTransaction(db, () => {
+          const erased: ErasedEntries = {};
+          for (const key of keysOf(step)) count(erased, key, Number(statements.removeKey.run(key).changes));
+          for (const channelId of step.channelIds) {
+            for (const { key } of statements.removeLeadsTo.all(channelId)) count(erased, String(key), 1);
+          }
+          for (let removed = -1; removed !== 0; addErased(erased, { search: removed }))
+            removed = removeSearches(statements);
+          if (mustRaise || hasAny(erased)) statements.raiseEpoch.run();
+          return { erased, epoch: readEpoch(statements) };
+        }),
+      ),
+    );
   },
   /** Removes the erased data from the write-ahead log too. */
   finishErasing: (times: Times) => use(times, ({ db }) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
@@ -212,6 +218,28 @@ function whileWaiting<T>(db: DatabaseSync, erase: () => T): T {
   } finally {
     waitForWriters(db, WRITE_TIMEOUT_MS);
   }
+}
+
+function inTransaction<T>(db: DatabaseSync, change: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = change();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // SQLite has ended the transaction itself if the disk is full.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function readEpoch({ epoch }: CacheStatements): string {
+  return String(epoch.get()?.epoch);
+}
+
+function removeSearches({ removeBetween }: CacheStatements): number {
+  const prefix = prefixOf('search');
+  return Number(removeBetween.run(prefix, `${prefix.slice(0, -1)};`, ROWS_PER_ERASING_STEP).changes);
 }
 
 function count(erased: ErasedEntries, key: string, number: number): void {

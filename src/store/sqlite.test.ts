@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeStoreContract } from '../../test/contracts/store.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { inCurrentEpoch } from '../../test/helpers/current-epoch.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { removalOf } from './removal.ts';
 import { createSqliteStore, type SqliteStoreEvent } from './sqlite.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -17,7 +17,7 @@ async function setUp(options: { directory?: string; maxBytes?: number } = {}) {
   const clock = createManualClock();
   const events: SqliteStoreEvent[] = [];
 
-  function open() {
+  function openRaw() {
     const store = createSqliteStore({
       path,
       maxBytes: options.maxBytes ?? 64 * MEBIBYTE,
@@ -28,7 +28,7 @@ async function setUp(options: { directory?: string; maxBytes?: number } = {}) {
     return store;
   }
 
-  return { path, directory, clock, events, open };
+  return { path, directory, clock, events, openRaw, open: () => inCurrentEpoch(openRaw()) };
 }
 
 function entryOf(value: string) {
@@ -36,8 +36,8 @@ function entryOf(value: string) {
 }
 
 describeStoreContract('the SQLite store', async () => {
-  const { open, clock } = await setUp();
-  return { store: open(), advance: clock.advance, reopen: open };
+  const { openRaw, clock } = await setUp();
+  return { store: openRaw(), advance: clock.advance, reopen: openRaw };
 });
 
 describe('an invalid cache.db when it is opened', () => {
@@ -113,7 +113,7 @@ describe('data erased from cache.db', () => {
       await store.set(`search1:20:words ${round}`, record(round), HOUR_MS);
     }
     expect(await bytesIn(directory)).toContain(SECRET);
-    await store.erase(removalOf([CHANNEL]));
+    await store.erase({ channelIds: [CHANNEL], names: [] }, 'always');
     expect(await bytesIn(directory)).not.toContain(SECRET);
     expect((await other.get('channel1:another 19'))?.value).toHaveLength(5_000);
   });
@@ -124,7 +124,7 @@ describe('data erased from cache.db', () => {
     for (let n = 0; n < 50; n += 1) await store.set(`channel1:${n}`, entryOf(`${TEXT} ${n}`), 100);
     clock.advance(1_000);
     for (let n = 0; n < 400; n += 1) await store.set(`key ${n}`, entryOf('x'.repeat(1_000)), HOUR_MS);
-    await store.erase(removalOf([CHANNEL]));
+    await store.erase({ channelIds: [CHANNEL], names: [] }, 'always');
     expect(await bytesIn(directory)).not.toContain(SECRET);
   });
 });
@@ -206,11 +206,47 @@ describe('two stores on one cache.db', () => {
   });
 });
 
+describe('the number of the epoch in cache.db', () => {
+  it('does not rise if an erasure cannot be written, and nothing is removed', async () => {
+    const { path, open } = await setUp();
+    const store = open();
+    const key = 'channel1:UCgone_________________A';
+    await store.set(key, entryOf('{}'), HOUR_MS);
+    const before = await store.readEpoch();
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const removal = { channelIds: ['UCgone_________________A'], names: [] };
+    await expect(store.erase(removal, 'always')).rejects.toThrow('locked');
+    expect([await store.get(key), await store.readEpoch()]).toEqual([entryOf('{}'), before]);
+    other.exec('ROLLBACK');
+    other.close();
+    expect((await store.erase(removal, 'always')).erased).toEqual({ channel: 1 });
+  });
+
+  it('is the same for all processes that use the file', async () => {
+    const { open } = await setUp();
+    const [store, other] = [open(), open()];
+    const before = await store.readEpoch();
+    const { epoch } = await other.erase({ channelIds: [], names: [] }, 'always');
+    expect([await store.readEpoch(), epoch === before]).toEqual([epoch, false]);
+  });
+
+  it('begins a new series in a new file', async () => {
+    const { path, clock, open } = await setUp();
+    const store = open();
+    const before = await store.readEpoch();
+    await unlink(path);
+    clock.advance(1_000);
+    expect((await store.readEpoch()).split(':')[0]).not.toBe(before.split(':')[0]);
+  });
+});
+
 describe('the SQLite store’s thread', () => {
   it('returns the calls that were made before the store was closed, and refuses later ones', async () => {
-    const { open } = await setUp();
-    const store = open();
-    const setting = store.set('key', entryOf('value'), HOUR_MS);
+    const { openRaw } = await setUp();
+    const store = openRaw();
+    const epoch = await store.readEpoch();
+    const setting = store.set('key', { ...entryOf('value'), epoch }, HOUR_MS);
     const getting = store.get('key');
     await store.close();
     await setting;

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
-import { ENTRY_KINDS, isReplaceable } from './keys.ts';
-import { addErased, type ErasedEntries, stepsOf } from './removal.ts';
+import { addErased, type ErasedEntries, hasAny, stepsOf } from './removal.ts';
 import { inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
 import type { CacheFunctions, Times } from './sqlite-worker.ts';
-import type { ErasableStore, StoreBackend } from './store.ts';
+import type { BackingStore, StoreBackend } from './store.ts';
 
 export type SqliteStoreEvent =
   /** The file was damaged, deleted or of another layout, and was created again. */
@@ -46,28 +45,30 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
   return {
     get: (key) => thread.call('get', { key, ...times() }),
     set: (key, entry, ttlMs) => thread.call('set', { key, entry, ttlMs, ...times() }),
-    async erase(removal) {
-      if (removal.channelIds === 'all' && removal.includesImages) {
-        await thread.call('eraseAll', undefined);
-        return {};
-      }
+    readEpoch: () => thread.call('readEpoch', times()),
+    async erase(removal, raises) {
       const erased: ErasedEntries = {};
-      for (const step of stepsOf(removal)) addErased(erased, await thread.call('eraseStep', { step, ...times() }));
-      const kinds = removal.channelIds === 'all' ? ENTRY_KINDS.filter(isReplaceable) : (['search'] as const);
-      for (const kind of kinds) {
-        let count = 0;
-        do {
-          count = await thread.call('eraseKind', { kind, ...times() });
-          addErased(erased, { [kind]: count });
-        } while (count > 0);
+      let epoch = '';
+      for (let count = -1; count !== 0; addErased(erased, { search: count })) {
+        count = await thread.call('eraseSearches', times());
       }
-      await thread.call('finishErasing', times());
-      return erased;
+      for (const step of stepsOf(removal)) {
+        const mustRaise = raises === 'always' || hasAny(erased);
+        const done = await thread.call('eraseStep', { step, mustRaise, ...times() });
+        addErased(erased, done.erased);
+        epoch = done.epoch;
+      }
+      if (hasAny(erased)) await thread.call('finishErasing', times());
+      return { erased, epoch };
+    },
+    async clear() {
+      await thread.call('eraseAll', undefined);
+      return { erased: {}, epoch: await thread.call('readEpoch', times()) };
     },
     /** Counts the pending calls. */
     stats: thread.stats,
     close: thread.close,
-  } satisfies ErasableStore & Pick<typeof thread, 'stats'>;
+  } satisfies BackingStore & Pick<typeof thread, 'stats'>;
 }
 
 const MAX_BYTES = 512 * 2 ** 20;

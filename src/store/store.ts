@@ -18,44 +18,53 @@ export interface NewEntry extends StoredEntry {
 /** The `ttlMs` of a value that never becomes outdated. */
 export const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 
-/**
- * A key-value store for text, on disk or shared between instances. Every store passes `test/contracts/store.ts`.
- *
- * A store may lose entries at any time. It never returns a broken or expired entry. Its methods reject only when the
- * store itself fails; callers log that and treat it as a miss.
- */
+/** A key-value store for text, in front of which caches are. Its failures are misses (`fail-soft.ts`). */
 export interface Store {
   /** True when other instances write to the store too: it may contain newer values than this process's memory. */
   readonly isShared?: boolean;
   get(key: string): Promise<StoredEntry | undefined>;
-  /** Stores the value for `ttlMs` from now. */
+  /** Stores the value for `ttlMs` from now, unless the epoch in which the current work began has ended. */
   set(key: string, entry: NewEntry, ttlMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A store that can erase entries permanently: their bytes are removed from its file too. */
-export interface ErasableStore extends Store {
-  /**
-   * Removes every entry that the removal names, found by keys and an index, in steps, so that other calls can run in between.
-   * The caller ends the epoch before, and uses the store again when this has resolved.
-   */
-  erase(removal: Removal): Promise<ErasedEntries>;
+/** What an erasure has removed, and the number of the epoch after it. */
+export interface Erasure {
+  readonly erased: ErasedEntries;
+  readonly epoch: string;
 }
 
-/** A store that several instances use. */
-export interface SharedStore extends ErasableStore {
-  /** What was erased since the last call, by any instance. If there is anything, it ends the epoch. */
-  receive(): Promise<readonly Removal[]>;
-  /** The latest erasure that this instance has received. */
-  position(): string | undefined;
+/**
+ * A key-value store for text, on disk or shared between instances, with the number of the epoch beside its entries. Every
+ * store passes `test/contracts/store.ts`.
+ *
+ * A store may lose entries at any time. It never returns a broken or expired entry. Its methods reject when the store
+ * itself fails.
+ */
+export interface BackingStore extends Pick<Store, 'isShared' | 'get' | 'close'> {
+  /** Stores the value for `ttlMs` from now if `epoch` is the number of the current epoch. Otherwise it does nothing. */
+  set(key: string, entry: NewEntry & { readonly epoch: string }, ttlMs: number): Promise<void>;
+  /**
+   * Returns the number of the current epoch. It is another one after every erasure, whoever made it, and after a loss of data.
+   *
+   * @param known what the last call returned, or ''
+   */
+  readEpoch(known: string): Promise<string>;
+  /**
+   * Removes every entry that the removal names, found by keys and an index, and their bytes from the store's file. The number
+   * of the epoch rises in the same transaction. Other calls can run in between. If it rejects, some may be removed.
+   *
+   * @param raises `if-erased`: the number rises only if there was an entry
+   */
+  erase(removal: Removal, raises: 'always' | 'if-erased'): Promise<Erasure>;
+  /** Removes all entries. */
+  clear(): Promise<Erasure>;
 }
 
 export interface StoreParts {
   readonly runtime: Runtime;
   /** With `REDIS_URL` only. */
   readonly connection: RedisConnection | undefined;
-  /** The latest erasure in a shared store that an earlier run has received. */
-  readonly startPosition: string | undefined;
   /** Called with the key of a value that the store did not write. */
   readonly onRefused: (key: string) => void;
 }
@@ -82,7 +91,7 @@ export interface StoreBackend {
    * @throws StoreUnreadableError
    */
   read(key: string): Promise<string | undefined>;
-  open(parts: StoreParts): ErasableStore | SharedStore;
+  open(parts: StoreParts): BackingStore;
 }
 
 /** The stored data cannot be read; the message is for the operator. */

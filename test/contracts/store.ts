@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ErasedEntries, EVERYTHING, type Removal, removalOf } from '../../src/store/removal.ts';
-import type { ErasableStore } from '../../src/store/store.ts';
+import type { ErasedEntries, Removal } from '../../src/store/removal.ts';
+import type { BackingStore } from '../../src/store/store.ts';
+import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 
 /** A store under test with ways to move its clock and to open it again. */
 export interface StoreUnderTest {
-  readonly store: ErasableStore;
+  readonly store: BackingStore;
   advance(ms: number): Promise<void> | void;
   /** Opens another store on the same data after this one was closed. Absent if no data survives the store. */
-  reopen?(): Promise<ErasableStore> | ErasableStore;
+  reopen?(): Promise<BackingStore> | BackingStore;
 }
 
 const HOUR_MS = 3_600_000;
@@ -18,10 +19,10 @@ const SHORT_MS = 60_000;
 export function describeStoreContract(name: string, createStore: () => Promise<StoreUnderTest> | StoreUnderTest): void {
   describe(`${name} as a store`, () => {
     let subject: StoreUnderTest;
-    let store: ErasableStore;
+    let store: ReturnType<typeof inCurrentEpoch>;
     beforeEach(async () => {
       subject = await createStore();
-      store = subject.store;
+      store = inCurrentEpoch(subject.store);
     });
     afterEach(() => store.close());
 
@@ -98,7 +99,8 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     });
 
     it('reads a value that was set earlier in the same turn', async () => {
-      const setting = store.set('key', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      const epoch = await store.readEpoch('');
+      const setting = subject.store.set('key', { value: 'value', storedAtMs: 1, epoch }, HOUR_MS);
       expect((await store.get('key'))?.value).toBe('value');
       await setting;
     });
@@ -143,65 +145,51 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       ['search1:found nothing'],
       ['kept1:something'],
     ];
-    const recordsOf = (channelId: string) => [
+    const keysOf = (channelId: string) => [
       `channel1:${channelId}`,
       `name1:handle:to ${channelId}`,
       `channel1:UCformerly ${channelId}`,
-    ];
-    const detailsOf = (channelId: string) => [
       `original1:${channelId}:banner`,
       `original1:${channelId}:avatar`,
       `published1:${channelId}`,
     ];
     const searches = ['search1:found both', 'search1:found nothing'];
-    const RECORDS = { channel: 2, name: 1, search: 2 };
 
     it.each<[string, Removal, readonly string[], ErasedEntries]>([
       [
         'a channel, with all searches',
-        removalOf([GONE, 'UCnever-stored_________A']),
-        [...recordsOf(GONE), ...detailsOf(GONE), ...searches],
-        { ...RECORDS, original: 2, published: 1 },
+        { channelIds: [GONE, 'UCnever-stored_________A'], names: [] },
+        [...keysOf(GONE), ...searches],
+        { channel: 2, name: 1, search: 2, original: 2, published: 1 },
       ],
       [
-        'a channel without its images, and a name',
-        { ...removalOf([GONE], ['handle:nobody']), includesImages: false },
-        [...recordsOf(GONE), 'name1:handle:nobody', ...searches],
-        { ...RECORDS, name: 2 },
+        'a channel and a name',
+        { channelIds: [GONE], names: ['handle:nobody'] },
+        [...keysOf(GONE), 'name1:handle:nobody', ...searches],
+        { channel: 2, name: 2, search: 2, original: 2, published: 1 },
       ],
       [
         'a name alone',
-        removalOf([], ['username:nobody']),
+        { channelIds: [], names: ['username:nobody'] },
         ['name1:username:nobody', ...searches],
         { name: 1, search: 2 },
       ],
-      [
-        'all records, names and searches',
-        { ...EVERYTHING, includesImages: false },
-        [...recordsOf(GONE), ...recordsOf(KEPT), 'name1:handle:nobody', 'name1:username:nobody', ...searches],
-        { channel: 4, name: 4, search: 2 },
-      ],
     ])('erases %s', async (_what, removal, expected, counts) => {
       for (const [key, leadsTo] of entries) await store.set(key, { value: '{}', storedAtMs: 1, leadsTo }, HOUR_MS);
-      expect(await store.erase(removal)).toEqual(counts);
+      expect((await store.erase(removal, 'always')).erased).toEqual(counts);
       for (const [key] of entries) {
         expect([key, (await store.get(key)) === undefined]).toEqual([key, expected.includes(key)]);
       }
     });
 
+    const removalOf = (...channelIds: string[]): Removal => ({ channelIds, names: [] });
+
     it('erases what leads to the channel at the time', async () => {
       const [name, value] = ['name1:handle:moved', { value: '{}', storedAtMs: 1 }];
       await store.set(name, { ...value, leadsTo: GONE }, HOUR_MS);
       await store.set(name, { ...value, leadsTo: KEPT }, HOUR_MS);
-      await store.erase(removalOf([KEPT]));
+      await store.erase(removalOf(KEPT), 'always');
       expect(await store.get(name)).toBeUndefined();
-    });
-
-    it('stores searches after an erasure of searches', async () => {
-      await store.set('search1:words', { value: 'old', storedAtMs: 1 }, HOUR_MS);
-      await store.erase(removalOf([]));
-      await store.set('search1:words', { value: 'new', storedAtMs: 2 }, HOUR_MS);
-      expect(await store.get('search1:words')).toEqual({ value: 'new', storedAtMs: 2 });
     });
 
     it('erases many entries without blocking other calls', async () => {
@@ -210,9 +198,10 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       await Promise.all(
         numbers.map((n) => store.set(`channel1:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
       );
-      const erasing = store.erase(removalOf(numbers.filter((n) => n % 3 === 0).map(idOf)));
+      await Promise.all(numbers.map((n) => store.set(`search1:${n}`, { value: '{}', storedAtMs: n }, HOUR_MS)));
+      const erasing = store.erase(removalOf(...numbers.filter((n) => n % 3 === 0).map(idOf)), 'always');
       expect((await store.get(`channel1:${idOf(1)}`))?.storedAtMs).toBe(1);
-      expect(await erasing).toEqual({ channel: 500 });
+      expect((await erasing).erased).toEqual({ channel: 500, search: 1_500 });
       const found = await Promise.all(numbers.map((n) => store.get(`channel1:${idOf(n)}`)));
       expect(found.map((entry) => entry?.storedAtMs)).toEqual(numbers.map((n) => (n % 3 === 0 ? undefined : n)));
     });
@@ -220,11 +209,51 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     it('erases everything, and stays usable', async () => {
       await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.set('search1:20:words', { value: 'value', storedAtMs: 1 }, HOUR_MS);
-      await store.erase(EVERYTHING);
+      await store.clear();
       expect(await store.get('channel1:UC')).toBeUndefined();
       expect(await store.get('search1:20:words')).toBeUndefined();
       await store.set('channel1:UC', { value: 'new', storedAtMs: 2 }, HOUR_MS);
       expect((await store.get('channel1:UC'))?.value).toBe('new');
+    });
+
+    describe('the number of the epoch', () => {
+      const KEY = 'channel1:UC';
+      const write = (epoch: string) => subject.store.set(KEY, { value: epoch, storedAtMs: 1, epoch }, HOUR_MS);
+
+      it('is another one after each erasure, and refuses what began before it', async () => {
+        let former = await store.readEpoch('');
+        for (const erase of [() => store.erase(removalOf(GONE), 'always'), () => store.clear()]) {
+          const { epoch } = await erase();
+          expect([epoch === former, await store.readEpoch(former)]).toEqual([false, epoch]);
+          await write(former);
+          expect(await store.get(KEY)).toBeUndefined();
+          await write(epoch);
+          expect((await store.get(KEY))?.value).toBe(epoch);
+          former = epoch;
+        }
+      });
+
+      it('stays the same while nothing is erased, also when the store is opened again', async () => {
+        const epoch = await store.readEpoch('');
+        const nothing = await store.erase(removalOf(GONE), 'if-erased');
+        expect([nothing, await store.readEpoch(epoch)]).toEqual([{ erased: {}, epoch }, epoch]);
+        if (subject.reopen === undefined) return;
+        await store.close();
+        store = inCurrentEpoch(await subject.reopen());
+        expect(await store.readEpoch('')).toBe(epoch);
+      });
+
+      it('rises if something was erased', async () => {
+        await store.set(`channel1:${GONE}`, { value: '{}', storedAtMs: 1 }, HOUR_MS);
+        const before = await store.readEpoch('');
+        const { epoch } = await store.erase(removalOf(GONE), 'if-erased');
+        expect(epoch).not.toBe(before);
+      });
+
+      it('refuses a writer that does not know it', async () => {
+        await write('');
+        expect(await store.get(KEY)).toBeUndefined();
+      });
     });
 
     it('may be closed twice', async () => {
@@ -238,7 +267,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       await store.set('short', { value: 'value', storedAtMs: 1 }, SHORT_MS);
       await store.close();
       await subject.advance(SHORT_MS);
-      store = await subject.reopen();
+      store = inCurrentEpoch(await subject.reopen());
       expect((await store.get('long'))?.value).toBe('value');
       expect(await store.get('short')).toBeUndefined();
     });

@@ -1,17 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { channelDigestIn, channelDigestOf } from '../../src/image-store/file-names.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { importLines } from '../helpers/catalog.ts';
-import type { HttpSender } from '../helpers/http-request.ts';
-import type { ServiceProcess } from '../helpers/process.ts';
-import { storedFilesIn } from './service-checks.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../samples');
-/** The time limit for every wait. */
-export const GIVE_UP_MS = 30_000;
-
 export interface Channel {
   readonly channelId: string;
   readonly handle: string;
@@ -55,41 +48,4 @@ export function remove(dataDir: string, channel: Channel): void {
   writer.close();
   channel.formerWord = channel.word;
   channel.word = undefined;
-}
-
-export async function purge(
-  { inside }: ServiceProcess,
-  { channelId }: Channel,
-  { mayBeLate = false } = {},
-): Promise<void> {
-  const response = await fetch(`${inside}/purge`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-pennant-console': 'faults' },
-    body: JSON.stringify({ channel: channelId }),
-  });
-  // A 503 means that Redis was too slow for one of the commands. The rest is done a second later.
-  const isAccepted = response.ok || (mayBeLate && response.status === 503);
-  if (!isAccepted) throw new Error(`a purge got ${response.status}`);
-  await response.arrayBuffer();
-}
-
-/** Stored images of a channel. */
-export async function countImages(dataDir: string, channelId: string): Promise<number> {
-  const files = await storedFilesIn(join(dataDir, 'images'));
-  return files.filter((file) => channelDigestIn(file) === channelDigestOf(channelId)).length;
-}
-
-/** Finds images that were stored before the purge. */
-export async function findOlder(client: HttpSender, { channelId }: Channel, purgedAtMs: number): Promise<string[]> {
-  const { status, headers } = await client.send({ url: `/${channelId}/avatar.webp` });
-  if (status !== 200) return [`a purged image returned ${status}`];
-  const storedAtMs = Date.parse(String(headers['last-modified']));
-  const isNewer = storedAtMs >= Math.floor(purgedAtMs / 1_000) * 1_000;
-  return isNewer ? [] : [`a purged image is of ${headers['last-modified']}`];
-}
-
-/** Whether an image was stored before the current second. `Last-Modified` has a resolution of seconds. */
-export async function isOfEarlierSecond(client: HttpSender, { channelId }: Channel): Promise<boolean> {
-  const { headers } = await client.send({ url: `/${channelId}/avatar.webp` });
-  return Date.parse(String(headers['last-modified'])) < Date.parse(String(headers.date));
 }

@@ -14,6 +14,7 @@ import { floods } from './floods.ts';
 import { images } from './images.ts';
 import { memory } from './memory.ts';
 import { oneKey } from './one-key.ts';
+import { purges } from './purges.ts';
 import { runSubjects } from './runner.ts';
 import { slowReaders } from './slow-readers.ts';
 import { stops } from './stops.ts';
@@ -30,6 +31,7 @@ const SUBJECTS: readonly Subject[] = [
   floods,
   memory,
   oneKey,
+  purges,
   slowReaders,
   stops,
   images,

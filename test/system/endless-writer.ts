@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createDiskFileStore } from '../../src/image-store/disk-files.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createSqliteStore } from '../../src/store/sqlite.ts';
+import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 
 /** 10 to 250 kilobytes that are unique to this number. */
 export function imageOf(number: number): Buffer {
@@ -21,7 +22,7 @@ async function writeImages(directory: string): Promise<void> {
 }
 
 async function writeRecords(path: string): Promise<void> {
-  const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: () => undefined });
+  const store = inCurrentEpoch(createSqliteStore({ path, maxBytes: 50_000_000, onEvent: () => undefined }));
   for (let number = 0; ; number += 1) {
     const key = `record ${number % 500}`;
     await store.set(key, { value: key.repeat(100 + (number % 200)), storedAtMs: number }, 3_600_000);

@@ -50,6 +50,17 @@ describe('.env', () => {
     },
   );
 
+  test('is another file with --env-file, which must exist', async () => {
+    await writeFile(envFile, 'PORT=9\n');
+    await writeFile(join(directory, 'other.env'), 'CONSOLE_PORT=10\n');
+    const { exitCode, stdout } = await runCommand(['settings', '--env-file', 'other.env'], { directory, env: {} });
+    expect([exitCode, lineOf('CONSOLE_PORT', stdout)]).toEqual([0, ['CONSOLE_PORT', '.env', '10']]);
+    expect(lineOf('PORT', stdout)).toEqual(['PORT', 'default', expect.any(String)]);
+    // Node itself reads this option, too, and ends with 9 if there is no such file.
+    expect((await runCommand(['settings', '--env-file', 'none.env'], { directory, env: {} })).exitCode).not.toBe(0);
+    expect((await runCommand(['settings', '--env-file'], { directory, env: {} })).exitCode).toBe(2);
+  });
+
   test('is overridden by the environment, but not by an empty variable in it', async () => {
     await writeFile(envFile, `PORT=9\nBLOCKED_CHANNELS=${BLOCKED}\n`);
     const { stdout } = await settings({ PORT: '10', BLOCKED_CHANNELS: '' });

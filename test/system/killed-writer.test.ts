@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/image-store/disk-files.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
+import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { imageOf } from './endless-writer.ts';
 
@@ -58,7 +59,8 @@ it('a process killed while it stores images leaves no truncated image and no tem
 it('a process killed while it stores records leaves an intact cache.db to the process that shares it', async () => {
   const path = join(await createTemporaryDirectory(), 'cache.db');
   const events: SqliteStoreEvent[] = [];
-  const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: (event) => events.push(event) });
+  const file = { path, maxBytes: 50_000_000, onEvent: (event: SqliteStoreEvent) => events.push(event) };
+  const store = inCurrentEpoch(createSqliteStore(file));
   let found = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
     await writeUntilKilled('records', path, 3 + kill);

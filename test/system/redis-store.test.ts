@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEpochs } from '../../src/lib/epoch.ts';
 import type { RedisConnection } from '../../src/lib/redis/connection.ts';
-import { createRedisStore, REMOVALS_KEY } from '../../src/store/redis.ts';
-import { removalOf } from '../../src/store/removal.ts';
+import { createRedisStore, EPOCH_KEY } from '../../src/store/redis.ts';
 import { describeStoreContract } from '../contracts/store.ts';
+import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 
 /** As if a time had passed for every key, because Redis's own clock cannot be moved. */
@@ -25,28 +24,25 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await server?.remove();
   });
 
-  /** A store that has read what was erased so far. */
-  async function createStore(onRefused: (key: string) => void = () => undefined) {
-    const store = createRedisStore({ connection, epochs: createEpochs(), startPosition: undefined, onRefused });
-    await store.receive();
-    return store;
-  }
+  const openStore = (onRefused: (key: string) => void = () => undefined) =>
+    createRedisStore({ connection, onRefused, onRestored: () => undefined });
+  const createStore = (onRefused?: (key: string) => void) => inCurrentEpoch(openStore(onRefused));
 
   describeStoreContract('Redis', async () => {
     await server.command('FLUSHALL');
     return {
-      store: await createStore(),
+      store: openStore(),
       advance: async (ms) => void (await server.command('EVAL', SHORTEN_LIFETIMES, '0', String(ms))),
-      reopen: () => createStore(),
+      reopen: () => openStore(),
     };
   });
 
   test('every key has the prefix and a lifetime', async () => {
     await server.command('FLUSHALL');
-    const store = await createStore();
+    const store = createStore();
     await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, 7 * 86_400_000);
     const keys = (await server.command('KEYS', '*')) as string[];
-    expect(keys.toSorted()).toEqual(['pennant:channel1:UC', REMOVALS_KEY]);
+    expect(keys.toSorted()).toEqual(['pennant:channel1:UC', EPOCH_KEY]);
     const leftMs = Number(await server.command('PTTL', 'pennant:channel1:UC'));
     expect(Math.round(leftMs / 3_600_000)).toBe(7 * 24);
   });
@@ -64,7 +60,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       await server.command('DEL', 'pennant:foreign');
       await server.command(command, 'pennant:foreign', item);
       const refused: string[] = [];
-      const store = await createStore((key) => refused.push(key));
+      const store = createStore((key) => refused.push(key));
       expect(await store.get('foreign')).toBeUndefined();
       expect(refused).toEqual(['foreign']);
       await store.set('foreign', { value: 'ours', storedAtMs: 1 }, 60_000);
@@ -75,23 +71,23 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   test('keys of other types do not stop an erasure', async () => {
     const gone = 'UCgone_________________A';
     await server.command('FLUSHALL');
-    for (const key of [`channel1:${gone}`, `leads1:${gone}`, 'searches1', 'removals1', 'search1::other']) {
+    for (const key of [`channel1:${gone}`, `leads1:${gone}`, 'searches1', 'epoch1']) {
       await server.command('RPUSH', `pennant:${key}`, 'item');
     }
-    const store = await createStore();
+    const store = createStore();
     await store.set('name1:handle:gone', { value: '{}', storedAtMs: 1, leadsTo: gone }, 60_000);
     await store.set('search1:words', { value: '{}', storedAtMs: 1 }, 60_000);
     await server.command('DEL', 'pennant:searches1');
     await server.command('RPUSH', 'pennant:searches1', 'item');
-    expect(await store.erase(removalOf([gone]))).toEqual({ channel: 1, name: 1 });
-    expect(await store.get('search1:words')).toBeUndefined();
-    const keys = (await server.command('KEYS', '*')) as string[];
-    expect(keys.filter((key) => !key.startsWith('pennant:search1:')).toSorted()).toEqual([REMOVALS_KEY]);
+    const erasing = store.erase({ channelIds: [gone], names: [] }, 'always');
+    expect((await erasing).erased).toEqual({ channel: 1, name: 1 });
+    // The index of searches was lost, so this one stays until it expires.
+    expect(((await server.command('KEYS', '*')) as string[]).toSorted()).toEqual([EPOCH_KEY, 'pennant:search1:words']);
   });
 
   test('the lists of searches and names have a lifetime, and lose what has expired', async () => {
     await server.command('FLUSHALL');
-    const store = await createStore();
+    const store = createStore();
     const [id, entry] = ['UCkept_________________A', { value: '{}', storedAtMs: 1 }];
     const lists = ['pennant:searches1', `pennant:leads1:${id}`];
     const setBoth = async (name: string, ttlMs: number) => {
@@ -112,7 +108,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   });
 
   test('an entry with a lifetime below a millisecond is not stored', async () => {
-    const store = await createStore();
+    const store = createStore();
     await store.set('short', { value: 'old', storedAtMs: 1 }, 60_000);
     await store.set('short', { value: 'new', storedAtMs: 2 }, 0.4);
     expect(await store.get('short')).toBeUndefined();

@@ -6,7 +6,7 @@ import { startFakeUpstream } from '../../../test/helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { parseConfig } from '../../config/settings.ts';
 import { CommandFailure } from '../command.ts';
-import { askRunningService } from './purge.ts';
+import { purgeByService } from './running-service.ts';
 
 const PURGED = { channelId: 'UC', entries: {}, images: 1, imageBytes: 2 };
 
@@ -23,13 +23,13 @@ async function ask(given: Partial<typeof reply> = {}, port = CONSOLE_PORT) {
   reply = { status: 200, body: JSON.stringify(PURGED), ...given };
   const dataDir = await createTemporaryDirectory();
   const config = parseConfig({ CONSOLE_PORT: port, DATA_DIR: dataDir });
-  return { dataDir, purged: askRunningService(config, { channel: '@name' }) };
+  return { dataDir, purged: purgeByService(config, { channel: '@name' }) };
 }
 
 describe('the running service of this DATA_DIR', () => {
   it('gets the directory’s real path, and reports what it has removed', async () => {
     const { dataDir, purged } = await ask();
-    expect(await purged).toEqual(PURGED);
+    expect(await purged).toEqual({ origin: server.origin, purged: PURGED });
     expect(received).toMatchObject({
       url: '/purge',
       headers: { 'content-type': 'application/json', 'x-pennant-console': 'command line' },
@@ -37,21 +37,33 @@ describe('the running service of this DATA_DIR', () => {
     });
   });
 
+  const problem = (status: number, detail: string) => ({ status, body: JSON.stringify({ status, detail }) });
+
   it.each([500, 503])('has failed if it replies %d', async (status) => {
-    const { purged } = await ask({ status, body: JSON.stringify({ detail: 'the disk is full' }) });
-    await expect(purged).rejects.toThrow(/could not remove everything: the disk is full/);
-    const { purged: without } = await ask({ status, body: 'no JSON' });
-    await expect(without).rejects.toThrow(`status ${status}`);
-    await expect(without).rejects.toBeInstanceOf(CommandFailure);
+    const { purged } = await ask(problem(status, 'The disk is full.'));
+    await expect(purged).rejects.toThrow(/could not purge\. The disk is full\.$/);
+    await expect(purged).rejects.toBeInstanceOf(CommandFailure);
   });
 
-  it.each([404, 409, 499])('is a service with another DATA_DIR if it replies %d', async (status) => {
-    expect(await (await ask({ status })).purged).toBeUndefined();
+  it('has nothing stored if it replies 404', async () => {
+    const { purged } = await ask(problem(404, 'Nothing is stored under that name.'));
+    expect(await purged).toEqual({ origin: server.origin, purged: undefined });
+  });
+
+  it.each([
+    ['a service with another DATA_DIR', problem(409, 'This service has another DATA_DIR.')],
+    ['another program', problem(405, 'Only GET.')],
+    ['another program', { status: 404, body: 'Not found' }],
+    ['another program', { status: 200, body: '<!doctype html>' }],
+    ['another program', { status: 503, body: '' }],
+  ])('is not %s, which is refused', async (what, given) => {
+    const { purged } = await ask(given);
+    await expect(purged).rejects.toThrow(`At ${server.origin} is ${what}. Nothing was removed.`);
   });
 
   it('is absent if nothing listens or no address is known', async () => {
     expect(await (await ask({}, '1')).purged).toBeUndefined();
     const config = parseConfig({ CONSOLE_PORT: '0', DATA_DIR: '/nowhere' });
-    expect(await askRunningService(config, { everything: true })).toBeUndefined();
+    expect(await purgeByService(config, { everything: true })).toBeUndefined();
   });
 });

@@ -1,13 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import type { Environment } from '../../config/environment.ts';
 import { type Config, parseConfig } from '../../config/settings.ts';
+import { channelIdRef } from '../../domain/identifier.ts';
 import { imagesDirectory } from '../../image-store/file-names.ts';
-import { describeFailure } from '../../lib/logger.ts';
-import type { Purge, PurgedChannel } from '../../services/purge.ts';
+import { type Purge, type PurgedChannel, PurgeFailed } from '../../services/purge.ts';
 import { chooseStore } from '../../store/registry.ts';
-import { removalOf } from '../../store/removal.ts';
 import {
   type CommandContext,
   CommandFailure,
@@ -17,6 +15,8 @@ import {
   requireRefs,
   UsageError,
 } from '../command.ts';
+import { findRunningService } from '../serve/data-dir-lock.ts';
+import { type PurgeRequest, purgeByService } from './running-service.ts';
 
 export const purgeCommand = defineCommand({
   usage: 'cache purge ID|@handle',
@@ -25,24 +25,27 @@ export const purgeCommand = defineCommand({
 name is looked up in the stored data; an ID always finds everything. A stored "no such channel" of the
 name is removed as well, and so are all stored searches: any of them may contain the channel.
 
-If a service runs on this DATA_DIR and its private listener responds (CONSOLE_HOST, CONSOLE_PORT), the
-service removes the values, also from its memory. Otherwise only the stores are purged; a service that
-runs nevertheless keeps its memory for up to an hour. With REDIS_URL the channel is also removed from
-Redis, and from memory and images of all other instances within 2 s; an instance that is not running
-does it at its next start. The catalog does not change.
+If a service runs on this DATA_DIR and its private listener responds, the service removes the values,
+also from its memory. Otherwise the command removes them from the stores, and a running service empties
+its memory within a second. With REDIS_URL the channel is removed from Redis, and every instance answers
+anew within 2 s; other instances keep images on their disks, but use them only if they are still right.
+Nothing is tried again: if something cannot be removed, the command says so. The catalog does not change.
 Exit code: 0 nothing is left, 1 nothing is stored under that name or not all could be removed, 2 invalid
 arguments.`,
   argumentName: 'ID|@handle',
   async run({ argument }, { env, stdout, stderr }) {
     const refs = requireRefs(argument);
     const config = parseCacheConfig(env);
-    const byService = await askRunningService(config, { channel: argument });
-    const purged = byService ?? (await purgeStores(config, (purge) => purge.purgeChannel(refs)));
+    const { purged, where, isByService } = await carryOut(config, { channel: argument }, (purge) =>
+      purge.purgeChannel(refs),
+    );
     if (purged === undefined) {
-      throw new CommandFailure(`Nothing is stored by the name ${argument}; a channel ID always finds what there is.`);
+      throw new CommandFailure(
+        `Nothing is stored by the name ${argument} (${where}); a channel ID always finds what there is.`,
+      );
     }
     stdout.write(`${describe(purged)}\n`);
-    if (byService === undefined) stderr.write(describeRest(config));
+    if (!isByService) stderr.write(describeRest(where));
     return true;
   },
 });
@@ -53,38 +56,48 @@ arguments.`,
  * @throws CommandFailure if something could not be removed
  */
 export async function forgetChannel(config: Config, channelId: string): Promise<string> {
-  const byService = await askRunningService(config, { channel: channelId });
-  if (byService !== undefined) return describe(byService);
-  if (!hasStores(config)) return `Nothing was stored of ${channelId}.`;
-  return describe({ channelId, ...(await purgeStores(config, (purge) => purge.remove(removalOf([channelId])))) });
+  const request = { channel: channelId };
+  const { purged } = await carryOut(config, request, (purge) => purge.purgeChannel([channelIdRef(channelId)]));
+  return purged === undefined ? `Nothing was stored of ${channelId}.` : describe(purged);
 }
 
-/** Opening the stores would create them. */
-function hasStores(config: Config): boolean {
-  const files = [...chooseStore(config).files, imagesDirectory(config.dataDir)];
-  return config.redisUrl !== undefined || files.some(existsSync);
+/**
+ * Purges by the running service if there is one, otherwise in the stores.
+ *
+ * @throws CommandFailure if something could not be removed
+ */
+async function carryOut<T>(config: Config, request: PurgeRequest, purge: (purge: Purge) => Promise<T>) {
+  const byService = await purgeByService(config, request);
+  if (byService !== undefined) return { purged: byService.purged, where: byService.origin, isByService: true };
+  const { where, files } = chooseStore(config);
+  const ownStore = config.redisUrl === undefined ? 'cache.db' : 'Redis';
+  const { store = ownStore } = findRunningService(config.dataDir) ?? {};
+  if (store !== ownStore) {
+    throw new CommandFailure(
+      `The service of ${config.dataDir} uses ${store}, and this command ${ownStore}. Nothing was removed. ` +
+        'Give the settings of the service: --env-file FILE.',
+    );
+  }
+  // Opening the stores would create them.
+  const hasStores = config.redisUrl !== undefined || [...files, imagesDirectory(config.dataDir)].some(existsSync);
+  return { purged: hasStores ? await purgeStores(config, purge) : undefined, where, isByService: false };
 }
 
-/** @throws CommandFailure if something could not be removed */
 async function purgeStores<T>(config: Config, run: (purge: Purge) => Promise<T>): Promise<T> {
-  const { openPurge } = await import('../../app/invalidation.ts');
+  const { openPurge } = await import('../../app/purges.ts');
   const stores = await openPurge(config);
   try {
     return await run(stores.purge);
   } catch (error) {
-    const reasons = [describeFailure(error), ...stores.problems()].join('; ');
-    throw new CommandFailure(`Not everything could be removed: ${reasons}`, { cause: error });
+    if (!(error instanceof PurgeFailed)) throw error;
+    throw new CommandFailure([`${error.message}.`, ...stores.problems()].join('\n'), { cause: error });
   } finally {
     await stores.close();
   }
 }
 
-/** A note on a service whose memory may still have the removed values. With Redis, services are notified through it. */
-function describeRest(config: Config): string {
-  if (config.redisUrl !== undefined) return '';
-  const origin = consoleOrigin(config);
-  const where = origin === undefined ? 'CONSOLE_PORT is 0' : `at ${origin}`;
-  return `No running service of this DATA_DIR was notified (${where}). A running one still has the data in memory.\n`;
+function describeRest(where: string): string {
+  return `Removed from ${where}. A running service that uses it empties its memory within a second.\n`;
 }
 
 function describe({ channelId, entries, images, imageBytes }: PurgedChannel): string {
@@ -117,10 +130,9 @@ Exit code: 0 the cache is empty, 1 it is not, 2 invalid arguments.`,
       context.stderr.write('Nothing was removed.\n');
       return false;
     }
-    const byService = await askRunningService(config, { everything: true });
-    if (byService === undefined) await purgeStores(config, (purge) => purge.purgeAll());
+    const { where, isByService } = await carryOut(config, { everything: true }, (purge) => purge.purgeAll());
     context.stdout.write('The cache is empty.\n');
-    if (byService === undefined) context.stderr.write(describeRest(config));
+    if (!isByService) context.stderr.write(describeRest(where));
     return true;
   },
 });
@@ -146,43 +158,4 @@ export function parseCacheConfig(env: Environment): Config {
   const config = parseConfig(env);
   if (statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory() === true) return config;
   throw new CommandFailure(`There is no directory ${config.dataDir}: set DATA_DIR, or give --data-dir DIR.`);
-}
-
-type PurgeRequest = { readonly channel: string } | { readonly everything: true };
-
-const RESPONSE_MS = 60_000;
-
-/**
- * Sends the purge to the running service of this `DATA_DIR`, because only it can clear its memory. Returns `undefined` if
- * no service responds, if it has another `DATA_DIR`, or if nothing is stored under the name.
- *
- * @throws CommandFailure if the service reports a failure
- */
-export async function askRunningService(config: Config, purge: PurgeRequest): Promise<PurgedChannel | undefined> {
-  const origin = consoleOrigin(config);
-  if (origin === undefined) return undefined;
-  const dataDir = await realpath(config.dataDir);
-  const response = await fetch(`${origin}/purge`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-pennant-console': 'command line' },
-    body: JSON.stringify({ ...purge, dataDir }),
-    signal: AbortSignal.timeout(RESPONSE_MS),
-  }).catch((error: unknown) => {
-    // Nothing listens at this address.
-    if (error instanceof TypeError) return undefined;
-    throw new CommandFailure(`${origin}/purge did not respond within ${RESPONSE_MS / 1000} s.`, { cause: error });
-  });
-  if (response === undefined) return undefined;
-  if (response.status >= 500) {
-    const { detail = `status ${response.status}` } = (await response.json().catch(() => ({}))) as { detail?: string };
-    throw new CommandFailure(`The running service at ${origin} could not remove everything: ${detail}`);
-  }
-  return response.ok ? ((await response.json()) as PurgedChannel) : undefined;
-}
-
-/** The address of the private listener on this machine. `undefined`: there is none. */
-function consoleOrigin({ consoleHost, consolePort }: Config): string | undefined {
-  if (consolePort === 0) return undefined;
-  const host = consoleHost === '0.0.0.0' ? '127.0.0.1' : consoleHost === '::' ? '::1' : consoleHost;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${consolePort}`;
 }

@@ -178,7 +178,6 @@ function openUpstream(name: SourceName, wantsWholePages: boolean, { config, user
     // Each call is made: the client does not ask the pause.
     pauseOf: createPauses({ clock: systemClock, onChange: () => undefined }).of,
     keptQuota: { read: async () => undefined, write: async () => undefined },
-    onStateChange: () => undefined,
     onClientVersion: () => undefined,
     onField: () => undefined,
     single: { wantsWholePages },

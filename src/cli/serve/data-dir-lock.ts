@@ -8,6 +8,8 @@ export interface RunningService {
   readonly pid: number;
   /** The ports of its listeners, by setting. */
   readonly ports: Readonly<Record<string, number>>;
+  /** Where it keeps records. */
+  readonly store: 'cache.db' | 'Redis';
 }
 
 const FILE = 'service.db';

@@ -44,7 +44,11 @@ export async function startService(
   const logger = createLogger({ level: config.logLevel, destination });
   for (const warning of warnings) logger.warn(warning);
   const { dataDir, host, port, consoleHost, consolePort } = config;
-  const other = markDataDir(dataDir, { pid: process.pid, ports: { PORT: port, CONSOLE_PORT: consolePort } });
+  const other = markDataDir(dataDir, {
+    pid: process.pid,
+    ports: { PORT: port, CONSOLE_PORT: consolePort },
+    store: config.redisUrl === undefined ? 'cache.db' : 'Redis',
+  });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
   if (hasNewSamples) logger.info('catalog: it had samples of an earlier version only, and is created anew');
   removeAbandonedDrafts(dataDir);

@@ -50,14 +50,18 @@ function create(maxBytes?: number) {
   const clock = createManualClock();
   const epochs = createEpochs();
   const holders = createHolders();
+  let version = 0;
   const cache = createMicroCache({
     clock,
     epochs,
     holders,
-    beforeLookUp: undefined,
+    channels: { version: () => version },
     ...(maxBytes !== undefined && { maxBytes }),
   });
-  return { ...cache, clock, epochs, stats: (): HolderStats => holders.read()[0] ?? {} };
+  const changeCatalog = () => {
+    version += 1;
+  };
+  return { ...cache, clock, epochs, changeCatalog, stats: (): HolderStats => holders.read()[0] ?? {} };
 }
 
 describe('the micro-cache', () => {
@@ -90,6 +94,18 @@ describe('the micro-cache', () => {
     expect(entries).toBeLessThan(maxBytes / 1_500);
   });
 
+  it('repeats a response of the catalog until that changes, and keeps none that was begun before', () => {
+    const cache = create();
+    const own: HttpResponse = { ...responseOf(1, 'body'), cache: 'own' };
+    cache.keep(missed(cache, contextFor('/a')), own);
+    expect(cache.find(contextFor('/a'))).toMatchObject({ status: 200 });
+    const before = missed(cache, contextFor('/b'));
+    cache.changeCatalog();
+    cache.keep(before, own);
+    for (const path of ['/a', '/b']) expect(cache.find(contextFor(path))).toBeUndefined();
+    expect(cache.stats().entries).toBe(0);
+  });
+
   it('repeats a response for a second, and no longer', () => {
     const cache = create();
     const { clock } = cache;
@@ -112,7 +128,7 @@ describe('the micro-cache', () => {
   it('drops everything when a channel is purged or imported', () => {
     const cache = create();
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
-    cache.epochs.next('purge');
+    cache.epochs.moveTo('next');
     expect(cache.find(contextFor('/a'))).toBeUndefined();
     expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
@@ -120,7 +136,7 @@ describe('the micro-cache', () => {
   it('does not store the response to a request that began before a purge', () => {
     const cache = create();
     const context = missed(cache, contextFor('/a'));
-    cache.epochs.next('purge');
+    cache.epochs.moveTo('next');
     cache.keep(context, responseOf(1, 'body'));
     expect(cache.find(contextFor('/a'))).toBeUndefined();
   });

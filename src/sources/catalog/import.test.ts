@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { catalogLine, importLines, pngOf, writeImages } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
@@ -14,7 +14,6 @@ import { IS_IMAGE_REFERENCED, openCatalogWriter } from './writer.ts';
 
 function ask<T>(dataDir: string, question: (reader: CatalogReader) => T): T {
   const catalog = openForReading(catalogPaths(dataDir).database);
-  if (catalog === undefined) throw new Error('the catalog has no tables');
   try {
     return question(catalog);
   } finally {
@@ -198,6 +197,22 @@ describe('an import', () => {
     db.close();
     expect(steps.filter(({ detail }) => /^SCAN/.test(String(detail)))).toEqual([]);
     expect(steps.filter(({ detail }) => /USING .*INDEX/.test(String(detail)))).toHaveLength(2);
+  });
+
+  it('gives a changed channel a later time, also if the clock was set back, and an unchanged one none', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const images = await writeImages(dataDir, { 'a.png': pngOf('a') });
+    const now = vi.spyOn(Date, 'now');
+    onTestFinished(() => now.mockRestore());
+    async function timeOfImport(title: string, atMs: number): Promise<unknown> {
+      now.mockReturnValue(atMs);
+      await importLines(dataDir, [catalogLine(1, { title, avatarFile: 'a.png' })], images);
+      return ask(dataDir, (reader) => reader.findChannel(channelIdRef(numberedChannelId(1))))?.avatar;
+    }
+    expect(await timeOfImport('first', 50_000)).toMatchObject({ importedAtMs: 50_000 });
+    expect(await timeOfImport('first', 60_000)).toMatchObject({ importedAtMs: 50_000 });
+    expect(await timeOfImport('second', 70_000)).toMatchObject({ importedAtMs: 70_000 });
+    expect(await timeOfImport('third', 10_000)).toMatchObject({ importedAtMs: 71_000 });
   });
 
   it('creates the tables in an empty database', async () => {

@@ -1,10 +1,17 @@
 import { statSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
-import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
+import type { ChannelRef, IdentifierKind } from '../../domain/identifier.ts';
 import { readDatabase } from '../../lib/sqlite-read-only.ts';
 import { type CatalogRecord, channelOf, RECORD_COLUMNS, recordOf } from './record.ts';
-import { CatalogUnusableError, explainFailure, explainingFailure, hasOwnTables, PAGE_CACHE_KIB } from './schema.ts';
+import {
+  CatalogUnusableError,
+  explainFailure,
+  explainingFailure,
+  PAGE_CACHE_KIB,
+  readSchemaState,
+  requireTables,
+} from './schema.ts';
 import { createCatalogSearch } from './search.ts';
 
 /** Readers never wait for writers (WAL), only for the recovery after a crash. */
@@ -12,46 +19,63 @@ const BUSY_TIMEOUT_MS = 2_000;
 const FIRST_SAMPLE = 'UCPennantSample00000001A';
 
 /** Queries of a catalog. */
-export type CatalogReader = ReturnType<typeof createCatalogReader>;
+export interface CatalogReader {
+  findRecord(ref: ChannelRef): CatalogRecord | undefined;
+  findChannel(ref: ChannelRef): Channel | undefined;
+  /** The channels that match, best first, at most `limit`. */
+  search(query: string, limit: number): SearchHit[];
+  /** Some channels to show what there is: the sample that explains itself, then those with the most subscribers. */
+  examples(count: number): Channel[];
+  /** All records, those with the most subscribers first. */
+  records(): Generator<CatalogRecord>;
+  close(): void;
+}
 
-function createCatalogReader(db: DatabaseSync) {
+function createCatalogReader(db: DatabaseSync, state: 'current' | 'outdated'): CatalogReader {
   db.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
-  const selectRow = preparePerKind(db, 'row');
-  const selectRecord = preparePerKind(db, RECORD_COLUMNS);
+  // The command line reads a catalog of an earlier version as it is. The service upgrades it first.
+  const columns = `${RECORD_COLUMNS}, ${state === 'current' ? 'imported_at_ms' : 0} AS importedAtMs`;
+  const selectOne = preparePerKind(db, columns);
   const selectAll = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels ORDER BY row`);
-  const selectFirst = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels ORDER BY row LIMIT ?`);
-  const selectByRow = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels WHERE row = ?`);
+  const selectFirst = db.prepare(`SELECT ${columns} FROM channels ORDER BY row LIMIT ?`);
+  const selectByRow = db.prepare(`SELECT ${columns} FROM channels WHERE row = ?`);
   const findRows = createCatalogSearch(db);
 
   return {
-    findRecord({ kind, key }: ChannelRef): CatalogRecord | undefined {
-      const row = selectRecord[kind].get(key);
-      return row === undefined ? undefined : recordOf(row);
+    findRecord({ kind, key }) {
+      const row = selectOne[kind].get(key);
+      if (row === undefined) return undefined;
+      const { importedAtMs: _, ...record } = row;
+      return recordOf(record);
     },
-    search(query: string, limit: number): SearchHit[] {
+    findChannel({ kind, key }) {
+      const row = selectOne[kind].get(key);
+      return row === undefined ? undefined : channelIn(row);
+    },
+    search(query, limit) {
       // All statements see one state of the catalog, because an import may give a row to another channel.
       db.exec('BEGIN');
       try {
-        const [named] = channelRefsOf(query).flatMap(({ kind, key }) => selectRow[kind].get(key)?.row ?? []);
-        const rows = new Set([...(named === undefined ? [] : [Number(named)]), ...findRows(query, limit)]);
-        return [...rows].slice(0, limit).map((row) => hitOf(channelOf(recordOf(selectByRow.get(row) ?? {}))));
+        return findRows(query, limit).map((row) => hitOf(channelIn(selectByRow.get(row) ?? {})));
       } finally {
         db.exec('COMMIT');
       }
     },
-    /** Some channels to show what there is: the sample that explains itself, then those with the most subscribers. */
-    examples(count: number): Channel[] {
-      const first = selectRecord.id.get(FIRST_SAMPLE);
+    examples(count) {
+      const first = selectOne.id.get(FIRST_SAMPLE);
       const rows = [...(first === undefined ? [] : [first]), ...selectFirst.all(count)];
-      const records = new Map(rows.map(recordOf).map((record) => [record.channelId, record]));
-      return [...records.values()].slice(0, count).map(channelOf);
+      const channels = new Map(rows.map(channelIn).map((channel) => [channel.channelId, channel]));
+      return [...channels.values()].slice(0, count);
     },
-    /** All records, those with the most subscribers first. */
-    *records(): Generator<CatalogRecord> {
+    *records() {
       for (const row of selectAll.iterate()) yield recordOf(row);
     },
-    close: (): void => db.close(),
+    close: () => db.close(),
   };
+}
+
+function channelIn({ importedAtMs, ...record }: Record<string, SQLOutputValue>): Channel {
+  return channelOf(recordOf(record), Number(importedAtMs));
 }
 
 function preparePerKind(db: DatabaseSync, columns: string): Record<IdentifierKind, StatementSync> {
@@ -59,20 +83,15 @@ function preparePerKind(db: DatabaseSync, columns: string): Record<IdentifierKin
   return { id: prepare('channel_id'), handle: prepare('handle_key'), username: prepare('username_key') };
 }
 
-/**
- * Opens the catalog. `undefined` while it has no tables: nothing was imported yet.
- *
- * @throws CatalogUnusableError, and SQLite's errors (`explainingFailure`)
- */
-export function openForReading(path: string): CatalogReader | undefined {
+/** @throws CatalogUnusableError, and SQLite's errors (`explainingFailure`) */
+export function openForReading(path: string): CatalogReader {
   requireCatalog(path);
   const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-  let reader: CatalogReader | undefined;
   try {
-    if (hasOwnTables(db, path)) reader = createCatalogReader(db);
-    return reader;
-  } finally {
-    if (reader === undefined) db.close();
+    return createCatalogReader(db, requireTables(db, path));
+  } catch (error) {
+    db.close();
+    throw error;
   }
 }
 
@@ -83,18 +102,18 @@ function requireCatalog(path: string): void {
 }
 
 /**
- * Queries a catalog; `undefined` if it has no tables yet.
+ * Queries a catalog.
  *
  * @throws CatalogUnusableError also if there is no catalog
  */
-export async function withReader<T>(path: string, work: (reader: CatalogReader) => Promise<T> | T) {
+export async function withReader<T>(path: string, work: (reader: CatalogReader) => Promise<T> | T): Promise<T> {
   const reader = explainingFailure(path, () => openForReading(path));
   try {
-    return reader && (await work(reader));
+    return await work(reader);
   } catch (error) {
     throw explainFailure(path, error);
   } finally {
-    reader?.close();
+    reader.close();
   }
 }
 
@@ -109,21 +128,26 @@ export function inspectCatalog<T>(path: string, inspect: (db: DatabaseSync) => T
 }
 
 /**
- * The number of channels; `undefined` when there is no catalog, or one without tables.
+ * The number of channels; `undefined` when there is no catalog.
  *
  * @throws CatalogUnusableError
  */
 export function countChannels(path: string): number | undefined {
   return inspectCatalog(path, (db) => {
-    if (!hasOwnTables(db, path)) return undefined;
+    requireTables(db, path);
     return Number(db.prepare('SELECT count(*) AS channels FROM channels').get()?.channels);
   });
+}
+
+/** True if the catalog is of an earlier version, which `upgradeCatalog` changes. */
+export function isOutdated(path: string): boolean {
+  return inspectCatalog(path, (db) => readSchemaState(db, path)) === 'outdated';
 }
 
 /** Why a catalog cannot be used. */
 export function findCatalogProblem(path: string): CatalogUnusableError | undefined {
   try {
-    inspectCatalog(path, (db) => hasOwnTables(db, path));
+    inspectCatalog(path, (db) => requireTables(db, path));
     return undefined;
   } catch (error) {
     return error instanceof CatalogUnusableError ? error : undefined;

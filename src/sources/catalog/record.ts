@@ -1,5 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef } from '../../domain/channel.ts';
+import { type CatalogImage, type Channel, type ChannelLink, isPublishedAt } from '../../domain/channel.ts';
 import { findHandle, findUsername, isChannelId } from '../../domain/identifier.ts';
 import { printable } from '../../domain/printable.ts';
 import { foldText } from './folded-text.ts';
@@ -13,16 +13,16 @@ export interface CatalogRecord extends Omit<Channel, 'banner' | 'avatar'> {
   readonly avatarFile: string | null;
 }
 
-/** A record as sources return it. */
-export function channelOf(record: CatalogRecord): Channel {
+/** A record as it is served. */
+export function channelOf(record: CatalogRecord, importedAtMs: number): Channel {
   const { username: _, bannerFile, avatarFile, ...fields } = record;
-  return { ...fields, banner: originalOf(bannerFile), avatar: originalOf(avatarFile) };
-}
-
-function originalOf(fileName: string | null): OriginalRef | null {
-  if (fileName === null) return null;
-  // The digest of the image's bytes names its file (images.ts).
-  return { kind: 'catalog-file', key: `catalog:${fileName.slice(0, fileName.lastIndexOf('.'))}`, fileName };
+  const imageOf = (fileName: string | null): CatalogImage | null => {
+    if (fileName === null) return null;
+    // The digest of the image's bytes names its file (images.ts).
+    const key = `catalog:${fileName.slice(0, fileName.lastIndexOf('.'))}`;
+    return { kind: 'catalog-file', key, fileName, importedAtMs };
+  };
+  return { ...fields, banner: imageOf(bannerFile), avatar: imageOf(avatarFile) };
 }
 
 /** The columns of a record, named like its fields and in the order of an exported line. */

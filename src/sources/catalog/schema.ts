@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
-import { CHANGE_LOG_SCHEMA, nameChangeLog } from './change-log.ts';
 
 export type CatalogPaths = ReturnType<typeof catalogPaths>;
 
@@ -31,11 +30,17 @@ export class CatalogVersionError extends CatalogUnusableError {}
  */
 export const PAGE_CACHE_KIB = 64_000;
 
-/**
- * In `PRAGMA user_version`. The first change of the tables after a release raises it and adds its migration to `createSchema`.
- * Until then, a catalog of another version is refused, because its channels exist nowhere else.
- */
-export const SCHEMA_VERSION = 2;
+/** In `PRAGMA user_version`. A change of the tables raises it and adds its upgrade to `UPGRADES`. */
+export const SCHEMA_VERSION = 3;
+
+/** What makes the tables of an earlier version those of the next one. The channels of a catalog exist nowhere else. */
+const UPGRADES: Readonly<Record<number, () => string>> = {
+  // For the rows that are there, the time of the upgrade: a default needs no row to be written.
+  2: () => `
+    ALTER TABLE channels ADD COLUMN imported_at_ms INTEGER NOT NULL DEFAULT ${Date.now()};
+    DROP TABLE IF EXISTS changes;
+    DROP TABLE IF EXISTS change_log`,
+};
 
 const SCHEMA = `
   CREATE TABLE channels (
@@ -56,7 +61,8 @@ const SCHEMA = `
     view_count TEXT,
     video_count TEXT,
     description TEXT,
-    links TEXT -- JSON
+    links TEXT, -- JSON
+    imported_at_ms INTEGER NOT NULL -- since 1970
   ) STRICT;
   CREATE INDEX channels_by_title ON channels (title_key);
   CREATE INDEX channels_by_handle ON channels (handle_search_key);
@@ -70,31 +76,45 @@ const SCHEMA = `
   -- Find the images that no record names without reading every record.
   CREATE INDEX channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
   CREATE INDEX channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
-  ${CHANGE_LOG_SCHEMA}
 `;
 
-/** Creates the tables in an empty database, inside the caller's write transaction. */
-export function createSchema(db: DatabaseSync): void {
-  if (schemaVersion(db) === SCHEMA_VERSION) return;
-  db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
-  nameChangeLog(db);
+/**
+ * Creates the tables in an empty database, or upgrades those of an earlier version, inside the caller's write transaction.
+ *
+ * @throws CatalogUnusableError as `readSchemaState`
+ */
+export function createSchema(db: DatabaseSync, path: string): void {
+  const state = readSchemaState(db, path);
+  if (state === 'current') return;
+  if (state === 'empty') db.exec(SCHEMA);
+  else
+    for (let version = schemaVersion(db); version < SCHEMA_VERSION; version += 1) db.exec(UPGRADES[version]?.() ?? '');
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
 /**
- * True if the database has the tables, false if it is empty.
+ * Whether the database has the tables. `outdated`: those of an earlier version, which `createSchema` upgrades.
  *
  * @throws CatalogUnusableError if it is of another version or not a catalog
  */
-export function hasOwnTables(db: DatabaseSync, path: string): boolean {
+export function readSchemaState(db: DatabaseSync, path: string): 'current' | 'outdated' | 'empty' {
   const version = schemaVersion(db);
-  if (version === SCHEMA_VERSION) return true;
+  if (version === SCHEMA_VERSION) return 'current';
+  if (Object.hasOwn(UPGRADES, version)) return 'outdated';
   if (version !== 0) {
     const advice = 'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.';
     const versions = `schema ${version}, this one knows ${SCHEMA_VERSION}`;
     throw new CatalogVersionError(`${path} was written by another version of Pennant (${versions}): ${advice}`);
   }
-  if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return false;
+  if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
   throw new CatalogUnusableError(`${path} is a database of something else: move it away, or set another DATA_DIR.`);
+}
+
+/** @throws CatalogUnusableError also if the database has no tables: every catalog has them, also one without channels */
+export function requireTables(db: DatabaseSync, path: string): 'current' | 'outdated' {
+  const state = readSchemaState(db, path);
+  if (state !== 'empty') return state;
+  throw new CatalogUnusableError(`${path} is empty: put a backup in its place, or import your channels again.`);
 }
 
 function schemaVersion(db: DatabaseSync): number {

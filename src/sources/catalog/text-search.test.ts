@@ -15,8 +15,10 @@ const LIMITS: Parameters<typeof createTextSearch>[1] = {
 function search(titles: readonly string[], limits = LIMITS) {
   const db = new DatabaseSync(':memory:');
   onTestFinished(() => db.close());
-  createSchema(db);
-  const insertRow = db.prepare('INSERT INTO channels (row, channel_id, title_key, title) VALUES (?, ?, ?, ?)');
+  createSchema(db, ':memory:');
+  const insertRow = db.prepare(
+    'INSERT INTO channels (row, channel_id, title_key, title, imported_at_ms) VALUES (?, ?, ?, ?, 0)',
+  );
   const insertText = db.prepare("INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, '', ?, '')");
   for (const [row, title] of titles.entries()) {
     insertRow.run(row, `UC${row}`, title, title);

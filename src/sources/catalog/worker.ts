@@ -4,8 +4,9 @@ import type { ChannelRef } from '../../domain/identifier.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import { serveCalls } from '../../lib/worker-thread.ts';
 import { createCatalog, type NewCatalog } from './import.ts';
-import { type CatalogReader, openForReading } from './reader.ts';
+import { type CatalogReader, isOutdated, openForReading } from './reader.ts';
 import { CatalogUnusableError, catalogPaths, explainingFailure } from './schema.ts';
+import { upgradeCatalog } from './writer.ts';
 
 /** Errors lose their class on the way between threads, so the expected one travels as a value. */
 export type CatalogResponse<T> = { readonly value: T } | { readonly unusable: string };
@@ -20,12 +21,12 @@ let isCreationDue = true;
 const functions = {
   /** Opens the catalog. Creates it if there is none. */
   open: () => response(() => undefined),
-  find: (ref: ChannelRef) => response((catalog) => catalog?.findRecord(ref)),
-  examples: (count: number) => response((catalog) => catalog?.examples(count) ?? []),
+  find: (ref: ChannelRef) => response((catalog) => catalog.findChannel(ref)),
+  examples: (count: number) => response((catalog) => catalog.examples(count)),
   search: ({ query, limit }: { readonly query: string; readonly limit: number }) =>
     response((catalog) => {
       const startedAtMs = performance.now();
-      const hits = catalog?.search(query, limit) ?? [];
+      const hits = catalog.search(query, limit);
       return { hits, tookMs: performance.now() - startedAtMs };
     }),
 };
@@ -34,8 +35,7 @@ export type CatalogFunctions = typeof functions;
 
 serveCalls(functions);
 
-/** @param work gets `undefined` while the catalog has no tables */
-async function response<T>(work: (catalog: CatalogReader | undefined) => T): Promise<CatalogResponse<T>> {
+async function response<T>(work: (catalog: CatalogReader) => T): Promise<CatalogResponse<T>> {
   try {
     if (isCreationDue && statSync(database, { throwIfNoEntry: false }) === undefined) {
       await createCatalog({ dataDir, samplesDir });
@@ -52,12 +52,16 @@ async function response<T>(work: (catalog: CatalogReader | undefined) => T): Pro
 }
 
 /** Opens the file that has the name now, because other processes may replace, damage, repair and fill it. */
-function openCurrent(): CatalogReader | undefined {
+function openCurrent(): CatalogReader {
   const stats = statSync(database, { bigint: true, throwIfNoEntry: false });
   const file = stats && `${stats.dev}:${stats.ino}`;
-  if (file !== openedFile) close();
+  // SQLite still has the pages of a file that was emptied.
+  if (file !== openedFile || stats?.size === 0n) close();
   openedFile = file;
-  reader ??= openForReading(database);
+  if (reader === undefined) {
+    if (isOutdated(database)) upgradeCatalog(database);
+    reader = openForReading(database);
+  }
   return reader;
 }
 

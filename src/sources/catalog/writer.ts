@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import { findHandle, findUsername, nameOf } from '../../domain/identifier.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
-import { emptyChangeLog, type LoggedChange, logChanges } from './change-log.ts';
 import { indexedText } from './folded-text.ts';
 import { placeImage, removeUnreferencedImages } from './images.ts';
 import { inspectCatalog } from './reader.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
-import { type CatalogPaths, createSchema, explainingFailure, hasOwnTables, PAGE_CACHE_KIB } from './schema.ts';
+import { type CatalogPaths, createSchema, explainingFailure, PAGE_CACHE_KIB, readSchemaState } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
@@ -19,6 +17,9 @@ export type CatalogWriter = ReturnType<typeof openCatalogWriter>;
 
 /** Another import may hold the lock for one batch. */
 const BUSY_TIMEOUT_MS = 30_000;
+
+/** The resolution of `Last-Modified`. */
+const LAST_MODIFIED_STEP_MS = 1_000;
 
 export const IS_IMAGE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name';
 
@@ -70,8 +71,6 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
       inTransaction((batch) => records.map((record) => put(batch, record, imagesFrom))),
     /** Removes a channel; false if there is none with this ID. */
     remove: (channelId: string): boolean => inTransaction((batch) => batch.remove(channelId)),
-    /** Empties the change log of a new catalog, because its records are no changes. */
-    beginChangeLog: (): void => inTransaction(() => emptyChangeLog(db)),
     /** Removes the images that no record names. */
     removeLeftovers(): void {
       if (images === null) return;
@@ -82,6 +81,15 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
     },
     close: (): void => db.close(),
   };
+}
+
+/**
+ * Gives a catalog of an earlier version the tables of this one. Its channels stay.
+ *
+ * @throws CatalogUnusableError
+ */
+export function upgradeCatalog(database: string): void {
+  openCatalogWriter({ database, images: null }).close();
 }
 
 /**
@@ -111,7 +119,7 @@ export async function withDryRun<T>({ database }: CatalogPaths, work: (writer: C
   const copy = join(directory, 'catalog.db');
   try {
     inspectCatalog(database, (db) => {
-      hasOwnTables(db, database);
+      readSchemaState(db, database);
       db.prepare('VACUUM INTO ?').run(copy);
     });
     return await withWriter({ database: copy, images: null }, work);
@@ -124,9 +132,9 @@ function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     // Checked before the journal mode is written into the file.
-    if (!hasOwnTables(db, path)) db.exec('PRAGMA journal_mode = WAL');
+    if (readSchemaState(db, path) === 'empty') db.exec('PRAGMA journal_mode = WAL');
     // Checked again under the lock, because another command may have created the tables in the meantime.
-    runInTransaction(db, () => createSchema(db));
+    runInTransaction(db, () => createSchema(db, path));
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
     return db;
   } catch (error) {
@@ -151,10 +159,11 @@ type Batch = ReturnType<typeof beginBatch>;
 
 /** Adds and removes records inside the caller's write transaction. */
 function beginBatch(db: DatabaseSync) {
-  const changes: LoggedChange[] = [];
   const textsToDelete = new Set<number>();
   const textsToInsert = new Map<number, CatalogRecord>();
-  const selectFormer = db.prepare(`SELECT row, ${RECORD_COLUMNS} FROM channels WHERE channel_id = ?`);
+  const selectFormer = db.prepare(
+    `SELECT row, imported_at_ms AS importedAtMs, ${RECORD_COLUMNS} FROM channels WHERE channel_id = ?`,
+  );
   const selectOtherOwner = {
     customUrl: db.prepare('SELECT channel_id FROM channels WHERE handle_key = ? AND channel_id <> ?'),
     username: db.prepare('SELECT channel_id FROM channels WHERE username_key = ? AND channel_id <> ?'),
@@ -164,18 +173,18 @@ function beginBatch(db: DatabaseSync) {
   const insertRow = db.prepare(`
     INSERT INTO channels (row, channel_id, title_key, handle_key, handle_search_key, username_key, banner_file,
       avatar_file, title, custom_url, username, published_at, country, subscriber_count, view_count, video_count,
-      description, links)
+      description, links, imported_at_ms)
     VALUES (:row, :channelId, :titleKey, :handleKey, :handleSearchKey, :usernameKey, :bannerFile,
       :avatarFile, :title, :customUrl, :username, :publishedAt, :country, :subscriberCount, :viewCount, :videoCount,
-      :description, :links)`);
+      :description, :links, :importedAtMs)`);
   const deleteText = db.prepare('DELETE FROM channel_text WHERE rowid = ?');
   const insertText = db.prepare('INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, ?, ?, ?)');
 
-  function findFormer(channelId: string): { readonly row: number; readonly record: CatalogRecord } | undefined {
+  function findFormer(channelId: string) {
     const found = selectFormer.get(channelId);
     if (found === undefined) return undefined;
-    const { row, ...columns } = found;
-    return { row: Number(row), record: recordOf(columns) };
+    const { row, importedAtMs, ...columns } = found;
+    return { row: Number(row), importedAtMs: Number(importedAtMs), record: recordOf(columns) };
   }
 
   function allocateRow(subscriberCount: string | null, formerRow: number | undefined): number {
@@ -186,14 +195,6 @@ function beginBatch(db: DatabaseSync) {
     const next = typeof last === 'number' ? last + 1 : first;
     if (next < end) return next;
     throw new RecordRefusedError('subscriberCount', `shared by more than ${ROWS_PER_COUNT} channels`);
-  }
-
-  function noteChange(former: CatalogRecord | undefined, record: CatalogRecord | undefined): void {
-    // An unchanged record, as in a nightly import of the same file, is no change.
-    if (isDeepStrictEqual(former, record)) return;
-    const names = new Set([former, record].flatMap((each) => (each === undefined ? [] : namesOf(each))));
-    const channelId = (record ?? former)?.channelId ?? '';
-    changes.push({ channelId, names: [...names], isRemoved: record === undefined });
   }
 
   function takeOut(row: number): void {
@@ -215,27 +216,28 @@ function beginBatch(db: DatabaseSync) {
     /** @throws RecordRefusedError if there is no row left for the subscriber count */
     put(record: CatalogRecord): 'added' | 'replaced' {
       const former = findFormer(record.channelId);
+      // As in a nightly import of the same file.
+      if (isDeepStrictEqual(former?.record, record)) return 'replaced';
       const row = allocateRow(record.subscriberCount, former?.row);
       if (former !== undefined) takeOut(former.row);
       const links = record.links === null ? null : JSON.stringify(record.links);
-      insertRow.run({ ...record, ...keysOf(record), row, links });
+      // Later than the former time also if the clock was set back: it becomes the `Last-Modified` of another image.
+      const importedAtMs = Math.max(Date.now(), (former?.importedAtMs ?? 0) + LAST_MODIFIED_STEP_MS);
+      insertRow.run({ ...record, ...keysOf(record), row, links, importedAtMs });
       textsToInsert.set(row, record);
-      noteChange(former?.record, record);
       return former === undefined ? 'added' : 'replaced';
     },
     remove(channelId: string): boolean {
       const former = findFormer(channelId);
       if (former === undefined) return false;
       takeOut(former.row);
-      noteChange(former.record, undefined);
       return true;
     },
     /**
-     * Ends the batch: writes the change log and updates the full-text index. The index is updated in row order, because
-     * FTS5 writes a new segment for each row number that is smaller than the previous one.
+     * Ends the batch: updates the full-text index, in row order, because FTS5 writes a new segment for each row number that
+     * is smaller than the previous one.
      */
     flush(): void {
-      if (changes.length > 0) logChanges(db, changes);
       for (const row of [...textsToDelete].sort((a, b) => a - b)) deleteText.run(row);
       const insertions = [...textsToInsert].sort(([a], [b]) => a - b);
       for (const [row, { customUrl, title, description }] of insertions) {
@@ -243,10 +245,4 @@ function beginBatch(db: DatabaseSync) {
       }
     },
   };
-}
-
-/** The handle and user name of a record, in the form of the change log. */
-function namesOf({ customUrl, username }: CatalogRecord): string[] {
-  const refs = [findHandle(customUrl ?? ''), findUsername(username ?? '')];
-  return refs.filter((ref) => ref !== undefined).map(nameOf);
 }

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import type { Config } from '../config/settings.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createLogger } from '../lib/logger.ts';
+import { createRuntime, type Runtime } from '../lib/runtime.ts';
+import { withinMs } from '../lib/work.ts';
+import { createPurge, PurgeFailed } from '../services/purge.ts';
+import type { Catalog } from '../sources/catalog/catalog.ts';
+import { catalogPaths } from '../sources/catalog/schema.ts';
+import { hasAny } from '../store/removal.ts';
+import { createCatalog } from './catalog.ts';
+import { createStores, type Stores } from './stores.ts';
+
+/** Purges, take-downs, and what other processes have purged. */
+export function createPurges(
+  { blockedChannels }: Pick<Config, 'blockedChannels'>,
+  { clock, epochs, health, logger }: Runtime,
+  stores: Pick<Stores, 'backingStore' | 'caches' | 'images'>,
+  catalog: Catalog | undefined,
+) {
+  const { backingStore, caches, images } = stores;
+  const purge = createPurge({ caches, store: backingStore, images, catalog, epochs });
+  let cancelFollow: () => void = () => undefined;
+  let cancelTakeDown: () => void = () => undefined;
+  let isStopped = false;
+
+  /** Ends the epoch here if a command or another instance has purged. While the store fails, memory is kept. */
+  async function follow(): Promise<void> {
+    try {
+      epochs.moveTo(await backingStore.readEpoch(epochs.current().number));
+    } catch (error) {
+      logger.debug({ err: error }, 'the epoch cannot be read');
+    }
+    if (!isStopped) cancelFollow = clock.after(FOLLOW_MS, () => void follow());
+  }
+
+  async function takeDown(): Promise<void> {
+    try {
+      const { entries, images, imageBytes } = await purge.takeDown(blockedChannels);
+      if (images > 0 || hasAny(entries))
+        logger.info({ entries, images, imageBytes }, 'removed what was stored of blocked channels');
+      health.report('removal', null);
+    } catch (error) {
+      if (!(error instanceof PurgeFailed)) throw error;
+      health.report('removal', `what is stored of blocked channels cannot be removed: ${error.message}`, error);
+      if (!isStopped) cancelTakeDown = clock.after(TAKE_DOWN_RETRY_MS, () => void takeDown());
+    }
+  }
+
+  return {
+    purge,
+    /** Reads the epoch, removes what is stored of blocked channels, and follows what other processes purge. */
+    async start(): Promise<void> {
+      await follow();
+      if (blockedChannels.length > 0) await withinMs(clock, takeDown(), START_WAIT_MS);
+    },
+    stop(): void {
+      isStopped = true;
+      cancelFollow();
+      cancelTakeDown();
+    },
+  };
+}
+
+/** The service's stores for a command that clears them, whether the service runs or not. */
+export async function openPurge(config: Config) {
+  const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
+  const stores = await createStores(config, runtime, { isPatient: true });
+  const { backingStore, caches, images } = stores;
+  // Opening it would create it.
+  const catalog = existsSync(catalogPaths(config.dataDir).database) ? createCatalog(config, runtime) : undefined;
+  return {
+    purge: createPurge({ caches, store: backingStore, images, catalog, epochs: runtime.epochs }),
+    /** Why a component cannot be used. */
+    problems: () => runtime.health.problems().map(([component, problem]) => `${component}: ${problem}`),
+    async close() {
+      await Promise.all([stores.close(), catalog?.close()]);
+    },
+  };
+}
+
+/** A purge must reach every instance within 2 s, even if three reads fail. */
+const FOLLOW_MS = 500;
+const TAKE_DOWN_RETRY_MS = 60_000;
+const START_WAIT_MS = 1_000;

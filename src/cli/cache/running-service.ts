@@ -1,0 +1,64 @@
+import { realpath } from 'node:fs/promises';
+import type { Config } from '../../config/settings.ts';
+import type { PurgedChannel } from '../../services/purge.ts';
+import { CommandFailure } from '../command.ts';
+import { findRunningService } from '../serve/data-dir-lock.ts';
+
+export type PurgeRequest = { readonly channel: string } | { readonly everything: true };
+
+/** `undefined`: nothing was stored under the name. */
+export interface PurgedByService {
+  readonly origin: string;
+  readonly purged: PurgedChannel | undefined;
+}
+
+const RESPONSE_MS = 60_000;
+
+/**
+ * Sends the purge to the running service of this `DATA_DIR`, because only it can empty its memory at once. Returns `undefined`
+ * if nothing listens there.
+ *
+ * @throws CommandFailure if the service could not purge, or if something else listens there
+ */
+export async function purgeByService(config: Config, request: PurgeRequest): Promise<PurgedByService | undefined> {
+  const origin = consoleOrigin(config);
+  if (origin === undefined) return undefined;
+  const body = JSON.stringify({ ...request, dataDir: await realpath(config.dataDir) });
+  const headers = { 'content-type': 'application/json', 'x-pennant-console': 'command line' };
+  try {
+    const signal = AbortSignal.timeout(RESPONSE_MS);
+    const response = await fetch(`${origin}/purge`, { method: 'POST', headers, body, signal });
+    const reply = await response.json().catch(() => undefined);
+    return { origin, purged: readReply(origin, response.status, reply as Reply | undefined) };
+  } catch (error) {
+    // Nothing listens at this address.
+    if (error instanceof TypeError) return undefined;
+    if (error instanceof CommandFailure) throw error;
+    throw new CommandFailure(`${origin}/purge did not respond within ${RESPONSE_MS / 1000} s.`, { cause: error });
+  }
+}
+
+type Reply = PurgedChannel & { readonly status?: number; readonly detail?: string };
+
+function readReply(origin: string, status: number, reply: Reply | undefined): PurgedChannel | undefined {
+  // A problem repeats the status of its response.
+  const isPennant = reply !== undefined && (status === 200 || reply.status === status);
+  if (isPennant && status === 200) return reply;
+  if (isPennant && status === 404) return undefined;
+  if (isPennant && status >= 500) {
+    throw new CommandFailure(`The running service at ${origin} could not purge. ${reply.detail}`);
+  }
+  const what = isPennant && status === 409 ? 'a service with another DATA_DIR' : 'another program';
+  throw new CommandFailure(
+    `At ${origin} is ${what}. Nothing was removed. Give the settings of the service: --env-file FILE, --data-dir DIR.`,
+  );
+}
+
+/** The private listener on this machine. `undefined`: there is none. */
+function consoleOrigin({ dataDir, consoleHost, consolePort }: Config): string | undefined {
+  // The environment of the command may lack the service's port.
+  const port = findRunningService(dataDir)?.ports.CONSOLE_PORT ?? consolePort;
+  if (port === 0) return undefined;
+  const host = consoleHost === '0.0.0.0' ? '127.0.0.1' : consoleHost === '::' ? '::1' : consoleHost;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

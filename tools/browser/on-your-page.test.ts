@@ -45,7 +45,7 @@ async function loadImage(url: string) {
 }
 
 test('every example has a language that is tested below', () => {
-  const tested = ['html', 'js', 'json', 'md', 'yaml', 'sh'];
+  const tested = ['diff', 'html', 'js', 'json', 'md', 'yaml', 'sh'];
   expect(BLOCKS.length).toBeGreaterThan(12);
   expect(BLOCKS.filter(({ language }) => !tested.includes(language))).toEqual([]);
 });
@@ -214,6 +214,12 @@ describe('other programs', () => {
     return [...markdown.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, url = '']) => url);
   }
 
+  test('the retired badge of shields.io works with the other host', async () => {
+    const [before = '', after = ''] = imagesIn(blockWith(DOCUMENT, 'img.shields.io/youtube', 'diff'));
+    expect(after).toBe(before.replace('img.shields.io', 'img.example.org'));
+    expect(await (await fetch(onInstance(after))).text()).toContain('<title>Subscribers: 1.28M</title>');
+  });
+
   test('GitHub finds the image and the badges', async () => {
     const [image = '', ...badges] = imagesIn(onInstance(blockWith(DOCUMENT, '.svg?style=flat-square')));
     expect(await loadImage(image)).toMatchObject({ format: 'jpeg', width: 830 });
@@ -225,7 +231,7 @@ describe('other programs', () => {
   });
 
   test('shields.io finds the count of its badge', async () => {
-    const [url = ''] = imagesIn(blockWith(DOCUMENT, 'img.shields.io'));
+    const [url = ''] = imagesIn(blockWith(DOCUMENT, 'img.shields.io/endpoint'));
     const badge = new URL(url);
     expect(badge.origin + badge.pathname).toBe('https://img.shields.io/endpoint');
     const count = await fetch(onInstance(badge.searchParams.get('url') ?? ''));

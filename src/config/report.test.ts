@@ -53,7 +53,16 @@ describe('a warning', () => {
   });
 
   test('is not given for variables of other programs', () => {
-    const env = { PATH: '/bin', HOME: '/', HOSTNAME: 'a', HOSTTYPE: 'b', LOGNAME: 'c', TERM: 'x', npm_config_port: '1', PENNANT_PORT: 'tcp://1' };
+    const env = {
+      PATH: '/bin',
+      HOME: '/',
+      HOSTNAME: 'a',
+      HOSTTYPE: 'b',
+      LOGNAME: 'c',
+      TERM: 'x',
+      npm_config_port: '1',
+      PENNANT_PORT: 'tcp://1',
+    };
     expect(warnings(env)).toEqual([]);
     expect(warnings({}, ['NODE_ENV', 'TZ', 'PORT', 'YOUTUBE_API_KEY_FILE'])).toEqual([]);
   });

@@ -74,7 +74,9 @@ export function findSettingWarnings({ trustProxy, baseUrls, contact, rateLimitOv
     warnings.push('TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host');
   }
   if (baseUrls.length > 0 && contact === undefined) {
-    warnings.push('BASE_URL is set without CONTACT: responses do not say whom to ask for a higher limit or a take-down');
+    warnings.push(
+      'BASE_URL is set without CONTACT: responses do not say whom to ask for a higher limit or a take-down',
+    );
   }
   const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
     limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],

@@ -83,6 +83,23 @@ describe.skipIf(!hasBrowser)('pages', () => {
     await expect.poll(() => isShown(page)).toBe(true);
   });
 
+  /** All examples with an image of the instance, also those that another test runs. */
+  const withImages = [DOCUMENT, 'README.md']
+    .flatMap((name) => readDocument(name).blocks)
+    .filter(({ language, text }) => language === 'html' && /<img[^>]* src="http/.test(text))
+    .flatMap((block) => [390, 1000, 1600].map((width) => [nameOf(block), width, block.text] as const));
+
+  test.each(withImages)('%s is drawn in its own ratio in a window of %i pixels', async (_name, width, html) => {
+    const { page } = await open(`<!doctype html><style>body { margin: 0 }</style>${onInstance(html)}`, width);
+    await expect.poll(() => isShown(page)).toBe(true);
+    const { natural, drawn, drawnWidth } = (await page.evaluate(`(() => {
+      const { naturalWidth, naturalHeight, width, height } = document.images[0];
+      return { natural: naturalWidth / naturalHeight, drawn: width / height, drawnWidth: width };
+    })()`)) as { natural: number; drawn: number; drawnWidth: number };
+    expect(Math.abs(drawn / natural - 1)).toBeLessThan(0.02);
+    if (html.includes('<picture>')) expect(drawnWidth).toBeLessThanOrEqual(width);
+  });
+
   test('a list shows the data of many channels, and the reason why one is missing', async () => {
     const { page, asked } = await open(onInstance(blockWith(DOCUMENT, 'api/channels', 'html')));
     await expect

@@ -192,11 +192,17 @@ const SECTIONS: readonly Section[] = [
   { title: 'Search', paths: ['/api/search'], examples: [{ url: '/api/search?q=saltmarrow&limit=1' }] },
   {
     title: 'Badges',
-    paths: ['/api/badge/{identifier}', '/api/badge/{identifier}.svg'],
-    examples: [
-      { url: '/api/badge/@pennantsample?metric=views' },
-      { url: '/api/badge/@pennantsample.svg?style=flat-square&label=on%20YouTube', isHead: true },
+    paths: [
+      '/api/badge/{identifier}.svg',
+      '/youtube/channel/subscribers/{identifier}',
+      '/youtube/channel/views/{identifier}',
     ],
+    examples: [{ url: '/api/badge/@pennantsample.svg?style=flat-square&label=on%20YouTube', isHead: true }],
+  },
+  {
+    title: 'Counts for badges',
+    paths: ['/api/badge/{identifier}'],
+    examples: [{ url: '/api/badge/@pennantsample?metric=views' }],
   },
   { title: 'The service', paths: ['/', '/problems', '/openapi.json', '/favicon.ico'], examples: [] },
 ];

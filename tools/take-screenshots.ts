@@ -48,7 +48,7 @@ const CONSOLE_PAGE: Shot = {
 const RESPONSES = {
   'banner.webp': '/@saltmarrowkitchen/mobile.webp?width=640',
   'avatar.webp': '/@saltmarrowkitchen/avatar.webp?width=176',
-  'badge.svg': '/api/badge/@saltmarrowkitchen.svg?style=flat-square',
+  'badge.svg': '/api/badge/@saltmarrowkitchen.svg?style=social&logo=youtube',
 };
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });

@@ -43,13 +43,26 @@ describe('a warning', () => {
     ['BLOCKED_CHANNELZ', 'BLOCKED_CHANNELS'],
     ['TRUST_RPOXY', 'TRUST_PROXY'],
     ['Redis_Url', 'REDIS_URL'],
+    ['RATELIMIT', 'RATE_LIMIT'],
+    ['RATELIMITOVERRIDES', 'RATE_LIMIT_OVERRIDES'],
+    ['rate-limit-override', 'RATE_LIMIT_OVERRIDES'],
+    ['YOUTUBEAPIKEY', 'YOUTUBE_API_KEY'],
     ['REDIS_URL_FILES', 'REDIS_URL_FILE'],
   ])('names %s in the environment, which is close to %s', (name, near) => {
     expect(warnings({ [name]: 'x' })).toEqual([`environment: ${name} is not a setting; did you mean ${near}?`]);
   });
 
   test('is not given for variables of other programs', () => {
-    const env = { PATH: '/bin', HOME: '/', HOSTNAME: 'a', TERM: 'x', npm_config_port: '1', PENNANT_PORT: 'tcp://1' };
+    const env = {
+      PATH: '/bin',
+      HOME: '/',
+      HOSTNAME: 'a',
+      HOSTTYPE: 'b',
+      LOGNAME: 'c',
+      TERM: 'x',
+      npm_config_port: '1',
+      PENNANT_PORT: 'tcp://1',
+    };
     expect(warnings(env)).toEqual([]);
     expect(warnings({}, ['NODE_ENV', 'TZ', 'PORT', 'YOUTUBE_API_KEY_FILE'])).toEqual([]);
   });

@@ -68,17 +68,25 @@ export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): str
 }
 
 /** Warnings about valid settings that probably do not do what the operator wants. */
-export function findSettingWarnings({ trustProxy, baseUrls, rateLimitOverrides }: Config): string[] {
+export function findSettingWarnings({ trustProxy, baseUrls, contact, rateLimitOverrides }: Config): string[] {
+  const warnings: string[] = [];
   if (trustProxy.length > 0 && baseUrls.length === 0) {
-    return ['TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host'];
+    warnings.push('TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host');
+  }
+  if (baseUrls.length > 0 && contact === undefined) {
+    warnings.push(
+      'BASE_URL is set without CONTACT: responses do not say whom to ask for a higher limit or a take-down',
+    );
   }
   const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
     limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],
   );
-  if (trustProxy.length > 0 || unlimited.length === 0) return [];
-  return [
-    `RATE_LIMIT_OVERRIDES has ${unlimited.join(', ')}=unlimited and TRUST_PROXY is not set: behind a proxy at such an address, no client has a limit`,
-  ];
+  if (trustProxy.length === 0 && unlimited.length > 0) {
+    warnings.push(
+      `RATE_LIMIT_OVERRIDES has ${unlimited.join(', ')}=unlimited and TRUST_PROXY is not set: behind a proxy at such an address, no client has a limit`,
+    );
+  }
+  return warnings;
 }
 
 /** Names that are probably misspelled, and lines of `.env` that have no effect. */
@@ -107,8 +115,16 @@ function describeUnknown(name: string): string {
   return `${name} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
+/** The setting whose name has one other character, with or without regard to `_` and `-`. */
 function findNearName(name: string): string | undefined {
-  return [...KNOWN_NAMES].find((known) => isOneEditApart(name.toUpperCase(), known));
+  const given = name.toUpperCase();
+  return [...KNOWN_NAMES].find(
+    (known) => isOneEditApart(given, known) || isOneEditApart(lettersOf(given), lettersOf(known)),
+  );
+}
+
+function lettersOf(name: string): string {
+  return name.replaceAll(/[_-]/g, '');
 }
 
 /** True if the texts are equal or differ by one added, missing, changed or swapped character. */

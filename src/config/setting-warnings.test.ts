@@ -15,6 +15,13 @@ describe('findSettingWarnings', () => {
     ]);
   });
 
+  it('warns about BASE_URL without CONTACT', () => {
+    expect(warningsFor({ BASE_URL: 'https://a.example' })).toEqual([
+      'BASE_URL is set without CONTACT: responses do not say whom to ask for a higher limit or a take-down',
+    ]);
+    expect(warningsFor({ BASE_URL: 'https://a.example', CONTACT: 'ops@a.example' })).toEqual([]);
+  });
+
   it.each(['127.0.0.0/8', '::1/128', '10.0.0.0/8', '192.168.1.7/32', 'fd00::/8', '100.64.0.0/10'])(
     'warns that %s without a limit removes the limit of all clients of a proxy there',
     (network) => {
@@ -25,7 +32,12 @@ describe('findSettingWarnings', () => {
   );
 
   it.each([
-    { RATE_LIMIT_OVERRIDES: '127.0.0.0/8=unlimited', TRUST_PROXY: '127.0.0.1/32', BASE_URL: 'https://a.example' },
+    {
+      RATE_LIMIT_OVERRIDES: '127.0.0.0/8=unlimited',
+      TRUST_PROXY: '127.0.0.1/32',
+      BASE_URL: 'https://a.example',
+      CONTACT: 'ops@a.example',
+    },
     { RATE_LIMIT_OVERRIDES: '127.0.0.0/8=1000/30' },
     { RATE_LIMIT_OVERRIDES: '203.0.113.0/24=unlimited' },
   ])('is empty for %o', (env) => {

@@ -47,6 +47,7 @@ test('lookups are counted by what was requested, and each outcome apart', () => 
       '/api/channels',
       '/api/badge/:identifier',
       '/api/badge/:identifier.svg',
+      '/youtube/channel/subscribers/:identifier',
     ],
     searches: ['/api/search'],
     images: ['/:identifier', '/:identifier/:variant', '/api/banner/:identifier', '/api/banner/:identifier/:variant'],
@@ -56,5 +57,5 @@ test('lookups are counted by what was requested, and each outcome apart', () => 
     for (const outcome of outcomes) lookups.inc({ route, outcome });
   }
   const each = (count: number) => Object.fromEntries(outcomes.map((outcome) => [outcome, count]));
-  expect(readTotals(metrics).lookups).toEqual({ records: each(7), searches: each(1), images: each(4) });
+  expect(readTotals(metrics).lookups).toEqual({ records: each(8), searches: each(1), images: each(4) });
 });

@@ -112,7 +112,7 @@ function requestOutcome(status: number): keyof typeof NO_REQUESTS {
 }
 
 /** A badge and a list of channels show records, too. */
-const RECORD_ROUTE = /^\/(?:(?:api\/)?(?:channel|c|user)|api\/badge)\/|^\/api\/channels$/;
+const RECORD_ROUTE = /^\/(?:(?:api\/)?(?:channel|c|user)|api\/badge|youtube\/channel)\/|^\/api\/channels$/;
 
 function lookupKind(route: string): keyof typeof NO_LOOKUPS {
   if (route === '/api/search') return 'searches';

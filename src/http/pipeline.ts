@@ -115,16 +115,32 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
     return response.complete?.() ?? response;
   }
 
-  return (context) => {
+  /** @throws the error, unless the endpoint responds to its own errors */
+  function recover(context: RequestContext, error: unknown): Promise<HttpResponse> {
+    const { endpoint, request } = context;
+    if (endpoint?.respondToError === undefined || request.method === 'OPTIONS') throw error;
+    return endpoint.respondToError(error, context).then((response) => applyConditions(context, response));
+  }
+
+  function run(context: RequestContext): HttpResponse | Promise<HttpResponse> {
     const { id, client, epoch, request, pathParameters } = context;
     const endpoint = context.endpoint as Endpoint;
     const path = endpoint.parsePath?.(pathParameters);
     if (request.method === 'OPTIONS') return PREFLIGHT;
-    const response = withRequest({ requestId: id, client, epoch }, () => {
+    return withRequest({ requestId: id, client, epoch }, () => {
       const described = endpoint.respond(path, context);
       if (!(described instanceof Promise)) return respond(context, described);
       return described.then((each) => respond(context, each));
     });
-    return response instanceof Promise ? inTime(response) : response;
+  }
+
+  return (context) => {
+    try {
+      const response = run(context);
+      if (!(response instanceof Promise)) return response;
+      return inTime(response).catch((error) => recover(context, error));
+    } catch (error) {
+      return recover(context, error);
+    }
   };
 }

@@ -23,8 +23,6 @@ const METRICS = [
 ];
 /** The first one is the default. */
 const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'];
-/** The value of the form's field for the default: the red of shields.io. */
-const USUAL_COLOR = '#e05d44';
 const TYPING_PAUSE_MS = 500;
 
 const SNIPPETS: readonly Snippet<BadgeSnippetInput>[] = [
@@ -44,6 +42,8 @@ const SNIPPETS: readonly Snippet<BadgeSnippetInput>[] = [
 /** A badge for a README: its options, the instance's image for them, and the snippets. */
 export function createBadge(root: HTMLElement, { api, budget, instance }: RequestDeps) {
   const form = find('#badge-options', HTMLFormElement, root);
+  // Its first value is the color of a badge without the parameter.
+  const colorField = find('#badge-color', HTMLInputElement, form);
   const preview = find('#badge-preview', HTMLImageElement, root);
   const region = createRegion({ notice: createNotice(find('#badge-notice', HTMLElement, root)), budget });
   const snippets = createSnippetBox<BadgeSnippetInput>(find('#badge-snippets', HTMLElement, root), {
@@ -79,12 +79,14 @@ export function createBadge(root: HTMLElement, { api, budget, instance }: Reques
   function badgeUrl({ record, base }: { record: ChannelRecord; base: string }) {
     const chosen = new FormData(form);
     const text = (name: string) => String(chosen.get(name)).trim();
-    const [metric, style, label, color] = [text('metric'), text('style'), text('label'), text('color')];
+    const [metric, style, label] = [text('metric'), text('style'), text('label')];
+    const [color, logo] = [text('color'), text('logo')];
     const url = new URL(`/api/badge/${nameInPath(record)}.svg`, base);
     if (metric !== METRICS[0]?.metric) url.searchParams.set('metric', metric);
     if (style !== STYLES[0]) url.searchParams.set('style', style);
     if (label !== '') url.searchParams.set('label', label);
-    if (color !== USUAL_COLOR) url.searchParams.set('color', color.slice(1));
+    if (color !== colorField.defaultValue) url.searchParams.set('color', color.slice(1));
+    if (logo !== '') url.searchParams.set('logo', logo);
     return { url: url.href, alt: label === '' ? metric : label };
   }
 

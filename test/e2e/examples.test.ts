@@ -27,13 +27,13 @@ async function start(env: Record<string, string>, lines: readonly string[] = [])
 }
 
 test.each([
-  ['the sample catalog', { SAMPLE_CATALOG: 'on' }, [], 8],
+  ['the sample catalog', { SAMPLE_CATALOG: 'on' }, [], 9],
   [
     'a catalog of its own',
     { SAMPLE_CATALOG: 'off' },
     // Without images there is no example of one.
     [catalogLine(1, { title: 'Été à la mer', customUrl: '@été', subscriberCount: '5' }), catalogLine(2)],
-    6,
+    7,
   ],
 ])('every example of an instance with %s works', async (_what, env, lines, count) => {
   const { service, paths } = await start({ SOURCES: 'catalog', ...env }, lines);
@@ -50,7 +50,7 @@ test.each([
   ['without a catalog', { SOURCES: 'youtube' }],
 ])('an instance %s shows no examples', async (_what, env) => {
   const { paths, channels, endpoints } = await start(env);
-  expect([paths, channels, endpoints]).toEqual([[], [], 8]);
+  expect([paths, channels, endpoints]).toEqual([[], [], 9]);
 });
 
 test('the playground begins with channels that the instance has, and never with a blocked one', async () => {

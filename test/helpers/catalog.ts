@@ -24,7 +24,7 @@ export async function writeImages(directory: string, images: Record<string, Buff
   return folder;
 }
 
-/** Imports lines as the command line does. @returns also its messages about refused lines */
+/** Imports lines as the command line does. @returns also its messages about lines */
 export async function importLines(
   dataDir: string,
   lines: readonly string[],
@@ -33,9 +33,11 @@ export async function importLines(
 ) {
   const refusals: string[] = [];
   const input = Readable.from([Buffer.from(lines.join('\n'))]);
+  const warnings: string[] = [];
   const onRefused = (lineNumber: number, reason: string) => refusals.push(`line ${lineNumber}: ${reason}`);
+  const onWarning = (lineNumber: number, warning: string) => warnings.push(`line ${lineNumber}: ${warning}`);
   const summary = await withWriter(catalogPaths(dataDir), (writer) =>
-    importChannels(writer, input, { ...options, imagesFrom, onRefused }),
+    importChannels(writer, input, { ...options, imagesFrom, onRefused, onWarning }),
   );
-  return { ...summary, refusals };
+  return { ...summary, refusals, warnings };
 }

@@ -150,15 +150,19 @@ describe.skipIf(!findNginx())('an image', () => {
     expect((await ask(path)).headers.get('cache-status')).toMatch(/nginx; hit$/);
   });
 
-  test('of a badge is cached for the time that is left, and JSON is not', async () => {
+  test.each([
+    `/api/badge/${ID}.svg?metric=views`,
+    `/youtube/channel/views/${ID}?style=flat`,
+    `/youtube/channel/subscribers/${ID}.svg`,
+  ])('of a badge (%s) is cached for the time that is left, and JSON is not', async (path) => {
     let left = 1234;
     instances.handler = (request, response) => {
-      const contentType = request.url?.includes('.svg') ? 'image/svg+xml' : 'application/json; charset=utf-8';
+      const isImage = !request.url?.startsWith(`/api/badge/${ID}?`);
+      const contentType = isImage ? 'image/svg+xml' : 'application/json; charset=utf-8';
       response.writeHead(200, { 'content-type': contentType, 'cache-control': `public, max-age=${left}` });
       response.end('a badge');
       left -= 100;
     };
-    const path = `/api/badge/${ID}.svg?metric=views`;
     const ages = async (url: string) => (await ask(url)).headers.get('cache-control');
     expect([await ages(path), await ages(path)]).toEqual(['public, max-age=1234', 'public, max-age=1234']);
     const json = `/api/badge/${ID}?metric=views`;

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
-import { findNginx, useFakeInstances, useFront } from '../helpers/front.ts';
+import { findNginx, startFront, useFakeInstances, useFront } from '../helpers/front.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
 /* deploy/nginx.conf in a real nginx in front of three small servers: which requests reach which, and what comes back. */
@@ -37,12 +37,12 @@ describeWithNginx('the instance', () => {
     ['a user name', ['/user/Saltmarrow_1', '/api/channel/SALTMARROW_1?type=username'], ['/saltmarrow_1/tablet']],
     [
       'the channel of a badge',
-      [`/api/badge/${ID}`, `/api/badge/${ID}.svg?metric=views`],
-      [`/channel/${ID}`, `/${ID}/tv.avif`],
+      [`/api/badge/${ID}`, `/api/badge/${ID}.svg?metric=views`, `/youtube/channel/subscribers/${ID}.svg`],
+      [`/channel/${ID}`, `/${ID}/tv.avif`, `/youtube/channel/views/${ID}?style=flat`],
     ],
     [
       'the handle of a badge',
-      ['/api/badge/@Saltmarrow.svg', '/api/badge/saltmarrow?metric=videos'],
+      ['/api/badge/@Saltmarrow.svg', '/api/badge/saltmarrow?metric=videos', '/youtube/channel/views/saltmarrow.svg'],
       ['/@saltmarrow/tv'],
     ],
     [
@@ -94,6 +94,24 @@ describeWithNginx('the instance', () => {
       expect((await ask(`/channel/${ID}`)).status).toBe(status);
       expect(instances.received).toHaveLength(1);
     }
+  });
+});
+
+describeWithNginx('without an instance', () => {
+  test('a badge is grey, because pages and image proxies show no image with another status than 200', async () => {
+    const alone = await startFront([1, 2, 3]);
+    onTestFinished(() => alone.stop());
+    for (const path of [`/api/badge/${ID}.svg?style=flat`, `/youtube/channel/views/${ID}`]) {
+      const response = await fetch(alone.base + path);
+      expect(response.status).toBe(200);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'image/svg+xml',
+        'cache-control': 'public, max-age=60',
+        'content-security-policy': expect.stringContaining("default-src 'none'"),
+      });
+      expect(await response.text()).toContain('<title>YouTube: unavailable</title>');
+    }
+    expect((await fetch(`${alone.base}/api/badge/${ID}`)).status).toBe(503);
   });
 });
 

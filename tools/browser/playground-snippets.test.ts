@@ -192,7 +192,9 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     await page.getByLabel('Style').selectOption('for-the-badge');
     await page.getByLabel('Label').fill('a "b" ]');
     await page.getByLabel('Color').fill('#00ff00');
-    const path = '/api/badge/@pennantsample.svg?metric=videos&style=for-the-badge&label=a+%22b%22+%5D&color=00ff00';
+    await page.getByLabel('Logo').selectOption('youtube');
+    const path =
+      '/api/badge/@pennantsample.svg?metric=videos&style=for-the-badge&label=a+%22b%22+%5D&color=00ff00&logo=youtube';
     await expect.poll(() => asked.at(-1)).toBe(path);
     await expect.poll(() => preview.getAttribute('alt')).toBe('a "b" ]');
     const { data, info } = await sharp(await preview.screenshot())

@@ -40,7 +40,8 @@ Exit code: 0 the channel was added, 1 it was not, or fields or images are missin
       return false;
     }
     try {
-      const { record, isReplaced } = await store(config.dataDir, fetched, signal);
+      const { record, isReplaced, warnings } = await store(config.dataDir, fetched, signal);
+      for (const warning of warnings) stderr.write(`warning: ${printable(warning)}\n`);
       stdout.write(
         `${isReplaced ? 'Replaced' : 'Added'} ${record.channelId} (${printable(record.title)})${imagesOf(record)}.\n`,
       );
@@ -69,9 +70,10 @@ async function store(dataDir: string, fetched: FetchedChannel, signal: AbortSign
       const ref = channelIdRef(fetched.channel.channelId);
       const record = recordOf(fetched, await withReader(paths.database, (reader) => reader.findRecord(ref)));
       await requireWholeImages(record, { fromDir: folder, isWhole: decoder.isWhole });
-      const [outcome] = writer.putBatch([record], folder);
+      const warnings: string[] = [];
+      const [outcome] = writer.putBatch([record], folder, (_index, warning) => warnings.push(warning));
       if (outcome instanceof RecordRefusedError) throw outcome;
-      return { record, isReplaced: outcome === 'replaced' };
+      return { record, isReplaced: outcome === 'replaced', warnings };
     });
   } finally {
     await decoder.close();

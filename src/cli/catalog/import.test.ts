@@ -42,6 +42,14 @@ describe('catalog import', () => {
     expect(await titles()).toEqual(['Channel 1', 'Channel 2']);
   });
 
+  it('says once how to convert a file that has not one record per line', async () => {
+    const stdin = JSON.stringify([JSON.parse(catalogLine(1))], null, 2);
+    const { exitCode, stdout, stderr } = await runCatalog(dataDir, ['import', '-'], { stdin });
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^[^\n]*The file is a JSON array\. [^\n]*jq -c '\.\[\]'\n$/);
+    expect((await runCatalog(dataDir, ['import', '-'], { stdin: '' })).stderr).toContain('The file is empty.');
+  });
+
   it('mentions --images when the catalog does not have an image', async () => {
     const images = await writeImages(directory, { 'one.png': PNG });
     const stdin = catalogLine(1, { avatarFile: 'one.png' });
@@ -80,17 +88,17 @@ describe('catalog import --dry-run', () => {
     const tried = await runCatalog(dataDir, [...args, '--dry-run'], { stdin });
     expect(tried).toEqual({
       exitCode: 1,
-      stdout: 'Channels that would be added: 2, replaced: 1. Lines refused: 2. Nothing was changed.\n',
+      stdout: 'Channels that would be added: 3, replaced: 1. Lines refused: 1. Nothing was changed.\n',
       stderr:
         'line 3: avatarFile: no image.txt is not a JPEG, PNG, WebP, AVIF or GIF image\n' +
-        `line 5: customUrl: @Two belongs to the channel ${numberedChannelId(4)}\n`,
+        `line 5: warning: customUrl: @Two leads to the channel ${numberedChannelId(4)}, and is not stored for ${numberedChannelId(5)}\n`,
     });
     expect(await readFile(database)).toEqual(before);
     expect(existsSync(stored)).toBe(false);
     expect(await titles()).toEqual(['Channel 1']);
     const real = await runCatalog(dataDir, args, { stdin });
     expect([real.exitCode, real.stderr]).toEqual([tried.exitCode, tried.stderr]);
-    expect(real.stdout).toBe('Channels added: 2, replaced: 1. Lines refused: 2.\n');
+    expect(real.stdout).toBe('Channels added: 3, replaced: 1. Lines refused: 1.\n');
   });
 
   it('creates no catalog, and reports a damaged one with its file name', async () => {

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { parseConfig } from '../../config/settings.ts';
+import { printable } from '../../domain/printable.ts';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { withDryRun } from '../../sources/catalog/writer.ts';
@@ -24,7 +25,8 @@ export const importCommand = defineCommand({
   --images DIR        the folder of the images
   --dry-run           checks every line and image, and changes nothing
 
-An invalid line is reported with its number, field and reason; all other lines are imported. SIGINT and
+An invalid line is reported with its number, fields and reasons; all other lines are imported. Of two
+channels with the same handle or user name, the first one keeps it, and a warning says so. SIGINT and
 SIGTERM stop the import after the current record. Imported records stay; run the same command again to
 import the rest. A running service uses the new records from its next request on.
 Exit code: 0 all lines imported, 1 some lines rejected, 2 invalid arguments, 130 stopped by SIGINT, 143
@@ -49,6 +51,7 @@ stopped by SIGTERM.`,
         imagesFrom: images ?? paths.images,
         isWhole: decoder?.isWhole,
         onRefused: (lineNumber, reason) => progress.printAbove(`line ${lineNumber}: ${reason}`),
+        onWarning: (lineNumber, warning) => progress.printAbove(`line ${lineNumber}: warning: ${printable(warning)}`),
         onProgress: (bytesDone, { added, replaced }) => progress.show(bytesDone, `${added + replaced} channels`),
         signal,
       });

@@ -1,8 +1,7 @@
 import { FORMATS, formatRow } from '../../domain/formats.ts';
 import { VARIANTS } from '../../domain/variants.ts';
+import { BADGE_IMAGE_QUERY, BADGE_QUERY, RETIRED_BADGE_QUERY } from '../request/badge-parameters.ts';
 import {
-  BADGE_IMAGE_QUERY,
-  BADGE_QUERY,
   BATCH_QUERY,
   CHANNEL_QUERY,
   IMAGE_QUERY,
@@ -113,6 +112,30 @@ function image(id: string, summary: string, path: PathSchema): OperationSchema {
   return { id, tag: 'images', summary, description: IMAGE_DESCRIPTION, path, query, responses };
 }
 
+const BADGE_CACHING =
+  'Cached like the record, for at least five minutes. Image proxies such as GitHub’s show no image that has another ' +
+  'status than 200. So a badge shows an error in grey, with 200 and `max-age=60`: "not found", "unavailable", "not ' +
+  'available" (a take-down), "invalid color". Errors of any path (the rate limit, a method, malformed HTTP) are JSON.';
+
+const BADGE_IMAGE = success('badge image', { 'image/svg+xml': { schema: { type: 'string' } } }, [
+  ...LOOKED_UP_FIELDS,
+  'Content-Security-Policy',
+]);
+
+function retiredBadge(id: string, metric: string): OperationSchema {
+  return {
+    id: `${id}Badge`,
+    tag: 'images',
+    summary: `The ${metric} at the path of their badge at shields.io, which was retired`,
+    description:
+      'In a README, exchange the host. The default style is `social`, and this style has the logo. The identifier may ' +
+      `end in \`.svg\`. Other parameters of shields.io are ignored. ${BADGE_CACHING}`,
+    path: { identifier: IDENTIFIER },
+    query: RETIRED_BADGE_QUERY,
+    responses: responsesOf(BADGE_IMAGE),
+  };
+}
+
 /** Every path of the public listener. */
 export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
   '/': documentAs('Index', 'Index of the service', 'Endpoints with examples, limits and the operator’s contact.'),
@@ -177,18 +200,13 @@ export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
     id: 'BadgeImage',
     tag: 'images',
     summary: 'A count as the image of a badge',
-    description:
-      'The badge of shields.io as an SVG, for READMEs and pages. Cached like the record, for at least five minutes.',
+    description: `The badge of shields.io as an SVG, for READMEs and pages. ${BADGE_CACHING}`,
     path: { identifier: IDENTIFIER },
-    query: { ...BADGE_QUERY, ...BADGE_IMAGE_QUERY },
-    responses: responsesOf(
-      success('badge image', { 'image/svg+xml': { schema: { type: 'string' } } }, [
-        ...LOOKED_UP_FIELDS,
-        'Content-Security-Policy',
-      ]),
-      CHANNEL_ERRORS,
-    ),
+    query: BADGE_IMAGE_QUERY,
+    responses: responsesOf(BADGE_IMAGE),
   },
+  '/youtube/channel/subscribers/{identifier}': retiredBadge('Subscribers', 'subscribers'),
+  '/youtube/channel/views/{identifier}': retiredBadge('Views', 'views'),
   '/api/banner/{identifier}': image('Banner', 'A channel’s banner or avatar', { identifier: BANNER_IDENTIFIER }),
   '/api/banner/{identifier}/{variant}': image('BannerVariant', 'A crop of a channel’s banner, or its avatar', {
     identifier: IDENTIFIER,

@@ -60,7 +60,7 @@ export const HEADER_FIELDS = {
   ),
   'Content-Security-Policy': always(
     'A badge that is opened as a page may neither run scripts nor load anything.',
-    "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox",
   ),
   Vary: sometimes('On responses whose format follows `Accept`: a cache must store one response per format.', 'Accept'),
   'Retry-After': always('Seconds until the next attempt.', '12'),

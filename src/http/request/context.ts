@@ -56,7 +56,9 @@ export interface HttpResponse {
   /** Remaining freshness of all looked-up values that it was made from, in milliseconds. */
   readonly freshMs?: number | undefined;
   /** Why the response is a 5xx. A bug is `internal`, and its cause is whatever was thrown. */
-  readonly failure?: AppError;
+  readonly failure?: AppError | undefined;
+  /** What metrics and the log have instead of `status`: the status of an error that a badge shows with a 200. */
+  readonly countedStatus?: number | undefined;
   /** For `If-Modified-Since`. */
   readonly lastModifiedMs?: number;
   /** Encodes the body of an image. A client whose copy can still be used needs none. */
@@ -76,6 +78,8 @@ export interface Endpoint<Path = unknown> {
   parsePath?(parameters: PathParameters): Path;
   /** Reads the query and the header fields, and responds. */
   respond(path: Path, context: RequestContext): HttpResponse | Promise<HttpResponse>;
+  /** Responds to an error of this endpoint's own. Default: a problem response. */
+  respondToError?(error: unknown, context: RequestContext): Promise<HttpResponse>;
 }
 
 /**

@@ -100,7 +100,8 @@ function hintForPath(rawPath: string, query: string): string | undefined {
   if (isChannelIdOfOneCase(path.split('/', 1)[0] ?? '')) return CASE_NOTE.trim();
   if (isVideoPage(path, query)) return `That is a video: ${VIDEO}`;
   const note = path.includes('/') ? '' : identifierNote(path);
-  const request = findPastedPage(path) ?? findNearestEndpoint(path, query) ?? findNearestPage(path);
+  const request =
+    findPastedPage(path) ?? findNearestBadge(path) ?? findNearestEndpoint(path, query) ?? findNearestPage(path);
   if (request === undefined) return note.trim() || undefined;
   return `${didYouMean(request)}${note.includes('Did you mean') ? '' : note}`;
 }
@@ -116,6 +117,8 @@ const UP_TO_SITE = /^(?:.*?\/)??(?:(?:www|m|music)\.)?youtube\.com(?:\/|$)/is;
 
 function isVideoPage(path: string, query: string): boolean {
   if (/(?:^|\/)youtu\.be(?:\/|$)/i.test(path)) return true;
+  // A badge of shields.io
+  if (/^youtube\/(?:comments|likes|views)\/[\w-]{11}(?:\.svg)?$/.test(path)) return true;
   const page = path.replace(UP_TO_SITE, '');
   if (/^watch(?:\/|$)/.test(page)) return /[?&]v=/.test(query);
   return /^(?:shorts|live|embed|v)\/[\w-]{11}(?:\/|$)/.test(page);
@@ -132,6 +135,13 @@ function findPastedPage(path: string): string | undefined {
 
 function refsOfPage(page: string): ChannelRef[] {
   return channelRefsOf(`https://www.youtube.com/${page.split('/').map(encodeURIComponent).join('/')}`);
+}
+
+/** `youtube/channel/videos/ID`, `youtube/subscribers/ID`: almost a badge of shields.io. */
+function findNearestBadge(path: string): string | undefined {
+  const [, metric = '', name = ''] = /^youtube\/(?:channels?\/)?(subscriber|view|video)s?\/([^/]+)$/i.exec(path) ?? [];
+  const [ref] = refsOfBareIdentifier(name.replace(/\.svg$/i, ''));
+  return ref && `${requestOf('badge', ref)}.svg?metric=${metric.toLowerCase()}s`;
 }
 
 const MAX_SEARCH_CHARACTERS = 100;

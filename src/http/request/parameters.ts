@@ -26,12 +26,12 @@ export interface Parameter<Value = unknown> {
 
 /** The parameters of one endpoint by name. */
 export type Parameters = Readonly<Record<string, Parameter>>;
-type Values<Query extends Parameters> = {
+export type Values<Query extends Parameters> = {
   readonly [Name in keyof Query]: Query[Name] extends Parameter<infer Value> ? Value : never;
 };
 
 /** @param fallback what the endpoint uses without the parameter */
-function oneOf<const Name extends string>(
+export function oneOf<const Name extends string>(
   names: readonly Name[],
   description: string,
   example: NoInfer<Name>,
@@ -159,62 +159,6 @@ const BATCH_IDS: Parameter<readonly string[]> = {
 
 export const BATCH_QUERY = { ids: BATCH_IDS };
 
-export const BADGE_QUERY = {
-  metric: oneOf(['subscribers', 'views', 'videos'], 'The count that the badge shows.', 'views', 'subscribers'),
-};
-
-const MAX_LABEL_CODE_POINTS = 60;
-
-/** Neither control characters nor noncharacters, which XML forbids. */
-const LABEL: Parameter<string | undefined> = {
-  description: 'The text on the left. Default: the metric.',
-  example: 'on YouTube',
-  schema: { type: 'string', minLength: 1, maxLength: MAX_LABEL_CODE_POINTS },
-  expected: `a text of 1 to ${MAX_LABEL_CODE_POINTS} characters`,
-  isRequired: false,
-  read(text) {
-    const label = text.trim();
-    const isPrintable = !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(label);
-    return label !== '' && [...label].length <= MAX_LABEL_CODE_POINTS && isPrintable ? label : undefined;
-  },
-};
-
-/** The names that badge-maker documents (6.0.0). */
-const COLOR_NAMES = [
-  ...[
-    'brightgreen',
-    'green',
-    'yellow',
-    'yellowgreen',
-    'orange',
-    'red',
-    'blue',
-    'grey',
-    'gray',
-    'lightgrey',
-    'lightgray',
-  ],
-  ...['critical', 'important', 'success', 'informational', 'inactive'],
-];
-
-const BADGE_COLOR: Parameter<string | undefined> = {
-  description: 'The color on the right: a name of shields.io, or `RRGGBB` or `RGB` (hex, without `#`).',
-  example: 'blue',
-  schema: { type: 'string', pattern: `^(?:${COLOR_NAMES.join('|')}|[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$` },
-  expected: `${COLOR_NAMES.join(', ')}, RRGGBB or RGB (hex, without #)`,
-  isRequired: false,
-  read: (text) => (COLOR_NAMES.includes(text) || HEX_COLOR.test(text) ? text : undefined),
-};
-
-/** The parameters of a badge's image, besides those of its JSON. */
-export const BADGE_IMAGE_QUERY = {
-  style: oneOf(['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'], 'The design.', 'flat-square', 'flat'),
-  label: LABEL,
-  color: BADGE_COLOR,
-};
-
-export type BadgeAppearance = Values<typeof BADGE_IMAGE_QUERY>;
-
 /** Decoded names and values in their order. @param query with its question mark; may be empty */
 export function parseQuery(query: string): ParsedUrlQuery {
   return parse(query.slice(1), '&', '=', { maxKeys: 0 });
@@ -226,21 +170,33 @@ export function parseQuery(query: string): ParsedUrlQuery {
  * @throws AppError `invalid_parameter` naming the first parameter that is missing, empty, given twice or not allowed
  */
 export function readQuery<Query extends Parameters>(parameters: Query, raw: ParsedUrlQuery): Values<Query> {
-  const values: Record<string, unknown> = {};
-  for (const name in parameters) values[name] = readParameter(name, parameters[name] as Parameter, raw[name]);
+  const { values, invalid } = readValidQuery(parameters, raw);
+  if (invalid !== undefined) throw invalid.error;
   return values as Values<Query>;
 }
 
+/** The values of the parameters that are valid, and the first parameter that is not. */
+export function readValidQuery<Query extends Parameters>(parameters: Query, raw: ParsedUrlQuery) {
+  const values: Record<string, unknown> = {};
+  let invalid: { readonly name: string; readonly error: AppError } | undefined;
+  for (const name in parameters) {
+    const value = readParameter(name, parameters[name] as Parameter, raw[name]);
+    if (value instanceof AppError) invalid ??= { name, error: value };
+    else values[name] = value;
+  }
+  return { values: values as Partial<Values<Query>>, invalid };
+}
+
+/** The value, or why there is none. */
 function readParameter(name: string, parameter: Parameter, given: ParsedUrlQuery[string]): unknown {
   const { isRequired, isJoined = false, expected, read } = parameter;
   if (given === undefined && !isRequired) return undefined;
   if (Array.isArray(given) && !isJoined) {
-    throw new AppError('invalid_parameter', `The parameter "${name}" is given more than once. Give it once.`);
+    return new AppError('invalid_parameter', `The parameter "${name}" is given more than once. Give it once.`);
   }
   const raw = Array.isArray(given) ? given.join(',') : given;
-  const value = raw === undefined ? undefined : read(raw);
-  if (value === undefined) throw new AppError('invalid_parameter', `${faultOf(name, raw)}. Valid: ${expected}.`);
-  return value;
+  const value = raw === undefined || raw === '' ? undefined : read(raw);
+  return value ?? new AppError('invalid_parameter', `${faultOf(name, raw)}. Valid: ${expected}.`);
 }
 
 function faultOf(name: string, raw: string | undefined): string {

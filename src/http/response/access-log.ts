@@ -73,12 +73,12 @@ export function createAccessLog(options: AccessLogOptions, endpoints: readonly E
     report,
 
     /** The last step of a response. */
-    observe(context: RequestContext, { status, cache, failure }: HttpResponse): undefined {
+    observe(context: RequestContext, { status, countedStatus, cache, failure }: HttpResponse): undefined {
       const { span, endpoint, receivedAtMs, id, request, target, client } = context;
       if (span !== undefined) traceOutcome(span, cache, failure);
       report({
         route: endpoint?.url ?? NO_ROUTE,
-        status,
+        status: countedStatus ?? status,
         requestId: id,
         method: request.method ?? '',
         path: target.path + target.query,

@@ -15,10 +15,11 @@ const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refresh
 
 /** Returns the function that counts the responses of these routes. */
 export function createResponseMetrics(metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>, routes: string[]) {
-  const requests = metrics.createCounter('pennant_http_requests_total', 'Responses of the public listener.', [
-    'route',
-    'status',
-  ]);
+  const requests = metrics.createCounter(
+    'pennant_http_requests_total',
+    'Responses of the public listener. A badge that shows an error counts with the status of the error.',
+    ['route', 'status'],
+  );
   const lookups = metrics.createCounter('pennant_cache_lookups_total', 'Cache lookups, by outcome.', [
     'route',
     'outcome',

@@ -82,9 +82,9 @@ function isNamed(etag: string, ifNoneMatch: string): boolean {
 }
 
 /** Without the fields that describe the body (RFC 9110 section 15.4.5). */
-function notModified({ headers, cache }: HttpResponse): HttpResponse {
+function notModified({ headers, cache, countedStatus, failure }: HttpResponse): HttpResponse {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
-  return { status: 304, headers: Object.fromEntries(kept), cache };
+  return { status: 304, headers: Object.fromEntries(kept), cache, countedStatus, failure };
 }
 
 /**

@@ -1,20 +1,54 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import type { Channel } from '../../domain/channel.ts';
-import { AppError, type CacheOutcome } from '../../domain/errors.ts';
+import { AppError, type CacheOutcome, type ErrorCode, errorCodeOf } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
+import {
+  BADGE_IMAGE_QUERY,
+  BADGE_QUERY,
+  type BadgeAppearance,
+  type Metric,
+  RETIRED_BADGE_QUERY,
+} from '../request/badge-parameters.ts';
 import type { Endpoint, HttpResponse, PathParameters } from '../request/context.ts';
-import { BADGE_IMAGE_QUERY, BADGE_QUERY, type BadgeAppearance, parseQuery, readQuery } from '../request/parameters.ts';
+import { parseQuery, readQuery, readValidQuery } from '../request/parameters.ts';
+import { type Badge, drawBadge } from '../response/badge-image.ts';
+import { problemResponse } from '../response/problems.ts';
 import { cacheStatusFields, entityTag, keptForMs, publicFor } from '../response/response.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { parseBannerPath } from './banners.ts';
 
+type Refs = readonly ChannelRef[];
+
 /** A count of a channel: as JSON for an endpoint badge of shields.io, and as the badge's image. */
-export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint<readonly ChannelRef[]>[] {
-  async function load(refs: readonly ChannelRef[], query: ParsedUrlQuery) {
-    const { metric = 'subscribers' } = readQuery(BADGE_QUERY, query);
+export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint<Refs>[] {
+  async function load(refs: Refs, metric: Metric) {
     const { channel, outcome } = await channels.getChannel(refs);
     return { badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
+  }
+
+  /** A badge that never breaks a page: image proxies show nothing of a response with another status than 200. */
+  function image({ url, parsePath, read }: ImageOptions): Endpoint<Refs> {
+    return {
+      url,
+      parsePath,
+      async respond(refs, { target }) {
+        const { metric, appearance, invalid } = read(parseQuery(target.query));
+        if (invalid !== undefined) throw invalid.error;
+        const { badge, outcome, cacheMs } = await load(refs, metric);
+        const response = imageResponse(await drawBadge(badge, appearance), cacheMs, outcome);
+        return { ...response, freshMs: outcome.ttlMs };
+      },
+      async respondToError(error, context) {
+        const { metric, appearance, invalid } = read(parseQuery(context.target.query));
+        const message = messageOf(errorCodeOf(error), invalid?.name);
+        const isGrey = { color: undefined, labelColor: undefined };
+        const svg = await drawBadge({ label: metric, message, color: GREY }, { ...appearance, ...isGrey });
+        const { status: countedStatus, failure } = problemResponse(error, context);
+        const outcome = error instanceof AppError ? error.outcome : undefined;
+        return { ...imageResponse(svg, ERROR_CACHE_MS, outcome), freshMs: 0, countedStatus, failure };
+      },
+    };
   }
 
   return [
@@ -22,27 +56,58 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       url: '/api/badge/:identifier',
       parsePath: refsOf,
       async respond(refs, { target }) {
-        const { badge, outcome, cacheMs } = await load(refs, parseQuery(target.query));
+        const { metric = DEFAULT_METRIC } = readQuery(BADGE_QUERY, parseQuery(target.query));
+        const { badge, outcome, cacheMs } = await load(refs, metric);
         const cacheSeconds = Math.round(cacheMs / 1000);
         const body = JSON.stringify({ schemaVersion: 1, ...badge, isError: false, cacheSeconds });
         return jsonResponse(outcome, { body });
       },
     },
-    {
-      // After an @, only a final .svg is not part of the handle.
-      url: '/api/badge/:identifier.svg',
-      parsePath: refsOf,
-      async respond(refs, { target }) {
-        const query = parseQuery(target.query);
-        const appearance = readQuery(BADGE_IMAGE_QUERY, query);
-        const { badge, outcome, cacheMs } = await load(refs, query);
-        return imageResponse(outcome, await drawBadge(badge, appearance), cacheMs);
-      },
-    },
+    // After an @, only a final .svg is not part of the handle.
+    image({ url: '/api/badge/:identifier.svg', parsePath: refsOf, read: readImageQuery }),
+    ...RETIRED_METRICS.map((metric) =>
+      image({
+        url: `/youtube/channel/${metric}/:identifier`,
+        parsePath: ({ identifier }) => refsOf({ identifier: identifier?.replace(/\.svg$/, '') }),
+        read: (query) => readRetiredQuery(query, metric),
+      }),
+    ),
   ];
 }
 
-function refsOf({ identifier = '' }: PathParameters): readonly ChannelRef[] {
+interface ImageOptions {
+  readonly url: string;
+  readonly parsePath: (parameters: PathParameters) => Refs;
+  readonly read: (query: ParsedUrlQuery) => ImageQuery;
+}
+
+interface ImageQuery {
+  readonly metric: Metric;
+  /** What is valid in the request. */
+  readonly appearance: BadgeAppearance;
+  /** The first parameter that is not valid. */
+  readonly invalid: { readonly name: string; readonly error: AppError } | undefined;
+}
+
+const DEFAULT_METRIC = 'subscribers';
+
+function readImageQuery(query: ParsedUrlQuery): ImageQuery {
+  const { values, invalid } = readValidQuery(BADGE_IMAGE_QUERY, query);
+  const { metric = DEFAULT_METRIC, ...appearance } = values;
+  return { metric, appearance, invalid };
+}
+
+/** The metrics of the badges for channels that shields.io retired in August 2026 (badges/shields#12113). */
+const RETIRED_METRICS = ['subscribers', 'views'] as const;
+
+/** As shields.io drew them: `social`, with the logo in this style only. */
+function readRetiredQuery(query: ParsedUrlQuery, metric: Metric): ImageQuery {
+  const { values, invalid } = readValidQuery(RETIRED_BADGE_QUERY, query);
+  const { style = 'social', logo = style === 'social' ? 'youtube' : 'none', ...others } = values;
+  return { metric, appearance: { ...others, style, logo }, invalid };
+}
+
+function refsOf({ identifier = '' }: PathParameters): Refs {
   const [id = '', extension] = identifier.split('.', 2);
   if (extension === undefined || !isChannelId(id)) return parseBannerPath({ identifier }).refs;
   throw new AppError('invalid_parameter', 'A badge is an SVG image (/api/badge/{id}.svg) or JSON (no extension).');
@@ -59,36 +124,32 @@ const SHORT_COUNT = new Intl.NumberFormat('en', {
 
 /** shields.io raises a shorter time to this one. */
 const MIN_CACHE_MS = 300_000;
-
-interface Badge {
-  readonly label: string;
-  readonly message: string;
-  /** A color name of shields.io. */
-  readonly color: string;
-}
+const ERROR_CACHE_MS = 60_000;
+const GREY = 'lightgrey';
 
 /** Fields of the schema of shields.io/badges/endpoint-badge (seen 2026-11). */
-function badgeOf(channel: Channel, metric: keyof typeof FIELDS): Badge {
+function badgeOf(channel: Channel, metric: Metric): Badge {
   const count = channel[FIELDS[metric]];
-  if (count === null) return { label: metric, message: 'hidden', color: 'lightgrey' };
-  return { label: metric, message: SHORT_COUNT.format(BigInt(count)), color: 'red' };
+  if (count === null) return { label: metric, message: 'hidden', color: GREY };
+  // shields.io writes the SI prefix for a thousand.
+  return { label: metric, message: SHORT_COUNT.format(BigInt(count)).replace('K', 'k'), color: 'red' };
 }
 
-/** @returns an SVG. The library escapes texts. It is loaded for the first badge, because its table of text widths takes memory. */
-async function drawBadge({ label, message, color }: Badge, appearance: BadgeAppearance): Promise<string> {
-  const { makeBadge } = await import('badge-maker');
-  const { style = 'flat', label: ownLabel = label, color: ownColor = color } = appearance;
-  return makeBadge({ label: ownLabel, message, color: ownColor, style });
+/** @param invalidName of the parameter. Without one, the path is not valid */
+function messageOf(code: ErrorCode, invalidName = 'channel'): string {
+  if (code === 'invalid_parameter') return `invalid ${invalidName}`;
+  if (code === 'channel_not_found') return 'not found';
+  return code === 'channel_blocked' ? 'not available' : 'unavailable';
 }
 
-function imageResponse(outcome: CacheOutcome, body: string, cacheMs: number): HttpResponse {
+function imageResponse(body: string, cacheMs: number, outcome: CacheOutcome | undefined): HttpResponse {
   const headers = {
     'content-type': 'image/svg+xml',
     'cache-control': publicFor(cacheMs),
-    ...cacheStatusFields(outcome),
-    // An SVG that is opened as a page can run scripts. This one has none, and may not.
-    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    ...(outcome !== undefined && cacheStatusFields(outcome)),
+    // An SVG that is opened as a page can run scripts. This one has none, and may not. Its logo is a data URL.
+    'content-security-policy': "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox",
     etag: entityTag(body),
   };
-  return { status: 200, headers, body, cache: outcome.kind, freshMs: outcome.ttlMs };
+  return { status: 200, headers, body, cache: outcome?.kind };
 }

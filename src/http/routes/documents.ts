@@ -125,9 +125,14 @@ const ENDPOINTS: readonly IndexEntry[] = [
     exampleFor: ({ channelId }) => `/api/badge/${channelId}`,
   },
   {
-    path: '/api/badge/{identifier}.svg?metric=&style=&label=&color=',
+    path: '/api/badge/{identifier}.svg?metric=&style=&label=&color=&labelColor=&logo=&logoColor=',
     description: 'The same count as the image of a badge.',
     exampleFor: ({ channelId }) => `/api/badge/${channelId}.svg`,
+  },
+  {
+    path: '/youtube/channel/subscribers/{identifier}, /youtube/channel/views/{identifier}',
+    description: 'The image at the path that the badge had at shields.io.',
+    exampleFor: ({ channelId }) => `/youtube/channel/subscribers/${channelId}`,
   },
   {
     path: '/channel/{id}, /c/{name}, /user/{name}',

@@ -7,6 +7,7 @@ import { catalogLine, importLines, pngOf, writeImages } from '../../../test/help
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { channelIdRef, findHandle } from '../../domain/identifier.ts';
+import { NoNdjsonError } from './import.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
 import { parseRecord } from './record.ts';
 import { catalogPaths } from './schema.ts';
@@ -99,7 +100,7 @@ describe('an import', () => {
     expect(ask(dataDir, (reader) => [...reader.records()])).toEqual(before);
   });
 
-  it('refuses a handle or user name of another channel in any letter case', async () => {
+  it('leaves a handle or user name, in any letter case, with the channel that had it first, and warns', async () => {
     const dataDir = await createTemporaryDirectory();
     const report = await importLines(dataDir, [
       catalogLine(1, { customUrl: '@Höhe', username: 'Hoehe' }),
@@ -107,11 +108,45 @@ describe('an import', () => {
       catalogLine(3, { username: 'HOEHE' }),
       catalogLine(1, { customUrl: '@höhe', username: 'hoehe' }),
     ]);
-    expect(report.refusals).toEqual([
-      `line 2: customUrl: @HÖHE belongs to the channel ${numberedChannelId(1)}`,
-      `line 3: username: HOEHE belongs to the channel ${numberedChannelId(1)}`,
+    const [one, two, three] = [1, 2, 3].map(numberedChannelId);
+    expect(report.warnings).toEqual([
+      `line 2: customUrl: @HÖHE leads to the channel ${one}, and is not stored for ${two}`,
+      `line 3: username: HOEHE leads to the channel ${one}, and is not stored for ${three}`,
     ]);
-    expect(report).toMatchObject({ added: 1, replaced: 1 });
+    expect(report).toMatchObject({ added: 3, replaced: 1, refused: 0 });
+    const handle = findHandle('höhe');
+    expect(handle && ask(dataDir, (reader) => reader.findRecord(handle))?.channelId).toBe(one);
+    expect([recordOf(dataDir, 2)?.customUrl, recordOf(dataDir, 3)?.username]).toEqual([null, null]);
+    // The first channel gives the handle away.
+    await importLines(dataDir, [catalogLine(1), catalogLine(2, { customUrl: '@HÖHE' })]);
+    expect(handle && ask(dataDir, (reader) => reader.findRecord(handle))?.channelId).toBe(two);
+  });
+
+  it.each([
+    ['a JSON array', "jq -c '.[]'", [`[${catalogLine(1)},`, `${catalogLine(2)}]`]],
+    ['JSON on several lines', 'jq -c .', JSON.stringify(JSON.parse(catalogLine(1)), null, 2).split('\n')],
+    ['not JSON', 'docs/catalog.md', ['channelId,title', `${numberedChannelId(1)},One`]],
+    ['empty', 'one JSON object per line', ['', '  ', '']],
+  ])('of a file that is %s has one message, and imports nothing (%s)', async (what, advice, lines) => {
+    const dataDir = await createTemporaryDirectory();
+    const importing = importLines(dataDir, lines);
+    await expect(importing).rejects.toBeInstanceOf(NoNdjsonError);
+    await expect(importing).rejects.toThrow(what);
+    await expect(importing).rejects.toThrow(advice);
+    expect(ask(dataDir, (reader) => [...reader.records()])).toEqual([]);
+  });
+
+  it('reports all mistakes of a line', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const imagesFrom = await writeImages(dataDir, { 'a.png': pngOf('a') });
+    const { refusals } = await importLines(
+      dataDir,
+      [catalogLine(1, { country: 'nl', viewCount: 5, bannerfile: 'a.png', icon: 1 })],
+      imagesFrom,
+    );
+    expect(refusals).toEqual([
+      'line 1: bannerfile, icon: no such fields; country: must be a country code of two capital letters, got "nl"; viewCount: must be a decimal integer as a string, got 5',
+    ]);
   });
 
   it('leaves a channel unchanged when its new record or one of its new images is refused', async () => {

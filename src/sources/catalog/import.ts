@@ -3,10 +3,11 @@ import { createReadStream, existsSync, linkSync, readdirSync, rmSync } from 'nod
 import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { OperatorError } from '../../domain/errors.ts';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { createDraftFolder } from './drafts.ts';
 import { MissingImageError, requireWholeImage } from './images.ts';
-import { type CatalogRecord, parseRecord, RecordRefusedError } from './record.ts';
+import { type CatalogRecord, collectMistakes, parseRecord, RecordRefusedError } from './record.ts';
 import { CatalogUnusableError, catalogPaths } from './schema.ts';
 import { type CatalogWriter, withWriter } from './writer.ts';
 
@@ -34,21 +35,26 @@ export interface ImportOptions {
   readonly isWhole?: ((path: string) => Promise<boolean>) | undefined;
   /** Called for every rejected line, in the order of the file. */
   readonly onRefused?: (lineNumber: number, reason: string) => void;
+  /** Called for an imported line without one of its names. */
+  readonly onWarning?: (lineNumber: number, warning: string) => void;
   /** Called after every batch with the number of processed bytes. */
   readonly onProgress?: (bytesDone: number, summary: ImportSummary) => void;
   /** After an abort no further line is read. Lines that were read before are imported. */
   readonly signal?: AbortSignal;
 }
 
+/** The input is no NDJSON: nothing was imported. The message says how to convert it. */
+export class NoNdjsonError extends OperatorError {}
+
 /**
  * Imports NDJSON with one channel for each line. A rejected line changes nothing and does not stop the import.
  *
- * @throws CatalogUnusableError, and errors of reading the file; earlier batches stay imported
+ * @throws NoNdjsonError, CatalogUnusableError, and errors of reading the file; earlier batches stay imported
  */
 export async function importChannels(
   writer: CatalogWriter,
   input: Readable,
-  { imagesFrom, isWhole, onRefused = () => {}, onProgress = () => {}, signal }: ImportOptions,
+  { imagesFrom, isWhole, onRefused = () => {}, onWarning = () => {}, onProgress = () => {}, signal }: ImportOptions,
 ): Promise<ImportSummary> {
   const counts = { added: 0, replaced: 0, refused: 0, withoutImage: 0, lastLine: 0 };
   let batch: { readonly lineNumber: number; readonly record: CatalogRecord | RecordRefusedError }[] = [];
@@ -69,7 +75,11 @@ export async function importChannels(
 
   function flush(bytesDone: number): void {
     const records = batch.map(({ record }) => record);
-    for (const [index, outcome] of writer.putBatch(records, imagesFrom).entries()) {
+    const warnings: { readonly index: number; readonly warning: string }[] = [];
+    const outcomes = writer.putBatch(records, imagesFrom, (index, warning) => warnings.push({ index, warning }));
+    const warningsOf = Map.groupBy(warnings, ({ index }) => index);
+    for (const [index, outcome] of outcomes.entries()) {
+      for (const { warning } of warningsOf.get(index) ?? []) onWarning(batch[index]?.lineNumber ?? 0, warning);
       if (outcome instanceof RecordRefusedError) {
         counts.refused += 1;
         if (outcome instanceof MissingImageError) counts.withoutImage += 1;
@@ -87,6 +97,7 @@ export async function importChannels(
   let bytesDone = 0;
   try {
     for await (const line of readNdjsonLines(signal === undefined ? input : addAbortSignal(signal, input))) {
+      if (counts.lastLine === 0) requireNdjson(line);
       await take(line);
       counts.lastLine = line.number;
       bytesRead = line.endOffset;
@@ -102,17 +113,32 @@ export async function importChannels(
     // The signal destroys the input.
     if (!(error instanceof Error && error.name === 'AbortError')) throw error;
   }
+  if (counts.lastLine === 0 && !signal?.aborted) throw new NoNdjsonError(`The file is empty. ${ONE_PER_LINE}`);
   flush(bytesRead);
   return counts;
 }
 
-/** @throws RecordRefusedError if an image of the record is missing, damaged or incomplete */
+const ONE_PER_LINE = 'A file of channels has one JSON object per line';
+
+/** The first line tells files of other forms apart, which would have an error for every line. @throws NoNdjsonError */
+function requireNdjson({ content }: NdjsonLine): void {
+  const first = 'text' in content ? content.text.trim() : '';
+  if (first === '' || /^\{./.test(first)) return;
+  if (first === '{') throw new NoNdjsonError(`The file has its JSON on several lines. ${ONE_PER_LINE}: jq -c .`);
+  if (first.startsWith('[')) throw new NoNdjsonError(`The file is a JSON array. ${ONE_PER_LINE}: jq -c '.[]'`);
+  throw new NoNdjsonError(`The file is not JSON. ${ONE_PER_LINE} (docs/catalog.md)`);
+}
+
+/** @throws RecordRefusedError if images of the record are missing, damaged or incomplete */
 export async function requireWholeImages(
   { bannerFile, avatarFile }: CatalogRecord,
   check: Parameters<typeof requireWholeImage>[2],
 ): Promise<void> {
-  for (const [field, fileName] of Object.entries({ bannerFile, avatarFile }))
-    if (fileName !== null) await requireWholeImage(field, fileName, check);
+  const mistakes = collectMistakes();
+  for (const [field, fileName] of Object.entries({ bannerFile, avatarFile })) {
+    if (fileName !== null) await requireWholeImage(field, fileName, check).catch(mistakes.note);
+  }
+  mistakes.refuseIfAny();
 }
 
 /** Well above the longest record (record.ts bounds each field), and small in memory. */

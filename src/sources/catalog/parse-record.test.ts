@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseRecord, RecordRefusedError } from './record.ts';
 
@@ -24,6 +25,13 @@ describe('parseRecord', () => {
     const record = parseRecord(JSON.stringify(FULL));
     expect(record).toEqual(FULL);
     expect(Object.keys(record)).toEqual(Object.keys(FULL));
+  });
+
+  it('knows the fields that docs/catalog.md lists', () => {
+    const rows = readFileSync('docs/catalog.md', 'utf8').matchAll(/^\| (`[^|]+) \|/gm);
+    const listed = [...rows].flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
+    const ignored = ['bannerUrl', 'avatarUrl', 'bannerUrls'];
+    expect(listed.toSorted()).toEqual([...Object.keys(FULL), ...ignored].toSorted());
   });
 
   it('treats absent fields as unknown', () => {

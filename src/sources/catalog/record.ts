@@ -48,10 +48,31 @@ export function keysOf({ title, customUrl, username }: CatalogRecord) {
 
 /** Why a record is rejected. `field` names the position in it, `""` the whole record. */
 export class RecordRefusedError extends Error {
-  constructor(field: string, reason: string) {
-    super(printable(field === '' ? reason : `${field}: ${reason}`));
+  constructor(field: string, reason: string, maxCharacters?: number) {
+    super(printable(field === '' ? reason : `${field}: ${reason}`, maxCharacters));
     this.name = 'RecordRefusedError';
   }
+}
+
+/** Several mistakes of one record. */
+const MAX_MISTAKES_CHARACTERS = 2_000;
+
+/** Collects the reasons why parts of a record are rejected, and rejects it for all of them. */
+export function collectMistakes() {
+  const mistakes: RecordRefusedError[] = [];
+  return {
+    note(error: unknown): void {
+      if (!(error instanceof RecordRefusedError)) throw error;
+      mistakes.push(error);
+    },
+    /** @throws RecordRefusedError */
+    refuseIfAny(): void {
+      const [first, ...others] = mistakes;
+      if (first === undefined) return;
+      if (others.length === 0) throw first;
+      throw new RecordRefusedError('', mistakes.map(({ message }) => message).join('; '), MAX_MISTAKES_CHARACTERS);
+    },
+  };
 }
 
 const MAX_TITLE_CHARACTERS = 200;
@@ -99,12 +120,22 @@ const IGNORED_FIELDS = new Set(['bannerUrl', 'avatarUrl', 'bannerUrls']);
 /**
  * Reads one NDJSON line. Missing optional fields become `null`.
  *
- * @throws RecordRefusedError for the first mistake
+ * @throws RecordRefusedError that names the mistake of every field
  */
 export function parseRecord(line: string): CatalogRecord {
   const fields = readObject(parseJson(line), '');
-  refuseUnknownFields(fields, '', (name) => Object.hasOwn(READERS, name) || IGNORED_FIELDS.has(name));
-  const entries = Object.entries(READERS).map(([name, read]) => [name, read(fields[name], name)]);
+  const mistakes = collectMistakes();
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      mistakes.note(error);
+      return undefined;
+    }
+  };
+  attempt(() => refuseUnknownFields(fields, '', (name) => Object.hasOwn(READERS, name) || IGNORED_FIELDS.has(name)));
+  const entries = Object.entries(READERS).map(([name, read]) => [name, attempt(() => read(fields[name], name))]);
+  mistakes.refuseIfAny();
   return Object.fromEntries(entries) as CatalogRecord;
 }
 
@@ -123,9 +154,11 @@ function readObject(value: unknown, field: string): Fields {
 }
 
 function refuseUnknownFields(fields: Fields, parent: string, isKnown: (name: string) => boolean): void {
-  const unknownName = Object.keys(fields).find((name) => !isKnown(name));
-  if (unknownName !== undefined)
-    throw new RecordRefusedError(parent + printable(unknownName, MAX_SHOWN_CHARACTERS), 'no such field');
+  const unknown = Object.keys(fields).filter((name) => !isKnown(name));
+  if (unknown.length === 0) return;
+  const names = unknown.slice(0, MAX_SHOWN_NAMES).map((name) => parent + printable(name, MAX_SHOWN_CHARACTERS));
+  const others = unknown.length > MAX_SHOWN_NAMES ? ` and ${unknown.length - MAX_SHOWN_NAMES} more` : '';
+  throw new RecordRefusedError(names.join(', ') + others, unknown.length === 1 ? 'no such field' : 'no such fields');
 }
 
 function optional<T>(read: FieldReader<T>): FieldReader<T | null> {
@@ -189,6 +222,7 @@ function refusal(field: string, expected: string, value: unknown): RecordRefused
 }
 
 const MAX_SHOWN_CHARACTERS = 60;
+const MAX_SHOWN_NAMES = 5;
 
 /** Describes a value of the file. The content of lists and objects is left out, because `JSON` cannot write deep nesting. */
 function describe(value: unknown): string {

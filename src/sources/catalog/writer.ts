@@ -36,14 +36,19 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
   makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
 
-  function put(batch: Batch, record: CatalogRecord | RecordRefusedError, imagesFrom: string): Outcome {
-    if (record instanceof RecordRefusedError) return record;
+  function put(
+    batch: Batch,
+    given: CatalogRecord | RecordRefusedError,
+    imagesFrom: string,
+    warn: (warning: string) => void,
+  ): Outcome {
+    if (given instanceof RecordRefusedError) return given;
+    const record = batch.withoutForeignNames(given, warn);
     const place = (field: 'bannerFile' | 'avatarFile') => {
       const name = record[field];
       return name === null ? null : placeImage(field, name, imagesFrom, images);
     };
     try {
-      batch.refuseConflicts(record);
       return batch.put({ ...record, bannerFile: place('bannerFile'), avatarFile: place('avatarFile') });
     } catch (error) {
       if (error instanceof RecordRefusedError) return error;
@@ -66,9 +71,17 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
     /**
      * Adds records with their images, and replaces records with the same ID. The outcomes are in the order of the
      * records; that of a record that is refused already is its refusal. The whole batch becomes visible at once.
+     *
+     * @param onWarning called with the place of a record whose handle or user name leads to another channel
      */
-    putBatch: (records: readonly (CatalogRecord | RecordRefusedError)[], imagesFrom: string): Outcome[] =>
-      inTransaction((batch) => records.map((record) => put(batch, record, imagesFrom))),
+    putBatch: (
+      records: readonly (CatalogRecord | RecordRefusedError)[],
+      imagesFrom: string,
+      onWarning: (index: number, warning: string) => void = () => {},
+    ): Outcome[] =>
+      inTransaction((batch) =>
+        records.map((record, index) => put(batch, record, imagesFrom, (warning) => onWarning(index, warning))),
+      ),
     /** Removes a channel; false if there is none with this ID. */
     remove: (channelId: string): boolean => inTransaction((batch) => batch.remove(channelId)),
     /** Removes the images that no record names. */
@@ -203,15 +216,18 @@ function beginBatch(db: DatabaseSync) {
   }
 
   return {
-    /** @throws RecordRefusedError if the handle or user name belongs to another channel */
-    refuseConflicts(record: CatalogRecord): void {
+    /** A name leads to one channel: to the one that had it first. */
+    withoutForeignNames(record: CatalogRecord, warn: (warning: string) => void): CatalogRecord {
       const { handleKey, usernameKey } = keysOf(record);
       const keys = { customUrl: handleKey, username: usernameKey };
+      let kept = record;
       for (const field of ['customUrl', 'username'] as const) {
         const owner = selectOtherOwner[field].get(keys[field], record.channelId)?.channel_id;
         if (owner === undefined) continue;
-        throw new RecordRefusedError(field, `${record[field]} belongs to the channel ${owner}`);
+        warn(`${field}: ${record[field]} leads to the channel ${owner}, and is not stored for ${record.channelId}`);
+        kept = { ...kept, [field]: null };
       }
+      return kept;
     },
     /** @throws RecordRefusedError if there is no row left for the subscriber count */
     put(record: CatalogRecord): 'added' | 'replaced' {

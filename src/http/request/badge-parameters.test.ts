@@ -1,0 +1,45 @@
+import { makeBadge } from 'badge-maker';
+import { expect, test } from 'vitest';
+import { BADGE_IMAGE_QUERY, COLOR_NAMES } from './badge-parameters.ts';
+
+/** The color in which the library draws the right side. It draws what it does not know in its default. */
+function drawnColor(color: string): string | undefined {
+  const svg = makeBadge({ style: 'flat-square', label: 'a', message: 'b', color });
+  return /<rect x="\d+" width="\d+" height="20" fill="([^"]*)"/.exec(svg)?.[1];
+}
+
+test.each(COLOR_NAMES)('the color %s is the one that the library draws for the name', (name) => {
+  const color = BADGE_IMAGE_QUERY.color.read(name) ?? '';
+  expect(color).toBe(drawnColor(name));
+  if (name !== 'brightgreen' && name !== 'success') expect(color).not.toBe(drawnColor('no such color'));
+});
+
+test('every name of the library and of CSS is known', () => {
+  expect(COLOR_NAMES).toHaveLength(148 + 6);
+  expect(COLOR_NAMES).toEqual(expect.arrayContaining(['brightgreen', 'informational', 'rebeccapurple', 'lightgray']));
+});
+
+test.each([
+  ['FA0', '#fa0'],
+  ['#0A0B0C', '#0a0b0c'],
+  ['0a0b0c', '#0a0b0c'],
+])('%s is the color %s', (text, color) => {
+  expect(BADGE_IMAGE_QUERY.color.read(text)).toBe(color);
+});
+
+test.each([
+  '',
+  '#',
+  '12345',
+  '##fff',
+  'ffff',
+  '#ffff',
+  'url(x)',
+  'constructor',
+  '__proto__',
+  'Red',
+  ' red',
+  'no color',
+])('"%s" is no color', (text) => {
+  expect(BADGE_IMAGE_QUERY.color.read(text)).toBeUndefined();
+});

@@ -1,0 +1,189 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { TIME_LIMITS_MS } from '../../src/domain/time-limits.ts';
+import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
+import { createStub, ID } from '../helpers/fake-source.ts';
+
+/* A badge never breaks a page: GitHub's image proxy, and others, show nothing of a response with another status than 200. */
+
+const SAMPLE = 'UCPennantSample00000001A';
+
+async function start(options: TestAppOptions = {}) {
+  const service = await startTestApp(options);
+  onTestFinished(() => service.close());
+  return service;
+}
+
+const titleOf = (svg: string) => /<title>(.*?)<\/title>/.exec(svg)?.[1];
+const GREY = 'fill="#939393"';
+
+const PATHS = [
+  [`/api/badge/${SAMPLE}.svg`, 'subscribers'],
+  [`/youtube/channel/subscribers/${SAMPLE}`, 'subscribers'],
+  [`/youtube/channel/subscribers/${SAMPLE}.svg`, 'subscribers'],
+  [`/youtube/channel/views/${SAMPLE}`, 'views'],
+] as const;
+
+/** The title of a badge that shows an error. */
+async function read(service: TestApp, url: string): Promise<string | undefined> {
+  const { status, headers, text } = await service.get(url);
+  const { 'content-type': type, 'cache-control': cacheControl } = headers;
+  expect([url, status, type, cacheControl]).toEqual([url, 200, 'image/svg+xml', 'public, max-age=60']);
+  expect(headers['content-security-policy']).toContain("default-src 'none'");
+  expect(headers['retry-after']).toBeUndefined();
+  return titleOf(text);
+}
+
+test.each([
+  ['style=round', 'invalid style'],
+  ['color=12345', 'invalid color'],
+  ['color=url(x)', 'invalid color'],
+  ['color=Crimson', 'invalid color'],
+  ['color=constructor', 'invalid color'],
+  ['color=', 'invalid color'],
+  ['color=red&color=red', 'invalid color'],
+  ['labelColor=nocolor', 'invalid labelColor'],
+  ['logo=youtube&logoColor=%22/%3E', 'invalid logoColor'],
+  ['logo=', 'invalid logo'],
+  ['label=', 'invalid label'],
+  [`label=${'x'.repeat(61)}`, 'invalid label'],
+  ['label=a%07b', 'invalid label'],
+  ['label=on%20YouTube&color=nocolor&labelColor=1', 'invalid color'],
+])('a badge says which parameter is not valid: %s', async (query, message) => {
+  const service = await start();
+  for (const [path, metric] of PATHS) {
+    const label = query.includes('on%20YouTube') ? 'on YouTube' : metric;
+    expect((await read(service, `${path}?${query}`))?.toLowerCase()).toBe(`${label}: ${message}`.toLowerCase());
+  }
+});
+
+test.each<[message: string, what: string, options: TestAppOptions]>([
+  ['not found', 'no such channel', { sources: [createStub({ channel: 'channel_not_found' })] }],
+  ['not available', 'a take-down', { env: { BLOCKED_CHANNELS: SAMPLE } }],
+  ...(['upstream_unavailable', 'upstream_invalid', 'upstream_timeout', 'overloaded'] as const).map(
+    (channel) => ['unavailable', channel, { sources: [createStub({ channel })] }] as [string, string, TestAppOptions],
+  ),
+  ['unavailable', 'a bug', { sources: [createStub({ channel: new Error('oops') })] }],
+])('a badge is grey and says "%s" for %s', async (message, _what, options) => {
+  const service = await start(options);
+  for (const [path, metric] of PATHS) {
+    const url = `${path}?style=flat&color=blue&labelColor=white`;
+    expect(await read(service, url)).toBe(`${metric}: ${message}`);
+    const { text } = await service.get(url);
+    expect(text).toContain(GREY);
+    expect(text).not.toMatch(/fill="(?:#007ec6|white)"/);
+  }
+});
+
+test('a badge says that the time for it is over', async () => {
+  const service = await start({ sources: [createStub({ channel: 'hangs' })] });
+  const badge = service.get(`/api/badge/${SAMPLE}.svg`);
+  await service.clock.passTimer(TIME_LIMITS_MS.response);
+  const { status, text } = await badge;
+  expect([status, titleOf(text)]).toEqual([200, 'subscribers: unavailable']);
+});
+
+test.each([
+  '/api/badge/%20.svg',
+  `/api/badge/${SAMPLE}.png.svg`,
+  `/youtube/channel/subscribers/${SAMPLE}.json`,
+  `/youtube/channel/views/${'x'.repeat(99)}`,
+])('%s is of an invalid channel', async (path) => {
+  const { status, text } = await (await start()).get(path);
+  expect([status, titleOf(text)]).toEqual([200, expect.stringMatching(/: invalid channel$/)]);
+});
+
+test('a metric that is not valid is said', async () => {
+  const { status, text } = await (await start()).get(`/api/badge/${SAMPLE}.svg?metric=likes`);
+  expect([status, titleOf(text)]).toEqual([200, 'subscribers: invalid metric']);
+});
+
+test('a badge of a retired path shows its error in its own design, with the logo', async () => {
+  const { text } = await (await start()).get(`/youtube/channel/views/${SAMPLE}?color=nocolor`);
+  expect(titleOf(text)).toBe('Views: invalid color');
+  expect(text).toContain('<image');
+});
+
+test('HEAD has the same header section, a client’s copy is current, and a preflight has its own responses', async () => {
+  const service = await start();
+  const url = '/api/badge/@nobodyhasthisone.svg';
+  const { headers } = await service.get(url);
+  const head = await service.request({ url, method: 'HEAD' });
+  expect([head.status, head.text]).toEqual([200, '']);
+  expect(head.headers.etag).toBe(headers.etag);
+  const unchanged = await service.get(url, { 'if-none-match': headers.etag ?? '' });
+  expect([unchanged.status, unchanged.headers['cache-control']]).toEqual([304, 'public, max-age=60']);
+  expect((await service.request({ url, method: 'OPTIONS' })).status).toBe(204);
+  const invalid = await service.request({ url: '/api/badge/%20.svg', method: 'OPTIONS' });
+  expect([invalid.status, invalid.json().code]).toEqual([400, 'invalid_parameter']);
+});
+
+test('what concerns no badge is JSON: the rate limit, a method, malformed HTTP, another path', async () => {
+  const service = await start({ env: { RATE_LIMIT_OVERRIDES: '' } });
+  const path = `/youtube/channel/subscribers/${SAMPLE}.svg`;
+  const ask = async (url: string, method = 'GET') => {
+    const { status, headers } = await service.request({ url, method });
+    return [status, headers['content-type']];
+  };
+  expect(await ask(path, 'POST')).toEqual([405, 'application/problem+json']);
+  expect(await ask('/api/badge/a%2Fb.svg')).toEqual([400, 'application/problem+json']);
+  expect(await ask('/youtube/views/dQw4w9WgXcQ')).toEqual([404, 'application/problem+json']);
+  expect(await ask(`/youtube/channel/likes/${SAMPLE}`)).toEqual([404, 'application/problem+json']);
+  for (let at = 4; at < 10; at += 1) expect((await ask(path))[0]).toBe(200);
+  expect(await ask(path)).toEqual([429, 'application/problem+json']);
+});
+
+describe('metrics, the log and traces count the error, not the 200', () => {
+  async function startLogged(options: TestAppOptions) {
+    const lines: Record<string, unknown>[] = [];
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(JSON.parse(String(chunk)));
+        done();
+      },
+    });
+    const service = await start({ logger: pino({ level: 'info' }, destination), ...options });
+    const countOf = (route: string, status: number) =>
+      service.metric(`pennant_http_requests_total{route="${route}",status="${status}"}`);
+    return { service, lines, countOf };
+  }
+  const ROUTE = '/api/badge/:identifier.svg';
+
+  test('of a failure, also where the client’s copy is current and the micro-cache has nothing', async () => {
+    const { service, lines, countOf } = await startLogged({ sources: [createStub()], env: { ACCESS_LOG: 'on' } });
+    const { headers } = await service.get(`/api/badge/${ID}.svg`);
+    const again = await service.get(`/api/badge/${ID}.svg`, { 'if-none-match': headers.etag ?? '' });
+    expect(again.status).toBe(304);
+    expect([await countOf(ROUTE, 503), await countOf(ROUTE, 200), await countOf(ROUTE, 304)]).toEqual([
+      2,
+      undefined,
+      undefined,
+    ]);
+    expect(lines.filter(({ route }) => route === ROUTE)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ status: 503 })]),
+    );
+    expect(lines.filter(({ route, status }) => route === ROUTE && status !== 503)).toEqual([]);
+  });
+
+  test('of a bug, with its stack', async () => {
+    const { service, lines, countOf } = await startLogged({
+      sources: [createStub({ channel: new Error('oops') })],
+    });
+    await service.get(`/youtube/channel/views/${ID}`);
+    expect(await countOf('/youtube/channel/views/:identifier', 500)).toBe(1);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 50, err: expect.objectContaining({ message: 'oops' }) }),
+    );
+  });
+
+  test.each([
+    ['@nobodyhasthisone.svg', 404],
+    [`${SAMPLE}.svg?color=no`, 400],
+    ['UCPennantSample00000003A.svg', 451],
+  ])('of a mistake: %s is a %i', async (path, status) => {
+    const { service, countOf } = await startLogged({ env: { BLOCKED_CHANNELS: 'UCPennantSample00000003A' } });
+    for (let at = 0; at < 3; at += 1) await service.get(`/api/badge/${path}`);
+    expect([await countOf(ROUTE, status), await countOf(ROUTE, 200)]).toEqual([3, undefined]);
+  });
+});

@@ -1,0 +1,140 @@
+import { makeBadge } from 'badge-maker';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+
+/* The badges of shields.io for channels, at their own paths: in a README, only the host is exchanged. */
+
+const ID = 'UCPennantSample00000001A';
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+/** What shields.io drew, in the parameters of its library. */
+interface Drawn {
+  readonly style: 'flat' | 'flat-square' | 'plastic' | 'for-the-badge' | 'social';
+  /** Default: the metric. */
+  readonly label?: string;
+  /** Default: `red`. */
+  readonly color?: string;
+  readonly labelColor?: string;
+  /** The color of the logo. `undefined`: there is none. */
+  readonly logo?: string;
+}
+
+const SOCIAL = { style: 'social', logo: '#f00' } as const;
+const WIDE = { style: 'for-the-badge' } as const;
+const FLAT = { style: 'flat' } as const;
+const SQUARE = { style: 'flat-square' } as const;
+/** Of a logo without a color of its own, on a dark label. */
+const logo = 'whitesmoke';
+
+/** Query strings of READMEs on GitHub (seen 2026-11). */
+const SUBSCRIBERS: readonly (readonly [query: string, drawn: Drawn])[] = [
+  ['', SOCIAL],
+  ['?style=social', SOCIAL],
+  ['?color=red&style=social', SOCIAL],
+  ['?label=Subscribe', { ...SOCIAL, label: 'Subscribe' }],
+  ['?label=YouTube', { ...SOCIAL, label: 'YouTube' }],
+  ['?label=%40nikochan144', { ...SOCIAL, label: '@nikochan144' }],
+  ['?label=River%20Code&style=social', { ...SOCIAL, label: 'River Code' }],
+  ['?label=Suscriptores&style=social', { ...SOCIAL, label: 'Suscriptores' }],
+  ['?label=Follow%20%40AdamLuiTube&style=social', { ...SOCIAL, label: 'Follow @AdamLuiTube' }],
+  ['?style=social&label=YouTube%20%40powersync_', { ...SOCIAL, label: 'YouTube @powersync_' }],
+  ['?style=flat', FLAT],
+  ['?style=for-the-badge', WIDE],
+  ['?label=test&style=for-the-badge', { ...WIDE, label: 'test' }],
+  ['?label=YouTube&style=for-the-badge', { ...WIDE, label: 'YouTube' }],
+  ['?logo=youtube&label=Youtube&style=for-the-badge', { ...WIDE, logo, label: 'Youtube' }],
+  ['?color=red&label=YouTube&logo=youtube&style=for-the-badge', { ...WIDE, logo, label: 'YouTube' }],
+  ['?logoColor=red&logo=youtube&style=for-the-badge', { ...WIDE, logo: '#dd4343' }],
+  ['?style=for-the-badge&logo=youtube&logoColor=white&color=red', { ...WIDE, logo: 'white' }],
+  [
+    '?label=YouTube&logo=Youtube&logoColor=%23DF5D44&style=for-the-badge',
+    { ...WIDE, logo: '#df5d44', label: 'YouTube' },
+  ],
+  [
+    '?style=for-the-badge&logo=youtube&logoColor=ffffff&label=YouTube&labelColor=%23fb1b20&color=%23e4e2e2',
+    { ...WIDE, logo: '#ffffff', label: 'YouTube', labelColor: '#fb1b20', color: '#e4e2e2' },
+  ],
+  [
+    '?style=for-the-badge&logo=youtube&logoColor=%23fb1b20&label=youtube&labelColor=%23161719&color=%23E4E2E2',
+    { ...WIDE, logo: '#fb1b20', label: 'youtube', labelColor: '#161719', color: '#e4e2e2' },
+  ],
+  [
+    '?color=%23E05D44&label=SUBSCRIBE&logo=video&logoColor=white&style=for-the-badge&labelColor=CE4630',
+    { ...WIDE, label: 'SUBSCRIBE', labelColor: '#ce4630', color: '#e05d44' },
+  ],
+  ['?style=flat&label=youtube&color=brightgreen', { ...FLAT, label: 'youtube', color: 'brightgreen' }],
+  [
+    '?style=flat&logo=youtube&logoColor=white&logoSize=auto&labelColor=FF0000&color=FF0000',
+    { ...FLAT, logo: 'white', labelColor: '#ff0000', color: '#ff0000' },
+  ],
+  [
+    '?style=flat-square&label=%20&logo=youtube&logoColor=ff2129&color=2d2d2d',
+    { ...SQUARE, logo: '#ff2129', label: '', color: '#2d2d2d' },
+  ],
+  [
+    '?style=flat-square&logo=youtube&logoColor=%23ff0000&labelColor=%230f0f0f&color=%23272727',
+    { ...SQUARE, logo: '#ff0000', labelColor: '#0f0f0f', color: '#272727' },
+  ],
+  [
+    '?color=FF5CB2&label=Subscribers&logo=Youtube&logoColor=3EC2FB&style=flat-square',
+    { ...SQUARE, logo: '#3ec2fb', label: 'Subscribers', color: '#ff5cb2' },
+  ],
+];
+
+const VIEWS: typeof SUBSCRIBERS = [
+  ['', SOCIAL],
+  ['?style=social', SOCIAL],
+  ['?label=YouTube&style=social', { ...SOCIAL, label: 'YouTube' }],
+  ['?logo=Youtube&style=for-the-badge', { ...WIDE, logo }],
+  ['?style=flat&label=YouTube%20views&logo=youtube', { ...FLAT, logo, label: 'YouTube views' }],
+  [
+    '?label=watch&logo=youtube&style=flat&color=brightgreen&logoColor=ff0000',
+    { ...FLAT, logo: '#ff0000', label: 'watch', color: 'brightgreen' },
+  ],
+  ['?style=plastic&logo=youtube', { style: 'plastic', logo }],
+  // Parameters of shields.io that mean nothing here, and one that means nothing there.
+  ['?cacheSeconds=3600&logoWidth=20&link=https://a.example&colorA=2E3440', SOCIAL],
+  ['?metric=videos', SOCIAL],
+];
+
+const LOGO = /href="data:image\/svg\+xml;base64,([^"]*)"/;
+
+/** The badge, with the color of its logo instead of the logo. */
+function withoutLogo(svg: string): string {
+  return svg.replace(LOGO, (_, encoded) => {
+    const [, fill] = /fill="([^"]*)"/.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+    return `href="${fill}"`;
+  });
+}
+
+describe.each(['', '.svg'])('with the extension "%s"', (extension) => {
+  test.each([
+    ...SUBSCRIBERS.map(([query, drawn]) => ['subscribers', '1.28M', query, drawn] as const),
+    ...VIEWS.map(([query, drawn]) => ['views', '96.3M', query, drawn] as const),
+  ])('%s: %s%s looks as at shields.io', async (metric, message, query, { logo: fill, ...drawn }) => {
+    const { status, headers, text } = await service.get(`/youtube/channel/${metric}/${ID}${extension}${query}`);
+    expect([status, headers['content-type']]).toEqual([200, 'image/svg+xml']);
+    const logoBase64 = fill === undefined ? {} : { logoBase64: fill };
+    expect(withoutLogo(text)).toBe(makeBadge({ label: metric, message, color: 'red', ...drawn, ...logoBase64 }));
+  });
+});
+
+test.each(['@pennantsample', '@pennantsample.svg', 'PennantSample'])(
+  '%s: a name leads to the channel, too',
+  async (name) => {
+    const { text } = await service.get(`/youtube/channel/subscribers/${name}`);
+    expect(text).toContain('<title>Subscribers: 1.28M</title>');
+  },
+);
+
+test('the badge is cached like every other one', async () => {
+  const path = `/youtube/channel/views/${ID}`;
+  const { headers } = await service.get(path);
+  expect(headers['cache-control']).toBe('public, max-age=3600');
+  expect((await service.get(path, { 'if-none-match': headers.etag ?? '' })).status).toBe(304);
+});

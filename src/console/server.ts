@@ -34,8 +34,6 @@ const BUILT = new URL('../../dist/', import.meta.url);
 const SITE = fileURLToPath(new URL('site', BUILT));
 const GALLERY = fileURLToPath(new URL('site/gallery', BUILT));
 const PAGE = fileURLToPath(new URL('console/page', BUILT));
-/** The files in `site/` that the console's page uses. */
-const SHARED_FILES = ['base.css', 'dom.js', 'numbers.js', 'pennant.svg'];
 /** Longer than the usual pause between two scrapes. */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -70,10 +68,8 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
     ['GET /state.json', () => ({ body: readState(options, startedAtMs, history) })],
     ['POST /purge', createPurgeHandler(purge, config.dataDir)],
-    // The paths are those of the files, because modules import each other by them.
-    ...staticRoutes('/console/page/', PAGE, PAGE_HEADERS),
-    ...staticRoutes('/site/', SITE, PAGE_HEADERS, SHARED_FILES),
-    ...staticRoutes('/', PAGE, PAGE_HEADERS, ['index.html']),
+    ...staticRoutes('/', PAGE, PAGE_HEADERS),
+    ...staticRoutes('/', SITE, PAGE_HEADERS, ['pennant.svg']),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
     ['GET /playground/config.json', (request) => ({ body: { instance: publicBase(request) } })],
     ['GET /playground/channels.json', async () => ({ body: { channels: await examples() } })],

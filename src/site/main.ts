@@ -4,7 +4,7 @@ import { createBudget } from './budget.ts';
 import { createBudgetMeter } from './budget-meter.ts';
 import { createCopyButton } from './copy.ts';
 import { element, find } from './dom.ts';
-import { createGallery, type ExampleChannel, loadChannels } from './gallery.ts';
+import { bundledImages, createGallery, type ExampleChannel, loadChannels } from './gallery.ts';
 import { createHero } from './hero.ts';
 import { describeFault, identify } from './identify.ts';
 import { createImagePanel } from './image-panel.ts';
@@ -166,7 +166,7 @@ function lookUp() {
   if (named === undefined) return searchFor(text);
   title.textContent = text;
   handle.textContent = 'Loading…';
-  shelf.show(undefined);
+  showDevices(undefined, text);
   showView('loading');
   void region.run({
     label: `Looking up ${text}.`,
@@ -184,6 +184,19 @@ function lookUp() {
     },
     retry: lookUp,
   });
+}
+
+/**
+ * Shows the devices before the images of the instance are there: a sample's have small copies of them.
+ *
+ * @param record `undefined`: it is being loaded
+ * @param name a handle or an ID
+ */
+function showDevices(record: ChannelRecord | undefined, name: string) {
+  const example = examples().find(({ handle, channelId }) => handle === name || channelId === name);
+  const bundled = example === undefined ? undefined : bundledImages(example.channelId);
+  shelf.show(record, bundled);
+  face.replaceChildren(...(bundled === undefined ? [] : [element('img', { src: bundled.avatar, alt: '' })]));
 }
 
 function forgetChannel() {
@@ -223,7 +236,7 @@ function showChannel(shown: ChannelRecord, signal: AbortSignal) {
   const bare = shown.avatarUrl === null ? 'This channel has no banner and no avatar.' : 'This channel has no banner.';
   shelfNote.textContent = shown.bannerUrl === null ? bare : '';
   const choice = chosenFor(shown);
-  shelf.show(shown);
+  showDevices(shown, shown.channelId);
   shelf.choose(choice.variant);
   panel.show(shown, choice);
   recordView.show(shown);

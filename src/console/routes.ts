@@ -71,8 +71,7 @@ export function staticRoutes(
     if (mediaType === undefined) return [];
     const body = readFileSync(join(directory, name));
     const sent = { ...headers, 'cache-control': 'no-cache' };
-    const handler =
-      PHOTOS.has(mediaType) ? fileHandler(body, mediaType, sent) : textHandler(body, mediaType, sent);
+    const handler = PHOTOS.has(mediaType) ? fileHandler(body, mediaType, sent) : textHandler(body, mediaType, sent);
     return [[`GET ${prefix}${name === 'index.html' ? '' : name}`, handler]];
   });
 }

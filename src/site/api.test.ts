@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.unstubAllGlobals());
 
-const api = () => createApi({ budget, onBudgetChange: () => undefined });
+const api = () => createApi({ budget, onBudgetChange: () => undefined, routeOf: (url) => ({ url, headers: {} }) });
 
 describe('a request of the playground', () => {
   test('returns the document, counts against the budget and is not sent again while it is fresh', async () => {

@@ -1,4 +1,5 @@
 import type { Budget } from './budget.ts';
+import type { Route } from './instance.ts';
 import { createRecentResponses, type ReceivedResponse } from './recent-responses.ts';
 
 export interface GetOptions {
@@ -55,8 +56,14 @@ export interface RequestDeps {
   readonly instance: () => string;
 }
 
+interface ApiDeps {
+  readonly budget: Budget;
+  readonly onBudgetChange: () => void;
+  readonly routeOf: (url: string) => Route;
+}
+
 /** Requests to one instance, counted against its budget. */
-export function createApi({ budget, onBudgetChange }: { budget: Budget; onBudgetChange: () => void }) {
+export function createApi({ budget, onBudgetChange, routeOf }: ApiDeps) {
   const recent = createRecentResponses(() => performance.now());
 
   /** @returns rejects with `Problem`, or the signal's reason */
@@ -77,12 +84,13 @@ export function createApi({ budget, onBudgetChange }: { budget: Budget; onBudget
     const timer = setTimeout(() => late.abort(noResponse()), MAX_RESPONSE_MS);
     const ended = AbortSignal.any(signal === undefined ? [late.signal] : [signal, late.signal]);
     const explain = (error: unknown) => explainFailure(error, ended);
+    const route = routeOf(url);
     let headers: Headers | undefined;
     try {
-      const response = await fetch(url, { headers: { accept }, signal: ended }).catch(explain);
+      const response = await fetch(route.url, { headers: { accept, ...route.headers }, signal: ended }).catch(explain);
       const body = await response.blob().catch(explain);
       const durationMs = performance.now() - startedAt;
-      const isFromBrowser = wasCached(url, startedAt);
+      const isFromBrowser = wasCached(route.url, startedAt);
       // A cached response has the rate limit of the time when it was sent.
       if (!isFromBrowser) headers = response.headers;
       if (!response.ok) throw await problemOf(response, body);

@@ -4,7 +4,7 @@ import { createBudget } from './budget.ts';
 import { createBudgetMeter } from './budget-meter.ts';
 import { createCopyButton } from './copy.ts';
 import { element, find } from './dom.ts';
-import { bundledImages, createGallery, type ExampleChannel, loadChannels } from './gallery.ts';
+import { type BundledImages, bundledImages, createGallery, type ExampleChannel, loadChannels } from './gallery.ts';
 import { createHero } from './hero.ts';
 import { describeFault, identify } from './identify.ts';
 import { createImagePanel } from './image-panel.ts';
@@ -28,7 +28,7 @@ const SUGGESTIONS = 8;
 let state = readState(location.href);
 const budget = createBudget(() => performance.now());
 const meter = createBudgetMeter(find('#budget', HTMLElement), budget);
-const api = createApi({ budget, onBudgetChange: () => meter.update() });
+const api = createApi({ budget, onBudgetChange: () => meter.update(), routeOf: (url) => instance.routeOf(url) });
 const intro = find('.intro', HTMLElement);
 const galleryElement = find('#gallery', HTMLElement);
 const channelElement = find('#channel', HTMLElement);
@@ -87,6 +87,8 @@ const panel = createImagePanel(find('#image', HTMLElement), {
 });
 const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search, onSubmit: open });
 let record: ChannelRecord | undefined;
+/** Of the channel, until the instance has sent its images. */
+let bundled: BundledImages | undefined;
 
 find('#channel-actions', HTMLElement).append(createCopyButton('Copy link', () => location.href));
 
@@ -166,7 +168,9 @@ function lookUp() {
   if (named === undefined) return searchFor(text);
   title.textContent = text;
   handle.textContent = 'Loading…';
-  showDevices(undefined, text);
+  const example = examples().find((each) => each.handle === text || each.channelId === text);
+  bundled = example === undefined ? undefined : bundledImages(example.channelId);
+  showDevices(undefined);
   showView('loading');
   void region.run({
     label: `Looking up ${text}.`,
@@ -186,15 +190,8 @@ function lookUp() {
   });
 }
 
-/**
- * Shows the devices before the images of the instance are there: a sample's have small copies of them.
- *
- * @param record `undefined`: it is being loaded
- * @param name a handle or an ID
- */
-function showDevices(record: ChannelRecord | undefined, name: string) {
-  const example = examples().find(({ handle, channelId }) => handle === name || channelId === name);
-  const bundled = example === undefined ? undefined : bundledImages(example.channelId);
+/** Shows the devices before the images of the instance are there. @param record `undefined`: it is being loaded */
+function showDevices(record: ChannelRecord | undefined) {
   shelf.show(record, bundled);
   face.replaceChildren(...(bundled === undefined ? [] : [element('img', { src: bundled.avatar, alt: '' })]));
 }
@@ -236,7 +233,7 @@ function showChannel(shown: ChannelRecord, signal: AbortSignal) {
   const bare = shown.avatarUrl === null ? 'This channel has no banner and no avatar.' : 'This channel has no banner.';
   shelfNote.textContent = shown.bannerUrl === null ? bare : '';
   const choice = chosenFor(shown);
-  showDevices(shown, shown.channelId);
+  showDevices(shown);
   shelf.choose(choice.variant);
   panel.show(shown, choice);
   recordView.show(shown);

@@ -149,11 +149,12 @@ async function firstExample({ examples }: App): Promise<ExampleChannel | undefin
 }
 
 function greeting(
-  { host, baseUrls, consoleHost, consolePort }: Config,
+  { host, consoleHost, consolePort }: Config,
   service: App,
   example: ExampleChannel | undefined,
 ): string {
-  const base = baseUrls[0] ?? `http://localhost:${portOf(service.http)}`;
+  // Not BASE_URL, whose proxy may not be there yet.
+  const base = `http://${nameToOpen(host)}:${portOf(service.http)}`;
   const listens = `Pennant listens on ${host}:${portOf(service.http)}.`;
   const paths = example && [
     recordPathOf(example),
@@ -163,10 +164,14 @@ function greeting(
   const examples =
     paths === undefined ? `${listens}\n` : `${listens} Try:\n${paths.map((path) => `  ${base}${path}\n`).join('')}`;
   if (consolePort === 0) return examples;
-  // The private listener accepts its own address and names of this machine.
-  const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(consoleHost);
-  const name = isLocal ? 'localhost' : consoleHost.includes(':') ? `[${consoleHost}]` : consoleHost;
-  return `${examples}Playground: http://${name}:${portOf(service.console)}/playground/\n`;
+  const inside = `http://${nameToOpen(consoleHost)}:${portOf(service.console)}`;
+  return `${examples}Playground: ${inside}/playground/\nConsole: ${inside}/\n`;
+}
+
+/** The name of a listener in a URL. The private listener accepts its own address and names of this machine. */
+function nameToOpen(host: string): string {
+  if (['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(host)) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function portOf({ server }: Listener): number {

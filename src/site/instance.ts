@@ -121,8 +121,9 @@ function refuse(problem: string) {
   return { origin: undefined, problem };
 }
 
-function isLoopback(hostname: string) {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+/** Whether only this machine can reach the host. @param hostname as in a parsed URL */
+export function isLoopback(hostname: string) {
+  return /(?:^|\.)localhost$/.test(hostname) || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
 /**

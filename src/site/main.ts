@@ -72,6 +72,7 @@ const shelfImages = createShelfImages({
   ...deps,
   shelf,
   element: shelfElement,
+  notice: createNotice(find('#shelf-notice', HTMLElement)),
   onAvatar: (url) => face.replaceChildren(element('img', { src: url, alt: '' })),
 });
 const panel = createImagePanel(find('#image', HTMLElement), {
@@ -176,11 +177,19 @@ function lookUp() {
     label: `Looking up ${text}.`,
     verb: 'Look up',
     async load(options) {
-      const found = await api.getJson(`${instance.origin()}${named.path}`, options);
-      if (!isRecord(found)) throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+      const found = await api.getJson(`${instance.origin()}${named.path}`, options).catch((error: unknown) => {
+        if (named.kind === 'name' && error instanceof Problem && error.code === 'channel_not_found') return undefined;
+        throw error;
+      });
+      if (found !== undefined && !isRecord(found)) {
+        throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+      }
       return found;
     },
-    show: showChannel,
+    show(found: ChannelRecord | undefined, signal) {
+      if (found === undefined) searchFor(named.value, `There is no channel with the name “${named.value}”. `);
+      else showChannel(found, signal);
+    },
     fail({ code }) {
       showView('home');
       if (named.kind === 'id' || code !== 'channel_not_found') return [];
@@ -206,8 +215,8 @@ function forgetChannel() {
   shelf.choose(undefined);
 }
 
-/** Offers search results for a text that names no channel. */
-function searchFor(text: string) {
+/** Offers search results for a text that names no channel. @param reason a sentence before them */
+function searchFor(text: string, reason = '') {
   showView('home');
   const fault = describeFault(text);
   if (fault !== undefined) return region.say(fault);
@@ -217,9 +226,10 @@ function searchFor(text: string) {
     load: (options) => findChannels(text, options),
     show(hits) {
       searchBox.offer(hits);
-      region.say(hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.');
+      const found = hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.';
+      region.say(`${reason}${found}`);
     },
-    retry: () => searchFor(text),
+    retry: () => searchFor(text, reason),
   });
 }
 

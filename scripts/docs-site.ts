@@ -16,7 +16,6 @@ export async function apiPage(document: string): Promise<string> {
   <meta name="description" content="Every path, parameter, response and error of the HTTP API.">
   <title>Pennant HTTP API</title>
   <link rel="icon" href="pennant.svg" type="image/svg+xml">
-  <link rel="stylesheet" href="base.css">
   <link rel="stylesheet" href="api.css">
 </head>
 <body>

@@ -3,13 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { channelRefsOfName } from '../domain/identifier.ts';
 import { fields, parseJson } from '../lib/shape.ts';
 import { type Purge, PurgeFailed } from '../services/purge.ts';
+import { OWN_REQUEST_FIELD } from './own-requests.ts';
 import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts';
 
-/**
- * A page elsewhere can make a browser send a form here, but without a custom header field, because that needs a
- * preflight request, which this listener refuses.
- */
-const OWN_REQUEST_FIELD = 'x-pennant-console';
 const MAX_BODY_BYTES = 4_096;
 const isObject = fields<Record<string, unknown>>({});
 

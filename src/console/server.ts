@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
@@ -7,6 +7,7 @@ import { TEXT_CONTENT_TYPE } from '../lib/metrics/series.ts';
 import type { Examples } from '../services/examples.ts';
 import type { Purge } from '../services/purge.ts';
 import { startHistory } from './history.ts';
+import { isOwnRequest, OWN_REQUEST_FIELD } from './own-requests.ts';
 import { createPurgeHandler } from './purge-route.ts';
 import { type ConsoleHandler, type ConsoleResponse, pathOf, problem, sendResponse, staticRoutes } from './routes.ts';
 import { readConditions, readSample, readState, type ShownComponents } from './state.ts';
@@ -22,7 +23,10 @@ export interface ConsoleOptions extends ShownComponents {
   readonly purge: Purge;
   readonly examples: Examples;
   /** The public listener. */
-  readonly http: Listener;
+  readonly http: Listener & {
+    /** Responds as the public listener does, without a limit. The target is an absolute URL. */
+    readonly respondToOperator: (request: IncomingMessage, response: ServerResponse) => void;
+  };
   readonly responseWriter: ResponseWriter;
 }
 
@@ -34,8 +38,8 @@ const BUILT = new URL('../../dist/', import.meta.url);
 const SITE = fileURLToPath(new URL('site', BUILT));
 const GALLERY = fileURLToPath(new URL('site/gallery', BUILT));
 const PAGE = fileURLToPath(new URL('console/page', BUILT));
-/** The files in `site/` that the console's page uses. */
-const SHARED_FILES = ['base.css', 'dom.js', 'numbers.js', 'pennant.svg'];
+/** Paths of the public listener are below this one, for the playground of this listener. */
+const INSTANCE_PATH = '/playground/instance/';
 /** Longer than the usual pause between two scrapes. */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -70,12 +74,13 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
     ['GET /state.json', () => ({ body: readState(options, startedAtMs, history) })],
     ['POST /purge', createPurgeHandler(purge, config.dataDir)],
-    // The paths are those of the files, because modules import each other by them.
-    ...staticRoutes('/console/page/', PAGE, PAGE_HEADERS),
-    ...staticRoutes('/site/', SITE, PAGE_HEADERS, SHARED_FILES),
-    ...staticRoutes('/', PAGE, PAGE_HEADERS, ['index.html']),
+    ...staticRoutes('/', PAGE, PAGE_HEADERS),
+    ...staticRoutes('/', SITE, PAGE_HEADERS, ['pennant.svg']),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
-    ['GET /playground/config.json', (request) => ({ body: { instance: publicBase(request) } })],
+    [
+      'GET /playground/config.json',
+      (request) => ({ body: { instance: publicBase(request), requestPath: 'instance' } }),
+    ],
     ['GET /playground/channels.json', async () => ({ body: { channels: await examples() } })],
     ...staticRoutes('/playground/', SITE, PLAYGROUND_HEADERS),
     ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
@@ -100,9 +105,21 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     return path === '/healthz' || allowedNames.has(name) || (MACHINE_PATHS.has(path) && isAddress(name));
   }
 
+  /** True: the public listener's code responds. The request is the operator's if the page that sent it is one of this listener. */
+  function passOn(request: IncomingMessage, response: ServerResponse): boolean {
+    const { url = '' } = request;
+    if (!url.startsWith(INSTANCE_PATH) || !isAllowed(request) || !isOwnRequest(request)) return false;
+    request.url = publicBase(request) + url.slice(INSTANCE_PATH.length - 1);
+    http.respondToOperator(request, response);
+    return true;
+  }
+
   async function respond(request: IncomingMessage): Promise<ConsoleResponse> {
     if (!isAllowed(request)) {
       return problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');
+    }
+    if (pathOf(request).startsWith(INSTANCE_PATH)) {
+      return problem(403, `Only the playground of this listener may ask here, with the field ${OWN_REQUEST_FIELD}.`);
     }
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const handler = routes.get(`${method} ${pathOf(request)}`);
@@ -115,6 +132,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   }
 
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    if (passOn(request, response)) return;
     void respond(request)
       .catch(fail)
       .then((made) => response.destroyed || sendResponse(responseWriter, response, made));

@@ -1,4 +1,4 @@
-import type { ServerOptions } from 'node:http';
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -10,7 +10,7 @@ import type { ImageService } from '../services/images.ts';
 import type { SearchService } from '../services/search.ts';
 import { createConnections } from './connections.ts';
 import { createEndpointStep, createPipeline, createRouter } from './pipeline.ts';
-import { type ClientIdentification, createRateLimitStep } from './request/client.ts';
+import { type ClientIdentification, createRateLimitStep, OPERATOR_CLIENTS } from './request/client.ts';
 import { createContextFactory, type Endpoint, validate } from './request/context.ts';
 import { createRequestTracing } from './request/tracing.ts';
 import { createAccessLog } from './response/access-log.ts';
@@ -67,9 +67,17 @@ const SERVER_OPTIONS: ServerOptions = {
   requireHostHeader: false,
 };
 
+export interface PublicListener extends Listener {
+  /**
+   * Responds to a request of the operator that came another way. It has no limit, and its turns in the fair queue. Its target
+   * is an absolute URL, which begins with the base of the URLs in the response.
+   */
+  readonly respondToOperator: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
 /** The public listener. Every response is an image or JSON, whatever the request is. */
-export function createHttpServer(options: HttpServerOptions): Listener {
-  const { clock, epochs, holders, clients, responseWriter } = options;
+export function createHttpServer(options: HttpServerOptions): PublicListener {
+  const { clock, epochs, holders, clients, baseUrls, responseWriter } = options;
   const lifetime = { isClosing: false };
   const connections = createConnections({ clients });
   const rateLimit = createRateLimitStep(options);
@@ -79,39 +87,44 @@ export function createHttpServer(options: HttpServerOptions): Listener {
   const accessLog = createAccessLog(options, endpoints);
   holders.add('IPv6 addresses', clients.stats);
 
+  const tracing = createRequestTracing({ clients });
+  const handlers = [microCache.find, router.route, createEndpointStep({ clock })];
+  const send = createSend({ responseWriter });
+
   const pipeline = createPipeline({
+    createContext: createContextFactory({ clock, epochs, clients, baseUrls, lifetime, sliceOf: connections.sliceOf }),
+    tracing,
+    router,
+    /** Every request takes these steps, in this order, until one of them returns the response or throws. */
+    steps: [connections.refusing(rateLimit), connections.refusing(validate), ...handlers],
+    /** Every response passes these, in this order. */
+    responseSteps: [microCache.keep, connections.closeAfterRefusal, send, accessLog.observe],
+  });
+  const operatorPipeline = createPipeline({
     createContext: createContextFactory({
       clock,
       epochs,
-      clients,
-      baseUrls: options.baseUrls,
+      clients: OPERATOR_CLIENTS,
+      baseUrls,
       lifetime,
-      sliceOf: connections.sliceOf,
+      sliceOf: () => undefined,
     }),
-    tracing: createRequestTracing({ clients }),
+    tracing,
     router,
-    /** Every request takes these steps, in this order, until one of them returns the response or throws. */
-    steps: [
-      connections.refusing(rateLimit),
-      connections.refusing(validate),
-      microCache.find,
-      router.route,
-      createEndpointStep({ clock }),
-    ],
-    /** Every response passes these, in this order. */
-    responseSteps: [microCache.keep, connections.closeAfterRefusal, createSend({ responseWriter }), accessLog.observe],
+    steps: [validate, ...handlers],
+    responseSteps: [microCache.keep, send, accessLog.observe],
   });
   const { onParserError, onConnect } = createClientErrors({
     clients,
     rateLimit,
-    baseUrls: options.baseUrls,
+    baseUrls,
     accessLog,
     connections,
   });
   const onRequest = connections.receive(pipeline);
   const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);
-  return createListener(server, lifetime);
+  return { ...createListener(server, lifetime), respondToOperator: operatorPipeline };
 }
 
 /** Every path that is served. */

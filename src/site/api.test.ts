@@ -12,6 +12,7 @@ let respond: () => Promise<Response>;
 beforeEach(() => {
   budget = createBudget(() => 0);
   sent = 0;
+  vi.stubGlobal('navigator', { onLine: true });
   vi.stubGlobal('fetch', () => {
     sent += 1;
     return respond();
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.unstubAllGlobals());
 
-const api = () => createApi({ budget, onBudgetChange: () => undefined });
+const api = () => createApi({ budget, onBudgetChange: () => undefined, routeOf: (url) => ({ url, headers: {} }) });
 
 describe('a request of the playground', () => {
   test('returns the document, counts against the budget and is not sent again while it is fresh', async () => {
@@ -58,6 +59,25 @@ describe('a request of the playground', () => {
     respond = async () => new Response('<html>');
     await expect(api().getJson(URL)).rejects.toMatchObject({ code: 'unreadable' });
     respond = () => Promise.reject(new TypeError('fetch failed'));
-    await expect(api().get(URL)).rejects.toMatchObject({ status: 0, code: 'unreachable', canRetry: true });
+    await expect(api().get(URL)).rejects.toMatchObject({
+      status: 0,
+      code: 'unreachable',
+      message: 'img.pennant.example cannot be reached from this browser.',
+      canRetry: true,
+    });
+  });
+
+  test('tells a browser without a connection from an instance that does not respond', async () => {
+    vi.stubGlobal('navigator', { onLine: false });
+    respond = () => Promise.reject(new TypeError('fetch failed'));
+    await expect(api().get(URL)).rejects.toMatchObject({ status: 0, code: 'offline', canRetry: true });
+    const code = 'unreachable';
+    await expect(api().get('http://localhost:8080/')).rejects.toMatchObject({ code });
+  });
+
+  test('shows no settings of the operator', async () => {
+    const detail = 'No source responds. Start the service with SOURCES=catalog, or ask again. Asked at "a=b".';
+    respond = async () => Response.json({ code: 'upstream_unavailable', detail }, { status: 503 });
+    await expect(api().get(URL)).rejects.toMatchObject({ message: 'No source responds. Asked at "a=b".' });
   });
 });

@@ -1,4 +1,5 @@
 import type { Budget } from './budget.ts';
+import { isLoopback, type Route } from './instance.ts';
 import { createRecentResponses, type ReceivedResponse } from './recent-responses.ts';
 
 export interface GetOptions {
@@ -11,8 +12,10 @@ export interface GetOptions {
 /** Longer than an instance takes for any response. */
 const MAX_RESPONSE_MS = 20_000;
 
-/** A path that is of no use in the page, which has a button instead. */
+/** A path that is of no use in the page, which searches itself. */
 const SEARCH_ADVICE = / Search for it: \/api\/search\S+$/;
+/** In a sentence for operators, which visitors cannot follow. */
+const SETTING = /\b[A-Z_]{2,}=/;
 
 export const NO_PENNANT = 'This server is not a Pennant instance. Check the instance at the top.';
 
@@ -55,8 +58,14 @@ export interface RequestDeps {
   readonly instance: () => string;
 }
 
+interface ApiDeps {
+  readonly budget: Budget;
+  readonly onBudgetChange: () => void;
+  readonly routeOf: (url: string) => Route;
+}
+
 /** Requests to one instance, counted against its budget. */
-export function createApi({ budget, onBudgetChange }: { budget: Budget; onBudgetChange: () => void }) {
+export function createApi({ budget, onBudgetChange, routeOf }: ApiDeps) {
   const recent = createRecentResponses(() => performance.now());
 
   /** @returns rejects with `Problem`, or the signal's reason */
@@ -74,15 +83,22 @@ export function createApi({ budget, onBudgetChange }: { budget: Budget; onBudget
     const begunAtMs = budget.begin();
     const startedAt = performance.now();
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(noResponse()), MAX_RESPONSE_MS);
+    const route = routeOf(url);
+    const { host, hostname } = new URL(url);
+    const server = route.url === url ? host : 'This service';
+    const timer = setTimeout(() => late.abort(noResponse(server)), MAX_RESPONSE_MS);
     const ended = AbortSignal.any(signal === undefined ? [late.signal] : [signal, late.signal]);
-    const explain = (error: unknown) => explainFailure(error, ended);
+    const explain = (error: unknown): never => {
+      ended.throwIfAborted();
+      if (!(error instanceof TypeError)) throw error;
+      throw navigator.onLine || isLoopback(hostname) ? unreachable(server) : offline();
+    };
     let headers: Headers | undefined;
     try {
-      const response = await fetch(url, { headers: { accept }, signal: ended }).catch(explain);
+      const response = await fetch(route.url, { headers: { accept, ...route.headers }, signal: ended }).catch(explain);
       const body = await response.blob().catch(explain);
       const durationMs = performance.now() - startedAt;
-      const isFromBrowser = wasCached(url, startedAt);
+      const isFromBrowser = wasCached(route.url, startedAt);
       // A cached response has the rate limit of the time when it was sent.
       if (!isFromBrowser) headers = response.headers;
       if (!response.ok) throw await problemOf(response, body);
@@ -109,20 +125,18 @@ export function createApi({ budget, onBudgetChange }: { budget: Budget; onBudget
   };
 }
 
-function noResponse() {
-  const detail = `The instance did not respond within ${MAX_RESPONSE_MS / 1000} s.`;
+function noResponse(server: string) {
+  const detail = `${server} did not respond within ${MAX_RESPONSE_MS / 1000} s.`;
   return new Problem({ status: 0, code: 'unreachable', detail });
 }
 
-/** @param signal of the request */
-function explainFailure(error: unknown, signal: AbortSignal): never {
-  signal.throwIfAborted();
-  if (!(error instanceof TypeError)) throw error;
-  throw new Problem({
-    status: 0,
-    code: 'unreachable',
-    detail: 'The instance cannot be reached from this browser. Check its address and that it is running.',
-  });
+function unreachable(server: string) {
+  return new Problem({ status: 0, code: 'unreachable', detail: `${server} cannot be reached from this browser.` });
+}
+
+function offline() {
+  const detail = 'This browser has no connection. The page tries again when it is back.';
+  return new Problem({ status: 0, code: 'offline', detail });
 }
 
 function wasCached(url: string, sinceMs: number) {
@@ -135,7 +149,8 @@ async function problemOf(response: Response, body: Blob) {
   const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
   try {
     const { code, detail, requestId } = JSON.parse(await body.text());
-    const words = String(detail).replace(SEARCH_ADVICE, '');
+    const sentences = String(detail).replace(SEARCH_ADVICE, '').split('. ');
+    const words = sentences.filter((sentence) => !SETTING.test(sentence)).join('. ');
     return new Problem({ status: response.status, code, detail: words, requestId, retryAfterMs });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -28,14 +28,28 @@ export function createCopyButton(
   return button;
 }
 
-/** Browsers allow secure origins only to write the clipboard. Elsewhere the text is selected, so that it can be copied. */
+/** Without either way to the clipboard, the text is selected, so that it can be copied. */
 async function copyText(text: string, shownAt: HTMLElement | undefined) {
   try {
     await navigator.clipboard.writeText(text);
     return 'Copied';
   } catch {
+    if (copyByCommand(text)) return 'Copied';
     if (shownAt === undefined) return 'Copy the address above';
     getSelection()?.selectAllChildren(shownAt);
     return 'Press Ctrl+C to copy';
   }
+}
+
+/** The older way, because browsers offer the other one to secure origins only. */
+function copyByCommand(text: string) {
+  const focused = document.activeElement;
+  const field = element('textarea', { class: 'visually-hidden', 'aria-hidden': 'true' }) as HTMLTextAreaElement;
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isCopied;
 }

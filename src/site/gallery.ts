@@ -7,6 +7,12 @@ export interface ExampleChannel {
   readonly hasBanner: boolean;
 }
 
+/** Small copies, which cost no requests to the instance. */
+export interface BundledImages {
+  readonly banner: string | undefined;
+  readonly avatar: string;
+}
+
 /** Cards whose images are not loaded lazily while the gallery is on the screen. */
 const ON_FIRST_SCREEN = 4;
 const MAX_WAIT_MS = 20_000;
@@ -37,11 +43,11 @@ interface GalleryDeps {
 export function createGallery(list: HTMLElement, { channels, addressOf, onChoose }: GalleryDeps) {
   function card({ channelId, title, handle }: ExampleChannel, index: number) {
     const name = handle ?? channelId;
-    const sample = SAMPLES[channelId];
+    const bundled = bundledImages(channelId);
     const link = element(
       'a',
       { class: 'sample', href: addressOf(name) },
-      ...(sample === undefined ? [] : images(sample, index >= ON_FIRST_SCREEN || !list.checkVisibility())),
+      ...(bundled === undefined ? [] : images(bundled, index >= ON_FIRST_SCREEN || !list.checkVisibility())),
       element(
         'span',
         { class: 'sample-text' },
@@ -77,17 +83,19 @@ export async function loadChannels(): Promise<readonly ExampleChannel[]> {
   }
 }
 
-/** The address of a sample channel's banner in this page; `undefined` if the page has none. */
-export function bundledBanner(channelId: string) {
-  const { file, hasBanner = true } = SAMPLES[channelId] ?? { hasBanner: false };
-  return hasBanner ? `gallery/${file}.webp` : undefined;
+/** The addresses of a sample channel's images in this page; `undefined` for any other channel. */
+export function bundledImages(channelId: string): BundledImages | undefined {
+  const sample = SAMPLES[channelId];
+  if (sample === undefined) return undefined;
+  const { file, hasBanner = true } = sample;
+  return { banner: hasBanner ? `gallery/${file}.webp` : undefined, avatar: `gallery/${file}-avatar.webp` };
 }
 
-function images({ file, hasBanner = true }: { file: string; hasBanner?: boolean }, isLazy: boolean) {
-  const banner = hasBanner ? image(`gallery/${file}.webp`, 560, 315, isLazy) : 'No banner';
+function images({ banner, avatar }: BundledImages, isLazy: boolean) {
+  const shown = banner === undefined ? 'No banner' : image(banner, 560, 315, isLazy);
   return [
-    element('span', { class: 'sample-banner' }, banner),
-    element('span', { class: 'sample-face' }, image(`gallery/${file}-avatar.webp`, 96, 96, isLazy)),
+    element('span', { class: 'sample-banner' }, shown),
+    element('span', { class: 'sample-face' }, image(avatar, 96, 96, isLazy)),
   ];
 }
 

@@ -2,7 +2,7 @@ import { Problem, type RequestDeps } from './api.ts';
 import { createCopyButton } from './copy.ts';
 import { decodeImage } from './decode-image.ts';
 import { find } from './dom.ts';
-import { bundledBanner, type ExampleChannel } from './gallery.ts';
+import { bundledImages, type ExampleChannel } from './gallery.ts';
 import { BROWSER_ACCEPT, nameInPath } from './images.ts';
 import { createNotice } from './notice.ts';
 import { pauseFor, waitForBudget, whenSeen } from './patience.ts';
@@ -85,7 +85,7 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
       const name =
         channel === undefined ? WELL_KNOWN : nameInPath({ customUrl: channel.handle, channelId: channel.channelId });
       input.value = `${instance()}/${name}/tv`;
-      const bundled = channel === undefined ? undefined : bundledBanner(channel.channelId);
+      const bundled = channel === undefined ? undefined : bundledImages(channel.channelId)?.banner;
       whenSeen(form, signal, () => (bundled === undefined ? void loadExample(signal) : show(bundled)));
     },
   };

@@ -2,7 +2,16 @@ import { find } from './dom.ts';
 
 const EXAMPLE = 'https://pennant.example';
 
-/** The page shows nothing before. */
+/** Without it, the private listener would pass on requests of any page (src/console/own-requests.ts). */
+const OWN_REQUEST = { 'x-pennant-console': 'playground' };
+
+/** Where a request goes, and the header fields that it needs there. */
+export interface Route {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The page asks nothing before. */
 const MAX_CONFIG_MS = 5_000;
 
 /**
@@ -22,7 +31,7 @@ export async function createInstance({
   const form = find('#instance-form', HTMLFormElement);
   const input = find('#instance', HTMLInputElement);
   const fault = find('#instance-fault', HTMLElement);
-  const configured = (await findConfigured()) ?? '';
+  const { instance: configured = '', requestPath } = await findConfigured();
   let origin = configured;
   show(named);
 
@@ -72,6 +81,16 @@ export async function createInstance({
     /** For the page's address: empty if it is the configured one. */
     named: () => (origin === configured ? '' : origin),
     show,
+
+    /**
+     * Where the page requests a URL of the instance. The private listener passes requests of its own page on: they need no
+     * name that a proxy may not have yet, and have no limit.
+     */
+    routeOf(url: string): Route {
+      if (requestPath === undefined || !url.startsWith(`${configured}/`)) return { url, headers: {} };
+      return { url: new URL(requestPath + url.slice(configured.length), location.href).href, headers: OWN_REQUEST };
+    },
+
     focus() {
       details.open = true;
       input.focus();
@@ -102,19 +121,24 @@ function refuse(problem: string) {
   return { origin: undefined, problem };
 }
 
-function isLoopback(hostname: string) {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+/** Whether only this machine can reach the host. @param hostname as in a parsed URL */
+export function isLoopback(hostname: string) {
+  return /(?:^|\.)localhost$/.test(hostname) || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
-/** The private listener responds with its public address. Another web host may have such a file, or none. */
-async function findConfigured() {
+/**
+ * The private listener responds with its public address, and with the path below which it passes requests on. Another web
+ * host may have such a file with an address, or none.
+ */
+async function findConfigured(): Promise<{ instance?: string | undefined; requestPath?: string }> {
   try {
     const response = await fetch('config.json', { signal: AbortSignal.timeout(MAX_CONFIG_MS) });
-    if (!response.ok) return undefined;
-    const { instance } = await response.json();
-    return parseInstance(String(instance), location.protocol).origin;
+    if (!response.ok) return {};
+    const { instance, requestPath } = await response.json();
+    if (typeof requestPath === 'string') return { instance: String(instance), requestPath };
+    return { instance: parseInstance(String(instance), location.protocol).origin };
   } catch {
     // No response in time, or a page: some hosts respond with one to every path.
-    return undefined;
+    return {};
   }
 }

@@ -4,7 +4,7 @@ import { createBudget } from './budget.ts';
 import { createBudgetMeter } from './budget-meter.ts';
 import { createCopyButton } from './copy.ts';
 import { element, find } from './dom.ts';
-import { createGallery, type ExampleChannel, loadChannels } from './gallery.ts';
+import { type BundledImages, bundledImages, createGallery, type ExampleChannel, loadChannels } from './gallery.ts';
 import { createHero } from './hero.ts';
 import { describeFault, identify } from './identify.ts';
 import { createImagePanel } from './image-panel.ts';
@@ -28,7 +28,7 @@ const SUGGESTIONS = 8;
 let state = readState(location.href);
 const budget = createBudget(() => performance.now());
 const meter = createBudgetMeter(find('#budget', HTMLElement), budget);
-const api = createApi({ budget, onBudgetChange: () => meter.update() });
+const api = createApi({ budget, onBudgetChange: () => meter.update(), routeOf: (url) => instance.routeOf(url) });
 const intro = find('.intro', HTMLElement);
 const galleryElement = find('#gallery', HTMLElement);
 const channelElement = find('#channel', HTMLElement);
@@ -72,6 +72,7 @@ const shelfImages = createShelfImages({
   ...deps,
   shelf,
   element: shelfElement,
+  notice: createNotice(find('#shelf-notice', HTMLElement)),
   onAvatar: (url) => face.replaceChildren(element('img', { src: url, alt: '' })),
 });
 const panel = createImagePanel(find('#image', HTMLElement), {
@@ -87,6 +88,8 @@ const panel = createImagePanel(find('#image', HTMLElement), {
 });
 const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search, onSubmit: open });
 let record: ChannelRecord | undefined;
+/** Of the channel, until the instance has sent its images. */
+let bundled: BundledImages | undefined;
 
 find('#channel-actions', HTMLElement).append(createCopyButton('Copy link', () => location.href));
 
@@ -166,17 +169,27 @@ function lookUp() {
   if (named === undefined) return searchFor(text);
   title.textContent = text;
   handle.textContent = 'Loading…';
-  shelf.show(undefined);
+  const example = examples().find((each) => each.handle === text || each.channelId === text);
+  bundled = example === undefined ? undefined : bundledImages(example.channelId);
+  showDevices(undefined);
   showView('loading');
   void region.run({
     label: `Looking up ${text}.`,
     verb: 'Look up',
     async load(options) {
-      const found = await api.getJson(`${instance.origin()}${named.path}`, options);
-      if (!isRecord(found)) throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+      const found = await api.getJson(`${instance.origin()}${named.path}`, options).catch((error: unknown) => {
+        if (named.kind === 'name' && error instanceof Problem && error.code === 'channel_not_found') return undefined;
+        throw error;
+      });
+      if (found !== undefined && !isRecord(found)) {
+        throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+      }
       return found;
     },
-    show: showChannel,
+    show(found: ChannelRecord | undefined, signal) {
+      if (found === undefined) searchFor(named.value, `There is no channel with the name “${named.value}”. `);
+      else showChannel(found, signal);
+    },
     fail({ code }) {
       showView('home');
       if (named.kind === 'id' || code !== 'channel_not_found') return [];
@@ -184,6 +197,12 @@ function lookUp() {
     },
     retry: lookUp,
   });
+}
+
+/** Shows the devices before the images of the instance are there. @param record `undefined`: it is being loaded */
+function showDevices(record: ChannelRecord | undefined) {
+  shelf.show(record, bundled);
+  face.replaceChildren(...(bundled === undefined ? [] : [element('img', { src: bundled.avatar, alt: '' })]));
 }
 
 function forgetChannel() {
@@ -196,8 +215,8 @@ function forgetChannel() {
   shelf.choose(undefined);
 }
 
-/** Offers search results for a text that names no channel. */
-function searchFor(text: string) {
+/** Offers search results for a text that names no channel. @param reason a sentence before them */
+function searchFor(text: string, reason = '') {
   showView('home');
   const fault = describeFault(text);
   if (fault !== undefined) return region.say(fault);
@@ -207,9 +226,10 @@ function searchFor(text: string) {
     load: (options) => findChannels(text, options),
     show(hits) {
       searchBox.offer(hits);
-      region.say(hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.');
+      const found = hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.';
+      region.say(`${reason}${found}`);
     },
-    retry: () => searchFor(text),
+    retry: () => searchFor(text, reason),
   });
 }
 
@@ -223,7 +243,7 @@ function showChannel(shown: ChannelRecord, signal: AbortSignal) {
   const bare = shown.avatarUrl === null ? 'This channel has no banner and no avatar.' : 'This channel has no banner.';
   shelfNote.textContent = shown.bannerUrl === null ? bare : '';
   const choice = chosenFor(shown);
-  shelf.show(shown);
+  showDevices(shown);
   shelf.choose(choice.variant);
   panel.show(shown, choice);
   recordView.show(shown);

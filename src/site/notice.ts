@@ -16,6 +16,7 @@ const TITLES: Record<string, string> = {
   unreachable: 'No response.',
   not_image: 'Not an image.',
   unreadable: 'Not a Pennant response.',
+  offline: 'Offline.',
   cancelled: 'Cancelled.',
 };
 
@@ -63,7 +64,7 @@ export function createNotice(container: HTMLElement) {
       container.classList.add('is-busy');
     },
 
-    /** @param retry offered only if it can help */
+    /** @param retry offered only if it can help; called after the wait that the rate limit names */
     explain(
       { code, message, requestId, retryAfterMs, canRetry }: Problem,
       retry: () => void,
@@ -81,6 +82,7 @@ export function createNotice(container: HTMLElement) {
           again.textContent = `Try again in ${formatSeconds(leftMs)}`;
         },
         () => {
+          if (code === 'rate_limited') return retry();
           again.removeAttribute('disabled');
           again.textContent = 'Try again';
         },
@@ -95,14 +97,14 @@ export function createNotice(container: HTMLElement) {
      */
     wait(
       ms: number,
-      { verb, cancel, signal }: { verb: string; cancel: () => void; signal: AbortSignal },
+      { verb, cancel, signal }: { verb: string; cancel?: () => void; signal: AbortSignal },
     ): Promise<'over' | 'now'> {
       const { promise, resolve, reject }: PromiseWithResolvers<'over' | 'now'> = Promise.withResolvers();
       const left = element('span', { class: 'number', 'aria-hidden': 'true' });
       const title = element('strong', {}, 'Waiting for the rate limit.');
       set(
         [title, ' The page leaves your last two requests to you. ', left],
-        [button(`${verb} now`, () => resolve('now')), button('Cancel', cancel)],
+        [button(`${verb} now`, () => resolve('now')), ...(cancel === undefined ? [] : [button('Cancel', cancel)])],
       );
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       countDown(

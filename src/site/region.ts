@@ -64,6 +64,7 @@ export function createRegion({ notice, budget }: { readonly notice: Notice; read
         if (own !== current) return;
         if (!(error instanceof Problem)) throw error;
         notice.explain(error, retry, ...(fail?.(error) ?? []));
+        if (error.code === 'offline') addEventListener('online', retry, { once: true, signal });
       }
     },
   };

@@ -9,7 +9,8 @@ import {
   usualWidth,
   type Variant,
 } from './images.ts';
-import { pauseFor, waitForBudget, whenSeen } from './patience.ts';
+import type { Notice } from './notice.ts';
+import { RESERVE, waitForBudget, whenSeen } from './patience.ts';
 import type { Shelf } from './shelf.ts';
 
 interface ShelfImagesDeps extends RequestDeps {
@@ -17,13 +18,25 @@ interface ShelfImagesDeps extends RequestDeps {
   /** The shelf: nothing is loaded before it is on the screen. */
   readonly element: HTMLElement;
   readonly onAvatar: (url: string) => void;
+  /** Beside the devices. */
+  readonly notice: Notice;
 }
 
 /** Loads the images of the devices and the avatar, as far as the image panel does not load them anyway. */
-export function createShelfImages({ api, budget, instance, shelf, element, onAvatar }: ShelfImagesDeps) {
+export function createShelfImages({ api, budget, instance, shelf, element, onAvatar, notice }: ShelfImagesDeps) {
   let objectUrls: string[] = [];
   let shown: { record: ChannelRecord; signal: AbortSignal } | undefined;
   let isTvRequested = false;
+  /** The wait that the notice shows: of all images that are not loaded yet. */
+  let wait: Promise<'over' | 'now'> | undefined;
+
+  function waitBeside(ms: number, signal: AbortSignal) {
+    wait ??= notice.wait(ms, { verb: 'Load', signal }).finally(() => {
+      wait = undefined;
+      notice.clear();
+    });
+    return wait;
+  }
 
   /** @returns the address of the bytes in this page */
   async function load(variant: Variant): Promise<string | undefined> {
@@ -43,7 +56,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       const { body } = await api.get(throughInstance(instance(), url), {
         accept: BROWSER_ACCEPT,
         signal,
-        beforeSend: () => waitForBudget(budget, (ms) => pauseFor(ms, signal)),
+        beforeSend: () => waitForBudget(budget, (ms) => waitBeside(ms, signal)),
       });
       const shownUrl = URL.createObjectURL(body);
       objectUrls.push(shownUrl);
@@ -100,6 +113,9 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       shown = { record, signal };
       isTvRequested = record.bannerUrl === null;
       whenSeen(element, signal, () => {
+        // The panel's image may wait, and without it the devices are empty.
+        const ms = budget.waitMs(RESERVE);
+        if (ms > 0) waitBeside(ms, signal).catch(() => undefined);
         loadChosen();
         if (!isTvRequested && !isUsual(choice, 'tv')) void loadTv();
         if (!isUsual(choice, 'avatar')) void loadAvatar();

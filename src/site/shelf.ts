@@ -1,4 +1,5 @@
 import { element } from './dom.ts';
+import type { BundledImages } from './gallery.ts';
 import type { ChannelRecord, Variant } from './images.ts';
 
 interface Device {
@@ -31,8 +32,11 @@ export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (v
     container.append(device.button);
   }
 
-  /** @param record `undefined`: it is being loaded */
-  function show(record: ChannelRecord | undefined) {
+  /**
+   * @param record `undefined`: it is being loaded
+   * @param bundled shown until the images of the instance are there
+   */
+  function show(record: ChannelRecord | undefined, bundled?: BundledImages) {
     container.classList.toggle('is-loading', record === undefined);
     container.classList.toggle('is-bare', record !== undefined && record.bannerUrl === null);
     for (const { button, banner, face, name, handle } of devices.values()) {
@@ -42,38 +46,43 @@ export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (v
       handle.textContent = record?.customUrl ?? '';
       button.setAttribute('aria-disabled', String((record?.bannerUrl ?? null) === null));
     }
+    if (bundled?.banner !== undefined) showOnAll(bundled.banner, 'placeholder');
+    if (bundled !== undefined) showAvatar(bundled.avatar);
+  }
+
+  function showAvatar(url: string) {
+    for (const { face } of devices.values()) face.replaceChildren(image(url));
+  }
+
+  /** Shows the TV image, and parts of it on the devices that have no image of the instance yet. */
+  function showOnAll(url: string, className = '') {
+    for (const { variant, visibleWidth } of DEVICES) {
+      const banner = devices.get(variant)?.banner;
+      if (banner === undefined || banner.querySelector('img:not(.placeholder)') !== null) continue;
+      const shown = image(url);
+      shown.className = className;
+      if (variant !== 'tv') {
+        shown.classList.add('cut');
+        shown.style.setProperty('--whole-width', `${(2560 / visibleWidth) * 100}%`);
+      }
+      banner.replaceChildren(shown);
+    }
   }
 
   return {
     show,
-
-    showAvatar(url: string) {
-      for (const { face } of devices.values()) face.replaceChildren(image(url));
-    },
+    showAvatar,
+    showOnAll,
 
     /** Shows a device's own image. */
     showImage(variant: Variant, url: string) {
       devices.get(variant)?.banner.replaceChildren(image(url));
     },
 
-    /** Shows the TV image, and parts of it on the devices that have no image yet. */
-    showOnAll(url: string) {
-      for (const { variant, visibleWidth } of DEVICES) {
-        const banner = devices.get(variant)?.banner;
-        if (banner === undefined || banner.childElementCount > 0) continue;
-        const shown = image(url);
-        if (variant !== 'tv') {
-          shown.className = 'cut';
-          shown.style.setProperty('--whole-width', `${(2560 / visibleWidth) * 100}%`);
-        }
-        banner.append(shown);
-      }
-    },
-
     /** Devices that have no image of their own. */
     missing: () =>
       DEVICES.map(({ variant }) => variant).filter(
-        (variant) => devices.get(variant)?.banner.querySelector('img:not(.cut)') === null,
+        (variant) => devices.get(variant)?.banner.querySelector('img:not(.cut, .placeholder)') === null,
       ),
 
     choose(variant: Variant | undefined) {

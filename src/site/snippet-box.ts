@@ -1,5 +1,6 @@
 import { createCopyButton } from './copy.ts';
 import { element } from './dom.ts';
+import { isLoopback } from './instance.ts';
 
 export interface Snippet<Input> {
   readonly name: string;
@@ -19,12 +20,13 @@ export function createSnippetBox<Input>(container: HTMLElement, { id, label }: {
   const panel = element('pre', { id, role: 'tabpanel', tabindex: 0, dir: 'ltr' }, code);
   const tabs = element('div', { class: 'tabs', role: 'tablist', 'aria-label': label });
   const note = element('p', { class: 'hint snippet-note' });
+  const reach = element('p', { class: 'hint snippet-note' });
   const copy = createCopyButton(
     'Copy',
     () => code.textContent ?? '',
     () => code,
   );
-  container.replaceChildren(element('div', { class: 'snippet-bar' }, tabs, copy), panel, note);
+  container.replaceChildren(element('div', { class: 'snippet-bar' }, tabs, copy), panel, note, reach);
   let input: Input | undefined;
   let snippets: readonly Snippet<Input>[] = [];
   let buttons: HTMLElement[] = [];
@@ -40,6 +42,7 @@ export function createSnippetBox<Input>(container: HTMLElement, { id, label }: {
     const snippet = snippets[index];
     code.textContent = input === undefined || snippet === undefined ? '' : snippet.write(input);
     note.textContent = snippet?.note ?? '';
+    reach.textContent = describeReach(code.textContent ?? '');
   }
 
   tabs.addEventListener('keydown', (event) => {
@@ -82,4 +85,14 @@ export function createSnippetBox<Input>(container: HTMLElement, { id, label }: {
       );
     },
   };
+}
+
+const ORIGINS = /https?:\/\/[\w.[\]:-]+/g;
+
+/** A hint if the text has a URL that works on this machine only; otherwise empty. */
+export function describeReach(text: string) {
+  const urls = (text.match(ORIGINS) ?? []).map((origin) => URL.parse(origin));
+  const local = urls.find((url) => url !== null && isLoopback(url.hostname));
+  if (local == null) return '';
+  return `Works on this machine only: others cannot reach ${local.host}. With BASE_URL, an instance writes its public address.`;
 }

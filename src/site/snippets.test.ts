@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { imageSnippets, shellQuote } from './image-snippets.ts';
 import type { ChannelRecord, ImageChoice, Variant } from './images.ts';
 import { RECORD_SNIPPETS } from './record-snippets.ts';
+import { describeReach } from './snippet-box.ts';
 
 /* Titles and addresses come from others, and visitors paste the snippets into their pages and shells. */
 
@@ -50,4 +51,23 @@ describe('a snippet', () => {
     expect(embed.thumbnail.url).toBe('https://img.example/UCPennantSample00000001A/avatar.png?width=176');
     expect([embed.image, embed.fields.length]).toEqual([undefined, 1]);
   });
+});
+
+describe('the hint beside a snippet', () => {
+  test.each([
+    'http://localhost:8080/@a/tv',
+    "curl 'http://127.0.0.1/x'",
+    'url("http://[::1]:8080/")',
+    'http://a.localhost',
+  ])('says that only this machine can reach %s', (text) =>
+    expect(describeReach(text)).toContain('on this machine only'),
+  );
+
+  test.each([
+    'https://img.example/localhost',
+    'http://localhost.example/',
+    'http://192.168.1.5:8080/',
+    'http://127.0.0.1.example',
+    '',
+  ])('is absent for %s', (text) => expect(describeReach(text)).toBe(''));
 });

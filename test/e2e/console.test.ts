@@ -73,7 +73,7 @@ describe('the private listener', () => {
         url,
         headers: { 'accept-encoding': acceptEncoding, ...(etag !== undefined && { 'if-none-match': etag }) },
       });
-    for (const url of ['/', '/console/page/console.js', '/site/base.css', '/site/pennant.svg', '/playground/']) {
+    for (const url of ['/', '/console.js', '/console.css', '/pennant.svg', '/playground/', '/playground/main.js']) {
       const plain = await request(url, 'identity');
       const compressed = await request(url, 'br, GZIP;q=0.5');
       expect(compressed.headers, url).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });

@@ -52,11 +52,14 @@ test('a build writes only what has changed, and deletes what has no source', asy
   expect(await (await npm(['run', 'build'])).ended).toBe(0);
   const before = await outputs();
   await writeFile(join(clone, 'dist/site/former.js'), '');
-  await writeFile(join(clone, 'src/site/added.css'), 'p {}');
+  await writeFile(join(clone, 'src/site/added.svg'), '<svg/>');
+  await appendFile(join(clone, 'src/site/base.css'), 'p { color: red; }\n');
   expect(await (await npm(['run', 'build'])).ended).toBe(0);
   const after = await outputs();
-  expect(before.filter((file) => !after.includes(file))).toEqual([]);
-  expect(after.filter((file) => !before.includes(file))).toEqual([expect.stringContaining('dist/site/added.css')]);
+  const names = (files: string[]) => files.map((file) => file.split(' ')[0]);
+  expect(names(before).filter((name) => !names(after).includes(name))).toEqual([]);
+  const written = after.filter((file) => !before.includes(file)).map((file) => /dist\/(\S+)/.exec(file)?.[1]);
+  expect(written).toEqual(['console/page/console.css', 'site/added.svg', 'site/api.css', 'site/main.css']);
 });
 
 test('`npm start` runs what was edited', async () => {

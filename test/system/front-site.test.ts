@@ -15,6 +15,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml; charset=utf-8',
   webp: 'image/webp',
+  jpg: 'image/jpeg',
 };
 
 const instances = useFakeInstances(respondWithJson({}, 404, { 'cache-control': 'no-store' }));
@@ -35,11 +36,19 @@ describe.skipIf(!findNginx())('the host of the playground', () => {
       expect([name, status]).toEqual([name, mediaType === undefined ? 404 : 200]);
       if (mediaType === undefined) continue;
       expect(headers['content-type']).toBe(mediaType);
-      expect(body).toBe(readFileSync(SITE + name, 'utf8'));
+      if (name !== 'index.html') expect(body).toBe(readFileSync(SITE + name, 'utf8'));
     }
-    expect((await ask('/')).body).toBe(readFileSync(`${SITE}index.html`, 'utf8'));
     expect((await ask('/../deploy/nginx.conf')).status).not.toBe(200);
     expect(instances.received).toHaveLength(0);
+  });
+
+  test('serves the page with the whole URL of its share preview', async () => {
+    const { headers, body } = await ask('/');
+    const image = '<meta property="og:image" content="';
+    const source = readFileSync(`${SITE}index.html`, 'utf8');
+    expect(source).toContain(`${image}share.jpg"`);
+    expect(body).toBe(source.replace(image, `${image}https://play.pennant.example/`));
+    expect(headers.etag).toMatch(/^W\//);
   });
 
   test('sends the same header fields with the playground as the private listener', async () => {

@@ -145,7 +145,8 @@ describe('the installed service', () => {
       const references = (await response.text()).matchAll(/(?: from |src=|<link[^>]* href=)['"]([^'"$]+)['"]/g);
       for (const [, reference = ''] of references) waiting.push(new URL(reference, url).href);
     }
-    expect(seen.size).toBeGreaterThan(8);
+    // The page, its script, its style sheet and its icon.
+    expect(seen.size).toBeGreaterThanOrEqual(4);
   });
 
   test('has the commands, which use the same data', async () => {

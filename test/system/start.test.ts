@@ -23,6 +23,16 @@ test('only the user and the group of the service can read its files', async () =
   for (const path of paths) expect([path, (await stat(path)).mode & 0o027]).toEqual([path, 0]);
 });
 
+test('a start names URLs that work without the proxy of BASE_URL, the playground and the console', async () => {
+  const env = { BASE_URL: 'https://img.pennant.example' };
+  const { output, port, inside } = await start({ directory: await createTemporaryDirectory(), env });
+  const origin = inside.replace('127.0.0.1', 'localhost');
+  await expect.poll(output).toContain(`${origin}/playground/`);
+  expect(output()).toMatch(new RegExp(`${origin}/\\W`));
+  expect(output()).toContain(`http://localhost:${port}/api/channel/pennantsample?type=handle`);
+  expect(output()).not.toContain('img.pennant.example');
+});
+
 test('an encoder is ready before the first image is requested', async () => {
   const { pid } = await start({ directory: await createTemporaryDirectory() });
   await expect.poll(() => childrenOf(pid)).toHaveLength(1);

@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs';
 import axe, { type AxeResults } from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page, type Route } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Route,
+} from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { startTestApp } from '../../test/helpers/app.ts';
 import { createRunningClock } from '../../test/helpers/clock.ts';
@@ -75,13 +82,19 @@ export function usePlayground() {
   return used;
 }
 
-/** Opens the playground in a new browser context. The test fails if the page throws or logs an error. */
+/** Pages of the context get the playground as another web host serves it, which passes no requests on. */
+export async function asVisitor(context: BrowserContext, { publicOrigin }: BrowsedService): Promise<void> {
+  await context.route('**/playground/config.json', (route) => route.fulfill({ json: { instance: publicOrigin } }));
+}
+
+/** Opens the playground as a visitor in a new browser context. The test fails if the page throws or logs an error. */
 export async function visitPlayground(
   { browser, service }: ReturnType<typeof usePlayground>,
   query = '',
   options: BrowserContextOptions = {},
 ) {
   const context = await browser.newContext({ locale: 'en-US', ...options });
+  await asVisitor(context, service);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));

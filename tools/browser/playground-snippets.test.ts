@@ -224,6 +224,22 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(url);
     expect(await page.locator('pre').count()).toBe(4);
   });
+
+  test('are copied on a page without a secure origin, too', async () => {
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await page.getByRole('button', { name: 'Copy URL' }).last().click();
+    await expect.poll(() => page.locator('#announcements').innerText()).toBe('Copied');
+    const field = page.getByRole('combobox', { name: 'Look up a channel' });
+    await field.press('Control+V');
+    expect(await field.inputValue()).toBe(await page.locator('#image-url').innerText());
+  });
+
+  test('say that only this machine can reach a local instance', async () => {
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
+    await expect.poll(() => page.locator('.snippets').filter({ hasText: 'on this machine only' }).count()).toBe(3);
+  });
 });
 
 interface Shown {

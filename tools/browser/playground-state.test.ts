@@ -75,23 +75,49 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
     const notice = page.locator('#notice');
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    for (const [name, kind] of [
-      ['nobodyhere', 'handle or user name'],
-      ['@nobodyhere', 'handle'],
-    ] as const) {
-      await lookUp(name);
-      const sentence = `There is no channel with the ${kind} "nobodyhere".`;
-      await expect.poll(() => notice.locator('p').innerText()).toMatch(`No such channel. ${sentence} Request `);
-      expect(await page.locator('#channel').isVisible()).toBe(false);
-      expect(await page.locator('#gallery').isVisible()).toBe(true);
-      expect(await notice.getByRole('button').allInnerTexts()).toEqual(['Search for it']);
-      await notice.getByRole('button', { name: 'Search for it' }).click();
-      await expect.poll(() => notice.innerText()).toBe('Nothing found for “nobodyhere”.');
-    }
+    await lookUp('@nobodyhere');
+    const sentence = 'There is no channel with the handle "nobodyhere".';
+    await expect.poll(() => notice.locator('p').innerText()).toMatch(`No such channel. ${sentence} Request `);
+    expect(await page.locator('#channel').isVisible()).toBe(false);
+    expect(await page.locator('#gallery').isVisible()).toBe(true);
+    expect(await notice.getByRole('button').allInnerTexts()).toEqual(['Search for it']);
+    await notice.getByRole('button', { name: 'Search for it' }).click();
+    await expect.poll(() => notice.innerText()).toBe('Nothing found for “nobodyhere”.');
     await page.route('**/api/channel/nightglass*', (route) => route.abort(), { times: 1 });
     await lookUp('@nightglass');
-    await expect.poll(() => notice.innerText()).toContain('The instance cannot be reached from this browser.');
+    await expect
+      .poll(() => notice.innerText())
+      .toContain(`${used.service.publicOrigin.slice(7)} cannot be reached from this browser.`);
     await notice.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+  });
+
+  test('searches by itself for one word that is no name of a channel', async () => {
+    const { page, asked, lookUp } = await visitPlayground(used);
+    const notice = page.locator('#notice');
+    await lookUp('nobodyhere');
+    const reason = 'There is no channel with the name “nobodyhere”.';
+    await expect.poll(() => notice.innerText()).toBe(`${reason} Nothing found for “nobodyhere”.`);
+    await lookUp('saltmarrow');
+    await expect.poll(() => page.getByRole('option').count()).toBe(1);
+    expect(await notice.innerText()).toContain('Choose a channel from the list.');
+    expect(asked.at(-1)).toBe('/api/search?q=saltmarrow&limit=8');
+  });
+
+  test('says that the browser is offline, and goes on when it is not', async () => {
+    const { page, lookUp } = await visitPlayground(used);
+    // A local instance could be reached without a connection.
+    await page.route('**/playground/config.json', (route) => route.fulfill({ json: { instance: 'http://img.test' } }));
+    await page.route('http://img.test/**', async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      await route.fulfill({ response: await route.fetch({ url: used.service.publicOrigin + pathname + search }) });
+    });
+    await page.reload();
+    await page.context().setOffline(true);
+    await page.route('http://img.test/api/**', (route) => route.abort(), { times: 1 });
+    await lookUp('@nightglass');
+    await expect.poll(() => page.locator('#notice').innerText()).toContain('Offline. This browser has no connection.');
+    await page.context().setOffline(false);
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
   });
 
@@ -257,7 +283,7 @@ describe.skipIf(!hasBrowser)('the instance field', () => {
     expect(asked).toHaveLength(3);
     await field.fill(UNREACHABLE);
     await field.press('Enter');
-    await expect.poll(() => page.locator('#notice').innerText()).toContain('The instance cannot be reached');
+    await expect.poll(() => page.locator('#notice').innerText()).toContain('127.0.0.1:9 cannot be reached');
     expect(await fault.innerText()).toBe('');
     expect(await page.locator('#channel').isVisible()).toBe(false);
   });

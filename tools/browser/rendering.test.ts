@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type BrowsedService, factOf, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
+import { asVisitor, type BrowsedService, factOf, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
 /* What a page looks like while it loads, and with the colours of the visitor's own theme. */
 
@@ -29,6 +29,7 @@ async function open(
     await context.close();
     await service.close();
   });
+  await asVisitor(context, service);
   const page = await context.newPage();
   await page.addInitScript(OBSERVE);
   await page.goto(pathOf(service), { waitUntil: 'networkidle' });

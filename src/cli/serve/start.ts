@@ -172,27 +172,33 @@ interface Start {
   /** URLs that respond. */
   readonly examples: readonly string[];
   readonly playground?: string;
+  readonly console?: string;
 }
 
 function describeStart(
-  { host, baseUrls, consoleHost, consolePort }: Config,
+  { host, consoleHost, consolePort }: Config,
   service: App,
   example: ExampleChannel | undefined,
 ): Start {
-  const base = baseUrls[0] ?? `http://localhost:${portOf(service.http)}`;
+  // Not BASE_URL, whose proxy may not be there yet.
+  const base = `http://${nameToOpen(host)}:${portOf(service.http)}`;
   const paths = example && [
     recordPathOf(example),
     ...(example.hasBanner ? [`/${example.channelId}/tv`] : []),
     searchPathOf(example),
   ];
-  // The private listener accepts its own address and names of this machine.
-  const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(consoleHost);
-  const name = isLocal ? 'localhost' : consoleHost.includes(':') ? `[${consoleHost}]` : consoleHost;
+  const inside = `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
   return {
     message: `Pennant listens on ${host}:${portOf(service.http)}`,
     examples: paths?.map((path) => base + path) ?? [],
-    ...(consolePort !== 0 && { playground: `http://${name}:${portOf(service.console)}/playground/` }),
+    ...(consolePort !== 0 && { playground: `${inside}playground/`, console: inside }),
   };
+}
+
+/** The name of a listener in a URL. The private listener accepts its own address and names of this machine. */
+function nameToOpen(host: string): string {
+  if (['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(host)) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** A terminal gets text. Anything else gets a line of JSON as all others, whatever the log level is. */
@@ -201,9 +207,10 @@ function reportStart({ message, ...urls }: Start, stdout: CommandContext['stdout
     logger.child({}, { level: 'info' }).info(urls, message);
     return;
   }
-  const { examples, playground } = urls;
+  const { examples, playground, console } = urls;
   const tries = examples.length === 0 ? '\n' : ` Try:\n${examples.map((url) => `  ${url}\n`).join('')}`;
-  stdout.write(`${message}.${tries}${playground === undefined ? '' : `Playground: ${playground}\n`}`);
+  const pages = playground === undefined ? '' : `Playground: ${playground}\nConsole: ${console}\n`;
+  stdout.write(`${message}.${tries}${pages}`);
 }
 
 function portOf({ server }: Listener): number {

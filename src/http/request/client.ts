@@ -110,6 +110,15 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   };
 }
 
+/**
+ * For the requests of the playground on the private listener: one client without a limit, which takes turns with all
+ * others.
+ */
+export const OPERATOR_CLIENTS: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'> = {
+  identify: (socketAddress) => ({ address: socketAddress, key: 'operator', limit: 'unlimited' }),
+  isTrustedProxy: () => false,
+};
+
 const HOST_WITH_PORT = /^(?:\[([^[\]]*)\]|([\d.]+))(?::\d{1,5})?$/;
 
 /** The address in `1.2.3.4:5678`, `[2001:db8::1]:443` or either of them quoted. Any other text is returned unchanged. */

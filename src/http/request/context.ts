@@ -112,7 +112,7 @@ function isUsable(authority: string): boolean {
 }
 
 export interface ContextOptions extends Pick<Runtime, 'clock' | 'epochs'> {
-  readonly clients: ClientIdentification;
+  readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly lifetime: Lifetime;

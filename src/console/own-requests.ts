@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * A page elsewhere can make a browser send a form or load an image here, but without a custom header field, because that
+ * needs a preflight request, which this listener refuses.
+ */
+export const OWN_REQUEST_FIELD = 'x-pennant-console';
+
+/**
+ * Whether the request comes from a page of this listener, or from a program. Browsers send `Sec-Fetch-Site` to HTTPS and
+ * to this machine only, and no `Origin` with a GET to the page's own origin.
+ */
+export function isOwnRequest({ headers }: IncomingMessage): boolean {
+  const { host, origin, 'sec-fetch-site': site = 'same-origin' } = headers;
+  const isSameOrigin = site === 'same-origin' && (origin === undefined || URL.parse(origin)?.host === host);
+  return headers[OWN_REQUEST_FIELD] !== undefined && isSameOrigin;
+}

@@ -14,6 +14,7 @@ import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createExamples } from '../services/examples.ts';
 import { createImageService } from '../services/images.ts';
+import { createMissingFields } from '../services/missing-fields.ts';
 import { createOriginals } from '../services/originals.ts';
 import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
@@ -66,6 +67,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
 
   // The functions of the product
   const publishDates = createExactPublishDates({ store, runtime, sources: failover });
+  const missingFields = createMissingFields({ runtime });
   const blockedChannels = new Set(config.blockedChannels);
   const examples = createExamples(upstreams.sources, blockedChannels);
   const channels = createChannelService({
@@ -73,6 +75,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     records: caches.records,
     names: caches.names,
     publishDates,
+    missingFields,
     blockedChannels,
     clock,
   });
@@ -106,7 +109,12 @@ export async function buildApp(config: Config, options: BuildOptions) {
   });
   const { http, limiter, refusedClients } = listener;
   const backgroundWork = createBackgroundWork(
-    [...upstreams.tasks, async () => failureLog.summarize(), async () => health.summarize()],
+    [
+      ...upstreams.tasks,
+      async () => missingFields.update(),
+      async () => failureLog.summarize(),
+      async () => health.summarize(),
+    ],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
   const privateListener = createConsoleServer({

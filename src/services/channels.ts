@@ -9,6 +9,7 @@ import { nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
 import type { ExactPublishDates } from './exact-publish-dates.ts';
+import type { MissingFields } from './missing-fields.ts';
 
 export interface ChannelResponse {
   readonly channel: Channel;
@@ -20,12 +21,15 @@ interface ChannelServiceOptions {
   readonly records: ReadThrough<ChannelEntry>;
   readonly names: ReadThrough<string>;
   readonly publishDates: ExactPublishDates;
+  readonly missingFields: Pick<MissingFields, 'note' | 'isMissing'>;
   readonly blockedChannels: ReadonlySet<string>;
   readonly clock: Clock;
 }
 
 /** After this time, a record that lacks fields is loaded again. */
 const INCOMPLETE_FRESH_MS = 60_000;
+/** How long the last good value of a field that one channel lacks is kept. Then the channel has removed it. */
+const VANISHED_KEPT_MS = 3_600_000;
 /** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
 
@@ -54,7 +58,7 @@ export interface ChannelService {
 }
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
-  const { sources, records, names, publishDates, blockedChannels, clock } = options;
+  const { sources, records, names, publishDates, missingFields, blockedChannels, clock } = options;
 
   async function loadRecord(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const loaded = await sources.getChannel(channelId);
@@ -68,10 +72,14 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   async function entryOf(loaded: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
-    const channel = await withExactTime(keepLastGood(loaded, known?.channel));
-    if (loaded.isComplete) return { value: { channel, isComplete: true } };
+    const vanished = missingFields.note(loaded, known?.channel);
+    const vanishedAtMs = known?.vanishedAtMs ?? clock.now();
+    const isNew = clock.now() - vanishedAtMs < VANISHED_KEPT_MS;
+    const lost = vanished.filter((field) => isNew || missingFields.isMissing(field));
+    const channel = await withExactTime(keepLastGood(loaded, lost, known?.channel));
+    if (loaded.isComplete && lost.length === 0) return { value: { channel, isComplete: true } };
     return {
-      value: { channel, isComplete: false },
+      value: { channel, isComplete: false, ...(lost.length > 0 && { vanishedAtMs }) },
       freshMs: INCOMPLETE_FRESH_MS,
       isStorable: known === undefined || !known.isComplete,
     };
@@ -170,11 +178,16 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   };
 }
 
-/** Returns the new record, with the last good values for the missing fields. */
-function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | undefined): Channel {
+/** Returns the new record, with the last good values for the missing and lost fields. */
+function keepLastGood(
+  { channel, missing }: LoadedChannel,
+  lost: readonly (keyof Channel)[],
+  lastGood: Channel | undefined,
+): Channel {
   if (lastGood === undefined) return channel;
-  const kept = Object.fromEntries(missing.map((field) => [field, lastGood[field] ?? channel[field]]));
-  return { ...channel, ...kept };
+  const kept = [...missing, ...lost].map((field) => [field, lastGood[field] ?? channel[field]]);
+  // A source that never has links says nothing about them.
+  return { ...channel, links: channel.links ?? lastGood.links, ...Object.fromEntries(kept) };
 }
 
 /** A record is stale if the name or the redirect that led to it is stale. */

@@ -27,6 +27,9 @@ export function readPage(page: JsonObject) {
     fields: ofOneChannel(readFields(find)),
     /** False if the field mask removed all parts of the page. */
     hasKnownPart: KNOWN_PARTS.some((part) => firstAt(page, part) !== undefined),
+    /** True for every channel but system channels, games' topic channels and age gates. Such a page has About data. */
+    isOrdinary: find(layouts.METADATA).some(isJsonObject) && find(layouts.CAROUSEL_DETAILS).length === 0,
+    hasHeader: HEADERS.flatMap(find).some(isJsonObject),
     /** The interface language (BCP 47), if the page names it. */
     language: findLanguage(page, find),
     /** Other channels to which upstream redirects. */
@@ -153,6 +156,8 @@ function countReader(field: keyof typeof COUNT_NOUNS): (value: unknown) => strin
 function firstOf(parts: readonly string[], parse: (part: string) => string | undefined): string | undefined {
   return parts.map(parse).find((value) => value !== undefined);
 }
+
+const HEADERS = [layouts.PAGE_HEADER, layouts.C4_HEADER, layouts.INTERACTIVE_HEADER];
 
 const KNOWN_PARTS = ['header', 'metadata', 'alerts', 'onResponseReceivedActions'];
 

@@ -1,10 +1,10 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type CacheOutcome } from '../domain/errors.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import { AppError, type CacheOutcome, errorCodeOf } from '../domain/errors.ts';
+import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Failover } from '../sources/failover.ts';
-import type { LoadedChannel } from '../sources/source.ts';
+import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
@@ -72,6 +72,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   async function entryOf(loaded: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
+    await keepHandle(loaded.channel);
     const vanished = missingFields.note(loaded, known?.channel);
     const vanishedAtMs = known?.vanishedAtMs ?? clock.now();
     const isNew = clock.now() - vanishedAtMs < VANISHED_KEPT_MS;
@@ -83,6 +84,12 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       freshMs: INCOMPLETE_FRESH_MS,
       isStorable: known === undefined || !known.isComplete,
     };
+  }
+
+  /** The handle in a record is a name of the channel that need not be resolved. */
+  async function keepHandle({ channelId, customUrl }: Channel): Promise<void> {
+    const ref = findHandle(customUrl ?? '');
+    if (ref !== undefined) await names.put(nameKey(ref), async () => ({ value: channelId }));
   }
 
   function withExactTime(channel: Channel): Promise<Channel> {
@@ -99,8 +106,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     const { value: channelId, outcome } = await names.get(
       nameKey(ref),
       async () => {
-        // As it is in the key: another spelling of the name would have the same response.
-        const { channelId, loaded } = await sources.resolve({ ...ref, value: ref.key });
+        const { channelId, loaded } = await resolve(ref);
         if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
         if (loaded !== undefined) loadedRecord = await keepFresh(loaded);
         return { value: channelId };
@@ -109,6 +115,16 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     );
     const leftMs = Math.max(0, maxWaitMs - (clock.monotonic() - startedAt));
     return notFresherThan(outcome, await getRecord(channelId, leftMs, loadedRecord));
+  }
+
+  /** As the client wrote it: lower case may be another handle (Σ is σ or ς). Then in the form of its key, whose absence is stored. */
+  async function resolve(ref: ChannelRef): Promise<Resolution> {
+    try {
+      return await sources.resolve(ref);
+    } catch (error) {
+      if (errorCodeOf(error) !== 'channel_not_found' || ref.value === ref.key) throw error;
+      return sources.resolve({ ...ref, value: ref.key });
+    }
   }
 
   /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */

@@ -34,6 +34,8 @@ export function readPage(page: JsonObject) {
     language: findLanguage(page, find),
     /** Other channels to which upstream redirects. */
     redirects: findRedirects(page),
+    /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
+    redirectUrl: findRedirectUrl(page),
     /** The text of its error alert. */
     alert: findAlertText(page),
     /** Leads to the About panel. */
@@ -164,11 +166,18 @@ const KNOWN_PARTS = ['header', 'metadata', 'alerts', 'onResponseReceivedActions'
 /** Enough to find one that differs from the requested ID. */
 const MAX_REDIRECTS_READ = 2;
 
+const REDIRECT = 'onResponseReceivedActions.*.navigateAction.endpoint';
+
 function findRedirects(page: JsonObject): string[] {
-  const endpoints = valuesAt(page, 'onResponseReceivedActions.*.navigateAction.endpoint');
+  const endpoints = valuesAt(page, REDIRECT);
   const targets = endpoints.flatMap((endpoint) => TARGETS.flatMap((path) => valuesAt(endpoint, path)));
   const channelIds = targets.map((target) => parseText(target, 'url', parseChannelId));
   return [...new Set(channelIds.filter((id) => id !== undefined))].slice(0, MAX_REDIRECTS_READ);
+}
+
+function findRedirectUrl(page: JsonObject): string | undefined {
+  const urls = valuesAt(page, `${REDIRECT}.urlEndpoint.url`).map((url) => textWithin(url, 'url'));
+  return urls.find((url) => url !== undefined && parseChannelId(url) === undefined);
 }
 
 const TARGETS = ['browseEndpoint.browseId', 'urlEndpoint.url'];

@@ -72,6 +72,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   async function entryOf(loaded: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
+    if (loaded.isOwn === true) return { value: { channel: await withExactTime(loaded.channel), isComplete: true } };
     await keepHandle(loaded.channel);
     const vanished = missingFields.note(loaded, known?.channel);
     const vanishedAtMs = known?.vanishedAtMs ?? clock.now();

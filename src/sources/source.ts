@@ -24,6 +24,8 @@ export interface LoadedChannel {
    */
   readonly isComplete: boolean;
   readonly missing: readonly (keyof Channel)[];
+  /** True for a record of the operator's own catalog, which says nothing about an upstream. */
+  readonly isOwn?: boolean;
 }
 
 export interface SearchOptions extends LoadOptions {

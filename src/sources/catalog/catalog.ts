@@ -109,7 +109,7 @@ export function createCatalogSource({
   async function load(ref: ChannelRef, signal: AbortSignal): Promise<LoadedChannel> {
     const record = await callThread(signal, () => thread.call('find', ref));
     if (record === undefined) throw new AppError('channel_not_found', 'The catalog has no such channel.');
-    return { channel: channelOf(record), isComplete: true, missing: [] };
+    return { channel: channelOf(record), isComplete: true, missing: [], isOwn: true };
   }
 
   return {

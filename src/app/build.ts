@@ -16,6 +16,7 @@ import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createExamples } from '../services/examples.ts';
 import { createFetchedChannels } from '../services/fetched-channels.ts';
 import { createImageService } from '../services/images.ts';
+import { createMissingFields } from '../services/missing-fields.ts';
 import { createOriginals } from '../services/originals.ts';
 import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
@@ -75,6 +76,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
   // The functions of the product
   const blockedChannels = new Set(config.blockedChannels);
   const examples = createExamples(catalog, blockedChannels);
+  const missingFields = createMissingFields({ runtime });
   const fetched =
     failover &&
     createFetchedChannels({
@@ -82,7 +84,9 @@ export async function buildApp(config: Config, options: BuildOptions) {
       records: caches.records,
       names: caches.names,
       publishDates: createExactPublishDates({ store, runtime, sources: failover }),
+      missingFields,
       blockedChannels,
+      clock,
     });
   const channels = createChannelService({ catalog, fetched, blockedChannels, clock });
   const channelBatches = createChannelBatches({ channels, clock, holders });
@@ -117,6 +121,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const backgroundWork = createBackgroundWork(
     [
       ...upstreams.tasks,
+      async () => missingFields.update(),
       async () => failureLog.summarize(),
       async () => health.summarize(),
       async () => unservedRequests.summarize(),

@@ -36,7 +36,7 @@ export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger
   });
   metrics.addGauge({
     name: 'pennant_part_degraded',
-    help: '1 for a component that cannot be used at the moment.',
+    help: '1 for a component that cannot be used at the moment, or a field that most channels lack.',
     label: 'part',
     read: () => Object.fromEntries(health.problems().map(([component]) => [component, 1])),
   });

@@ -24,6 +24,8 @@ export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
 export interface ChannelRecord {
   readonly channel: Channel;
   readonly isComplete: boolean;
+  /** When values of it vanished that may be lost upstream, milliseconds since 1970; `undefined`: none has. */
+  readonly vanishedAtMs?: number | undefined;
 }
 
 /** The metadata of an original. */
@@ -78,6 +80,7 @@ const CHANNEL_ENTRY: Check<ChannelEntry> = either(
   fields<ChannelRecord>({
     channel: fields<Channel>(CHANNEL_FIELDS),
     isComplete: trueOrFalse,
+    vanishedAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
   }),
   fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
 );

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/fake-source.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
 import { createEpochs } from '../lib/epoch.ts';
@@ -10,6 +11,7 @@ import type { Store, StoredEntry } from '../store/store.ts';
 import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
 import { createFetchedChannels } from './fetched-channels.ts';
+import { createMissingFields } from './missing-fields.ts';
 
 const HOUR_MS = 3_600_000;
 const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
@@ -70,7 +72,9 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
       maxMemoryBytes: 1_000_000,
     }),
     publishDates: { complete: async (channel) => channel },
+    missingFields: createMissingFields({ runtime: createTestRuntime({ clock }) }),
     blockedChannels,
+    clock,
   });
   channels = createChannelService({ catalog: undefined, fetched, blockedChannels, clock });
 }

@@ -1,19 +1,24 @@
 import type { Channel } from '../domain/channel.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import { errorCodeOf } from '../domain/errors.ts';
+import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Failover } from '../sources/failover.ts';
-import type { LoadedChannel } from '../sources/source.ts';
+import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
 import type { ExactPublishDates } from './exact-publish-dates.ts';
+import type { MissingFields } from './missing-fields.ts';
 
 interface FetchedChannelsOptions {
   readonly sources: Pick<Failover, 'resolve' | 'getChannel'>;
   readonly records: ReadThrough<ChannelEntry>;
   readonly names: ReadThrough<string>;
   readonly publishDates: ExactPublishDates;
+  readonly missingFields: Pick<MissingFields, 'note' | 'isMissing'>;
   readonly blockedChannels: ReadonlySet<string>;
+  readonly clock: Clock;
 }
 
 /** The ID of a name's channel, with its record if that was loaded together with the name. */
@@ -36,9 +41,11 @@ export interface FetchedChannels {
 
 /** After this time, a record that lacks fields is loaded again. */
 const INCOMPLETE_FRESH_MS = 60_000;
+/** How long the last good value of a field that one channel lacks is kept. Then the channel has removed it. */
+const VANISHED_KEPT_MS = 3_600_000;
 
 export function createFetchedChannels(options: FetchedChannelsOptions): FetchedChannels {
-  const { sources, records, names, publishDates, blockedChannels } = options;
+  const { sources, records, names, publishDates, missingFields, blockedChannels, clock } = options;
 
   async function load(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const loaded = await sources.getChannel(channelId);
@@ -52,13 +59,34 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
 
   async function entryOf(loaded: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
-    const channel = await withExactTime(keepLastGood(loaded, known?.channel));
-    if (loaded.isComplete) return { value: { channel, isComplete: true } };
+    await keepHandle(loaded.channel);
+    const vanished = missingFields.note(loaded, known?.channel);
+    const vanishedAtMs = known?.vanishedAtMs ?? clock.now();
+    const isNew = clock.now() - vanishedAtMs < VANISHED_KEPT_MS;
+    const lost = vanished.filter((field) => isNew || missingFields.isMissing(field));
+    const channel = await withExactTime(keepLastGood(loaded, lost, known?.channel));
+    if (loaded.isComplete && lost.length === 0) return { value: { channel, isComplete: true } };
     return {
-      value: { channel, isComplete: false },
+      value: { channel, isComplete: false, ...(lost.length > 0 && { vanishedAtMs }) },
       freshMs: INCOMPLETE_FRESH_MS,
       isStorable: known === undefined || !known.isComplete,
     };
+  }
+
+  /** The handle in a record is a name of the channel that need not be resolved. */
+  async function keepHandle({ channelId, customUrl }: Channel): Promise<void> {
+    const ref = findHandle(customUrl ?? '');
+    if (ref !== undefined) await names.put(nameKey(ref), async () => ({ value: channelId }));
+  }
+
+  /** As the client wrote it: lower case may be another handle (Σ is σ or ς). Then in the form of its key, whose absence is stored. */
+  async function resolve(ref: ChannelRef): Promise<Resolution> {
+    try {
+      return await sources.resolve(ref);
+    } catch (error) {
+      if (errorCodeOf(error) !== 'channel_not_found' || ref.value === ref.key) throw error;
+      return sources.resolve({ ...ref, value: ref.key });
+    }
   }
 
   function withExactTime(channel: Channel): Promise<Channel> {
@@ -79,8 +107,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
     async getId(ref, staleWaitMs) {
       let record: Cached<ChannelEntry> | undefined;
       const loadId = async (): Promise<Loaded<string>> => {
-        // As it is in the key: another spelling of the name would have the same response.
-        const { channelId, loaded } = await sources.resolve({ ...ref, value: ref.key });
+        const { channelId, loaded } = await resolve(ref);
         if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
         if (loaded !== undefined) record = await keepFresh(loaded);
         return { value: channelId };
@@ -98,9 +125,14 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   };
 }
 
-/** Returns the new record, with the last good values for the missing fields. */
-function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | undefined): Channel {
+/** Returns the new record, with the last good values for the missing and lost fields. */
+function keepLastGood(
+  { channel, missing }: LoadedChannel,
+  lost: readonly (keyof Channel)[],
+  lastGood: Channel | undefined,
+): Channel {
   if (lastGood === undefined) return channel;
-  const kept = Object.fromEntries(missing.map((field) => [field, lastGood[field] ?? channel[field]]));
-  return { ...channel, ...kept };
+  const kept = [...missing, ...lost].map((field) => [field, lastGood[field] ?? channel[field]]);
+  // A source that never has links says nothing about them.
+  return { ...channel, links: channel.links ?? lastGood.links, ...Object.fromEntries(kept) };
 }

@@ -58,7 +58,9 @@ function start({ hasSource = true } = {}): ChannelService {
     records: createReadThrough<ChannelEntry>({ ...CACHE_POLICY.records, ...shared }),
     names: createReadThrough<string>({ ...CACHE_POLICY.names, ...shared }),
     publishDates: { complete: async (channel) => channel },
+    missingFields: { note: () => [], isMissing: () => false },
     blockedChannels,
+    clock,
   });
   const catalog = { version: () => 0, find, findAnew: find };
   return createChannelService({ catalog, fetched: hasSource ? fetched : undefined, blockedChannels, clock });

@@ -19,8 +19,8 @@ export interface Resolution {
 export interface LoadedChannel {
   readonly channel: Channel;
   /**
-   * False if a part of the load failed: the fields in `missing` are `null`, or a rounded count, because a call failed and
-   * not because the channel lacks them. Such a record is cached for 60 s and never replaces a more complete one.
+   * False if a call failed or a part of a response is lost: the fields in `missing` are `null`, or a rounded count, because
+   * of that and not because the channel lacks them. Such a record is cached for 60 s and never replaces a more complete one.
    */
   readonly isComplete: boolean;
   readonly missing: readonly (keyof Channel)[];

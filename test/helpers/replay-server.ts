@@ -128,7 +128,7 @@ function routeOf(path: string, body: ReplayCall['body']): ReplayRoute {
   if (path.startsWith('/feeds/videos.xml')) return 'feed';
   if (path.startsWith('/youtube/v3/')) return 'data-api';
   if (path === '/' || path === '/sw.js_data') return 'version';
-  if (/^\/channel\/[^/]+\/about$/.test(path)) return 'about-page';
+  if (/^\/(?:channel\/|@)[^/]+\/about$/.test(path)) return 'about-page';
   return 'image';
 }
 

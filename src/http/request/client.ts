@@ -115,7 +115,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
  * others.
  */
 export const OPERATOR_CLIENTS: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'> = {
-  identify: (socketAddress) => ({ address: socketAddress, key: 'operator', limit: 'unlimited' }),
+  identify: (socketAddress) => ({ address: socketAddress, key: 'operator', network: 'operator', limit: 'unlimited' }),
   isTrustedProxy: () => false,
 };
 

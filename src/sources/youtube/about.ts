@@ -4,8 +4,8 @@ import type { Innertube } from './innertube.ts';
 import type { FieldReading, PageReading } from './readings.ts';
 
 /**
- * The values in the About data of a channel: in its panel, or in the tab of older layouts. `none`: the channel has no About
- * data beside its page. `lost`: a call failed.
+ * The values in the About data of a channel: in its panel, or in the tab of older layouts. `none`: the responses have no
+ * About data, which an ordinary channel has (`record.ts`). `lost`: a call failed.
  */
 export type About = readonly FieldReading[] | 'none' | 'lost';
 

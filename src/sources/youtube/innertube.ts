@@ -4,7 +4,7 @@ import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
 import type { Pause } from '../../lib/http/pause.ts';
 import { isMarkup } from '../json.ts';
-import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
+import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { type ClientVersions, PAGE_HEADERS, type WebClient } from './client-version.ts';
 import type { PageReading } from './readings.ts';
 import type * as readers from './response-readers.ts';
@@ -118,11 +118,11 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
   }
 
   /** @throws AppError like the other calls */
-  async function getAboutPage(channelId: string, signal: AbortSignal, redirects = 0): Promise<PageReading> {
-    const url = `${origin}/channel/${channelId}/about`;
+  async function getAboutPage(page: string, signal: AbortSignal, redirects = 0): Promise<PageReading> {
+    const url = `${origin}/${page}/about`;
     const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
     const { location = '' } = response.headers;
-    const target = parseChannelId(location);
+    const target = findChannelPage(location);
     if (target !== undefined && redirects < MAX_REDIRECTS) return getAboutPage(target, signal, redirects + 1);
     if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response);
     // A page of status 404 may say that there is no such channel.
@@ -155,7 +155,7 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
       return call('searchPage', query, 'search', parameters, signal);
     },
     /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
-    getAboutPage: (channelId: string, signal: AbortSignal) => getAboutPage(channelId, signal),
+    getAboutPage: (channelId: string, signal: AbortSignal) => getAboutPage(`channel/${channelId}`, signal),
     async getFeed(channelId: string, signal: AbortSignal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
       const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
@@ -164,6 +164,14 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
       return response.status === 200 ? reader.read('feed', response.body, signal) : undefined;
     },
   };
+}
+
+/** The path of a redirect's channel page. */
+function findChannelPage(location: string): string | undefined {
+  const channelId = parseChannelId(location);
+  const handle = parseHandle(location);
+  if (channelId !== undefined) return `channel/${channelId}`;
+  return handle === undefined ? undefined : `@${encodeURIComponent(handle.slice(1))}`;
 }
 
 /** Counts, dates and country names can only be read in US English, so `hl` and `gl` are fixed. */

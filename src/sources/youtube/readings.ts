@@ -27,10 +27,15 @@ export function readPage(page: JsonObject) {
     fields: ofOneChannel(readFields(find)),
     /** False if the field mask removed all parts of the page. */
     hasKnownPart: KNOWN_PARTS.some((part) => firstAt(page, part) !== undefined),
+    /** True for every channel but system channels, games' topic channels and age gates. Such a page has About data. */
+    isOrdinary: find(layouts.METADATA).some(isJsonObject) && find(layouts.CAROUSEL_DETAILS).length === 0,
+    hasHeader: HEADERS.flatMap(find).some(isJsonObject),
     /** The interface language (BCP 47), if the page names it. */
     language: findLanguage(page, find),
     /** Other channels to which upstream redirects. */
     redirects: findRedirects(page),
+    /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
+    redirectUrl: findRedirectUrl(page),
     /** The text of its error alert. */
     alert: findAlertText(page),
     /** Leads to the About panel. */
@@ -154,16 +159,25 @@ function firstOf(parts: readonly string[], parse: (part: string) => string | und
   return parts.map(parse).find((value) => value !== undefined);
 }
 
+const HEADERS = [layouts.PAGE_HEADER, layouts.C4_HEADER, layouts.INTERACTIVE_HEADER];
+
 const KNOWN_PARTS = ['header', 'metadata', 'alerts', 'onResponseReceivedActions'];
 
 /** Enough to find one that differs from the requested ID. */
 const MAX_REDIRECTS_READ = 2;
 
+const REDIRECT = 'onResponseReceivedActions.*.navigateAction.endpoint';
+
 function findRedirects(page: JsonObject): string[] {
-  const endpoints = valuesAt(page, 'onResponseReceivedActions.*.navigateAction.endpoint');
+  const endpoints = valuesAt(page, REDIRECT);
   const targets = endpoints.flatMap((endpoint) => TARGETS.flatMap((path) => valuesAt(endpoint, path)));
   const channelIds = targets.map((target) => parseText(target, 'url', parseChannelId));
   return [...new Set(channelIds.filter((id) => id !== undefined))].slice(0, MAX_REDIRECTS_READ);
+}
+
+function findRedirectUrl(page: JsonObject): string | undefined {
+  const urls = valuesAt(page, `${REDIRECT}.urlEndpoint.url`).map((url) => textWithin(url, 'url'));
+  return urls.find((url) => url !== undefined && parseChannelId(url) === undefined);
 }
 
 const TARGETS = ['browseEndpoint.browseId', 'urlEndpoint.url'];

@@ -3,25 +3,24 @@ import type { About } from './about.ts';
 import { ABOUT_PANEL, AGE_GATE, CHANNEL_FIELDS, CHANNEL_LAYOUTS, METADATA } from './layouts.ts';
 import { type FieldReading, isEnglish, type PageReading } from './readings.ts';
 
-/** Called for every field of every record with the path that carried it; `undefined` if none did. */
+/** Called for every field of every record with the path that carried it; `undefined` if none did, or if it is missing. */
 export type FieldObserver = (field: keyof Channel, path: string | undefined) => void;
 
 /**
- * Builds a record from the responses; `undefined` if they contain no channel ID or no title. If `about` is lost, the fields
- * that it would carry are missing, not absent.
+ * Builds a record from the responses; `undefined` if they contain no channel ID or no title. A field is missing, not absent,
+ * if the part that would carry it is lost.
  */
 export function buildRecord(requestedId: string, page: PageReading, about: About = 'none', onField?: FieldObserver) {
   const found = readable([...page.fields, ...(typeof about === 'object' ? about : [])], page.language);
-  const best = CHANNEL_FIELDS.map((field) => ({ field, reading: findBest(field, found) }));
-  const values = Object.fromEntries(best.map(({ field, reading }) => [field, reading?.value ?? null]));
+  const best = CHANNEL_FIELDS.map((field) => findBest(field, found)).filter((reading) => reading !== undefined);
+  const readingOf = (field: keyof Channel) => best.find((reading) => reading.field === field);
+  const values = Object.fromEntries(CHANNEL_FIELDS.map((field) => [field, readingOf(field)?.value ?? null]));
   const channelId = values.channelId ?? (isTitled(page) ? requestedId : null);
   if (channelId === null || values.title === null) return undefined;
   // Each value was read by the reader of its field.
   const channel = { ...values, channelId } as Channel;
-  const missing = about === 'lost' && page.aboutTab !== 'here' ? missingFields(channel) : [];
-  for (const { field, reading } of best) {
-    if (!missing.includes(field)) onField?.(field, reading?.path);
-  }
+  const missing = findMissing(page, about, best);
+  for (const field of CHANNEL_FIELDS) onField?.(field, missing.includes(field) ? undefined : readingOf(field)?.path);
   return { channel, isComplete: missing.length === 0, missing };
 }
 
@@ -71,13 +70,36 @@ const ABOUT_FIELDS = CHANNEL_FIELDS.filter(
   (field) => field !== 'channelId' && CHANNEL_LAYOUTS[field].some((path) => path.startsWith(ABOUT_PANEL)),
 );
 
-/** The page's header rounds video counts from 1,000 on ("7.6k videos"); the About panel never does. */
+/** Headers round video counts from 1,000 on ("7.6k videos"); the About panel never does. */
 export function isRoundedVideoCount(videoCount: unknown): boolean {
   return Number(videoCount) >= 1_000;
 }
 
-function missingFields(channel: Channel): (keyof Channel)[] {
-  return ABOUT_FIELDS.filter(
-    (field) => channel[field] === null || (field === 'videoCount' && isRoundedVideoCount(channel.videoCount)),
+/** Every ordinary channel has them: an empty description and no links are values. */
+const USUAL_FIELDS = ['description', 'publishedAt', 'links'] as const;
+
+/**
+ * The fields that are not there because a part of the responses is lost. An ordinary channel has a header and About data: if
+ * neither the joined date nor the views can be read, these are lost, whatever the reason. Of another channel they are lost
+ * only if a call failed.
+ *
+ * @param found the best reading of each field
+ */
+function findMissing(page: PageReading, about: About, found: readonly FieldReading[]): (keyof Channel)[] {
+  const { isOrdinary, hasHeader, aboutTab } = page;
+  const has = (field: keyof Channel) => found.some((reading) => reading.field === field);
+  const isAboutLost = isOrdinary ? !has('publishedAt') && !has('viewCount') : about === 'lost' && aboutTab !== 'here';
+  const expected: readonly (keyof Channel)[] = [
+    ...(isAboutLost ? ABOUT_FIELDS : []),
+    ...(isOrdinary ? USUAL_FIELDS : []),
+    ...(isOrdinary && !hasHeader ? (['banner'] as const) : []),
+  ];
+  const isRounded = (isOrdinary || isAboutLost) && found.some(isRoundedCount);
+  return CHANNEL_FIELDS.filter(
+    (field) => (field === 'videoCount' && isRounded) || (expected.includes(field) && !has(field)),
   );
+}
+
+function isRoundedCount({ field, path, value }: FieldReading): boolean {
+  return field === 'videoCount' && path.startsWith('page.header.') && isRoundedVideoCount(value);
 }

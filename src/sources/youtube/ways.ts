@@ -32,8 +32,8 @@ export async function tryWays({ innertube, clientVersions, channelId, signal }: 
     const page = await innertube.getAboutPage(channelId, signal);
     if (!showsChannel(page)) throw new AppError('upstream_invalid', 'The page shows no channel.');
     const hasPanel = page.aboutTab === 'here';
-    // Its header leads to the panel, which is therefore somewhere else now.
-    if (!hasPanel && page.aboutToken !== undefined) {
+    // An ordinary channel has a panel, which is therefore somewhere else now.
+    if (!hasPanel && page.isOrdinary) {
       throw new AppError('upstream_invalid', 'The page lacks its About panel.');
     }
     return hasPanel ? 'page and About panel' : 'page';

@@ -17,7 +17,9 @@ const GAME = 'UCreplayGameTopic0000006';
 const MOVED = 'UCreplayMovedAway0000009';
 const HEADER_TOKEN = 'UCreplayHeaderToken00012';
 
-const FOGHORN_PANEL = { aboutChannelViewModel: { viewCountText: '99 views' } };
+const FOGHORN_PANEL = {
+  aboutChannelViewModel: { viewCountText: '99 views', joinedDateText: { content: 'Joined Feb 1, 2015' } },
+};
 const RESPONSES = [
   ...readResponses(OWN_RESPONSES),
   jsonResponse('browse', { continuation: 'token-from-the-header' }, panelReply(FOGHORN_PANEL)),

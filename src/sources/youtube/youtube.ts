@@ -64,8 +64,8 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     panel.catch(() => undefined);
     try {
       const page = await loadPage(channelId, signal);
-      const target = page.redirects.find((redirect) => redirect !== channelId);
-      if (target === undefined) {
+      const target = page.redirects.find((redirect) => redirect !== channelId) ?? (await followUrl(page, signal));
+      if (target === undefined || target === channelId) {
         assertShowsChannel(page);
         return await readRecord(channelId, page, signal, panel);
       }
@@ -75,6 +75,12 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     } finally {
       panelAbort.abort();
     }
+  }
+
+  /** The channel of a redirect to a handle. */
+  async function followUrl(page: PageReading, signal: AbortSignal): Promise<string | undefined> {
+    if (page.redirectUrl === undefined || showsChannel(page)) return undefined;
+    return resolvePage(innertube, requireNextUrl(page.redirectUrl), signal, 1);
   }
 
   async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
@@ -119,7 +125,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     holders: { 'long responses of YouTube': reader.stats },
     async resolve(ref, { signal }) {
       try {
-        return { channelId: await resolveChannelId(innertube, ref, signal) };
+        return { channelId: await resolvePage(innertube, pageUrl(ref), signal) };
       } catch (error) {
         if (!(error instanceof LostNameError) || !searchesForLostHandles) throw error;
         return { channelId: await searchForHandle(innertube, ref, error, signal) };
@@ -161,11 +167,16 @@ function assertShowsChannel(page: PageReading): void {
 /** In 2025-07 a handle led to another URL instead of its channel. More than one such redirect was never seen. */
 const MAX_HOPS = 3;
 
-async function resolveChannelId(innertube: Innertube, ref: ChannelRef, signal: AbortSignal): Promise<string> {
-  let url = pageUrl(ref);
-  for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
+/**
+ * The channel of a page.
+ *
+ * @param hops how many redirects have led to the page
+ */
+async function resolvePage(innertube: Innertube, page: string, signal: AbortSignal, hops = 0): Promise<string> {
+  let url = page;
+  for (let hop = hops; hop <= MAX_HOPS; hop += 1) {
     const response = await innertube.resolveUrl(url, signal);
-    // The first URL led here, so the channel may exist: "/@Vilebrequin", "/vilebrequin", NOT_FOUND (2026).
+    // Another URL led here, so the channel may exist: "/@Vilebrequin", "/vilebrequin", NOT_FOUND (2026).
     if (hop > 0 && isNotFound(response)) throw new LostNameError(url);
     const { browseId, target } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
     if (browseId !== undefined) {

@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TestApp } from '../helpers/app.ts';
+import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import {
+  jsonResponse,
+  OWN_RESPONSES,
+  ownResponse,
+  type ReplayResponse,
+  readResponses,
+} from '../helpers/replay-responses.ts';
+import type { ReplayServer } from '../helpers/replay-server.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+/* How handles are requested from YouTube, and which need no request. */
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const HARBOUR = 'UCreplayHarbour000000002';
+const HOUR_MS = 3_600_000;
+
+let running: YoutubeService;
+let service: TestApp;
+let replay: ReplayServer;
+let responses: ReplayResponse[];
+beforeEach(async () => {
+  responses = [...readResponses(OWN_RESPONSES)];
+  await start();
+});
+afterEach(() => running.close());
+
+async function start(env: Record<string, string> = {}, givenDir?: string): Promise<void> {
+  const dataDir = givenDir ?? (await createTemporaryDirectory());
+  running = await startYoutubeService({ responses }, { dataDir, env });
+  ({ service, replay } = running);
+}
+
+/** The pages that YouTube was asked to resolve. */
+const resolved = () => replay.callsTo('resolve').map(({ body }) => decodeURIComponent(String(body?.url)));
+const pageOf = (name: string) => `https://www.youtube.com/@${name}`;
+const byHandle = (name: string) => service.getLater(`/api/channel/${encodeURIComponent(name)}?type=handle`);
+
+/** YouTube knows this spelling of the handle only. */
+function knowOnly(name: string): void {
+  replay.misbehave('resolve', (request, response) => {
+    const { url } = replay.callsTo('resolve').at(-1)?.body ?? {};
+    const isKnown = decodeURIComponent(String(url)) === pageOf(name);
+    const found = { endpoint: { browseEndpoint: { browseId: LIGHTHOUSE } } };
+    const listener = isKnown
+      ? respondWithJson(found)
+      : respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404);
+    return listener(request, response);
+  });
+}
+
+describe('a handle', () => {
+  it.each([
+    ['ΟΔΥΣΣΕΥΣ', 'ΟΔΥΣΣΕΥΣ'],
+    ['İstanbulŞehir', 'İstanbulŞehir'],
+    ['@RickAstleyYT', 'RickAstleyYT'],
+    // Decomposed, as some keyboards write it.
+    ['Cafe\u{301}', 'Caf\u{e9}'],
+  ])('is requested as the client wrote it: %s', async (written, sent) => {
+    knowOnly(sent);
+    expect((await byHandle(written)).json()).toMatchObject({ channelId: LIGHTHOUSE });
+    expect(resolved()).toEqual([pageOf(sent)]);
+    // The same in every spelling.
+    await byHandle(written.toLowerCase());
+    expect(resolved()).toHaveLength(1);
+  });
+
+  it('that YouTube does not know is requested in lower case before its absence is stored', async () => {
+    knowOnly('odysseus');
+    expect((await byHandle('Odysseus')).status).toBe(200);
+    expect(resolved()).toEqual([pageOf('Odysseus'), pageOf('odysseus')]);
+    replay.forgetCalls();
+    for (const name of ['Nobody', 'nobody', 'NOBODY']) expect((await byHandle(name)).status).toBe(404);
+    expect(resolved()).toEqual([pageOf('Nobody'), pageOf('nobody')]);
+  });
+
+  it('in lower case is requested once', async () => {
+    expect((await byHandle('nobody')).status).toBe(404);
+    expect(resolved()).toEqual([pageOf('nobody')]);
+  });
+
+  it('about which YouTube could not tell is not requested again', async () => {
+    replay.misbehave('resolve', respondWithStatus(500));
+    expect((await byHandle('Nobody')).status).toBe(503);
+    expect(new Set(resolved())).toEqual(new Set([pageOf('Nobody')]));
+  });
+});
+
+describe('the handle in a record', () => {
+  it('needs no call afterwards, in any spelling, also after a restart', async () => {
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect((await byHandle('bellrockLIGHT')).json()).toMatchObject({ channelId: LIGHTHOUSE });
+    expect((await service.get('/@BellRockLight/avatar')).status).toBe(200);
+    service = await running.restart();
+    expect((await byHandle('BellRockLight')).headers['cache-status']).toMatch(/^pennant; hit/);
+    expect(replay.callsTo('resolve')).toEqual([]);
+    expect(replay.callsTo('browse')).toHaveLength(1);
+  });
+
+  it('needs no call in a batch', async () => {
+    const { results } = (await service.get(`/api/channels?ids=${LIGHTHOUSE},@BellRockLight`)).json<{
+      results: object[];
+    }>();
+    expect(results).toEqual([
+      expect.objectContaining({ channel: expect.objectContaining({ channelId: LIGHTHOUSE }) }),
+      expect.objectContaining({ channel: expect.objectContaining({ channelId: LIGHTHOUSE }) }),
+    ]);
+  });
+
+  it('is as old as the record', async () => {
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    service.clock.advance(HOUR_MS + 1);
+    await byHandle('BellRockLight');
+    expect(resolved()).toEqual([pageOf('BellRockLight')]);
+  });
+
+  it('replaces "no such channel", and the channel that had it before', async () => {
+    knowOnly('another');
+    expect((await byHandle('BellRockLight')).status).toBe(404);
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect((await byHandle('BellRockLight')).json()).toMatchObject({ channelId: LIGHTHOUSE });
+    const text = JSON.stringify(ownResponse('browseId', HARBOUR)).replace(/@%E0[^"]*/, '@BellRockLight');
+    responses.unshift(jsonResponse('browse', { browseId: HARBOUR }, JSON.parse(text)));
+    await service.get(`/api/channel/${HARBOUR}`);
+    expect((await byHandle('BellRockLight')).json()).toMatchObject({ channelId: HARBOUR });
+  });
+
+  it('is purged with its channel', async () => {
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect((await service.purge({ channel: LIGHTHOUSE })).status).toBe(200);
+    await byHandle('BellRockLight');
+    expect(resolved()).toEqual([pageOf('BellRockLight')]);
+  });
+
+  it('is removed when the channel is blocked', async () => {
+    const dataDir = await createTemporaryDirectory();
+    async function restart(blocked: string): Promise<void> {
+      await running.close();
+      await start({ BLOCKED_CHANNELS: blocked }, dataDir);
+    }
+    await restart('');
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    await restart(LIGHTHOUSE);
+    expect((await byHandle('BellRockLight')).status).toBe(451);
+    await restart('');
+    expect((await byHandle('BellRockLight')).status).toBe(200);
+    expect(resolved()).toEqual([pageOf('BellRockLight')]);
+  });
+});
+
+describe('a channel page that redirects to a handle', () => {
+  const MOVED = 'UCreplayRedirected000099';
+  const redirectTo = (url: string) =>
+    respondWithJson({ onResponseReceivedActions: [{ navigateAction: { endpoint: { urlEndpoint: { url } } } }] });
+
+  it.each(['/@BellRockLight', 'https://www.youtube.com/@BellRockLight', '/user/bellrock'])(
+    'is followed to its channel: %s',
+    async (url) => {
+      replay.misbehave('browse', redirectTo(url), 1);
+      expect((await service.get(`/api/channel/${MOVED}`)).json()).toMatchObject({ channelId: LIGHTHOUSE });
+    },
+  );
+
+  it('that nobody has, or to another site, is not "no such channel"', async () => {
+    for (const url of ['/@nobody', 'https://example.org/@BellRockLight']) {
+      replay.behave();
+      replay.misbehave('browse', redirectTo(url));
+      service.clock.advance(HOUR_MS);
+      expect((await service.get(`/api/channel/${MOVED}`)).status).toBe(502);
+    }
+  });
+
+  it('is followed as HTML, too', async () => {
+    replay.misbehave('browse', respondWithJson({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400));
+    replay.misbehave('about-page', respondWithStatus(302, { location: '/@BellRockLight/about' }), 1);
+    const page = JSON.stringify(ownResponse('browseId', LIGHTHOUSE));
+    replay.misbehave('about-page', respondWithStatus(200, {}, `<script>var ytInitialData = ${page};</script>`), 1);
+    expect((await service.get(`/api/channel/${MOVED}`)).json()).toMatchObject({ channelId: LIGHTHOUSE });
+    const asked = replay.callsTo('about-page').map(({ path }) => path);
+    expect(asked).toEqual([`/channel/${MOVED}/about`, '/@BellRockLight/about']);
+  });
+});

@@ -23,6 +23,7 @@ const MEASURE_MEMORY = [
   'src/http/response/micro-cache.test.ts',
   'src/http/response/serializers.test.ts',
   'src/services/remembered-images.test.ts',
+  'src/sources/catalog/catalog-memory.test.ts',
   'src/sources/youtube/client-version-lookup.test.ts',
   'test/e2e/held-in-memory.test.ts',
 ];

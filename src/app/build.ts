@@ -9,15 +9,19 @@ import { createResponseWriter } from '../lib/http/response-writer.ts';
 import type { Logger } from '../lib/logger.ts';
 import { addProcessGauges } from '../lib/process-gauges.ts';
 import { createRuntime } from '../lib/runtime.ts';
+import { withinMs } from '../lib/work.ts';
 import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createExamples } from '../services/examples.ts';
+import { createFetchedChannels } from '../services/fetched-channels.ts';
 import { createImageService } from '../services/images.ts';
 import { createOriginals } from '../services/originals.ts';
 import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
+import { catalogPaths } from '../sources/catalog/schema.ts';
 import type { ChannelSource } from '../sources/source.ts';
+import { createCatalog } from './catalog.ts';
 import { openEncoder } from './encoder.ts';
 import { createInvalidation } from './invalidation.ts';
 import { createPublicListener } from './public-listener.ts';
@@ -45,6 +49,9 @@ interface BuildOptions extends AppOverrides {
 /** How long accepted requests may take at a stop. Docker kills a process ten seconds after its stop signal, unless told otherwise. */
 export const FINISH_MS = 8_000;
 
+/** A new catalog takes a moment. On a disk that hangs, the service starts without it. */
+const CATALOG_OPEN_MS = 5_000;
+
 /** Builds the whole service from the settings. */
 export async function buildApp(config: Config, options: BuildOptions) {
   const { logger, version, settings = [], clock = systemClock, sources, downloader } = options;
@@ -57,28 +64,31 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const stores = await createStores(config, runtime, { startPosition: saved.state().redis });
   const { store, images, caches } = stores;
   const invalidation = createInvalidation(config, runtime, { stores, saved });
-  const { purge, beforeLookUp } = invalidation;
+  const { purge } = invalidation;
 
-  // Sources of channels and images
+  // Where channels and images come from
+  const catalog = createCatalog(config, runtime);
   const upstreams = createUpstreams({ config, runtime, stores, version, sources, downloader });
-  const { failover } = upstreams;
+  const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
   const encoder = openEncoder(config, runtime, options.encoder);
 
   // The functions of the product
-  const publishDates = createExactPublishDates({ store, runtime, sources: failover });
   const blockedChannels = new Set(config.blockedChannels);
-  const examples = createExamples(upstreams.sources, blockedChannels);
-  const channels = createChannelService({
-    sources: failover,
-    records: caches.records,
-    names: caches.names,
-    publishDates,
-    blockedChannels,
-    clock,
-  });
+  const examples = createExamples(catalog, blockedChannels);
+  const fetched =
+    failover &&
+    createFetchedChannels({
+      sources: failover,
+      records: caches.records,
+      names: caches.names,
+      publishDates: createExactPublishDates({ store, runtime, sources: failover }),
+      blockedChannels,
+    });
+  const channels = createChannelService({ catalog, fetched, blockedChannels, clock });
   const channelBatches = createChannelBatches({ channels, clock, holders });
-  const searches = createSearchService({ sources: failover, channels, cache: caches.searches, clock });
+  const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({
+    ownImagesDir: catalogPaths(config.dataDir).images,
     downloader: upstreams.downloader,
     encoder,
     images,
@@ -97,7 +107,6 @@ export async function buildApp(config: Config, options: BuildOptions) {
     redis: stores.redis,
     responseWriter,
     version,
-    beforeLookUp,
     channels,
     channelBatches,
     searches,
@@ -125,7 +134,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
   });
 
   // Last, because the store's thread starts while everything above is built
-  await stores.opened();
+  await Promise.all([stores.opened(), catalog && withinMs(clock, catalog.opened(), CATALOG_OPEN_MS)]);
   await invalidation.start();
   return {
     /** The public listener, not listening yet. */
@@ -152,7 +161,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
       // Requests that still wait for an encoder then get a 503: a cut connection gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());
       await encoder.close();
-      await upstreams.close();
+      await Promise.all([upstreams.close(), catalog?.close()]);
       await invalidation.stop();
       await stores.close();
     },

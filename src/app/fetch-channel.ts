@@ -16,7 +16,7 @@ export type FetchedChannel = Awaited<ReturnType<typeof fetchChannel>>;
 const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
 
 /**
- * Loads a channel and its images from the live sources in `SOURCES`. Reads and writes no cache.
+ * Loads a channel and its images from the sources in `SOURCES`, without the catalog. Reads and writes no cache.
  *
  * @param refs the first reference that leads to a channel is used
  * @returns `missing`: the fields that no source returned because a call failed, and the images that are gone
@@ -24,17 +24,16 @@ const NOTHING_STORED = { get: async () => undefined, set: async () => undefined 
  *   an image host failed
  */
 export async function fetchChannel(config: Config, refs: readonly ChannelRef[], version: string, signal: AbortSignal) {
-  const sources = config.sources.filter((name) => name !== 'catalog');
-  if (sources.length === 0) {
-    throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
-  }
-  const { failover, downloader, close } = createUpstreams({
-    config: { ...config, sources },
+  const { sources, failover, downloader, close } = createUpstreams({
+    config,
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
     stores: { store: NOTHING_STORED, redis: undefined, caches: {} },
     version,
   });
   try {
+    if (sources.length === 0) {
+      throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
+    }
     const { ref, loaded } = await loadFirst(failover, refs, { signal });
     const { channelId, publishedAt: known, banner, avatar } = loaded.channel;
     const publishedAt = isExact(known) ? known : ((await failover.findPublishedAt(channelId, { signal })) ?? known);
@@ -53,7 +52,7 @@ export async function fetchChannel(config: Config, refs: readonly ChannelRef[], 
 /** `undefined` for an image that is gone. */
 async function download(downloader: Downloader, original: OriginalRef | null, signal: AbortSignal) {
   try {
-    return original === null ? undefined : await downloader.download(original, { signal });
+    return original?.kind !== 'remote' ? undefined : await downloader.download(original, { signal });
   } catch (error) {
     if (errorCodeOf(error) === 'image_not_found') return undefined;
     throw error;

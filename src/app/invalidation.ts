@@ -5,15 +5,13 @@ import { RedisUnavailable } from '../lib/redis/connection.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
 import { createPurge, RemovalDelayed } from '../services/purge.ts';
-import { type ChangesSince, createCatalogWatch } from '../sources/catalog/change-log.ts';
-import { catalogPaths } from '../sources/catalog/schema.ts';
 import { fingerprint } from '../store/keys.ts';
-import { EVERYTHING, type Removal, removalOf } from '../store/removal.ts';
+import { removalOf } from '../store/removal.ts';
 import type { SharedStore } from '../store/store.ts';
 import type { SavedRemovals } from './saved-removals.ts';
 import { createStores, type Stores } from './stores.ts';
 
-/** Removes what purges, take-downs, changes of the catalog and other instances make old. */
+/** Removes what purges, take-downs and other instances make old. */
 export function createInvalidation(
   config: Config,
   runtime: Runtime,
@@ -22,18 +20,6 @@ export function createInvalidation(
   const { clock, logger } = runtime;
   const { sharedStore } = stores;
   const purge = createPurge({ stores, runtime, onUnfinished: (unfinished) => saved.save({ unfinished }) });
-  const watch = config.sources.includes('catalog')
-    ? createCatalogWatch({
-        path: catalogPaths(config.dataDir).database,
-        clock,
-        start: saved.state().catalog,
-        // When it returns, memory no longer returns what a change has removed.
-        onChanges({ position, changes }) {
-          for (const removal of removalsOf(changes)) void inBackground(purge.remove(removal));
-          saved.save({ catalog: position });
-        },
-      })
-    : undefined;
   const stops: (() => void)[] = [];
 
   /** A failed removal is repeated, and shown in `/readyz` until it succeeds. */
@@ -71,18 +57,12 @@ export function createInvalidation(
 
   return {
     purge,
-    /** To be called before the first lookup of a request. Absent without a catalog. */
-    beforeLookUp: watch?.check,
     /** Applies what has happened while this process did not run, then follows what happens. Starts take-downs. */
     async start(): Promise<void> {
       const removing: (Promise<void> | undefined)[] = [inBackground(purge.resume(saved.state().unfinished))];
       if (sharedStore !== undefined) {
         removing.push((await followInstances(sharedStore)).removing);
         stops.push(repeat(clock, INSTANCES_INTERVAL_MS, () => followInstances(sharedStore)));
-      }
-      if (watch !== undefined) {
-        watch.start();
-        stops.push(repeat(clock, CATALOG_INTERVAL_MS, watch.check));
       }
       removing.push(inBackground(takeDown(config.blockedChannels)));
       // The end of a removal is the end of an epoch: what the first requests load would not be kept.
@@ -91,7 +71,6 @@ export function createInvalidation(
     /** Waits some seconds for pending removals. */
     async stop(): Promise<void> {
       for (const stop of stops) stop();
-      watch?.close();
       await purge.close();
     },
   };
@@ -100,10 +79,9 @@ export function createInvalidation(
 const START_WAIT_MS = 1_000;
 /** A change must reach every instance within 2 s, even if three reads fail. */
 const INSTANCES_INTERVAL_MS = 500;
-const CATALOG_INTERVAL_MS = 1_000;
 
 /** @returns a function that ends the repetition */
-function repeat(clock: Clock, intervalMs: number, check: () => Promise<unknown> | undefined): () => void {
+function repeat(clock: Clock, intervalMs: number, check: () => Promise<unknown>): () => void {
   let cancelNext = schedule();
   let isStopped = false;
 
@@ -118,18 +96,6 @@ function repeat(clock: Clock, intervalMs: number, check: () => Promise<unknown> 
     isStopped = true;
     cancelNext();
   };
-}
-
-/** The images of a replaced channel stay: its new record says whether they have changed. */
-function removalsOf(changes: ChangesSince['changes']): Removal[] {
-  // The catalog's list of changes is incomplete.
-  if (changes === 'unknown') return [{ ...EVERYTHING, includesImages: false }];
-  const groups = Object.groupBy(changes, ({ isRemoved }) => (isRemoved ? 'removed' : 'replaced'));
-  return Object.entries(groups).map(([kind, group]) => ({
-    channelIds: [...new Set(group.map(({ channelId }) => channelId))],
-    names: [...new Set(group.flatMap(({ names }) => names))],
-    includesImages: kind === 'removed',
-  }));
 }
 
 /** The service's stores for a command that clears them, whether the service runs or not. */

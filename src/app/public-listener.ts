@@ -13,7 +13,7 @@ import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 interface PublicListenerOptions
   extends Pick<
     HttpServerOptions,
-    'channels' | 'channelBatches' | 'searches' | 'banners' | 'examples' | 'version' | 'beforeLookUp' | 'responseWriter'
+    'channels' | 'channelBatches' | 'searches' | 'banners' | 'examples' | 'version' | 'responseWriter'
   > {
   readonly config: Config;
   readonly runtime: Runtime;
@@ -54,7 +54,6 @@ export function createPublicListener(options: PublicListenerOptions) {
     searches: options.searches,
     banners: options.banners,
     examples: options.examples,
-    beforeLookUp: options.beforeLookUp,
     version: options.version,
     baseUrls: config.baseUrls,
     urlForm: config.urlForm,

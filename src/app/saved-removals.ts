@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../lib/logger.ts';
-import { type Checked, fields, listOf, numberIn, optional, parseJson, text } from '../lib/shape.ts';
+import { type Checked, fields, listOf, optional, parseJson, text } from '../lib/shape.ts';
 import { isRemoval } from '../store/removal.ts';
 
 const isState = fields({
@@ -9,8 +9,6 @@ const isState = fields({
   unfinished: fields({ store: listOf(isRemoval), images: listOf(isRemoval) }),
   /** The position in the erasures that instances share in Redis. */
   redis: optional(text(/^\d{1,16}-\d{1,16}$/)),
-  /** The position in the catalog's own list of changes. */
-  catalog: optional(fields({ id: text(/^[0-9a-f]{1,32}$/), sequence: numberIn(0, Number.MAX_SAFE_INTEGER) })),
   /** A fingerprint of the blocked channels whose data has been removed: their IDs are not stored. */
   takenDown: text(),
 });
@@ -45,7 +43,6 @@ export function openSavedRemovals(dataDir: string, logger: Logger) {
 const NOTHING_SAVED: State = {
   unfinished: { store: [], images: [] },
   redis: undefined,
-  catalog: undefined,
   takenDown: '',
 };
 

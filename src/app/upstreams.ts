@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Config } from '../config/settings.ts';
 import type { SourceReading } from '../console/source-status.ts';
 import type { PauseState } from '../domain/source-status.ts';
@@ -38,7 +37,7 @@ interface UpstreamsOptions {
 export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, stores, version } = options;
   const userAgent = `Pennant/${version}`;
-  const { clock, logger, failureLog, metrics, health, holders } = runtime;
+  const { clock, logger, failureLog, metrics, holders } = runtime;
   const withBudget = createBudgets(config, runtime);
   const sourceMetrics = createSourceMetrics(metrics);
   const pauses = createPauses({ clock, onChange: logPause });
@@ -65,7 +64,6 @@ export function createUpstreams(options: UpstreamsOptions) {
         // Searches and channels of the YouTube Data API have pauses of their own.
         upstream === 'youtube' ? pauses.of(upstream).guard(withBudget(upstream, http)) : withBudget(upstream, http),
       pauseOf: pauses.of,
-      onStateChange: health.report,
       keptCanary: keep('youtube-canary'),
       keptQuota: keep('youtube-data-api-quota'),
       lease: stores.redis === undefined ? SOLO_LEASE : createRedisLease({ connection: stores.redis }),
@@ -86,7 +84,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     return pause;
   }
 
-  for (const { name, isLive } of sources) if (isLive) openPause(name);
+  for (const { name } of sources) openPause(name);
   const reachability = createReachability(sources, logger);
   const failover = createFailover({
     sources,
@@ -129,7 +127,6 @@ export function createUpstreams(options: UpstreamsOptions) {
       imageOrigin: config.youtubeImageOrigin,
       clock,
       pause: imagePause,
-      catalogImagesDir: join(config.dataDir, 'catalog-images'),
       onOutcome: (outcome) => downloads.inc({ outcome }),
     });
 

@@ -3,8 +3,8 @@ import { printable, printableJson } from '../domain/printable.ts';
 import { type CatalogReader, withReader } from '../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../sources/catalog/record.ts';
 import { type CatalogPaths, catalogPaths } from '../sources/catalog/schema.ts';
-import { withWriter } from '../sources/catalog/writer.ts';
 import { addCommand } from './catalog/add.ts';
+import { changeCatalog } from './catalog/change.ts';
 import { exportCommand } from './catalog/export.ts';
 import { importCommand } from './catalog/import.ts';
 import { CommandFailure, type CommandGroup, defineCommand, requireRefs, writeLines } from './command.ts';
@@ -52,7 +52,7 @@ Exit code: 0 everything was removed, 1 the catalog has no such channel or someth
     const config = parseConfig(env);
     const paths = catalogPaths(config.dataDir);
     const { channelId, title } = await requireRecord(paths, argument);
-    await withWriter(paths, (writer) => writer.remove(channelId));
+    await changeCatalog(paths, (writer) => writer.remove(channelId));
     stdout.write(`Removed ${channelId} (${printable(title)}).\n`);
     const { forgetChannel } = await import('./cache/purge.ts');
     try {

@@ -1,7 +1,10 @@
 /** Where a value came from, for `Cache-Status` and for metrics. */
 export interface CacheOutcome {
-  /** `hit`: fresh. `stale`: an old value was served. `miss`: loaded now. `refreshed`: loaded now to replace a stale one. */
-  readonly kind: 'hit' | 'stale' | 'miss' | 'refreshed';
+  /**
+   * `own`: from the operator's catalog, which is no cache. `hit`: fresh. `stale`: an old value was served. `miss`: loaded now.
+   * `refreshed`: loaded now to replace a stale one.
+   */
+  readonly kind: 'own' | 'hit' | 'stale' | 'miss' | 'refreshed';
   /** Remaining freshness in milliseconds. Negative for a stale value. */
   readonly ttlMs: number;
   /** True if this request waited for a load that another request had started. */
@@ -9,6 +12,11 @@ export interface CacheOutcome {
   readonly isStored: boolean;
   /** Why a stale value was served. */
   readonly reason?: string;
+  /**
+   * True: caches may keep it for a minute only, because the catalog, which may have another value, cannot be read, or the name
+   * that led to it is stale.
+   */
+  readonly isProvisional?: boolean;
 }
 
 /**

@@ -17,12 +17,14 @@ const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> = {
   clientVersion: 'sourceAttempt',
   aboutWait: 'sourceAttempt',
   fillMissingFields: 'sourceAttempt',
+  staleSearchWait: 'slowSourceWait',
   slowSourceWait: 'search',
   refreshWait: 'response',
   download: 'image',
   encoderWait: 'image',
   inspect: 'image',
   encode: 'image',
+  catalogRead: 'refreshWait',
   storeRead: 'refreshWait',
 };
 

@@ -31,6 +31,8 @@ export const TIME_LIMITS_MS = {
   fillMissingFields: 1_500,
   /** A search waits for slow sources after another source found something. */
   slowSourceWait: 3_000,
+  /** A stale list is returned when its reload takes longer: before a search stops waiting for it. */
+  staleSearchWait: 2_500,
   /** A stale value is returned when its reload takes longer. */
   refreshWait: 3_000,
   /** The download of an original, all its URLs together. */
@@ -41,6 +43,8 @@ export const TIME_LIMITS_MS = {
   inspect: 8_000,
   /** An encode by an encoder process. */
   encode: 10_000,
+  /** A read from the catalog. After this time the catalog counts as unreadable. */
+  catalogRead: 2_000,
   /** A read from the store. After this time the value counts as absent. */
   storeRead: 500,
 } as const;

@@ -37,8 +37,6 @@ export interface HttpServerOptions
   readonly searches: SearchService;
   readonly banners: ImageService;
   readonly examples: Examples;
-  /** Called for each admitted request before the first lookup. */
-  readonly beforeLookUp: (() => void) | undefined;
   readonly version: string;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];

@@ -1,8 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
 import {
@@ -16,7 +12,6 @@ import {
   startFakeUpstream,
 } from '../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
-import type { OriginalRef } from '../domain/channel.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
 import { createDownloader, type Downloader } from './download.ts';
@@ -44,11 +39,7 @@ function point(origin: string, clock = createManualClock()): void {
 }
 
 function download(...urls: string[]): Promise<Buffer> {
-  return downloadRef({ kind: 'remote', key: 'abc', urls });
-}
-
-function downloadRef(ref: OriginalRef): Promise<Buffer> {
-  return downloader.download(ref, { signal: new AbortController().signal });
+  return downloader.download({ kind: 'remote', key: 'abc', urls }, { signal: new AbortController().signal });
 }
 
 /** Replies each request with the next status or body. */
@@ -146,8 +137,11 @@ describe('an image host', () => {
     upstream.response(respondWithStatus(404));
     for (let call = 0; call < 20; call += 1) expect(await codeOf(download(FIRST))).toBe('image_not_found');
     upstream.response(respondWithStatus(500));
+    const { signal } = new AbortController();
     for (let call = 0; call < 6; call += 1) {
-      expect(await codeOf(downloadRef({ kind: 'remote', key: `${call}`, urls: [FIRST] }))).toBe('upstream_unavailable');
+      expect(await codeOf(downloader.download({ kind: 'remote', key: `${call}`, urls: [FIRST] }, { signal }))).toBe(
+        'upstream_unavailable',
+      );
     }
     expect(upstream.requests).toHaveLength(25);
   });
@@ -160,52 +154,5 @@ describe('an image host', () => {
       response.writeHead(404).end();
     });
     expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_timeout');
-  });
-});
-
-/** Windows has no named pipes in directories. */
-const HAS_PIPES = process.platform !== 'win32';
-
-describe('an image in the catalog', () => {
-  let directory: string;
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'pennant-images-'));
-    await mkdir(join(directory, 'images'));
-    await mkdir(join(directory, 'images', 'folder'));
-    await writeFile(join(directory, 'images', 'banner.gif'), GIF);
-    await writeFile(join(directory, 'images', 'notes.txt'), 'these are no pixels');
-    await writeFile(join(directory, 'outside.gif'), GIF);
-    // Reading it would never end, because nothing writes to it.
-    if (HAS_PIPES) execFileSync('mkfifo', [join(directory, 'images', 'pipe')]);
-  });
-  afterAll(() => rm(directory, { recursive: true }));
-
-  function read(fileName: string): Promise<Buffer> {
-    downloader = createDownloader({ http, catalogImagesDir: join(directory, 'images') });
-    return downloadRef({ kind: 'catalog-file', key: fileName, fileName, importedAtMs: 0 });
-  }
-
-  it('is read from its file', async () => {
-    expect(await read('banner.gif')).toEqual(GIF);
-  });
-
-  it.each([
-    'missing.gif',
-    'folder',
-    ...(HAS_PIPES ? ['pipe'] : []),
-    '../outside.gif',
-    '/etc/passwd',
-    '..',
-    '.',
-    '',
-    'a\\b.gif',
-    'banner.gif\0',
-  ])('named %j does not exist', async (fileName) => {
-    expect(await codeOf(read(fileName))).toBe('image_not_found');
-  });
-
-  it('must be an image', async () => {
-    expect(await codeOf(read('notes.txt'))).toBe('upstream_invalid');
   });
 });

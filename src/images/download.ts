@@ -1,11 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import type { OriginalRef } from '../domain/channel.ts';
+import type { RemoteImage } from '../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostTelling } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { hasErrorCode } from '../lib/file-system.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/client.ts';
 import { createPause, type Pause } from '../lib/http/pause.ts';
@@ -21,20 +18,18 @@ export interface DownloaderOptions {
   readonly http: HttpClient;
   /** Replaces the origins of the image hosts. Path and options of the URL stay. */
   readonly imageOrigin?: string | undefined;
-  /** The folder of the catalog's images; without it there are none. */
-  readonly catalogImagesDir?: string;
   /** Of the image hosts. Default: one of its own. */
   readonly pause?: Pause;
   /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** For metrics. Images of the catalog are not reported: they are files. */
+  /** For metrics. */
   readonly onOutcome?: (outcome: ErrorCode | 'found') => void;
 }
 
 export type Downloader = ReturnType<typeof createDownloader>;
 
 export function createDownloader(options: DownloaderOptions) {
-  const { http, imageOrigin, catalogImagesDir, clock = systemClock, onOutcome } = options;
+  const { http, imageOrigin, clock = systemClock, onOutcome } = options;
   const { pause = createPause({ clock, label: 'The image host' }) } = options;
   const { download: timeoutMs } = TIME_LIMITS_MS;
 
@@ -69,8 +64,7 @@ export function createDownloader(options: DownloaderOptions) {
      * @throws AppError `image_not_found` if the image is definitely gone, `upstream_unavailable`, `upstream_timeout` or
      *   `upstream_invalid` if the download failed
      */
-    async download(ref: OriginalRef, { signal }: { readonly signal: AbortSignal }): Promise<Buffer> {
-      if (ref.kind === 'catalog-file') return readCatalogFile(catalogImagesDir, ref.fileName);
+    async download(ref: RemoteImage, { signal }: { readonly signal: AbortSignal }): Promise<Buffer> {
       let isBegun = false;
       const fetchInTime = () => {
         isBegun = true;
@@ -119,31 +113,4 @@ function imageOf(response: HttpResponse, pause: Pause): Buffer {
     throw new AppError('upstream_invalid', 'The image host did not respond with a JPEG, PNG, WebP, AVIF or GIF image.');
   }
   return body;
-}
-
-async function readCatalogFile(directory: string | undefined, fileName: string): Promise<Buffer> {
-  if (directory === undefined || !isBareName(fileName)) throw new AppError('image_not_found', NOT_IN_CATALOG);
-  const path = join(directory, fileName);
-  try {
-    const stats = await stat(path);
-    // Reading another kind of file, such as a pipe, may never end.
-    if (!stats.isFile()) throw new AppError('image_not_found', NOT_IN_CATALOG);
-    if (stats.size > MAX_BYTES) {
-      throw new AppError('upstream_invalid', 'The catalog’s image is larger than 16 MiB.');
-    }
-    const bytes = await readFile(path);
-    if (sniffFormat(bytes) !== undefined) return bytes;
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT', 'EISDIR'))
-      throw new AppError('image_not_found', NOT_IN_CATALOG, { cause: error });
-    throw error;
-  }
-  throw new AppError('upstream_invalid', 'The catalog’s image is not a JPEG, PNG, WebP, AVIF or GIF.');
-}
-
-const NOT_IN_CATALOG = 'The catalog names an image that it does not have.';
-
-/** Defence in depth: the import rejects such names, but anything may have written the database. */
-function isBareName(fileName: string): boolean {
-  return fileName !== '' && fileName === basename(fileName) && !fileName.startsWith('.') && !/[\\\0]/.test(fileName);
 }

@@ -20,9 +20,11 @@ interface Failure {
 const MAX_BYTES = 2 ** 20;
 const ENTRY_OVERHEAD_BYTES = 250;
 
+export type FailedKeys = ReturnType<typeof createFailedKeys>;
+
 /**
  * Remembers failures that concern one key (see `isKeyFailure`), in memory only, to avoid calls that would fail again. A
- * purge, a take-down or a change of the catalog forgets them, because it may have fixed any of them.
+ * purge or a take-down forgets them, because it may have fixed any of them.
  */
 export function createFailedKeys({ clock }: { readonly clock: Clock }) {
   const failures = new LRUCache<string, Failure>({

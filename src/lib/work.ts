@@ -191,6 +191,8 @@ export function createSharedWork<T>() {
   };
 }
 
+export type WaitingClients = ReturnType<typeof createWaitingClients>;
+
 /** The clients that wait for each piece of shared work: for at most as many keys as there are requests under way. */
 export function createWaitingClients() {
   const waiting = new Map<string, string[]>();

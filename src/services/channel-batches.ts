@@ -83,9 +83,13 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
 /** Channels without a record first, then the least stale: a failing channel must not prevent the reload of others. */
 function selectLoads(items: readonly Item[]): Item[] {
   return items
-    .filter(({ result }) => !(result instanceof AppError) && result?.outcome.kind !== 'hit')
+    .filter(({ result }) => !(result instanceof AppError) && !isFresh(result))
     .toSorted((one, other) => freshnessOf(other) - freshnessOf(one))
     .slice(0, MAX_LOADS);
+}
+
+function isFresh(result: ChannelResponse | undefined): boolean {
+  return result !== undefined && ['own', 'hit'].includes(result.outcome.kind);
 }
 
 function freshnessOf({ result }: Item): number {

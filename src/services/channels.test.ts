@@ -9,6 +9,7 @@ import { createReadThrough } from '../store/read-through.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
 import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
+import { createFetchedChannels } from './fetched-channels.ts';
 
 const HOUR_MS = 3_600_000;
 const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
@@ -37,12 +38,13 @@ beforeEach(() => {
 
 /** Like a restart of the process, which keeps stored values. */
 function start(blocked: readonly string[] = [BLOCKED]): void {
+  const blockedChannels = new Set(blocked);
   const store: Store = {
     get: async (key) => stored.get(key),
     set: async (key, entry) => void stored.set(key, entry),
     close: async () => undefined,
   };
-  channels = createChannelService({
+  const fetched = createFetchedChannels({
     sources: {
       resolve(ref) {
         asked.push(`@${ref.value}`);
@@ -68,9 +70,9 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
       maxMemoryBytes: 1_000_000,
     }),
     publishDates: { complete: async (channel) => channel },
-    blockedChannels: new Set(blocked),
-    clock,
+    blockedChannels,
   });
+  channels = createChannelService({ catalog: undefined, fetched, blockedChannels, clock });
 }
 
 function load(channelId: string, fields: object = {}): Promise<LoadedChannel> {

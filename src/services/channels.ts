@@ -1,14 +1,12 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type CacheOutcome } from '../domain/errors.ts';
-import type { ChannelRef } from '../domain/identifier.ts';
+import { AppError, type CacheOutcome, isIndeterminate, mostTelling, orError } from '../domain/errors.ts';
+import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Failover } from '../sources/failover.ts';
-import type { LoadedChannel } from '../sources/source.ts';
-import { nameKey } from '../store/keys.ts';
-import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
+import type { Catalog } from '../sources/catalog/catalog.ts';
+import type { Cached } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
-import type { ExactPublishDates } from './exact-publish-dates.ts';
+import type { FetchedChannels } from './fetched-channels.ts';
 
 export interface ChannelResponse {
   readonly channel: Channel;
@@ -16,26 +14,35 @@ export interface ChannelResponse {
 }
 
 interface ChannelServiceOptions {
-  readonly sources: Pick<Failover, 'resolve' | 'getChannel'>;
-  readonly records: ReadThrough<ChannelEntry>;
-  readonly names: ReadThrough<string>;
-  readonly publishDates: ExactPublishDates;
+  /** Absent if `SOURCES` does not name it. */
+  readonly catalog: Pick<Catalog, 'version' | 'find' | 'findAnew'> | undefined;
+  /** Absent if `SOURCES` names the catalog only. */
+  readonly fetched: FetchedChannels | undefined;
   readonly blockedChannels: ReadonlySet<string>;
   readonly clock: Clock;
 }
 
-/** After this time, a record that lacks fields is loaded again. */
-const INCOMPLETE_FRESH_MS = 60_000;
+/** How long clients may keep what comes from the catalog. */
+const OWN: CacheOutcome = { kind: 'own', ttlMs: 3_600_000, isCollapsed: false, isStored: false };
+/** How long clients may keep that it has no such channel. */
+const OWN_ABSENT = { validForMs: 60_000, outcome: OWN };
 /** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
 
-/** Records of channels, from the caches or the sources. */
+/**
+ * Records of channels. For each reference the catalog is asked, then what is fetched, then comes the next reference. With the
+ * ID that a fetched name or redirect leads to, the catalog is asked again.
+ *
+ * While the catalog cannot be read, a fetched record is provisional, and nobody can tell that there is no such channel.
+ */
 export interface ChannelService {
+  /** Another number after each change of the catalog: responses that were made before are old. */
+  version(): number;
   /**
    * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such
    * channel": after an indeterminate error it could be another channel.
    *
-   * The record is at most an hour old, or stale when the sources fail or take longer than 3 s.
+   * A fetched record is at most an hour old, or stale when the sources fail or take longer than 3 s.
    *
    * @throws AppError `channel_not_found`, `channel_blocked`, or why the sources could not tell
    */
@@ -43,91 +50,77 @@ export interface ChannelService {
   /** Like `getChannel`, but a stale record is returned immediately, and a reload starts. */
   findChannel(refs: readonly ChannelRef[]): Promise<ChannelResponse>;
   /**
-   * Returns the cached record, fresh or stale, and loads nothing.
+   * Returns the record of the catalog or the cached record, fresh or stale, and loads nothing.
    *
-   * @throws AppError `channel_not_found` if that is what is cached, `channel_blocked`
+   * @throws AppError `channel_not_found` if that is what is cached or nothing can be loaded, `channel_blocked`
    */
   peekChannel(ref: ChannelRef): Promise<ChannelResponse | undefined>;
-  /** Loads the record again, however fresh it is. */
+  /** Reads or loads the record again, however fresh it is. */
   reload(channelId: string): Promise<Channel>;
   isBlocked(channelId: string): boolean;
 }
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
-  const { sources, records, names, publishDates, blockedChannels, clock } = options;
+  const { catalog, fetched, blockedChannels, clock } = options;
 
-  async function loadRecord(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
-    const loaded = await sources.getChannel(channelId);
-    const movedTo = loaded.channel.channelId;
-    if (movedTo === channelId) return entryOf(loaded, previous);
-    // Nothing about a blocked channel is stored, not even a redirect to it.
-    if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
-    await records.put(movedTo, (known) => entryOf(loaded, known));
-    return { value: { movedTo } };
+  /** The channel of the catalog, or else what `fetch` returns. */
+  async function ownOr<T extends ChannelResponse | undefined>(
+    ref: ChannelRef,
+    fetch: (fetched: FetchedChannels) => Promise<T>,
+  ): Promise<ChannelResponse | T> {
+    const own = catalog && (await orError(catalog.find(ref)));
+    if (own instanceof AppError) return whileUnreadable(own, fetch);
+    if (own !== undefined) {
+      assertNotBlocked(own.channelId);
+      return { channel: own, outcome: OWN };
+    }
+    if (fetched !== undefined) return fetch(fetched);
+    throw new AppError('channel_not_found', 'The catalog has no such channel.', OWN_ABSENT);
   }
 
-  async function entryOf(loaded: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
-    const known = previous !== undefined && 'channel' in previous ? previous : undefined;
-    const channel = await withExactTime(keepLastGood(loaded, known?.channel));
-    if (loaded.isComplete) return { value: { channel, isComplete: true } };
-    return {
-      value: { channel, isComplete: false },
-      freshMs: INCOMPLETE_FRESH_MS,
-      isStorable: known === undefined || !known.isComplete,
-    };
+  /** What `fetch` returns while the catalog may have the channel. */
+  async function whileUnreadable<T extends ChannelResponse | undefined>(
+    failure: AppError,
+    fetch: (fetched: FetchedChannels) => Promise<T>,
+  ): Promise<T> {
+    if (fetched === undefined) throw failure;
+    const response = await orError(fetch(fetched));
+    if (!(response instanceof AppError)) {
+      return response && { ...response, outcome: { ...response.outcome, isProvisional: true } };
+    }
+    if (response.code === 'channel_not_found') throw failure;
+    throw isIndeterminate(response) ? (mostTelling([response, failure]) ?? failure) : response;
   }
 
-  function withExactTime(channel: Channel): Promise<Channel> {
-    return publishDates.complete(channel, (publishedAt) =>
-      records.patch(channel.channelId, (entry) =>
-        'channel' in entry ? { ...entry, channel: { ...entry.channel, publishedAt } } : entry,
-      ),
-    );
+  function getByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelResponse> {
+    return ownOr(ref, async ({ getId }) => {
+      const startedAt = clock.monotonic();
+      const { value: channelId, outcome, record } = await getId(ref, maxWaitMs);
+      const leftMs = Math.max(0, maxWaitMs - (clock.monotonic() - startedAt));
+      return notFresherThan(outcome, await getById(channelId, leftMs, record));
+    });
   }
 
-  async function findByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelResponse> {
-    const startedAt = clock.monotonic();
-    let loadedRecord: Cached<ChannelEntry> | undefined;
-    const { value: channelId, outcome } = await names.get(
-      nameKey(ref),
-      async () => {
-        // As it is in the key: another spelling of the name would have the same response.
-        const { channelId, loaded } = await sources.resolve({ ...ref, value: ref.key });
-        if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
-        if (loaded !== undefined) loadedRecord = await keepFresh(loaded);
-        return { value: channelId };
-      },
-      { staleWaitMs: maxWaitMs },
-    );
-    const leftMs = Math.max(0, maxWaitMs - (clock.monotonic() - startedAt));
-    return notFresherThan(outcome, await getRecord(channelId, leftMs, loadedRecord));
-  }
-
-  /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
-  function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
-    const { channelId } = loaded.channel;
-    return records.get(channelId, (previous) => entryOf(loaded, previous), { staleWaitMs: TIME_LIMITS_MS.refreshWait });
-  }
-
-  async function getRecord(
+  async function getById(
     channelId: string,
     staleWaitMs: number,
     known?: Cached<ChannelEntry>,
     moves = 0,
   ): Promise<ChannelResponse> {
     assertNotBlocked(channelId);
-    const load = (previous: ChannelEntry | undefined) => loadRecord(channelId, previous);
-    const { value, outcome } = known ?? (await records.get(channelId, load, { staleWaitMs }));
-    if ('channel' in value) return { channel: value.channel, outcome };
-    if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
-    return notFresherThan(outcome, await getRecord(value.movedTo, staleWaitMs, undefined, moves + 1));
+    return ownOr(channelIdRef(channelId), async ({ getRecord }) => {
+      const { value, outcome } = known ?? (await getRecord(channelId, staleWaitMs));
+      if ('channel' in value) return { channel: value.channel, outcome };
+      if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
+      return notFresherThan(outcome, await getById(value.movedTo, staleWaitMs, undefined, moves + 1));
+    });
   }
 
   async function findFirst(refs: readonly ChannelRef[], maxWaitMs: number): Promise<ChannelResponse> {
     let notFound: AppError | undefined;
     for (const ref of refs) {
       try {
-        return await (ref.kind === 'id' ? getRecord(ref.value, maxWaitMs) : findByName(ref, maxWaitMs));
+        return await (ref.kind === 'id' ? getById(ref.value, maxWaitMs) : getByName(ref, maxWaitMs));
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
         notFound = error;
@@ -136,13 +129,15 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw noSuchChannel(refs, notFound);
   }
 
-  async function peekRecord(channelId: string, moves = 0): Promise<ChannelResponse | undefined> {
+  async function peekById(channelId: string, moves = 0): Promise<ChannelResponse | undefined> {
     assertNotBlocked(channelId);
-    const cached = await records.peek(channelId);
-    if (cached === undefined) return undefined;
-    const { value, outcome } = cached;
-    if ('channel' in value) return { channel: value.channel, outcome };
-    return moves === MAX_MOVES ? undefined : notFresherThan(outcome, await peekRecord(value.movedTo, moves + 1));
+    return ownOr(channelIdRef(channelId), async ({ peekRecord }) => {
+      const cached = await peekRecord(channelId);
+      if (cached === undefined) return undefined;
+      const { value, outcome } = cached;
+      if ('channel' in value) return { channel: value.channel, outcome };
+      return moves === MAX_MOVES ? undefined : notFresherThan(outcome, await peekById(value.movedTo, moves + 1));
+    });
   }
 
   function assertNotBlocked(channelId: string): void {
@@ -151,35 +146,36 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   return {
+    version: () => catalog?.version() ?? 0,
+
     getChannel: (refs) => findFirst(refs, TIME_LIMITS_MS.refreshWait),
 
     findChannel: (refs) => findFirst(refs, 0),
 
     async peekChannel(ref) {
-      if (ref.kind === 'id') return peekRecord(ref.value);
-      const name = await names.peek(nameKey(ref));
-      return name && notFresherThan(name.outcome, await peekRecord(name.value));
+      if (ref.kind === 'id') return peekById(ref.value);
+      return ownOr(ref, async ({ peekId }) => {
+        const name = await peekId(ref);
+        return name && notFresherThan(name.outcome, await peekById(name.value));
+      });
     },
 
     async reload(channelId) {
-      await records.refresh(channelId, (previous) => loadRecord(channelId, previous));
-      return (await getRecord(channelId, 0)).channel;
+      const own = await catalog?.findAnew(channelIdRef(channelId));
+      if (own !== undefined) return own;
+      await fetched?.reload(channelId);
+      return (await getById(channelId, 0)).channel;
     },
 
     isBlocked: (channelId) => blockedChannels.has(channelId),
   };
 }
 
-/** Returns the new record, with the last good values for the missing fields. */
-function keepLastGood({ channel, missing }: LoadedChannel, lastGood: Channel | undefined): Channel {
-  if (lastGood === undefined) return channel;
-  const kept = Object.fromEntries(missing.map((field) => [field, lastGood[field] ?? channel[field]]));
-  return { ...channel, ...kept };
-}
-
-/** A record is stale if the name or the redirect that led to it is stale. */
+/** A record is stale if the name or the redirect that led to it is stale. One of the catalog is provisional then. */
 function notFresherThan<T extends ChannelResponse | undefined>(reference: CacheOutcome, response: T): T {
-  return response !== undefined && reference.kind === 'stale' ? { ...response, outcome: reference } : response;
+  if (response === undefined || reference.kind !== 'stale') return response;
+  const isOwn = response.outcome.kind === 'own';
+  return { ...response, outcome: isOwn ? { ...response.outcome, isProvisional: true } : reference };
 }
 
 const KIND_NAMES: Record<ChannelRef['kind'], string> = { id: 'ID', handle: 'handle', username: 'user name' };

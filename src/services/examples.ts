@@ -1,6 +1,6 @@
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import type { ChannelSource } from '../sources/source.ts';
+import type { Catalog } from '../sources/catalog/catalog.ts';
 
 /** A channel that the documents and pages of this instance can show. */
 export interface ExampleChannel {
@@ -29,20 +29,14 @@ export function searchPathOf({ title }: ExampleChannel): string {
 
 const COUNT = 8;
 
-/**
- * Empty if the first source does not know its channels, or the catalog cannot be read. A live source before the catalog may
- * say that there is no such channel, which is final.
- *
- * @param sources in order of preference
- */
+/** Empty without a catalog, or while it cannot be read. */
 export function createExamples(
-  [first]: readonly Pick<ChannelSource, 'examples'>[],
+  catalog: Pick<Catalog, 'examples'> | undefined,
   blockedChannels: ReadonlySet<string>,
 ): Examples {
   return async () => {
-    const options = { signal: new AbortController().signal };
     try {
-      const found = (await first?.examples?.(COUNT, options)) ?? [];
+      const found = (await catalog?.examples(COUNT)) ?? [];
       return found.filter(({ channelId }) => !blockedChannels.has(channelId)).map(exampleOf);
     } catch (error) {
       if (error instanceof AppError) return [];

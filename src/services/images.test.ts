@@ -69,7 +69,7 @@ function start(): void {
       }),
     },
     originals: {
-      get: async () => ({ value: original, outcome: ORIGINAL_OUTCOME, isCurrent: true }),
+      get: async (channel) => ({ channel, value: original, outcome: ORIGINAL_OUTCOME, isCurrent: true }),
       readBytes: () => readBytes(),
       read: () => readOriginal(),
     },

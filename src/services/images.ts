@@ -66,7 +66,7 @@ export interface Image {
   readonly lastModifiedMs: number;
   /** The cache outcome of the original. */
   readonly outcome: CacheOutcome;
-  /** False if the record names a newer image, which could not be loaded yet. */
+  /** False if the record names a newer image, which could not be loaded yet, or is provisional. */
   readonly isCurrent: boolean;
   /** False while a smaller encoding may still replace it. */
   readonly isFinal: boolean;
@@ -210,21 +210,22 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   return {
     async getImage(request) {
       const { refs, variant } = request;
-      const { channel, outcome: recordOutcome } = await channels.findChannel(refs);
+      const { channel: named, outcome: recordOutcome } = await channels.findChannel(refs);
       const { kind } = VARIANT_PRESETS[variant];
-      if (channel[kind] === null) {
+      if (named[kind] === null) {
         const other = kind === 'banner' ? 'avatar' : 'banner';
-        const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
+        const hint = named[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
         throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
       }
-      const { value: original, outcome, isCurrent } = await originals.get(channel, kind);
+      const { channel, value: original, outcome, isCurrent } = await originals.get(named, kind);
       const { channelId } = channel;
       const resolved = resolveRequest(request, channelId, original);
       const rendition = await renditionOf({ channel, kind, variant, original, ...resolved });
       const { format } = resolved.identity;
       const lastModifiedMs = original.firstStoredAtMs;
       const freshMs = Math.min(recordOutcome.ttlMs, outcome.ttlMs);
-      return { ...rendition, channelId, variant, format, lastModifiedMs, outcome, isCurrent, freshMs };
+      const isLatest = isCurrent && recordOutcome.isProvisional !== true;
+      return { ...rendition, channelId, variant, format, lastModifiedMs, outcome, isCurrent: isLatest, freshMs };
     },
   };
 }

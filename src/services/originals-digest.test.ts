@@ -26,6 +26,7 @@ async function digest(bytes: Buffer) {
     },
   } as unknown as ImageStore;
   const originals = createOriginals({
+    ownImagesDir: '/no own images',
     downloader: { download: async () => bytes },
     encoder: {
       warmUp: () => undefined,

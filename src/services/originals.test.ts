@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
-import type { Channel, OriginalRef } from '../domain/channel.ts';
+import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { FileClass } from '../image-store/file-names.ts';
 import type { ImageStore } from '../image-store/images.ts';
@@ -14,8 +14,8 @@ import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals, type Originals } from './originals.ts';
 
 const HOUR_MS = 3_600_000;
-const OLD: OriginalRef = { kind: 'remote', key: 'old', urls: ['https://yt3.ggpht.com/old'] };
-const NEW: OriginalRef = { kind: 'remote', key: 'new', urls: ['https://yt3.ggpht.com/new'] };
+const OLD: RemoteImage = { kind: 'remote', key: 'old', urls: ['https://yt3.ggpht.com/old'] };
+const NEW: RemoteImage = { kind: 'remote', key: 'new', urls: ['https://yt3.ggpht.com/new'] };
 
 let clock: ManualClock;
 let store: ReturnType<typeof memoryStore>;
@@ -46,6 +46,7 @@ beforeEach(() => {
 /** Like a restart of the process, which keeps stored values. */
 function start(): void {
   originals = createOriginals({
+    ownImagesDir: '/no own images',
     downloader: {
       download(ref) {
         asked.push(ref.key);

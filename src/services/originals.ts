@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Channel, OriginalRef } from '../domain/channel.ts';
+import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
@@ -17,8 +17,11 @@ import { originalBytesKey, originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
+import { createOwnOriginals } from './own-originals.ts';
 
 interface OriginalsOptions {
+  /** The folder of the catalog's images. */
+  readonly ownImagesDir: string;
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
   readonly images: Pick<ImageStore, 'get' | 'put' | 'findForReading'>;
@@ -32,25 +35,29 @@ const LAST_MODIFIED_STEP_MS = 1_000;
 /** A load continues after its callers disconnect: others will request the same image. */
 const NEVER = new AbortController().signal;
 
-/** An original from the cache. */
+/** An original of a channel's image. */
 export interface FoundOriginal extends Cached<Original> {
+  /** The record that names it: a newer one than was given, if the image of that one was gone. */
+  readonly channel: Channel;
   /** False if the record names a newer image, which could not be loaded yet. */
   readonly isCurrent: boolean;
 }
 
 export type Originals = ReturnType<typeof createOriginals>;
 
-/** The originals of all variants: downloaded once for all of them, fresh for a day. */
-export function createOriginals({ downloader, encoder, images, cache, channels, runtime }: OriginalsOptions) {
+/** The originals of all variants: files of the catalog, or downloaded once for all variants, and fresh for a day. */
+export function createOriginals(options: OriginalsOptions) {
+  const { ownImagesDir, downloader, encoder, images, cache, channels, runtime } = options;
   const { clock, holders } = runtime;
   // By image, not by channel: a record with a new image does not wait.
   const failedImages = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
+  const own = createOwnOriginals({ directory: ownImagesDir, encoder, failedImages, waiting, runtime });
   holders.add('failed originals', failedImages.stats);
   holders.add('originals waited for', waiting.stats);
 
-  function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
+  function load(channelId: string, ref: RemoteImage, previous: Original | undefined): Promise<Loaded<Original>> {
     return failedImages.run(ref.key, async () => {
       // An idle encoder may have ended. Another one starts during the download.
       encoder.warmUp();
@@ -59,22 +66,19 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
   }
 
   /** Concurrent callers share one download. */
-  function fetchBytes(ref: OriginalRef): Promise<Buffer> {
+  function fetchBytes(ref: RemoteImage): Promise<Buffer> {
     return downloading.run(ref.key, NEVER, () => {
       // The encoder has its own deadline, because a hanging encoder is no failure of the upstream.
-      const span = { name: 'download original', attributes: { 'pennant.original.kind': ref.kind } };
       const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER, (signal) =>
-        traced(span, () => downloader.download(ref, { signal })),
+        traced({ name: 'download original' }, () => downloader.download(ref, { signal })),
       );
-      return downloaded.catch((error: unknown) => {
-        throw errorCodeOf(error) === 'image_not_found' ? new ImageGone(error) : error;
-      });
+      return orGone(downloaded);
     });
   }
 
   async function examine(
     channelId: string,
-    ref: OriginalRef,
+    ref: RemoteImage,
     bytes: Buffer,
     previous: Original | undefined,
   ): Promise<Loaded<Original>> {
@@ -97,7 +101,8 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha } };
   }
 
-  async function find(channelId: string, kind: ImageKind, ref: OriginalRef): Promise<FoundOriginal> {
+  async function find(channel: Channel, kind: ImageKind, ref: RemoteImage): Promise<FoundOriginal> {
+    const { channelId } = channel;
     const isCurrent = ({ refKey }: Original) => refKey === ref.key;
     const lookUp = () =>
       cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
@@ -107,14 +112,15 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
         isCurrent,
       });
     const found = await waiting.during(ref.key, currentClient() ?? '', lookUp);
-    return { ...found, isCurrent: isCurrent(found.value) };
+    return withPossibleTime(kind, { ...found, channel, isCurrent: isCurrent(found.value) });
   }
 
   /**
    * A first time in the future means that a clock was ahead, or that this one is behind. It is kept, and until then the
    * time when this was found replaces it.
    */
-  function withPossibleTime(channelId: string, kind: ImageKind, found: FoundOriginal): FoundOriginal {
+  function withPossibleTime(kind: ImageKind, found: FoundOriginal): FoundOriginal {
+    const { channelId } = found.channel;
     const nowMs = clock.now();
     const { digest, firstStoredAtMs, foundInFutureAtMs } = found.value;
     if (firstStoredAtMs <= nowMs) return found;
@@ -126,40 +132,43 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
     return { ...found, value: { ...found.value, firstStoredAtMs: Math.min(foundInFutureAtMs ?? nowMs, nowMs) } };
   }
 
-  /** Calls `use` again with the image of a newer record if the image's host no longer has it. */
-  async function withCurrentRef<T>(
+  /** Calls `use` again with the image of a newer record if that of this one is gone. */
+  async function withCurrentRecord<T>(
     channel: Channel,
     kind: ImageKind,
-    use: (ref: OriginalRef) => Promise<T>,
+    use: (channel: Channel, ref: OriginalRef) => Promise<T>,
   ): Promise<T> {
     const ref = refOf(channel, kind);
     try {
-      return await use(ref);
+      return await use(channel, ref);
     } catch (error) {
       if (!(error instanceof ImageGone)) throw error;
-      const reloaded = refOf(await channels.reload(channel.channelId), kind);
-      if (reloaded.key === ref.key) throw error;
-      return use(reloaded);
+      const reloaded = await channels.reload(channel.channelId);
+      const newer = refOf(reloaded, kind);
+      if (newer.key === ref.key) throw error;
+      return use(reloaded, newer);
     }
   }
 
   /** Returns the bytes. Downloads them again if necessary. */
-  async function readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
-    const { channelId } = channel;
-    const key = originalBytesKey(channelId, original.digest);
-    const stored = await images.get(key, 'plain');
-    if (stored !== undefined) return stored;
-    const { ref, bytes } = await withCurrentRef(channel, kind, async (ref) => ({
-      ref,
-      bytes: await failedImages.run(ref.key, () => fetchBytes(ref)),
-    }));
-    if ((await digestOf(bytes)) === original.digest) {
-      images.put(key, bytes, 'plain');
-      return bytes;
-    }
-    const replace = (previous: Original | undefined) => examine(channelId, ref, bytes, previous);
-    await cache.refresh(originalKey(channelId, kind), replace, ref.key);
-    throw new AppError('upstream_unavailable', 'The image has just changed. Try again.', { retryAfterMs: 1_000 });
+  function readBytes(given: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
+    return withCurrentRecord(given, kind, async ({ channelId }, ref) => {
+      if (ref.kind === 'catalog-file') {
+        if (ref.key === original.refKey) return orGone(own.readBytes(ref));
+        throw justChanged();
+      }
+      const key = originalBytesKey(channelId, original.digest);
+      const stored = await images.get(key, 'plain');
+      if (stored !== undefined) return stored;
+      const bytes = await failedImages.run(ref.key, () => fetchBytes(ref));
+      if ((await digestOf(bytes)) === original.digest) {
+        images.put(key, bytes, 'plain');
+        return bytes;
+      }
+      const replace = (previous: Original | undefined) => examine(channelId, ref, bytes, previous);
+      await cache.refresh(originalKey(channelId, kind), replace, ref.key);
+      throw justChanged();
+    });
   }
 
   return {
@@ -167,13 +176,16 @@ export function createOriginals({ downloader, encoder, images, cache, channels, 
      * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `upstream_…`
      * when it cannot be downloaded, `overloaded` when it cannot be decoded
      */
-    async get(channel: Channel, kind: ImageKind): Promise<FoundOriginal> {
-      const found = await withCurrentRef(channel, kind, (ref) => find(channel.channelId, kind, ref));
-      return withPossibleTime(channel.channelId, kind, found);
-    },
+    get: (given: Channel, kind: ImageKind): Promise<FoundOriginal> =>
+      withCurrentRecord(given, kind, async (channel, ref) => {
+        if (ref.kind === 'remote') return find(channel, kind, ref);
+        return { ...(await orGone(own.get(ref))), channel, isCurrent: true };
+      }),
 
     /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
     async read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes> {
+      const ref = refOf(channel, kind);
+      if (ref.kind === 'catalog-file') return orGone(own.read(ref));
       const stored = await images.findForReading(originalBytesKey(channel.channelId, original.digest));
       return stored ?? { bytes: await readBytes(channel, kind, original) };
     },
@@ -195,16 +207,28 @@ async function digestOf(bytes: Buffer): Promise<string> {
   return hash.digest('hex').slice(0, 32);
 }
 
+function justChanged(): AppError {
+  return new AppError('upstream_unavailable', 'The image has just changed. Try again.', { retryAfterMs: 1_000 });
+}
+
 function refOf(channel: Channel, kind: ImageKind): OriginalRef {
   const ref = channel[kind];
   if (ref !== null) return ref;
   throw new AppError('image_not_found', `This channel has no ${kind}.`);
 }
 
-/** The image's host no longer has it. */
+/** @throws ImageGone instead of an `image_not_found` */
+async function orGone<T>(image: Promise<T>): Promise<T> {
+  try {
+    return await image;
+  } catch (error) {
+    throw errorCodeOf(error) === 'image_not_found' ? new ImageGone(error) : error;
+  }
+}
+
+/** The image's host, or the catalog, does not have it. */
 class ImageGone extends AppError {
   constructor(cause: unknown) {
-    const message = 'The image that the channel names is gone from its host.';
-    super('upstream_invalid', message, { cause, retryAfterMs: KEY_FAILURE_MS });
+    super('upstream_invalid', 'The image that the channel names is gone.', { cause, retryAfterMs: KEY_FAILURE_MS });
   }
 }

@@ -32,8 +32,9 @@ function createSubjects() {
       },
     },
     originals: {
-      get: async ({ channelId }) => ({
-        value: originalOf(Number(channelId.slice(2))),
+      get: async (channel) => ({
+        channel,
+        value: originalOf(Number(channel.channelId.slice(2))),
         outcome: OUTCOME,
         isCurrent: true,
       }),

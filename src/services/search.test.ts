@@ -1,74 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
-import { hit } from '../../test/helpers/fake-source.ts';
-import { memoryStore } from '../../test/helpers/read-through.ts';
+import { BLOCKED, ONE, OTHER, page, setUpSearch as setUp } from '../../test/helpers/search-service.ts';
 import { AppError } from '../domain/errors.ts';
-import { createEpochs } from '../lib/epoch.ts';
-import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
-import { createReadThrough } from '../store/read-through.ts';
+import type { SearchResult } from '../sources/search-all.ts';
 import { CACHE_POLICY } from './cache-policy.ts';
-import { createSearchService } from './search.ts';
-
-const BLOCKED = 'UCblocked000000000000000';
-const ONE = 'UCone0000000000000000000';
-const OTHER = 'UCother00000000000000000';
-
-const page = (ids: readonly string[], next?: string): SearchResult => ({
-  hits: ids.map((id) => hit(id)),
-  next: next === undefined ? {} : { source: next },
-});
-
-interface StorageOptions {
-  readonly maxMemoryBytes?: number;
-  /** Every read from the store waits for it. */
-  readonly beforeRead?: () => Promise<void>;
-}
-
-/** A service with one source that returns the test's responses in the order of the calls. */
-function setUp(
-  responses: (SearchResult | Promise<SearchResult> | AppError)[] = [],
-  { maxMemoryBytes = 1_000_000, beforeRead = async () => undefined }: StorageOptions = {},
-) {
-  const clock = createManualClock();
-  const store = memoryStore();
-  const asked: (string | undefined)[] = [];
-  const blocked = new Set([BLOCKED]);
-  const service = createSearchService({
-    sources: {
-      async search(_query, _limit, options) {
-        asked.push(options?.from?.source);
-        const response = await responses.shift();
-        if (response === undefined) throw new Error('an unexpected call');
-        if (response instanceof AppError) throw response;
-        return response;
-      },
-    },
-    channels: {
-      // Never settles, like a very slow channel that a query names.
-      findChannel: () => new Promise(() => undefined),
-      isBlocked: (channelId) => blocked.has(channelId),
-    },
-    cache: createReadThrough<FoundChannels>({
-      epochs: createEpochs(),
-      clock,
-      ...CACHE_POLICY.searches,
-      maxMemoryBytes,
-      store: {
-        ...store,
-        async get(key) {
-          await beforeRead();
-          return store.get(key);
-        },
-      },
-    }),
-    clock,
-  });
-  const search = (query: string, limit: number) => service.search(query, limit, new AbortController().signal);
-  const idsOf = async (query: string, limit: number) =>
-    (await search(query, limit)).hits.map(({ channelId }) => channelId);
-  return { search, responses, asked, blocked, clock, stored: store.entries, idsOf };
-}
 
 describe('a search', () => {
   it('shares the load of a further page between concurrent requests', async () => {
@@ -139,7 +74,7 @@ describe('a search', () => {
     const { hits, outcome } = await response;
     expect(hits).toHaveLength(1);
     expect(outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000, isStored: false });
-    expect(stored.size).toBe(0);
+    expect(stored.size, 'the list of the sources').toBe(1);
   });
 
   it('makes one load for concurrent requests when a source fails, and does not store it', async () => {

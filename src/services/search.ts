@@ -4,6 +4,7 @@ import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createSharedWork, withDeadline, withinMs } from '../lib/work.ts';
+import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Failover } from '../sources/failover.ts';
 import { type FoundChannels, mergeFound, type SearchResult, searchAll } from '../sources/search-all.ts';
 import { searchKey, searchText } from '../store/keys.ts';
@@ -11,59 +12,108 @@ import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
 
 interface SearchServiceOptions {
-  readonly sources: Pick<Failover, 'search'>;
+  /** Absent if `SOURCES` does not name it. */
+  readonly catalog: Pick<Catalog, 'search'> | undefined;
+  /** Absent if `SOURCES` names the catalog only. */
+  readonly sources: Pick<Failover, 'search'> | undefined;
   readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
+  /** The lists of the sources. */
   readonly cache: ReadThrough<FoundChannels>;
   readonly clock: Clock;
 }
 
+export interface SearchResponse {
+  readonly hits: readonly SearchHit[];
+  readonly outcome: CacheOutcome;
+}
+
+export interface SearchService {
+  /**
+   * Returns the channels that match the query, best first: the channel that it names, those of the catalog, and those of the
+   * sources, whose list is cached.
+   *
+   * @param disconnected aborted when the client disconnects
+   * @throws AppError `upstream_*` when nothing was found, and the catalog or a source gave no usable response
+   */
+  search(query: string, limit: number, disconnected: AbortSignal): Promise<SearchResponse>;
+}
+
 /** The maximum `limit` of a request, and the page size for sources that support one. */
 const MAX_HITS = 50;
-/** How long clients may cache a list when a source gave no usable response. */
-const PARTIAL_FRESH_MS = 10_000;
+/** How long clients may cache a list that needed no source. */
+const OWN: CacheOutcome = { kind: 'own', ttlMs: 600_000, isCollapsed: false, isStored: false };
+/** How long they may cache a list when the catalog or a source gave no usable response. */
+const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: 10_000, isCollapsed: false, isStored: false };
 
 /** An incomplete list, which is returned but never stored: to the read-through cache, its load failed. */
 class PartialSearch extends AppError {
   readonly found: FoundChannels;
+  readonly failure: AppError;
 
-  constructor(found: FoundChannels, cause: AppError) {
-    super('upstream_unavailable', 'A source of channels is unavailable at the moment.', { cause });
+  constructor(found: FoundChannels, failure: AppError) {
+    super('upstream_unavailable', 'A source of channels is unavailable at the moment.', { cause: failure });
     this.name = 'PartialSearch';
     this.found = found;
+    this.failure = failure;
   }
 }
 
-export type SearchService = ReturnType<typeof createSearchService>;
-
-export function createSearchService({ sources, channels, cache, clock }: SearchServiceOptions) {
+export function createSearchService(options: SearchServiceOptions): SearchService {
+  const { catalog, sources, channels, cache, clock } = options;
   /** A search ends when all its clients have disconnected. One that waits in a queue is then never begun. */
   const firstPages = createSharedWork<Cached<FoundChannels>>();
   const furtherPages = createSharedWork<FoundChannels>();
 
-  async function loadFirst(query: string, signal: AbortSignal): Promise<Loaded<FoundChannels>> {
-    const named = withDeadline(clock, TIME_LIMITS_MS.namedChannel, signal, () => findNamed(channelRefsOf(query)));
-    const { failure, ...found } = await searchAll([named, sources.search(query, MAX_HITS, { signal })], clock);
-    const shown = withoutBlocked(found);
-    if (failure !== undefined) throw partial(shown, failure);
-    return { value: shown };
+  function withoutBlocked<T extends FoundChannels>(found: T): T {
+    return { ...found, hits: found.hits.filter(({ channelId }) => !channels.isBlocked(channelId)) };
   }
 
-  /** Returns the channel that the query names, if any. Rejects with an indeterminate error. */
+  /** The channel that the query names, if any. Rejects with an indeterminate error. */
   async function findNamed(refs: readonly ChannelRef[]): Promise<SearchResult> {
-    if (refs.length === 0) return { hits: [], next: {} };
+    if (refs.length === 0) return NOTHING;
     try {
       return { hits: [hitOf((await channels.findChannel(refs)).channel)], next: {} };
     } catch (error) {
-      if (['channel_not_found', 'channel_blocked'].includes(errorCodeOf(error))) return { hits: [], next: {} };
+      if (['channel_not_found', 'channel_blocked'].includes(errorCodeOf(error))) return NOTHING;
       throw error;
     }
   }
 
+  async function findOwn(query: string, signal: AbortSignal): Promise<SearchResult> {
+    return { hits: (await catalog?.search(query, MAX_HITS, signal)) ?? [], next: {} };
+  }
+
+  /** The sources' first page, from the cache or loaded. */
+  async function findFirstPage(
+    from: Pick<Failover, 'search'>,
+    query: string,
+    disconnected: AbortSignal,
+  ): Promise<Cached<FoundChannels>> {
+    const key = searchKey(query);
+    async function load(signal: AbortSignal): Promise<Loaded<FoundChannels>> {
+      const { failure, ...found } = withoutBlocked(await from.search(query, MAX_HITS, { signal }));
+      if (failure !== undefined) throw partial(found, failure);
+      return { value: found };
+    }
+    const isJoined = firstPages.isRunning(key);
+    const { value, outcome } = await firstPages.run(key, disconnected, (signal) =>
+      cache.get(key, () => load(signal), { staleWaitMs: TIME_LIMITS_MS.staleSearchWait }),
+    );
+    const isCollapsed = outcome.isCollapsed || (isJoined && outcome.kind !== 'hit');
+    // Another instance or an earlier run may have stored channels that are blocked here.
+    return { value: withoutBlocked(value), outcome: { ...outcome, isCollapsed } };
+  }
+
   /** Adds the next page of each source that has one. Concurrent requests for the same page share one load. */
-  function loadNext(query: string, known: FoundChannels, disconnected: AbortSignal): Promise<FoundChannels> {
+  function loadNextPage(
+    from: Pick<Failover, 'search'>,
+    query: string,
+    known: FoundChannels,
+    disconnected: AbortSignal,
+  ): Promise<FoundChannels> {
     const key = searchKey(query);
     return furtherPages.run(`${key} ${JSON.stringify(known.next)}`, disconnected, async (signal) => {
-      const { failure, ...page } = await sources.search(query, MAX_HITS, { from: known.next, signal });
+      const { failure, ...page } = await from.search(query, MAX_HITS, { from: known.next, signal });
       const found = { ...mergeFound([known, withoutBlocked(page)]), next: page.next };
       if (failure !== undefined) throw partial(found, failure);
       await cache.patch(key, (stored) => (isSamePlace(stored, known) ? found : stored));
@@ -71,77 +121,72 @@ export function createSearchService({ sources, channels, cache, clock }: SearchS
     });
   }
 
-  /** Loads pages until the list has `limit` hits or ends. */
+  /** Loads pages until the list, merged with what else was found, has `limit` hits or ends. */
   async function loadUpTo(
-    query: string,
     limit: number,
     first: FoundChannels,
-    disconnected: AbortSignal,
+    others: FoundChannels,
+    loadNext: (known: FoundChannels) => Promise<FoundChannels>,
   ): Promise<FoundChannels> {
     let found = first;
-    while (found.hits.length < limit && hasNextPage(found)) {
+    const merged = () => mergeFound([others, found]);
+    while (merged().hits.length < limit && hasNextPage(found)) {
       try {
-        found = await loadNext(query, found, disconnected);
+        found = await loadNext(found);
       } catch (error) {
-        if (error instanceof PartialSearch || !isIndeterminate(error)) throw error;
-        throw partial(found, error);
+        if (!isIndeterminate(error)) throw error;
+        if (error instanceof PartialSearch) found = error.found;
+        throw partial(merged(), error instanceof PartialSearch ? error.failure : error);
       }
     }
-    return found;
+    return merged();
   }
 
-  /** The first page from the cache, or from the sources. */
-  async function findFirst(query: string, disconnected: AbortSignal): Promise<Cached<FoundChannels>> {
-    const key = searchKey(query);
-    const isJoined = firstPages.isRunning(key);
-    const { value, outcome } = await firstPages.run(key, disconnected, (signal) =>
-      cache.get(key, () => loadFirst(query, signal), { staleWaitMs: TIME_LIMITS_MS.refreshWait }),
-    );
-    const isCollapsed = outcome.isCollapsed || (isJoined && outcome.kind !== 'hit');
-    return { value, outcome: { ...outcome, isCollapsed } };
-  }
-
-  async function find(
-    query: string,
-    limit: number,
-    disconnected: AbortSignal,
-  ): Promise<{ found: FoundChannels; outcome: CacheOutcome }> {
+  async function find(query: string, limit: number, disconnected: AbortSignal): Promise<SearchResponse> {
     const startedAt = clock.monotonic();
-    const { value, outcome } = await findFirst(query, disconnected);
-    // Another instance or an earlier run may have stored channels that are blocked here.
-    const first = withoutBlocked(value);
-    if (outcome.kind === 'stale' || first.hits.length >= limit || !hasNextPage(first)) return { found: first, outcome };
+    const named = withDeadline(clock, TIME_LIMITS_MS.namedChannel, disconnected, () => findNamed(channelRefsOf(query)));
+    const own = findOwn(query, disconnected);
+    const firstPage = sources && findFirstPage(sources, query, disconnected);
+    const { failure, ...found } = await searchAll([named, own, ...(firstPage ? [listOf(firstPage)] : [])], clock);
+    const shown = withoutBlocked(found);
+    if (failure !== undefined) throw partial(shown, failure);
+    if (sources === undefined || firstPage === undefined) return { hits: shown.hits, outcome: OWN };
+    const { value: first, outcome } = await firstPage;
+    if (outcome.kind === 'stale' || shown.hits.length >= limit || !hasNextPage(first))
+      return { hits: shown.hits, outcome };
     const leftMs = TIME_LIMITS_MS.search - (clock.monotonic() - startedAt);
-    const found = await withinMs(clock, loadUpTo(query, limit, first, disconnected), leftMs);
-    if (found === undefined) throw partial(first, new AppError('upstream_timeout', TOO_LATE));
-    return { found, outcome: { ...outcome, kind: 'miss', isStored: true } };
-  }
-
-  function withoutBlocked({ hits, next }: FoundChannels): FoundChannels {
-    return { hits: hits.filter(({ channelId }) => !channels.isBlocked(channelId)), next };
+    const loadNext = (known: FoundChannels) => loadNextPage(sources, query, known, disconnected);
+    const further = await withinMs(clock, loadUpTo(limit, first, shown, loadNext), leftMs);
+    if (further === undefined) throw partial(shown, new AppError('upstream_timeout', TOO_LATE));
+    return { hits: further.hits, outcome: { ...outcome, kind: 'miss', isStored: true } };
   }
 
   return {
-    /**
-     * Returns the channels that match the query, best first. A channel that the query names comes first.
-     *
-     * @param disconnected aborted when the client disconnects
-     * @throws AppError `upstream_*` when nothing was found and a source gave no usable response
-     */
-    async search(
-      query: string,
-      limit: number,
-      disconnected: AbortSignal,
-    ): Promise<{ hits: readonly SearchHit[]; outcome: CacheOutcome }> {
+    async search(query, limit, disconnected) {
+      const waiting = whileWaiting(disconnected);
       try {
-        const { found, outcome } = await find(searchText(query), limit, disconnected);
-        return { hits: found.hits.slice(0, limit), outcome };
+        const { hits, outcome } = await find(searchText(query), limit, waiting.signal);
+        return { hits: hits.slice(0, limit), outcome };
       } catch (error) {
         if (!(error instanceof PartialSearch)) throw error;
         return { hits: error.found.hits.slice(0, limit), outcome: PARTIAL };
+      } finally {
+        waiting.end();
       }
     },
   };
+}
+
+const NOTHING: SearchResult = { hits: [], next: {} };
+
+/** The list of a first page, also of one that is incomplete. */
+async function listOf(firstPage: Promise<Cached<FoundChannels>>): Promise<SearchResult> {
+  try {
+    return (await firstPage).value;
+  } catch (error) {
+    if (error instanceof PartialSearch) return { ...error.found, failure: error.failure };
+    throw error;
+  }
 }
 
 /** The failure itself if nothing was found: an empty list would mean that there are no such channels. */
@@ -149,9 +194,16 @@ function partial(found: FoundChannels, failure: AppError): AppError {
   return found.hits.length === 0 ? failure : new PartialSearch(found, failure);
 }
 
-const TOO_LATE = 'A source of channels did not respond in time.';
+/** The client's signal until `end` is called: a slow search that the response did not wait for goes on, and is stored. */
+function whileWaiting(disconnected: AbortSignal) {
+  const controller = new AbortController();
+  const abort = () => controller.abort(disconnected.reason);
+  if (disconnected.aborted) abort();
+  disconnected.addEventListener('abort', abort, { once: true });
+  return { signal: controller.signal, end: () => disconnected.removeEventListener('abort', abort) };
+}
 
-const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: PARTIAL_FRESH_MS, isCollapsed: false, isStored: false };
+const TOO_LATE = 'A source of channels did not respond in time.';
 
 function hasNextPage({ next }: FoundChannels): boolean {
   return Object.keys(next).length > 0;

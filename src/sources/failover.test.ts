@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
 import {
-  catalog,
   createStub,
   ID,
   live,
@@ -23,21 +22,13 @@ import type { LoadedChannel } from './source.ts';
 describe('a channel from several sources', () => {
   it('is the first that is found, and later sources are not called', async () => {
     const second = createStub(live(record({ title: 'second' })));
-    const found = await over([catalog(record({ title: 'first' })), second]).getChannel(ID);
+    const found = await over([live(record({ title: 'first' })), second]).getChannel(ID);
     expect(found.channel.title).toBe('first');
     expect(second.calls).toBe(0);
   });
 
   it.each<[string, Stub[], string]>([
-    ['not in the catalog, found live', [catalog('channel_not_found'), live(record())], 'found'],
-    ['not in the catalog, not live', [catalog('channel_not_found'), live('channel_not_found')], 'channel_not_found'],
-    [
-      'not in the catalog, live cannot tell',
-      [catalog('channel_not_found'), live('upstream_timeout')],
-      'upstream_timeout',
-    ],
-    ['not in the only catalog', [catalog('channel_not_found')], 'channel_not_found'],
-    ['not live, which is final', [live('channel_not_found'), live(record())], 'channel_not_found'],
+    ['first says no, which is final', [live('channel_not_found'), live(record())], 'channel_not_found'],
     ['first is indeterminate, second finds', [live('upstream_invalid'), live(record())], 'found'],
     [
       'first is indeterminate, second says no',
@@ -46,11 +37,6 @@ describe('a channel from several sources', () => {
     ],
     ['time-out, unavailable', [live('upstream_timeout'), live('upstream_unavailable')], 'upstream_unavailable'],
     ['invalid, time-out', [live('upstream_invalid'), live('upstream_timeout')], 'upstream_timeout'],
-    [
-      'live cannot tell, not in a later catalog',
-      [live('upstream_invalid'), catalog('channel_not_found')],
-      'upstream_invalid',
-    ],
     ['a bug', [live(new TypeError('a bug')), live(record())], 'TypeError: a bug'],
   ])('%s', async (_name, stubs, expected) => {
     const failover = over(stubs);
@@ -125,11 +111,11 @@ describe('a channel from several sources', () => {
 
   it('has a span for each call of a source', async () => {
     const outcomes: SourceOutcome[] = [];
-    await over([catalog('channel_not_found'), live(record())], {
+    await over([{ ...live('upstream_invalid'), name: 'first' }, live(record())], {
       onOutcome: (outcome) => outcomes.push(outcome),
     }).getChannel(ID);
     expect(outcomes.map(({ source, operation, outcome }) => [source, operation, outcome])).toEqual([
-      ['catalog', 'getChannel', 'channel_not_found'],
+      ['first', 'getChannel', 'upstream_invalid'],
       ['live', 'getChannel', 'found'],
     ]);
   });
@@ -139,7 +125,7 @@ describe('a record that lacks fields', () => {
   const partial = live(record({ links: null, country: null }, ['links', 'country']));
   const links = [{ title: 'Site', url: 'https://example.com/' }];
 
-  it('gets its missing fields, and only these, from the next live source', async () => {
+  it('gets its missing fields, and only these, from the next source', async () => {
     const other = { ...live(record({ title: 'Another title', links, country: 'DE' })), name: 'other' };
     const loaded = await over([partial, other]).getChannel(ID);
     expect(loaded).toEqual(record({ links, country: 'DE' }));
@@ -224,12 +210,6 @@ describe('a record that lacks fields', () => {
   it('is not completed if it has every field', async () => {
     const other = createStub(live(record()));
     await over([live(record()), other]).getChannel(ID);
-    expect(other.calls).toBe(0);
-  });
-
-  it('is not completed if it is from the catalog', async () => {
-    const other = createStub(live(record()));
-    await over([catalog(record({ country: null }, ['country'])), other]).getChannel(ID);
     expect(other.calls).toBe(0);
   });
 });

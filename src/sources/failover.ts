@@ -39,9 +39,8 @@ export interface FailoverSearchOptions extends Partial<LoadOptions> {
 const RETRY_AFTER_MS = 10_000;
 
 /**
- * All sources as one. Sources are tried in order, and the first one that finds the channel wins. "No such channel" from a
- * live source is final; from the catalog it counts only if no other source is configured. If every source fails, the most
- * specific failure is thrown, with the time after which to retry.
+ * All sources as one. Sources are tried in order, and the first one that finds the channel, or knows that there is none, wins.
+ * If every source fails, the most specific failure is thrown, with the time after which to retry.
  */
 export function createFailover({ sources, pauseOf, clock, onOutcome }: FailoverOptions) {
   /** @param key names the channel or query, because a failure may concern only that */
@@ -87,28 +86,24 @@ export function createFailover({ sources, pauseOf, clock, onOutcome }: FailoverO
     work: (source: ChannelSource, options: LoadOptions) => Promise<T>,
   ): Promise<{ value: T; source: ChannelSource }> {
     const indeterminate: AppError[] = [];
-    let notFound: unknown;
     for (const source of sources) {
       try {
         return { value: await callSource(source, operation, key, signal, (attempt) => work(source, attempt)), source };
       } catch (error) {
-        if (isIndeterminate(error)) indeterminate.push(error);
-        else if (errorCodeOf(error) === 'channel_not_found' && !source.isLive) notFound = error;
-        else throw error;
+        if (!isIndeterminate(error)) throw error;
+        indeterminate.push(error);
       }
     }
-    const failure = mostTelling(indeterminate);
-    if (failure !== undefined) throw withRetryAfter(failure);
-    throw notFound;
+    throw withRetryAfter(mostTelling(indeterminate) as AppError);
   }
 
   /**
-   * Fills missing fields from the next live source. Best effort: if that fails, does not know the channel or takes too long,
-   * the record stays as it is.
+   * Fills missing fields from the next source. Best effort: if that fails, does not know the channel or takes too long, the
+   * record stays as it is.
    */
   async function complete(loaded: LoadedChannel, source: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
-    const next = sources.slice(sources.indexOf(source) + 1).find(({ isLive }) => isLive);
-    if (next === undefined || !source.isLive || emptyFields(loaded).length === 0) return loaded;
+    const next = sources[sources.indexOf(source) + 1];
+    if (next === undefined || emptyFields(loaded).length === 0) return loaded;
     const { channelId } = loaded.channel;
     const loading = withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
       callSource(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
@@ -161,8 +156,7 @@ export function createFailover({ sources, pauseOf, clock, onOutcome }: FailoverO
       return withinRequest(caller, async (signal) => {
         const searched = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
         const pages = searched.map((source) => searchPage(source, signal));
-        const isUseful = ({ hits }: SearchResult, index: number) => hits.length > 0 || searched[index]?.isLive === true;
-        const searches = pages.map((page) => withoutSpentQuota(page, pages, isUseful));
+        const searches = pages.map((page) => withoutSpentQuota(page, pages));
         try {
           return await searchAll(searches, clock);
         } catch (error) {
@@ -210,21 +204,14 @@ function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): Loa
   return { ...loaded, channel, isComplete, missing };
 }
 
-/**
- * Ignores a source whose quota is spent if another source found something, or a live one found nothing. Otherwise no list
- * could be stored for the rest of the day.
- */
-async function withoutSpentQuota(
-  page: Promise<SearchResult>,
-  all: readonly Promise<SearchResult>[],
-  isUseful: (result: SearchResult, index: number) => boolean,
-) {
+/** Ignores a source whose quota is spent if another one responded. Otherwise no list could be stored for the rest of the day. */
+async function withoutSpentQuota(page: Promise<SearchResult>, all: readonly Promise<SearchResult>[]) {
   try {
     return await page;
   } catch (error) {
     if (!(error instanceof PausedError) || error.reason !== 'quota') throw error;
     const results = await Promise.allSettled(all);
-    if (!results.some((result, index) => result.status === 'fulfilled' && isUseful(result.value, index))) throw error;
+    if (!results.some(({ status }) => status === 'fulfilled')) throw error;
     return { hits: [], next: {} };
   }
 }

@@ -43,10 +43,7 @@ export function createPauses({ clock, onChange }: PausesOptions) {
 
   return {
     of: pauseOf,
-    /** `undefined` for a source that is no upstream. */
-    ofCall({ name, isLive }: ChannelSource, operation: SourceOutcome['operation']): Pause | undefined {
-      return isLive ? pauseOf(nameOf(name, operation)) : undefined;
-    },
+    ofCall: ({ name }: ChannelSource, operation: SourceOutcome['operation']): Pause => pauseOf(nameOf(name, operation)),
     isPaused: (source: string, operation: SourceOutcome['operation']) =>
       pauses.get(nameOf(source, operation))?.state() !== undefined,
     /** Every pause, with its state. */

@@ -6,12 +6,12 @@ import type { SourceOutcome } from './failover.ts';
 import type { ChannelSource } from './source.ts';
 
 /**
- * Finds live sources that have not responded since the start, as on a machine without internet access. Each is reported
+ * Finds sources that have not responded since the start, as on a machine without internet access. Each is reported
  * in one line of the log, instead of one line for each failed request.
  */
 export function createReachability(sources: readonly ChannelSource[], logger: Logger) {
   /** A source that has responded once is removed. From then on its failures are logged like others. */
-  const waiting = new Map(sources.filter(({ isLive }) => isLive).map((source) => [source.name, source]));
+  const waiting = new Map(sources.map((source) => [source.name, source]));
   const reported = new Set<string>();
 
   function markUnreachable(name: string, error: unknown): void {

@@ -29,7 +29,6 @@ async function create(env: Record<string, string>) {
     clock,
     userAgent: 'Pennant/test',
     wrapHttp: createBudgets(config, { clock, holders: createHolders() }),
-    onStateChange: () => undefined,
     pauseOf: createPauses({ clock, onChange: () => undefined }).of,
     keptQuota: { read: async () => undefined, write: async () => undefined },
     keptCanary: { read: async () => undefined, write: async () => undefined },
@@ -73,26 +72,14 @@ describe('the settings', () => {
     ]);
   });
 
-  it('SOURCES sets the order in which sources are called', async () => {
-    expect(Object.keys(await create({ SOURCES: 'youtube-data-api,catalog,youtube' }))).toEqual([
-      'youtube-data-api',
-      'catalog',
-      'youtube',
-    ]);
+  it('SOURCES sets the order in which sources are called, and the catalog is none of them', async () => {
+    const sources = await create({ SOURCES: 'youtube-data-api,catalog,youtube' });
+    expect(Object.keys(sources)).toEqual(['youtube-data-api', 'youtube']);
   });
 
   it('YOUTUBE_CANARY is loaded only if it is set', async () => {
     expect((await create({})).youtube?.status?.().canary).toBeUndefined();
     expect((await create({ YOUTUBE_CANARY: '@name' })).youtube?.status?.().canary).toMatchObject({ name: '@name' });
-  });
-
-  it('SAMPLE_CATALOG decides whether a new catalog has channels', async () => {
-    const SAMPLE = 'UCPennantSample00000001A';
-    const { signal } = new AbortController();
-    const { catalog } = await create({ SOURCES: 'catalog' });
-    expect((await catalog?.getChannel(SAMPLE, { signal }))?.channel.channelId).toBe(SAMPLE);
-    const { catalog: empty } = await create({ SOURCES: 'catalog', SAMPLE_CATALOG: 'off' });
-    await expect(empty?.getChannel(SAMPLE, { signal })).rejects.toMatchObject({ code: 'channel_not_found' });
   });
 
   it('YOUTUBE_USER_AGENT is in every call for a channel', async () => {

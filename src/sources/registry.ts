@@ -2,7 +2,6 @@ import { type Config, SETTINGS } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
 import type { Pause } from '../lib/http/pause.ts';
-import { createCatalogSource, SHIPPED_SAMPLES_DIR } from './catalog/catalog.ts';
 import type { PauseName } from './pauses.ts';
 import type { ChannelSource, KeptText, Lease } from './source.ts';
 import { withCanary } from './youtube/canary.ts';
@@ -17,8 +16,6 @@ export interface SourceDeps {
   readonly wrapHttp: (upstream: string, http: HttpClient) => HttpClient;
   /** The pause of a source or of one of its allowances. */
   readonly pauseOf: (name: PauseName) => Pause;
-  /** Called with the reason when a source becomes unusable, and with `null` when it works again. */
-  readonly onStateChange: (source: string, problem: string | null) => void;
   /** The state of the canary. */
   readonly keptCanary: KeptText;
   /** The calls to the YouTube Data API today. */
@@ -35,22 +32,14 @@ export interface SourceDeps {
   };
 }
 
-type SourceName = Config['sources'][number];
+type SourceName = Exclude<Config['sources'][number], 'catalog'>;
 
-/** The sources that `SOURCES` names, in its order. */
+/** The sources that `SOURCES` names, in its order. The catalog is none of them: it is read first. */
 export function createSources(config: Config, deps: SourceDeps): ChannelSource[] {
-  return config.sources.map((name) => SOURCE_FACTORIES[name](config, deps));
+  return config.sources.flatMap((name) => (name === 'catalog' ? [] : [SOURCE_FACTORIES[name](config, deps)]));
 }
 
 export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {
-  catalog: (config, { clock, onStateChange }) =>
-    createCatalogSource({
-      dataDir: config.dataDir,
-      samplesDir: config.sampleCatalog ? SHIPPED_SAMPLES_DIR : null,
-      clock,
-      onStateChange: (problem) => onStateChange('catalog', problem),
-    }),
-
   youtube(config, deps) {
     const userAgent = config.youtubeUserAgent ?? deps.userAgent;
     const http = createUpstreamClient('youtube', config, { ...deps, userAgent });

@@ -49,14 +49,12 @@ export interface WayIn {
 /**
  * Where channels come from. Every source passes `test/contracts/source.ts`.
  *
- * There are three outcomes: a value (found), `AppError` `channel_not_found` (definitely none), and `AppError`
+ * There are three outcomes: a value (found), `AppError` `channel_not_found` (definitely none, which is final), and `AppError`
  * `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` (indeterminate).
  */
 export interface ChannelSource {
   readonly name: string;
-  /** "No such channel" from a live source is final; from the catalog it counts only if no other source is configured. */
-  readonly isLive: boolean;
-  /** Where a live source sends its requests: `https://host`. */
+  /** Where it sends its requests: `https://host`. */
   readonly origin?: string;
   /** Finds the channel of a handle or user name. */
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
@@ -66,8 +64,6 @@ export interface ChannelSource {
    * choose its size; otherwise it may have more.
    */
   search(query: string, limit: number, options: SearchOptions): Promise<SearchPage>;
-  /** Some of its channels, for a source that knows all of them. */
-  examples?(count: number, options: LoadOptions): Promise<readonly Channel[]>;
   /**
    * The second in which the channel was created (`YYYY-MM-DDThh:mm:ssZ`), for a source whose `getChannel` may know the day
    * only. Best effort: `null` says nothing about the channel, not even that it exists.

@@ -54,7 +54,6 @@ function respondingLate(source: ChannelSource): ChannelSource {
   }
   return {
     name: source.name,
-    isLive: source.isLive,
     resolve: (ref, options) => delayed(source.resolve(ref, options)),
     getChannel: (channelId, options) => delayed(source.getChannel(channelId, options)),
     search: (query, limit, options) => delayed(source.search(query, limit, options)),

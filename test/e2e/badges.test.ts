@@ -1,8 +1,9 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createStub, ID, numberedChannelId, numberedSource, record } from '../helpers/fake-source.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
@@ -180,6 +181,7 @@ describe('a badge image', () => {
   });
 
   test('may run nothing, and is cached for at least five minutes', async () => {
+    const service = await startWithoutEncoder(fetchedSamples());
     const first = await service.get(`/api/badge/${SAMPLE}.svg`);
     expect(first.headers).toMatchObject({
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",

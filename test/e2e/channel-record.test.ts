@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const BARE_SAMPLE = 'UCPennantSample00000002A';
@@ -140,7 +141,7 @@ describe('the channel record', () => {
   });
 
   test('may be cached for the rest of its hour and is validated by its ETag', async () => {
-    const fresh = await startTestApp();
+    const fresh = await startTestApp(fetchedSamples());
     try {
       const first = await fresh.get(`/api/channel/${SAMPLE}`);
       expect(first.headers['cache-control']).toBe('public, max-age=3600');
@@ -170,6 +171,7 @@ describe('the channel record', () => {
   });
 
   test('is a 404 that may be cached for a minute when no source has the channel', async () => {
+    const service = await startWithoutEncoder(fetchedSamples());
     const url = '/api/channel/UCnobodyhasthisone000000';
     const response = await service.get(url);
     expect([response.status, response.json().code]).toEqual([404, 'channel_not_found']);

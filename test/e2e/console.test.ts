@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -107,7 +108,7 @@ describe('the private listener', () => {
 
 describe('the state', () => {
   test('counts requests, lookups and encodes of the last minutes', async () => {
-    const service = await startTestApp();
+    const service = await startTestApp(fetchedSamples());
     onTestFinished(() => service.close());
     await service.get(`/channel/${SAMPLE}`);
     await service.get(`/channel/${SAMPLE}?again`);
@@ -121,7 +122,7 @@ describe('the state', () => {
     expect(recent.lookups.images).toEqual({ ...none, miss: 1 });
     expect(recent.encoded).toBe(1);
     expect(recent.encodingSeconds.p50).toBeGreaterThan(0);
-    expect(recent.sources.catalog?.found).toBe(1);
+    expect(recent.sources.samples?.found).toBe(1);
     expect(encoder.processes).toBe(1);
     expect(stores.find(({ name }) => name === 'records in memory')?.entries).toBe(1);
     expect(version).toBe('0.0.0-test');
@@ -165,7 +166,7 @@ describe('the state', () => {
 
 describe('a purge', () => {
   test('makes the next requests load the channel and encode the image again', async () => {
-    const service = await startWithoutEncoder();
+    const service = await startWithoutEncoder(fetchedSamples());
     const urls = [
       `/api/channel/pennantsample?type=handle`,
       `/channel/${SAMPLE}`,
@@ -191,17 +192,17 @@ describe('a purge', () => {
 
   test('removes what was stored for a later start as well', async () => {
     const dataDir = await createTemporaryDirectory();
-    const first = await startTestApp({ dataDir });
+    const first = await startTestApp({ dataDir, ...fetchedSamples() });
     await first.get(`/channel/${SAMPLE}`);
     expect((await first.purge({ channel: SAMPLE })).status).toBe(200);
     await first.close();
-    const second = await startTestApp({ dataDir });
+    const second = await startTestApp({ dataDir, ...fetchedSamples() });
     onTestFinished(() => second.close());
     expect((await second.get(`/channel/${SAMPLE}`)).headers['cache-status']).toContain('fwd=uri-miss');
   });
 
   test('is refused without the custom header field, and for GET', async () => {
-    const service = await startWithoutEncoder();
+    const service = await startWithoutEncoder(fetchedSamples());
     await service.get(`/channel/${SAMPLE}`);
     expect((await service.console({ method: 'POST', url: '/purge', body: { channel: SAMPLE } })).status).toBe(403);
     expect(await statusOf(service, `/purge?channel=${SAMPLE}`, 'localhost')).toBe(404);
@@ -215,7 +216,7 @@ describe('a purge', () => {
   });
 
   test('removes the searches that found the channel, and its images of every size', async () => {
-    const service = await startWithoutEncoder();
+    const service = await startWithoutEncoder(fetchedSamples());
     const urls = ['/api/search?q=crops', `/${SAMPLE}/tv?width=333`, `/${SAMPLE}/tv?width=333&quality=11`];
     for (const url of urls) await service.get(url);
     await service.purge({ channel: 'pennantsample' });
@@ -229,7 +230,7 @@ describe('a purge', () => {
   });
 
   test('is refused for another DATA_DIR, and can remove everything', async () => {
-    const service = await startWithoutEncoder();
+    const service = await startWithoutEncoder(fetchedSamples());
     await service.get(`/channel/${SAMPLE}`);
     const elsewhere = { dataDir: await createTemporaryDirectory() };
     expect((await service.purge({ ...elsewhere, channel: SAMPLE })).status).toBe(409);

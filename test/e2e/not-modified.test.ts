@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 /** The fields that extend the life of the client's copy (RFC 9110, section 15.4.5), and those of every response. */
@@ -18,7 +19,7 @@ const KEPT = [
 
 let service: TestApp;
 beforeAll(async () => {
-  service = await startTestApp({ encoder: createFakeEncoder() });
+  service = await startTestApp({ encoder: createFakeEncoder(), ...fetchedSamples() });
 });
 afterAll(() => service.close());
 

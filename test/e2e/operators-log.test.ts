@@ -12,6 +12,7 @@ import { startTestApp, startWithoutEncoder, type TestAppOptions } from '../helpe
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createStub, numberedChannelId } from '../helpers/fake-source.ts';
 import { findRefusingOrigin, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -41,7 +42,6 @@ describe('the log', () => {
   test('has different levels for bugs and upstream failures', async () => {
     const bug: ChannelSource = {
       ...createStub({ name: 'failing' }),
-      isLive: true,
       getChannel: () => Promise.reject(new Error('oops')),
     };
     const { lines, service } = await startLogged({ sources: [bug] });
@@ -116,7 +116,7 @@ describe('the log', () => {
   test('names a damaged image file, and reports that cache.db was recreated', async () => {
     const dataDir = await createTemporaryDirectory();
     const url = `/${SAMPLE}/tv.webp`;
-    const before = await startTestApp({ dataDir, encoder: createFakeEncoder() });
+    const before = await startTestApp({ dataDir, encoder: createFakeEncoder(), ...fetchedSamples() });
     const { bytes } = await before.get(url);
     await before.close();
     const images = await readdir(imagesDirectory(dataDir), { recursive: true, withFileTypes: true });
@@ -125,7 +125,7 @@ describe('the log', () => {
     for (const file of files) await writeFile(file, Buffer.alloc((await stat(file)).size, 'damaged'));
     await writeFile(databasePath(dataDir), 'no database at all');
 
-    const { lines, service } = await startLogged({ dataDir });
+    const { lines, service } = await startLogged({ dataDir, ...fetchedSamples() });
     const response = await service.get(url);
     expect([response.status, response.bytes]).toEqual([200, bytes]);
     expect(lines).toContainEqual(expect.objectContaining({ level: LEVELS.warn, msg: 'cache.db', kind: 'rebuilt' }));
@@ -140,8 +140,8 @@ describe('the log', () => {
       return lines.filter(({ msg }) => msg === 'request');
     };
     expect(await request({})).toEqual([]);
-    expect(await request({ ACCESS_LOG: 'on' })).toMatchObject([{ status: 200, client: '127.0.0.0/24', cache: 'miss' }]);
+    expect(await request({ ACCESS_LOG: 'on' })).toMatchObject([{ status: 200, client: '127.0.0.0/24', cache: 'own' }]);
     const full = { ACCESS_LOG: 'on', LOG_ADDRESSES: 'full' };
-    expect(await request(full)).toMatchObject([{ status: 200, client: '127.0.0.1', cache: 'miss' }]);
+    expect(await request(full)).toMatchObject([{ status: 200, client: '127.0.0.1', cache: 'own' }]);
   });
 });

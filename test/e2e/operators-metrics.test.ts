@@ -5,20 +5,24 @@ import { createSqliteStore, databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const MIB = 2 ** 20;
 
 test('metrics count calls of sources, hits and stored values', async () => {
-  const service = await startWithoutEncoder({ env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '4/30' } });
+  const service = await startWithoutEncoder({
+    env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '4/30' },
+    ...fetchedSamples(),
+  });
   await service.get(`/channel/${SAMPLE}`);
   await service.get('/@nobody/tv');
   await service.get(`/${SAMPLE}/tv.webp`);
   await service.get(`/${SAMPLE}/tv.webp?width=99`);
   await service.get('/');
   const calls = (operation: string, outcome: string) =>
-    service.metric(`pennant_source_calls_total{source="catalog",operation="${operation}",outcome="${outcome}"}`);
+    service.metric(`pennant_source_calls_total{source="samples",operation="${operation}",outcome="${outcome}"}`);
   expect(await calls('getChannel', 'found')).toBe(1);
   expect(await calls('resolve', 'channel_not_found')).toBe(1);
   expect(await service.metric('pennant_limiter_clients')).toBe(1);
@@ -81,7 +85,7 @@ test('a foreign stored value is counted by its kind, and loaded again', async ()
     await store.set(key, nonsense, 60_000);
   }
   await store.close();
-  const service = await startWithoutEncoder({ dataDir, clock });
+  const service = await startWithoutEncoder({ dataDir, clock, ...fetchedSamples() });
   for (const url of [`/channel/${SAMPLE}`, `/${SAMPLE}/tv.webp`, '/api/search?q=crops']) {
     expect([url, (await service.get(url)).status]).toEqual([url, 200]);
   }

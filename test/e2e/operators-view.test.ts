@@ -5,6 +5,7 @@ import type { ChannelSource } from '../../src/sources/source.ts';
 import { startWithoutEncoder } from '../helpers/app.ts';
 import { createStub, numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
 import { respondWithBytes, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
@@ -32,7 +33,7 @@ describe('readiness', () => {
   test('has a condition while records cannot be stored, and records are still served', async () => {
     const dataDir = await createTemporaryDirectory();
     await mkdir(join(dataDir, 'cache.db'));
-    const service = await startWithoutEncoder({ dataDir });
+    const service = await startWithoutEncoder({ dataDir, ...fetchedSamples() });
     expect((await service.get(`/channel/${SAMPLE}`)).status).toBe(200);
     expect((await service.readiness()).conditions).toEqual([
       { name: 'cache', detail: 'cannot be used', isBlocking: false },

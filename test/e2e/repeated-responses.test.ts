@@ -1,10 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const RECORD = '/channel/UCPennantSample00000001A';
 
 test('a response that is requested continuously is refreshed after its hour', async () => {
-  const service = await startTestApp();
+  const service = await startTestApp(fetchedSamples());
   onTestFinished(() => service.close());
   /** More often than once a second, which is how long the micro-cache repeats a response. */
   async function askContinually(seconds: number): Promise<string[]> {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
@@ -62,6 +63,7 @@ describe('search', () => {
   });
 
   test('is cached for ten minutes per query, ignoring letter case and spaces', async () => {
+    const service = await startWithoutEncoder(fetchedSamples());
     const first = await service.get('/api/search?q=Pennant%20Sample');
     expect(first.headers['cache-control']).toBe('public, max-age=600');
     service.clock.advance(60_000);

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
 
@@ -35,12 +36,17 @@ beforeEach(async () => {
 });
 
 function start(env: Record<string, string> = {}): Promise<TestApp> {
-  return startWithoutEncoder({ dataDir, env, clock: createRunningClock() });
+  return startWithoutEncoder({ dataDir, env, clock: createRunningClock(), ...fetchedSamples() });
 }
 
 /** Fills the stores with the channel through every URL, and with the image of another channel. */
 async function fillStores(): Promise<void> {
-  const app = await startTestApp({ dataDir, clock: createRunningClock(), encoder: createFakeEncoder() });
+  const app = await startTestApp({
+    dataDir,
+    clock: createRunningClock(),
+    encoder: createFakeEncoder(),
+    ...fetchedSamples(),
+  });
   for (const way of [...WAYS, ...SEARCHES, `/${OTHER}/tv.webp`])
     expect([way, (await app.get(way)).status]).toEqual([way, 200]);
   await app.close();

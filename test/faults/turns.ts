@@ -120,7 +120,8 @@ async function floodTheCatalog(context: FaultContext, directory: string): Promis
 }
 
 const LEAVE_WITHIN_MS = 4_000;
-const SEARCHES_BEGUN = 'pennant_source_calls_total{source="catalog",operation="search",outcome="found"}';
+/** The results of each search stay in memory. */
+const SEARCHES_BEGUN = 'pennant_held_entries{holder="rows of the catalog"}';
 const SEARCHES_WAITING = 'pennant_held_entries{holder="waiting catalog searches"}';
 
 /** The clients disconnect while most searches wait. Those leave the queue, so that the next search is first. */

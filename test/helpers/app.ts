@@ -39,7 +39,8 @@ export async function startTestApp(options: TestAppOptions = {}) {
   const { env = {}, clock = createManualClock(), dataDir: givenDir, logger = SILENT, ...overrides } = options;
   const dataDir = givenDir ?? (await mkdtemp(join(tmpdir(), 'pennant-test-')));
   const settings = {
-    SOURCES: 'catalog',
+    // A test that brings its own sources uses no catalog, unless it says so.
+    SOURCES: overrides.sources === undefined ? 'catalog' : 'youtube',
     RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited',
     ENCODERS: '1',
     DATA_DIR: dataDir,

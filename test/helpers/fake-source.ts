@@ -43,7 +43,7 @@ export function hit(channelId: string, title = channelId): SearchHit {
   return { channelId, title, ...unknown, banner: 'unknown', avatar: 'unknown' };
 }
 
-/** A live source that has a channel with images for every ID, and finds nothing by handle or search. */
+/** A source that has a channel with images for every ID, and finds nothing by handle or search. */
 export function numberedSource(): ChannelSource {
   return {
     ...createStub({ name: 'numbered', channel: 'channel_not_found', hits: [] }),
@@ -67,7 +67,7 @@ export interface HeldSource extends ChannelSource {
 }
 
 /**
- * A live source of one channel whose title the test sets, and whose responses it can hold back.
+ * A source of one channel whose title the test sets, and whose responses it can hold back.
  *
  * @param avatar of the channel; none without it
  */
@@ -120,7 +120,6 @@ const DOWN = 'upstream_unavailable';
 
 export interface Stub {
   readonly name?: string;
-  readonly isLive?: boolean;
   readonly channel?: Reply<LoadedChannel>;
   readonly hits?: Reply<SearchHit[]>;
 }
@@ -138,7 +137,6 @@ export function createStub({ channel = DOWN, hits = DOWN, ...stub }: Stub = {}) 
   }
   const source = {
     name: 'stub',
-    isLive: true,
     ...stub,
     calls: 0,
     signals,
@@ -158,5 +156,4 @@ export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<
   return createFailover({ sources, clock: createManualClock(), ...options });
 }
 
-export const catalog = (channel: Reply<LoadedChannel>): Stub => ({ name: 'catalog', isLive: false, channel });
 export const live = (channel: Reply<LoadedChannel>): Stub => ({ name: 'live', channel });

@@ -11,8 +11,8 @@ import { requireWholeImages } from '../../sources/catalog/import.ts';
 import { withReader } from '../../sources/catalog/reader.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
-import { withWriter } from '../../sources/catalog/writer.ts';
 import { defineCommand, requireRefs, StoppedError } from '../command.ts';
+import { changeCatalog } from './change.ts';
 import { createDecoder } from './decoder.ts';
 
 export const addCommand = defineCommand({
@@ -65,7 +65,7 @@ async function store(dataDir: string, fetched: FetchedChannel, signal: AbortSign
     for (const [kind, bytes] of Object.entries(fetched.images)) {
       if (bytes !== undefined) writeFileSync(join(folder, kind), bytes);
     }
-    return await withWriter(paths, async (writer) => {
+    return await changeCatalog(paths, async (writer) => {
       const ref = channelIdRef(fetched.channel.channelId);
       const record = recordOf(fetched, await withReader(paths.database, (reader) => reader.findRecord(ref)));
       await requireWholeImages(record, { fromDir: folder, isWhole: decoder.isWhole });

@@ -5,8 +5,9 @@ import { promisify } from 'node:util';
 import { parseConfig } from '../../config/settings.ts';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
-import { withDryRun, withWriter } from '../../sources/catalog/writer.ts';
+import { withDryRun } from '../../sources/catalog/writer.ts';
 import { type CommandContext, defineCommand, StoppedError, UsageError } from '../command.ts';
+import { changeCatalog } from './change.ts';
 import { createDecoder } from './decoder.ts';
 
 export const importCommand = defineCommand({
@@ -25,8 +26,7 @@ export const importCommand = defineCommand({
 
 An invalid line is reported with its number, field and reason; all other lines are imported. SIGINT and
 SIGTERM stop the import after the current record. Imported records stay; run the same command again to
-import the rest. A running service uses the new records from the next request on, and keeps its cached
-data of unchanged channels.
+import the rest. A running service uses the new records from its next request on.
 Exit code: 0 all lines imported, 1 some lines rejected, 2 invalid arguments, 130 stopped by SIGINT, 143
 stopped by SIGTERM.`,
   argumentName: 'FILE.ndjson',
@@ -39,7 +39,7 @@ stopped by SIGTERM.`,
     }
     const paths = catalogPaths(parseConfig(env).dataDir);
     const signal = stopSignal();
-    const withCatalog = isDryRun ? withDryRun : withWriter;
+    const withCatalog = isDryRun ? withDryRun : changeCatalog;
     const progress = createProgressBar(stderr, fileBytes);
     // Without --images the names are those of images that the catalog already has.
     const decoder = images === undefined ? undefined : createDecoder(signal);

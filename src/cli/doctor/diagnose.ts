@@ -170,7 +170,6 @@ function openUpstream(name: SourceName, wantsWholePages: boolean, { config, user
     keptQuota: { read: async () => undefined, write: async () => undefined },
     keptCanary: { read: async () => undefined, write: async () => undefined },
     lease: SOLO_LEASE,
-    onStateChange: () => undefined,
     onClientVersion: () => undefined,
     onField: () => undefined,
     single: { wantsWholePages },

@@ -33,6 +33,8 @@ export interface RequestContext {
   limitHeaders: Readonly<Record<string, string>>;
   /** The epoch of the first lookup for this request. */
   epoch: Epoch;
+  /** That of the channels at the first lookup. */
+  version: number;
   /** Set if the response may be stored in the micro-cache. */
   microCacheKey: string | undefined;
   endpoint: Endpoint | undefined;
@@ -147,6 +149,7 @@ export function createContextFactory(options: ContextOptions) {
       isRefused: false,
       limitHeaders: NO_HEADERS,
       epoch: epochs.current(),
+      version: 0,
       microCacheKey: undefined,
       endpoint: undefined,
       pathParameters: NO_HEADERS,

@@ -50,14 +50,18 @@ function create(maxBytes?: number) {
   const clock = createManualClock();
   const epochs = createEpochs();
   const holders = createHolders();
+  let version = 0;
   const cache = createMicroCache({
     clock,
     epochs,
     holders,
-    beforeLookUp: undefined,
+    channels: { version: () => version },
     ...(maxBytes !== undefined && { maxBytes }),
   });
-  return { ...cache, clock, epochs, stats: (): HolderStats => holders.read()[0] ?? {} };
+  const changeCatalog = () => {
+    version += 1;
+  };
+  return { ...cache, clock, epochs, changeCatalog, stats: (): HolderStats => holders.read()[0] ?? {} };
 }
 
 describe('the micro-cache', () => {
@@ -88,6 +92,18 @@ describe('the micro-cache', () => {
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     expect(bytes).toBeGreaterThan(maxBytes * 0.9);
     expect(entries).toBeLessThan(maxBytes / 1_500);
+  });
+
+  it('repeats a response of the catalog until that changes, and keeps none that was begun before', () => {
+    const cache = create();
+    const own: HttpResponse = { ...responseOf(1, 'body'), cache: 'own' };
+    cache.keep(missed(cache, contextFor('/a')), own);
+    expect(cache.find(contextFor('/a'))).toMatchObject({ status: 200 });
+    const before = missed(cache, contextFor('/b'));
+    cache.changeCatalog();
+    cache.keep(before, own);
+    for (const path of ['/a', '/b']) expect(cache.find(contextFor(path))).toBeUndefined();
+    expect(cache.stats().entries).toBe(0);
   });
 
   it('repeats a response for a second, and no longer', () => {

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { Runtime } from '../../lib/runtime.ts';
+import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
 import { applyConditions } from './response.ts';
 
 export interface MicroCacheOptions extends Pick<Runtime, 'clock' | 'epochs' | 'holders'> {
   readonly maxBytes?: number;
-  /** Called for each admitted request before the first lookup. */
-  readonly beforeLookUp: (() => void) | undefined;
+  readonly channels: Pick<ChannelService, 'version'>;
 }
 
 /** As exact as `max-age` is: whole seconds. */
@@ -29,16 +29,19 @@ interface Entry {
 
 /** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
 export function createMicroCache(options: MicroCacheOptions) {
-  const { clock, epochs, maxBytes = DEFAULT_MAX_BYTES, beforeLookUp, holders } = options;
+  const { clock, epochs, maxBytes = DEFAULT_MAX_BYTES, channels, holders } = options;
   const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  let version: number | undefined;
   epochs.onNext(() => entries.clear());
   holders.add('micro-cache', () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes }));
 
   return {
     /** The step that finds the response to an equal request. */
     find(context: RequestContext): HttpResponse | undefined {
-      beforeLookUp?.();
       context.epoch = epochs.current();
+      context.version = channels.version();
+      if (context.version !== version) entries.clear();
+      version = context.version;
       if (context.request.method === 'OPTIONS') return undefined;
       const key = keyOf(context);
       if (key === undefined) return undefined;
@@ -52,10 +55,15 @@ export function createMicroCache(options: MicroCacheOptions) {
       return undefined;
     },
 
-    /** Stores a cache hit that did not come from here. It is repeated only while what it was made from is fresh. */
-    keep({ microCacheKey, epoch, endpoint, isNegotiated }: RequestContext, response: HttpResponse): undefined {
-      if (microCacheKey === undefined || response.status !== 200 || response.cache !== 'hit') return;
-      if (epoch.hasEnded) return;
+    /**
+     * Stores a response that needed no load and did not come from here. It is repeated only while what it was made from is
+     * fresh.
+     */
+    keep(context: RequestContext, response: HttpResponse): undefined {
+      const { microCacheKey, endpoint, isNegotiated } = context;
+      if (microCacheKey === undefined || response.status !== 200) return;
+      if (response.cache !== 'hit' && response.cache !== 'own') return;
+      if (context.epoch.hasEnded || context.version !== channels.version()) return;
       const keptMs = Math.min(TTL_MS, response.freshMs ?? TTL_MS);
       if (keptMs <= 0) return;
       entries.set(compactCopy(microCacheKey), {

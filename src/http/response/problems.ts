@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { hasErrorCode } from '../../lib/file-system.ts';
 import { ALLOWED_METHODS, type HttpResponse, type RequestContext } from '../request/context.ts';
-import { cacheStatusOf, publicFor } from './response.ts';
+import { cacheStatusFields, publicFor } from './response.ts';
 
 export interface Problem {
   readonly status: number;
@@ -142,7 +142,7 @@ export function problemResponse(
     headers['retry-after'] = String(seconds);
   }
   if (status === 405) headers.allow = ALLOWED_METHODS;
-  if (outcome !== undefined) headers['cache-status'] = cacheStatusOf(outcome);
+  if (outcome !== undefined) Object.assign(headers, cacheStatusFields(outcome));
   const body = {
     type: `${base}/problems#${code}`,
     title: problem.title,

@@ -39,7 +39,8 @@ export function createResponseMetrics(metrics: Pick<Metrics, 'createCounter' | '
   return ({ route, status, seconds: taken, cache: outcome }: CountedResponse): void => {
     requests.inc({ route, status });
     seconds.observe({ route }, taken);
-    if (outcome === undefined) return;
+    // The catalog is no cache.
+    if (outcome === undefined || outcome === 'own') return;
     if (!routesWithLookups.has(route)) {
       routesWithLookups.add(route);
       for (const each of CACHE_OUTCOMES) lookups.inc({ route, outcome: each }, 0);

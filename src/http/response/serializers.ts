@@ -5,7 +5,7 @@ import { VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { HttpResponse } from '../request/context.ts';
-import { cacheStatusOf, entityTag, keptForMs, publicFor } from './response.ts';
+import { cacheStatusFields, entityTag, keptForMs, publicFor } from './response.ts';
 
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
@@ -91,9 +91,12 @@ export function jsonResponse(
   { body, bodyEncoding, etag = entityTag(body) }: JsonBody,
   cacheControl = outcome === undefined ? 'no-store' : publicFor(keptForMs(outcome)),
 ): HttpResponse {
-  const headers: Record<string, string> = { 'content-type': JSON_MEDIA_TYPE, 'cache-control': cacheControl };
-  if (outcome !== undefined) headers['cache-status'] = cacheStatusOf(outcome);
-  headers.etag = etag;
+  const headers = {
+    'content-type': JSON_MEDIA_TYPE,
+    'cache-control': cacheControl,
+    ...(outcome && cacheStatusFields(outcome)),
+    etag,
+  };
   return { status: 200, headers, body, bodyEncoding, cache: outcome?.kind, freshMs: outcome?.ttlMs };
 }
 

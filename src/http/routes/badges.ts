@@ -5,7 +5,7 @@ import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, HttpResponse, PathParameters } from '../request/context.ts';
 import { BADGE_IMAGE_QUERY, BADGE_QUERY, type BadgeAppearance, parseQuery, readQuery } from '../request/parameters.ts';
-import { cacheStatusOf, entityTag, keptForMs, publicFor } from '../response/response.ts';
+import { cacheStatusFields, entityTag, keptForMs, publicFor } from '../response/response.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { parseBannerPath } from './banners.ts';
 
@@ -85,7 +85,7 @@ function imageResponse(outcome: CacheOutcome, body: string, cacheMs: number): Ht
   const headers = {
     'content-type': 'image/svg+xml',
     'cache-control': publicFor(cacheMs),
-    'cache-status': cacheStatusOf(outcome),
+    ...cacheStatusFields(outcome),
     // An SVG that is opened as a page can run scripts. This one has none, and may not.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     etag: entityTag(body),

@@ -20,7 +20,7 @@ import {
 } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { IMAGE_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
-import { cacheStatusOf, publicFor, STALE_MAX_AGE_MS } from '../response/response.ts';
+import { cacheStatusFields, publicFor, STALE_MAX_AGE_MS } from '../response/response.ts';
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
 interface BannerRouteOptions extends ChannelRouteOptions {
@@ -89,7 +89,7 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
     // A stale original is the fact that matters, even if this image was encoded now.
     if (isStored || image.outcome.kind === 'stale') return { ...described, body };
     const outcome = { ...image.outcome, kind: 'miss', isStored: true, isCollapsed } as const;
-    const headers = { ...described.headers, 'cache-status': cacheStatusOf(outcome) };
+    const headers = { ...described.headers, ...cacheStatusFields(outcome) };
     return { ...described, headers, body, cache: outcome.kind };
   }
 
@@ -123,7 +123,7 @@ function describe(image: Image): HttpResponse {
       ...(isCurrent && !isFinal && FIRST_ENCODING_FIELDS),
       etag,
       'last-modified': new Date(lastModifiedMs).toUTCString(),
-      'cache-status': cacheStatusOf(outcome),
+      ...cacheStatusFields(outcome),
       'content-type': formatRow(format).mediaType,
       // Built from the record only, so that no client text is in a header field.
       'content-disposition': `inline; filename="${channelId}-${variant}.${formatRow(format).extension}"`,

@@ -75,9 +75,9 @@ function isFailure(result: BatchResult): boolean {
 }
 
 const FAILED: CacheOutcome = { kind: 'miss', ttlMs: 0, isCollapsed: false, isStored: false };
-const KINDS = ['miss', 'refreshed', 'stale', 'hit'] as const;
+const KINDS = ['miss', 'refreshed', 'stale', 'hit', 'own'] as const;
 
-/** A hit only if nothing was loaded. `undefined` if nothing was looked up. */
+/** A hit only if nothing was loaded, and from the catalog only if all are. `undefined` if nothing was looked up. */
 function overallOutcome(results: readonly BatchResult[]): CacheOutcome | undefined {
   const outcomes = results
     .map((result) => (isFailure(result) ? FAILED : result.outcome))

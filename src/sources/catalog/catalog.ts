@@ -1,19 +1,48 @@
 import { fileURLToPath } from 'node:url';
-import type { SearchHit } from '../../domain/channel.ts';
+import { LRUCache } from 'lru-cache';
+import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { AppError, orError } from '../../domain/errors.ts';
-import { type ChannelRef, channelIdRef } from '../../domain/identifier.ts';
+import { type ChannelRef, channelIdRef, nameOf } from '../../domain/identifier.ts';
+import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { HolderStats } from '../../lib/holders.ts';
+import { compactCopy } from '../../lib/memory-cache.ts';
+import { traced } from '../../lib/tracing.ts';
 import { createTurns } from '../../lib/turns.ts';
-import { currentClient } from '../../lib/work.ts';
+import { currentClient, withinMs } from '../../lib/work.ts';
 import { createWorkerThread, siblingModule, ThreadUnavailable } from '../../lib/worker-thread.ts';
-import type { ChannelSource, LoadedChannel } from '../source.ts';
+import { createChangeDetector } from './changes.ts';
 import type { NewCatalog } from './import.ts';
+import { catalogPaths } from './schema.ts';
 import type { CatalogFunctions, CatalogResponse } from './worker.ts';
 
-export interface CatalogSourceOptions extends NewCatalog {
+export interface CatalogOptions extends NewCatalog {
   readonly clock?: Clock;
   /** Called with a sentence for the operator when the catalog becomes unusable, and with `null` when it works again. */
   readonly onStateChange?: (problem: string | null) => void;
+}
+
+/**
+ * The operator's own channels, read at each request. A change by the command line is seen at the next request.
+ *
+ * While the file is damaged, empty, missing or of another version, or the disk does not respond, every call fails with
+ * `upstream_unavailable`.
+ */
+export interface Catalog {
+  /** Another number after each change: what was made from the catalog before is old. */
+  version(): number;
+  /** The channel; `undefined` if the catalog does not have it. */
+  find(ref: ChannelRef): Promise<Channel | undefined>;
+  /** The same, read again although nothing seems to have changed. */
+  findAnew(ref: ChannelRef): Promise<Channel | undefined>;
+  /** Channels that match, best first, at most `limit`. */
+  search(query: string, limit: number, signal: AbortSignal): Promise<readonly SearchHit[]>;
+  /** Some channels to show what there is. */
+  examples(count: number): Promise<readonly Channel[]>;
+  /** Settles when the catalog has been opened or created, or cannot be. */
+  opened(): Promise<unknown>;
+  readonly holders: Readonly<Record<string, () => HolderStats>>;
+  close(): Promise<void>;
 }
 
 /** The sample catalog of the project. */
@@ -31,18 +60,20 @@ const EXPECTED_SEARCH_MS = 1;
 /** After this time a client should try again when the queue is full. */
 const BUSY_RETRY_MS = 1_000;
 
+/** About 10,000 channels, or names without a channel. */
+const MAX_MEMORY_BYTES = 8 * 1024 * 1024;
+/** Memory of a value's objects and of the cache's own lists (measured; a test compares). */
+const ENTRY_OVERHEAD_BYTES = 600;
+
+/** What was read under a key: a channel, the absence of one, or the channels that match. */
+type Row = { readonly channel: Channel | undefined } | { readonly hits: readonly SearchHit[] };
+
 /**
- * The operator's own channels, from `catalog.db`. A thread reads it, so that queries do not block the event loop. It is
- * created at the start if there is none. Changes that the command line makes are visible at once.
- *
- * While the file is damaged, newer or missing, every call fails with `upstream_unavailable`.
+ * Opens `catalog.db`, which is created if there is none. A thread reads it: on a disk that hangs, one row took the event loop
+ * a second, and a search always takes milliseconds. What it has read stays in memory until the catalog changes.
  */
-export function createCatalogSource({
-  dataDir,
-  samplesDir,
-  clock = systemClock,
-  onStateChange = () => {},
-}: CatalogSourceOptions): ChannelSource {
+export function openCatalog({ dataDir, samplesDir, clock = systemClock, ...options }: CatalogOptions): Catalog {
+  const { onStateChange = () => {} } = options;
   const thread = createWorkerThread<CatalogFunctions>({
     name: 'catalog',
     module: siblingModule(import.meta.url, 'worker'),
@@ -59,18 +90,73 @@ export function createCatalogSource({
     giveTurns: startSearching,
     refusal: busy,
   });
+  const detector = createChangeDetector({ path: catalogPaths(dataDir).database, clock });
+  const memory = new LRUCache<string, Row>({
+    maxSize: MAX_MEMORY_BYTES,
+    sizeCalculation: (row, key) => ENTRY_OVERHEAD_BYTES + key.length + JSON.stringify(row).length,
+  });
+  let version = 0;
   let isSearching = false;
   let failure: { readonly problem: string; readonly atMs: number } | undefined;
 
   // A failure is reported by onStateChange. Later calls try again.
-  const opening = orError(run(thread.call('open', undefined)));
+  const opening = orError(settle(thread.call('open', undefined)));
 
-  /** The signal is not passed to the thread, because a query takes only milliseconds. */
-  async function callThread<T>(signal: AbortSignal, call: () => Promise<CatalogResponse<T>>): Promise<T> {
-    signal.throwIfAborted();
-    if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
-    if (thread.stats().entries === MAX_WAITING) throw busy();
-    return run(call());
+  function beginVersion(): void {
+    version += 1;
+    memory.clear();
+  }
+
+  function currentVersion(): number {
+    if (detector.hasChanged()) beginVersion();
+    return version;
+  }
+
+  /** What is read while the catalog changes may be of before. */
+  function keep(readVersion: number, key: string, row: Row): void {
+    if (readVersion === version) memory.set(compactCopy(key), row);
+  }
+
+  /** A failure of the file is remembered for some seconds: on a disk that hangs, each call would wait. */
+  function fail(problem: string): AppError {
+    if (failure?.problem !== problem) {
+      onStateChange(problem);
+      beginVersion();
+    }
+    failure = { problem, atMs: clock.monotonic() };
+    return unavailable(problem);
+  }
+
+  async function settle<T>(call: Promise<CatalogResponse<T> | undefined>): Promise<T> {
+    const response = await call.catch((error: unknown) => {
+      throw error instanceof ThreadUnavailable ? unavailable(error.message) : error;
+    });
+    if (response === undefined) throw fail(TOO_SLOW);
+    if ('unusable' in response) throw fail(response.unusable);
+    if (failure !== undefined) {
+      failure = undefined;
+      onStateChange(null);
+      beginVersion();
+    }
+    return response.value;
+  }
+
+  function read<T>(name: string, call: () => Promise<CatalogResponse<T>>): Promise<T> {
+    return traced({ name: `catalog ${name}` }, async () => {
+      if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS)
+        throw unavailable(failure.problem);
+      if (thread.stats().entries === MAX_WAITING) throw busy();
+      return settle(withinMs(clock, call(), TIME_LIMITS_MS.catalogRead));
+    });
+  }
+
+  async function findAnew(ref: ChannelRef): Promise<Channel | undefined> {
+    const readVersion = currentVersion();
+    const channel = await read('look-up', () => thread.call('find', ref));
+    keep(readVersion, nameOf(ref), { channel });
+    // The same object under its ID: responses that were made from it are found by it.
+    if (channel !== undefined) keep(readVersion, nameOf(channelIdRef(channel.channelId)), { channel });
+    return channel;
   }
 
   /** One search at a time is in the thread, so that a look-up waits for one search at most. */
@@ -78,11 +164,11 @@ export function createCatalogSource({
     if (!isSearching) isSearching = turns.give();
   }
 
-  async function search(query: string, limit: number, signal: AbortSignal): Promise<SearchHit[]> {
+  async function searchInTurn(query: string, limit: number, signal: AbortSignal): Promise<readonly SearchHit[]> {
     const client = currentClient() ?? '';
     await turns.wait(client, EXPECTED_SEARCH_MS, signal);
     try {
-      const { hits, tookMs } = await callThread(signal, () => thread.call('search', { query, limit }));
+      const { hits, tookMs } = await read('search', () => thread.call('search', { query, limit }));
       turns.charge(client, tookMs - EXPECTED_SEARCH_MS);
       return hits;
     } finally {
@@ -91,49 +177,51 @@ export function createCatalogSource({
     }
   }
 
-  async function run<T>(call: Promise<CatalogResponse<T>>): Promise<T> {
-    const response = await call.catch((error: unknown) => {
-      throw error instanceof ThreadUnavailable ? unavailable(error.message) : error;
-    });
-    if ('unusable' in response) {
-      if (failure?.problem !== response.unusable) onStateChange(response.unusable);
-      failure = { problem: response.unusable, atMs: clock.monotonic() };
-      throw unavailable(response.unusable);
-    }
-    if (failure !== undefined) onStateChange(null);
-    failure = undefined;
-    return response.value;
-  }
-
-  async function load(ref: ChannelRef, signal: AbortSignal): Promise<LoadedChannel> {
-    const channel = await callThread(signal, () => thread.call('find', ref));
-    if (channel === undefined) throw new AppError('channel_not_found', 'The catalog has no such channel.');
-    return { channel, isComplete: true, missing: [] };
-  }
-
   return {
-    name: 'catalog',
-    isLive: false,
+    version: currentVersion,
+
+    async find(ref) {
+      currentVersion();
+      const known = memory.get(nameOf(ref));
+      return known !== undefined && 'channel' in known ? known.channel : findAnew(ref);
+    },
+
+    findAnew,
+
+    async search(query, limit, signal) {
+      const readVersion = currentVersion();
+      const key = `${limit} ${query}`;
+      const known = memory.get(key);
+      if (known !== undefined && 'hits' in known) return known.hits;
+      const hits = await searchInTurn(query, limit, signal);
+      keep(readVersion, key, { hits });
+      return hits;
+    },
+
+    examples: (count) => read('examples', () => thread.call('examples', count)),
+
+    opened: () => opening,
+
     holders: {
+      'rows of the catalog': () => ({
+        entries: memory.size,
+        bytes: memory.calculatedSize,
+        maxBytes: MAX_MEMORY_BYTES,
+      }),
       'waiting catalog look-ups': thread.stats,
       'waiting catalog searches': turns.waiting,
       'clients of catalog searches': turns.clients,
     },
-    getChannel: (channelId, { signal }) => load(channelIdRef(channelId), signal),
-    async resolve(ref, { signal }) {
-      const loaded = await load(ref, signal);
-      return { channelId: loaded.channel.channelId, loaded };
-    },
-    examples: (count, { signal }) => callThread(signal, () => thread.call('examples', count)),
-    async search(query, limit, { signal }) {
-      return { hits: await search(query, limit, signal) };
-    },
+
     async close() {
       await opening;
       await thread.close();
+      detector.close();
     },
   };
 }
+
+const TOO_SLOW = 'catalog.db cannot be read in time: its disk does not respond, or is very slow.';
 
 function busy(): AppError {
   return new AppError('upstream_unavailable', 'The channel catalog has too many requests at the moment.', {

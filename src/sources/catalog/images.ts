@@ -5,7 +5,7 @@ import { FORMATS, formatRow, type SourceFormat, sniffFormat } from '../../domain
 import { hasErrorCode, isSystemError, makeDirectory } from '../../lib/file-system.ts';
 import { RecordRefusedError } from './record.ts';
 
-const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
+export const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
 /** 128 bits of SHA-256, which is enough against collisions. */
 const DIGEST_HEX_CHARACTERS = 32;
 const FILE_NAME = /^[0-9a-f]{32}\.([a-z]{3,4})$/;

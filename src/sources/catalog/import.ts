@@ -192,10 +192,7 @@ export async function createCatalog({ dataDir, samplesDir }: NewCatalog): Promis
   const draftDir = createDraftFolder(dataDir);
   try {
     const draft = catalogPaths(draftDir);
-    await withWriter(draft, async (writer) => {
-      if (samplesDir !== null) await importSamples(writer, samplesDir);
-      writer.beginChangeLog();
-    });
+    await withWriter(draft, (writer) => (samplesDir === null ? undefined : importSamples(writer, samplesDir)));
     if (existsSync(paths.database)) return;
     // Images first: a catalog never refers to a missing image.
     if (existsSync(draft.images)) {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
-import { type ChannelRef, channelRefsOf, type IdentifierKind } from '../../domain/identifier.ts';
+import type { ChannelRef, IdentifierKind } from '../../domain/identifier.ts';
 import { readDatabase } from '../../lib/sqlite-read-only.ts';
 import { type CatalogRecord, channelOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import {
@@ -35,7 +35,6 @@ function createCatalogReader(db: DatabaseSync, state: 'current' | 'outdated'): C
   db.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
   // The command line reads a catalog of an earlier version as it is. The service upgrades it first.
   const columns = `${RECORD_COLUMNS}, ${state === 'current' ? 'imported_at_ms' : 0} AS importedAtMs`;
-  const selectRow = preparePerKind(db, 'row');
   const selectOne = preparePerKind(db, columns);
   const selectAll = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels ORDER BY row`);
   const selectFirst = db.prepare(`SELECT ${columns} FROM channels ORDER BY row LIMIT ?`);
@@ -57,9 +56,7 @@ function createCatalogReader(db: DatabaseSync, state: 'current' | 'outdated'): C
       // All statements see one state of the catalog, because an import may give a row to another channel.
       db.exec('BEGIN');
       try {
-        const [named] = channelRefsOf(query).flatMap(({ kind, key }) => selectRow[kind].get(key)?.row ?? []);
-        const rows = new Set([...(named === undefined ? [] : [Number(named)]), ...findRows(query, limit)]);
-        return [...rows].slice(0, limit).map((row) => hitOf(channelIn(selectByRow.get(row) ?? {})));
+        return findRows(query, limit).map((row) => hitOf(channelIn(selectByRow.get(row) ?? {})));
       } finally {
         db.exec('COMMIT');
       }

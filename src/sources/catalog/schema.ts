@@ -4,7 +4,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../domain/printable.ts';
 import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
-import { CHANGE_LOG_SCHEMA, nameChangeLog } from './change-log.ts';
 
 export type CatalogPaths = ReturnType<typeof catalogPaths>;
 
@@ -39,7 +38,10 @@ const SCHEMA_VERSION = 3;
 /** What makes the tables of an earlier version those of the next one. The channels of a catalog exist nowhere else. */
 const UPGRADES: Readonly<Record<number, () => string>> = {
   // For the rows that are there, the time of the upgrade: a default needs no row to be written.
-  2: () => `ALTER TABLE channels ADD COLUMN imported_at_ms INTEGER NOT NULL DEFAULT ${Date.now()}`,
+  2: () => `
+    ALTER TABLE channels ADD COLUMN imported_at_ms INTEGER NOT NULL DEFAULT ${Date.now()};
+    DROP TABLE IF EXISTS changes;
+    DROP TABLE IF EXISTS change_log`,
 };
 
 const SCHEMA = `
@@ -76,7 +78,6 @@ const SCHEMA = `
   -- Find the images that no record names without reading every record.
   CREATE INDEX channels_by_banner ON channels (banner_file) WHERE banner_file IS NOT NULL;
   CREATE INDEX channels_by_avatar ON channels (avatar_file) WHERE avatar_file IS NOT NULL;
-  ${CHANGE_LOG_SCHEMA}
 `;
 
 /**
@@ -87,12 +88,9 @@ const SCHEMA = `
 export function createSchema(db: DatabaseSync, path: string): void {
   const state = readSchemaState(db, path);
   if (state === 'current') return;
-  if (state === 'empty') {
-    db.exec(SCHEMA);
-    nameChangeLog(db);
-  } else {
+  if (state === 'empty') db.exec(SCHEMA);
+  else
     for (let version = schemaVersion(db); version < SCHEMA_VERSION; version += 1) db.exec(UPGRADES[version]?.() ?? '');
-  }
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

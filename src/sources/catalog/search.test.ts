@@ -82,21 +82,6 @@ describe('a search in the catalog', () => {
     expect(found(query).sort()).toEqual(expected.sort());
   });
 
-  it.each([
-    numberedChannelId(6),
-    `https://www.youtube.com/channel/${numberedChannelId(6)}`,
-    `https://banners.example/${numberedChannelId(6)}/avatar`,
-  ])('finds the channel that %s names', (query) => {
-    expect(found(query)[0]).toBe(6);
-  });
-
-  it('finds the channel of the URL of a handle or user name', () => {
-    expect(found('@ann.cooks')[0]).toBe(3);
-    expect(found('@星図')).toEqual([9]);
-    expect(found('youtube.com/user/ElanFilms')).toEqual([8]);
-    expect(found('https://www.youtube.com/c/elanfilms')).toEqual([8]);
-  });
-
   it('returns the fields of a hit', () => {
     expect(catalog.search('elan', 1)).toEqual([
       {

@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import { findHandle, findUsername, nameOf } from '../../domain/identifier.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
-import { emptyChangeLog, type LoggedChange, logChanges } from './change-log.ts';
 import { indexedText } from './folded-text.ts';
 import { placeImage, removeUnreferencedImages } from './images.ts';
 import { inspectCatalog } from './reader.ts';
@@ -73,8 +71,6 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
       inTransaction((batch) => records.map((record) => put(batch, record, imagesFrom))),
     /** Removes a channel; false if there is none with this ID. */
     remove: (channelId: string): boolean => inTransaction((batch) => batch.remove(channelId)),
-    /** Empties the change log of a new catalog, because its records are no changes. */
-    beginChangeLog: (): void => inTransaction(() => emptyChangeLog(db)),
     /** Removes the images that no record names. */
     removeLeftovers(): void {
       if (images === null) return;
@@ -163,7 +159,6 @@ type Batch = ReturnType<typeof beginBatch>;
 
 /** Adds and removes records inside the caller's write transaction. */
 function beginBatch(db: DatabaseSync) {
-  const changes: LoggedChange[] = [];
   const textsToDelete = new Set<number>();
   const textsToInsert = new Map<number, CatalogRecord>();
   const selectFormer = db.prepare(
@@ -202,12 +197,6 @@ function beginBatch(db: DatabaseSync) {
     throw new RecordRefusedError('subscriberCount', `shared by more than ${ROWS_PER_COUNT} channels`);
   }
 
-  function noteChange(former: CatalogRecord | undefined, record: CatalogRecord | undefined): void {
-    const names = new Set([former, record].flatMap((each) => (each === undefined ? [] : namesOf(each))));
-    const channelId = (record ?? former)?.channelId ?? '';
-    changes.push({ channelId, names: [...names], isRemoved: record === undefined });
-  }
-
   function takeOut(row: number): void {
     deleteRow.run(row);
     if (!textsToInsert.delete(row)) textsToDelete.add(row);
@@ -236,22 +225,19 @@ function beginBatch(db: DatabaseSync) {
       const importedAtMs = Math.max(Date.now(), (former?.importedAtMs ?? 0) + LAST_MODIFIED_STEP_MS);
       insertRow.run({ ...record, ...keysOf(record), row, links, importedAtMs });
       textsToInsert.set(row, record);
-      noteChange(former?.record, record);
       return former === undefined ? 'added' : 'replaced';
     },
     remove(channelId: string): boolean {
       const former = findFormer(channelId);
       if (former === undefined) return false;
       takeOut(former.row);
-      noteChange(former.record, undefined);
       return true;
     },
     /**
-     * Ends the batch: writes the change log and updates the full-text index. The index is updated in row order, because
-     * FTS5 writes a new segment for each row number that is smaller than the previous one.
+     * Ends the batch: updates the full-text index, in row order, because FTS5 writes a new segment for each row number that
+     * is smaller than the previous one.
      */
     flush(): void {
-      if (changes.length > 0) logChanges(db, changes);
       for (const row of [...textsToDelete].sort((a, b) => a - b)) deleteText.run(row);
       const insertions = [...textsToInsert].sort(([a], [b]) => a - b);
       for (const [row, { customUrl, title, description }] of insertions) {
@@ -259,10 +245,4 @@ function beginBatch(db: DatabaseSync) {
       }
     },
   };
-}
-
-/** The handle and user name of a record, in the form of the change log. */
-function namesOf({ customUrl, username }: CatalogRecord): string[] {
-  const refs = [findHandle(customUrl ?? ''), findUsername(username ?? '')];
-  return refs.filter((ref) => ref !== undefined).map(nameOf);
 }

@@ -91,7 +91,6 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
 
   return {
     name: 'youtube-data-api',
-    isLive: true,
     origin,
 
     async resolve(ref, load) {

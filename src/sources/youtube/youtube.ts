@@ -115,7 +115,6 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
 
   return {
     name: 'youtube',
-    isLive: true,
     origin,
     holders: { 'long responses of YouTube': reader.stats },
     async resolve(ref, { signal }) {

@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
+import { numberedChannelId as idOf, testChannel } from '../../test/helpers/fake-source.ts';
+import { memoryStore } from '../../test/helpers/read-through.ts';
+import { AppError } from '../domain/errors.ts';
+import { type ChannelRef, channelIdRef, findHandle, findUsername, nameOf } from '../domain/identifier.ts';
+import { createEpochs } from '../lib/epoch.ts';
+import { createReadThrough } from '../store/read-through.ts';
+import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
+import { type ChannelService, createChannelService } from './channels.ts';
+import { createFetchedChannels } from './fetched-channels.ts';
+
+/* The order in which the catalog and what is fetched are asked, and what is told while the catalog cannot be read. */
+
+const HOUR_MS = 3_600_000;
+const [HANDLE, USERNAME] = [findHandle('name') as ChannelRef, findUsername('name') as ChannelRef];
+const BLOCKED = idOf(99);
+const UNREADABLE = new AppError('upstream_unavailable', 'The catalog cannot be read.', { retryAfterMs: 3_000 });
+
+let clock: ManualClock;
+/** IDs of channels by reference. */
+let own: Map<string, string>;
+/** The same of the only source. An error is thrown. */
+let live: Map<string, string | AppError>;
+let isReadable: boolean;
+/** What was asked, in order. */
+let asked: string[];
+let channels: ChannelService;
+
+beforeEach(() => {
+  clock = createManualClock();
+  [own, live, asked, isReadable] = [new Map(), new Map(), [], true];
+  channels = start();
+});
+
+function start({ hasSource = true } = {}): ChannelService {
+  async function find(ref: ChannelRef) {
+    asked.push(`own ${nameOf(ref)}`);
+    if (!isReadable) throw UNREADABLE;
+    const channelId = own.get(nameOf(ref));
+    return channelId === undefined ? undefined : testChannel(channelId, { title: 'own' });
+  }
+
+  async function load(ref: ChannelRef) {
+    asked.push(`live ${nameOf(ref)}`);
+    const found = live.get(nameOf(ref)) ?? new AppError('channel_not_found', 'none');
+    if (found instanceof AppError) throw found;
+    return { channel: testChannel(found, { title: 'live' }), isComplete: true, missing: [] };
+  }
+
+  const shared = { epochs: createEpochs(), store: memoryStore(), clock, maxMemoryBytes: 1_000_000 };
+  const blockedChannels = new Set([BLOCKED]);
+  const fetched = createFetchedChannels({
+    sources: {
+      resolve: async (ref) => ({ channelId: (await load(ref)).channel.channelId }),
+      getChannel: (channelId) => load(channelIdRef(channelId)),
+    },
+    records: createReadThrough<ChannelEntry>({ ...CACHE_POLICY.records, ...shared }),
+    names: createReadThrough<string>({ ...CACHE_POLICY.names, ...shared }),
+    publishDates: { complete: async (channel) => channel },
+    blockedChannels,
+  });
+  const catalog = { version: () => 0, find, findAnew: find };
+  return createChannelService({ catalog, fetched: hasSource ? fetched : undefined, blockedChannels, clock });
+}
+
+const get = async (...refs: ChannelRef[]) => {
+  const { channel, outcome } = await channels.getChannel(refs);
+  return { id: channel.channelId, title: channel.title, ...outcome };
+};
+
+describe('a channel', () => {
+  it('of the catalog is found without anything else being asked', async () => {
+    own.set(nameOf(HANDLE), idOf(1));
+    expect(await get(HANDLE)).toMatchObject({ id: idOf(1), title: 'own', kind: 'own', ttlMs: HOUR_MS });
+    expect(asked).toEqual(['own handle:name']);
+  });
+
+  it('of the catalog does not come before a fetched one that an earlier reference names', async () => {
+    own.set(nameOf(USERNAME), idOf(1));
+    live.set(nameOf(HANDLE), idOf(2)).set(`id:${idOf(2)}`, idOf(2));
+    expect(await get(HANDLE, USERNAME)).toMatchObject({ id: idOf(2), title: 'live' });
+    live.delete(nameOf(HANDLE));
+    clock.advance(HOUR_MS);
+    asked = [];
+    expect(await get(HANDLE, USERNAME)).toMatchObject({ id: idOf(1), title: 'own' });
+    expect(asked).toEqual(['own handle:name', 'live handle:name', 'own username:name']);
+  });
+
+  it('of the catalog is found by the ID that a fetched name or redirect leads to', async () => {
+    own.set(`id:${idOf(3)}`, idOf(3));
+    live.set(nameOf(HANDLE), idOf(3)).set(`id:${idOf(2)}`, idOf(3));
+    for (const ref of [HANDLE, channelIdRef(idOf(2))]) {
+      expect(await get(ref)).toMatchObject({ id: idOf(3), title: 'own', kind: 'own' });
+      expect((await channels.peekChannel(ref))?.channel.title).toBe('own');
+    }
+  });
+
+  it('of the catalog can be kept for a minute only if the name that leads to it is stale', async () => {
+    own.set(`id:${idOf(3)}`, idOf(3));
+    live.set(nameOf(HANDLE), idOf(3));
+    await get(HANDLE);
+    clock.advance(HOUR_MS);
+    live.set(nameOf(HANDLE), new AppError('upstream_unavailable', 'down'));
+    expect(await get(HANDLE)).toMatchObject({ title: 'own', kind: 'own', isProvisional: true });
+  });
+
+  it('of the catalog is not shown if it is blocked', async () => {
+    own.set(nameOf(HANDLE), BLOCKED).set(`id:${BLOCKED}`, BLOCKED);
+    for (const ref of [HANDLE, channelIdRef(BLOCKED)]) {
+      await expect(get(ref)).rejects.toMatchObject({ code: 'channel_blocked' });
+    }
+  });
+
+  it('that is nowhere is asked for once a minute', async () => {
+    for (let time = 0; time < 3; time += 1) {
+      await expect(get(HANDLE)).rejects.toMatchObject({ code: 'channel_not_found' });
+    }
+    expect(asked.filter((each) => each.startsWith('live'))).toHaveLength(1);
+  });
+});
+
+describe('without a source', () => {
+  it('"no such channel" is told by the catalog alone, for a minute, also of a stored one', async () => {
+    live.set(`id:${idOf(1)}`, idOf(1));
+    await get(channelIdRef(idOf(1)));
+    channels = start({ hasSource: false });
+    for (const ref of [HANDLE, channelIdRef(idOf(1))]) {
+      const notFound = { code: 'channel_not_found', validForMs: 60_000, outcome: { kind: 'own' } };
+      await expect(get(ref)).rejects.toMatchObject(notFound);
+      await expect(channels.peekChannel(ref)).rejects.toMatchObject({ code: 'channel_not_found' });
+    }
+    isReadable = false;
+    await expect(get(HANDLE)).rejects.toBe(UNREADABLE);
+  });
+});
+
+describe('while the catalog cannot be read', () => {
+  beforeEach(() => {
+    isReadable = false;
+  });
+
+  it('a fetched channel is provisional, also from the cache', async () => {
+    live.set(nameOf(HANDLE), idOf(1)).set(`id:${idOf(1)}`, idOf(1));
+    for (const kind of ['miss', 'hit']) expect(await get(HANDLE)).toMatchObject({ kind, isProvisional: true });
+    expect((await channels.peekChannel(HANDLE))?.outcome.isProvisional).toBe(true);
+    isReadable = true;
+    expect((await get(HANDLE)).isProvisional).toBeUndefined();
+  });
+
+  it('nothing is absent, and the next reference is not tried', async () => {
+    live.set(nameOf(USERNAME), idOf(1)).set(`id:${idOf(1)}`, idOf(1));
+    await expect(get(HANDLE, USERNAME)).rejects.toBe(UNREADABLE);
+    await expect(channels.peekChannel(HANDLE)).rejects.toBe(UNREADABLE);
+    expect(await channels.peekChannel(USERNAME)).toBeUndefined();
+  });
+
+  it('the most specific failure is told', async () => {
+    live.set(nameOf(HANDLE), new AppError('upstream_timeout', 'late'));
+    await expect(get(HANDLE)).rejects.toBe(UNREADABLE);
+    const paused = new AppError('upstream_unavailable', 'paused', { retryAfterMs: HOUR_MS });
+    live.set(nameOf(USERNAME), paused);
+    await expect(get(USERNAME)).rejects.toMatchObject({ retryAfterMs: HOUR_MS });
+    await expect(get(channelIdRef(BLOCKED))).rejects.toMatchObject({ code: 'channel_blocked' });
+  });
+});

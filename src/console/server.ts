@@ -34,8 +34,9 @@ const BUILT = new URL('../../dist/', import.meta.url);
 const SITE = fileURLToPath(new URL('site', BUILT));
 const GALLERY = fileURLToPath(new URL('site/gallery', BUILT));
 const PAGE = fileURLToPath(new URL('console/page', BUILT));
-/** The files in `site/` that the console's page uses. */
-const SHARED_FILES = ['base.css', 'dom.js', 'numbers.js', 'pennant.svg'];
+const GUIDE = fileURLToPath(new URL('console/guide', BUILT));
+/** The files in `site/` that the console's pages use. */
+const SHARED_FILES = ['api.css', 'base.css', 'dom.js', 'numbers.js', 'pennant.svg'];
 /** Longer than the usual pause between two scrapes. */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -72,6 +73,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ['POST /purge', createPurgeHandler(purge, config.dataDir)],
     // The paths are those of the files, because modules import each other by them.
     ...staticRoutes('/console/page/', PAGE, PAGE_HEADERS),
+    ...staticRoutes('/guide/', GUIDE, PAGE_HEADERS),
     ...staticRoutes('/site/', SITE, PAGE_HEADERS, SHARED_FILES),
     ...staticRoutes('/', PAGE, PAGE_HEADERS, ['index.html']),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],

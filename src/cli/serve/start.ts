@@ -185,7 +185,7 @@ function describeStart(
   const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(consoleHost);
   const name = isLocal ? 'localhost' : consoleHost.includes(':') ? `[${consoleHost}]` : consoleHost;
   return {
-    message: `Pennant listens on ${host}:${portOf(service.http)}`,
+    message: `Pennant listens on ${host}:${portOf(service.http)}.`,
     examples: paths?.map((path) => base + path) ?? [],
     ...(consolePort !== 0 && { playground: `http://${name}:${portOf(service.console)}/playground/` }),
   };
@@ -199,7 +199,7 @@ function reportStart({ message, ...urls }: Start, stdout: CommandContext['stdout
   }
   const { examples, playground } = urls;
   const tries = examples.length === 0 ? '\n' : ` Try:\n${examples.map((url) => `  ${url}\n`).join('')}`;
-  stdout.write(`${message}.${tries}${playground === undefined ? '' : `Playground: ${playground}\n`}`);
+  stdout.write(`${message}${tries}${playground === undefined ? '' : `Playground: ${playground}\n`}`);
 }
 
 function portOf({ server }: Listener): number {

@@ -1,13 +1,15 @@
 /*
  * The second half of `npm run build`, after the compiler: bundles the pages, copies the other files of src/ (HTML, images, the
- * OpenAPI document) to dist/, and deletes files of dist/ whose source is gone. Writes only what differs, so that an
+ * OpenAPI document) to dist/, writes the guide's pages there, and deletes files of dist/ whose source is gone. Writes only what differs, so that an
  * installation without write access can start.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
+import { GUIDE_PAGES, guidePage } from './docs-site.ts';
 
 const SOURCE = join(import.meta.dirname, '../src');
+const DOCUMENTS = join(import.meta.dirname, '../docs');
 const OUTPUT = join(import.meta.dirname, '../dist');
 const BUILD_INFO = '.tsbuildinfo';
 
@@ -46,6 +48,11 @@ const { outputFiles } = await build({
   write: false,
 });
 for (const { path, contents } of outputFiles) files.set(relative(OUTPUT, path), contents);
+
+for (const name of GUIDE_PAGES) {
+  const page = guidePage(readFileSync(join(DOCUMENTS, `${name}.md`), 'utf8'));
+  files.set(join('console/guide', `${name}.html`), Buffer.from(page));
+}
 
 for (const [name, content] of files) {
   const path = join(OUTPUT, name);

@@ -1,11 +1,54 @@
 import { Marked } from 'marked';
 import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
 
+/** The pages of docs/ that the console serves. */
+export const GUIDE_PAGES = ['operating', 'youtube', 'settings', 'images', 'performance'] as const;
+
 const markdown = new Marked(gfmHeadingId());
+const guideMarkdown = new Marked(gfmHeadingId(), {
+  renderer: {
+    /** Only what is served there is linked. */
+    link({ href, tokens }) {
+      const text = this.parser.parseInline(tokens);
+      const target = href.replace(/^([a-z]+)\.md(?=#|$)/, (file, name) =>
+        (GUIDE_PAGES as readonly string[]).includes(name) ? `${name}.html` : file,
+      );
+      return /^(?:https?:|#|[a-z]+\.html)/.test(target) ? `<a href="${target}">${text}</a>` : text;
+    },
+  },
+});
+
+interface Page {
+  readonly title: string;
+  readonly description: string;
+  /** The path to the files of the playground's site. */
+  readonly files: string;
+  /** Links beside the title, as HTML. */
+  readonly links: string;
+}
 
 /** The page of the playground's site that shows docs/api.md. */
-export async function apiPage(document: string): Promise<string> {
-  const content = await markdown.parse(document);
+export function apiPage(document: string): string {
+  return pageOf(markdown, document, {
+    title: 'HTTP API',
+    description: 'Every path, parameter, response and error of the HTTP API.',
+    files: '',
+    links: '<a href="./">Playground</a>',
+  });
+}
+
+/** A page of docs/ for the console. */
+export function guidePage(document: string): string {
+  return pageOf(guideMarkdown, document, {
+    title: 'Guide',
+    description: 'For operators.',
+    files: '../playground/',
+    links: `<a href="../">Console</a> ${GUIDE_PAGES.map((name) => `<a href="${name}.html">${name}</a>`).join(' ')}`,
+  });
+}
+
+function pageOf(converter: Marked, document: string, { title, description, files, links }: Page): string {
+  const content = converter.parse(document, { async: false });
   const sections = getHeadingList().filter(({ level }) => level === 2);
   return `<!doctype html>
 <html lang="en">
@@ -13,14 +56,14 @@ export async function apiPage(document: string): Promise<string> {
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
-  <meta name="description" content="Every path, parameter, response and error of the HTTP API.">
-  <title>Pennant HTTP API</title>
-  <link rel="icon" href="pennant.svg" type="image/svg+xml">
-  <link rel="stylesheet" href="api.css">
+  <meta name="description" content="${description}">
+  <title>Pennant ${title}</title>
+  <link rel="icon" href="${files}pennant.svg" type="image/svg+xml">
+  <link rel="stylesheet" href="${files}api.css">
 </head>
 <body>
-<header class="top"><p class="brand"><img src="pennant.svg" alt="" width="28" height="28">Pennant <span>HTTP API</span></p>
-<p><a href="./">Playground</a></p></header>
+<header class="top"><p class="brand"><img src="${files}pennant.svg" alt="" width="28" height="28">Pennant <span>${title}</span></p>
+<p>${links}</p></header>
 <nav aria-label="On this page">
 <ul>
 ${sections.map(({ id, text }) => `<li><a href="#${id}">${text}</a></li>`).join('\n')}

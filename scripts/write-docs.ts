@@ -59,7 +59,7 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8
 writeFileSync(new URL('src/http/openapi/openapi.json', ROOT), `${JSON.stringify(openApiDocument(version), null, 2)}\n`);
 const api = await apiDocument(version);
 writeFileSync(new URL('docs/api.md', ROOT), api);
-writeFileSync(new URL('src/site/api.html', ROOT), await apiPage(api));
+writeFileSync(new URL('src/site/api.html', ROOT), apiPage(api));
 writeFileSync(new URL('.env.example', ROOT), envExample());
 
 const page = readFileSync(SETTINGS_PAGE, 'utf8');

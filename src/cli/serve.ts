@@ -1,6 +1,7 @@
-import { findNameWarnings, findSettingWarnings, findTracingWarnings } from '../config/report.ts';
+import { findConsoleWarnings, findNameWarnings, findSettingWarnings, findTracingWarnings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../domain/printable.ts';
+import { isInContainer } from '../lib/container.ts';
 import { isSdkLoaded } from '../lib/tracing.ts';
 import { defineCommand, MAX_ADVICE_CHARACTERS } from './command.ts';
 import { describeEnvFile } from './settings.ts';
@@ -25,6 +26,7 @@ cleanly, or the check failed; 2 invalid arguments.`,
     const config = parseConfig(env);
     const warnings = [
       ...findSettingWarnings(config),
+      ...findConsoleWarnings(config, isInContainer(env)),
       ...findNameWarnings(env, envFile),
       ...findTracingWarnings(env, isSdkLoaded()),
     ];

@@ -89,6 +89,16 @@ export function findSettingWarnings({ trustProxy, baseUrls, contact, rateLimitOv
   return warnings;
 }
 
+const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
+
+/** A warning if the private listener binds every address of a machine. Those of a container are its own. */
+export function findConsoleWarnings({ consoleHost, consolePort }: Config, isInContainer: boolean): string[] {
+  if (isInContainer || consolePort === 0 || !EVERY_ADDRESS.includes(consoleHost)) return [];
+  return [
+    `CONSOLE_HOST=${consoleHost} opens the private listener to everyone who reaches this machine: set an address that only the operator reaches`,
+  ];
+}
+
 /** Names that are probably misspelled, and lines of `.env` that have no effect. */
 export function findNameWarnings(env: Environment, { path, names, loaded, ignoredLines, cutLines }: EnvFile): string[] {
   const unknownInFile = names.filter((name) => !KNOWN_NAMES.has(name) && !USED_BY_OTHERS.test(name));

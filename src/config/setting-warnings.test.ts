@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findSettingWarnings } from './report.ts';
+import { findConsoleWarnings, findSettingWarnings } from './report.ts';
 import { parseConfig } from './settings.ts';
 
 const warningsFor = (env: Record<string, string>) => findSettingWarnings(parseConfig(env));
@@ -42,5 +42,23 @@ describe('findSettingWarnings', () => {
     { RATE_LIMIT_OVERRIDES: '203.0.113.0/24=unlimited' },
   ])('is empty for %o', (env) => {
     expect(warningsFor(env)).toEqual([]);
+  });
+});
+
+describe('findConsoleWarnings', () => {
+  it.each(['0.0.0.0', '::'])('warns about CONSOLE_HOST=%s outside of a container', (host) => {
+    const config = parseConfig({ CONSOLE_HOST: host });
+    expect(findConsoleWarnings(config, false)).toEqual([
+      expect.stringMatching(
+        /^CONSOLE_HOST=.* opens the private listener to everyone who reaches this machine: set an /,
+      ),
+    ]);
+    expect(findConsoleWarnings(config, true)).toEqual([]);
+  });
+
+  it('is empty for another address, and without a private listener', () => {
+    expect(findConsoleWarnings(parseConfig({}), false)).toEqual([]);
+    expect(findConsoleWarnings(parseConfig({ CONSOLE_HOST: '10.0.0.2' }), false)).toEqual([]);
+    expect(findConsoleWarnings(parseConfig({ CONSOLE_HOST: '0.0.0.0', CONSOLE_PORT: '0' }), false)).toEqual([]);
   });
 });

@@ -38,6 +38,7 @@ const BUILT = new URL('../../dist/', import.meta.url);
 const SITE = fileURLToPath(new URL('site', BUILT));
 const GALLERY = fileURLToPath(new URL('site/gallery', BUILT));
 const PAGE = fileURLToPath(new URL('console/page', BUILT));
+const GUIDE = fileURLToPath(new URL('console/guide', BUILT));
 /** Paths of the public listener are below this one, for the playground of this listener. */
 const INSTANCE_PATH = '/playground/instance/';
 /** Longer than the usual pause between two scrapes. */
@@ -76,6 +77,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ['POST /purge', createPurgeHandler(purge, config.dataDir)],
     ...staticRoutes('/', PAGE, PAGE_HEADERS),
     ...staticRoutes('/', SITE, PAGE_HEADERS, ['pennant.svg']),
+    ...staticRoutes('/guide/', GUIDE, PAGE_HEADERS),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
     [
       'GET /playground/config.json',

@@ -105,7 +105,7 @@ test('standard output that is no terminal gets lines of JSON only, with what a t
       time: expect.any(String),
       examples: expect.arrayContaining([`http://localhost:${service.port}/api/channel/pennantsample?type=handle`]),
       playground: `${service.inside.replace('127.0.0.1', 'localhost')}/playground/`,
-      msg: `Pennant listens on 127.0.0.1:${service.port}`,
+      msg: `Pennant listens on 127.0.0.1:${service.port}.`,
     },
   ]);
   expect(service.stderr()).toBe('');

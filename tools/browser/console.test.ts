@@ -111,6 +111,35 @@ describe.skipIf(!hasBrowser)('the console', () => {
     for (const height of heights) expect(height).toBeLessThan(45);
   });
 
+  test('says what to do about a problem, with a link into the guide, and lists the latest failures', async () => {
+    const { page, service } = await visit();
+    const failure = { status: 503, code: 'upstream_unavailable', reason: 'YouTube is paused', count: 132 };
+    const times = { firstAtMs: Date.UTC(2026, 10, 24, 12, 3), lastAtMs: Date.UTC(2026, 10, 24, 12, 4, 5) };
+    await page.route(`${service.consoleOrigin}/state.json`, async (route) => {
+      const response = await route.fetch();
+      const state = await response.json();
+      state.conditions = [{ name: 'redis', detail: 'not used (connect ECONNREFUSED)', isBlocking: false }];
+      state.failures = [{ ...failure, ...times, requestId: 'q3T1xKZ0fUvB-7', path: '/@nobody/tv' }];
+      await route.fulfill({ response, json: state });
+    });
+    await expect.poll(() => page.locator('#status').innerText()).toBe('Degraded: 1 problem');
+    const problem = page.locator('#conditions p');
+    expect(await problem.innerText()).toMatch(
+      /^redis: not used \(connect ECONNREFUSED\)\. Check the Redis server .*Guide$/,
+    );
+    const failures = await page.locator('#failures').innerText();
+    expect(failures).toMatch(/2026-11-24 12:04:05\s+503 upstream_unavailable\s+132/);
+    expect(failures).toContain(
+      'YouTube is paused. First at 2026-11-24 12:03:00. Latest request: q3T1xKZ0fUvB-7, /@nobody/tv',
+    );
+    await expectSound(page);
+    await problem.getByText('Guide').click();
+    await page.waitForURL(/\/guide\/operating\.html#when-redis-fails$/);
+    expect(await page.locator('#when-redis-fails').innerText()).toBe('When Redis fails');
+    await page.getByText('Console', { exact: true }).click();
+    await expect.poll(() => page.locator('#status').innerText()).toContain('Degraded');
+  });
+
   test('reports that the service does not respond', async () => {
     const { page, service } = await visit();
     await page.route(`${service.consoleOrigin}/state.json`, (route) => route.abort());

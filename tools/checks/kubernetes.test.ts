@@ -113,11 +113,24 @@ describe('the pod', () => {
     );
   });
 
-  test('has valid settings, and more time to stop than the service takes', () => {
+  test('has valid settings, and more time to stop than the pause before it and the service take', () => {
     const config = parseConfig(ENVIRONMENT);
     expect(CONTAINER.ports?.map(({ containerPort }) => containerPort)).toEqual([config.port, config.consolePort]);
     expect(dockerfile).toContain(`EXPOSE ${config.port}`);
-    expect(POD.terminationGracePeriodSeconds).toBeGreaterThan(FINISH_MS / 1_000);
+    const [program, seconds] = CONTAINER.lifecycle?.preStop?.exec?.command ?? [];
+    expect(program).toBe('sleep');
+    expect(POD.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + FINISH_MS / 1_000);
+  });
+
+  test('reaches DNS and HTTPS outside of private networks, and nothing else', () => {
+    const { policyTypes, egress = [] } = manifestOf<NetworkPolicy>('NetworkPolicy').spec ?? {};
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+    expect(egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port))).toEqual([53, 53, 443]);
+    const outside = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    expect(outside.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
+    expect(outside.flatMap(({ except = [] }) => except)).toEqual(
+      expect.arrayContaining(['169.254.0.0/16', 'fc00::/7']),
+    );
   });
 
   test('has only the rights that the service needs', () => {

@@ -189,7 +189,7 @@ function describeStart(
   ];
   const inside = `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
   return {
-    message: `Pennant listens on ${host}:${portOf(service.http)}`,
+    message: `Pennant listens on ${host}:${portOf(service.http)}.`,
     examples: paths?.map((path) => base + path) ?? [],
     ...(consolePort !== 0 && { playground: `${inside}playground/`, console: inside }),
   };
@@ -210,7 +210,7 @@ function reportStart({ message, ...urls }: Start, stdout: CommandContext['stdout
   const { examples, playground, console } = urls;
   const tries = examples.length === 0 ? '\n' : ` Try:\n${examples.map((url) => `  ${url}\n`).join('')}`;
   const pages = playground === undefined ? '' : `Playground: ${playground}\nConsole: ${console}\n`;
-  stdout.write(`${message}.${tries}${pages}`);
+  stdout.write(`${message}${tries}${pages}`);
 }
 
 function portOf({ server }: Listener): number {

@@ -1,8 +1,9 @@
 import { element, find } from '../../site/dom.ts';
 import type { ConsoleState } from '../state.ts';
-import { formatUptime } from './figures.ts';
+import { adviceFor } from './advice.ts';
+import { formatUptime, sentence } from './figures.ts';
 import { dot } from './parts.ts';
-import { showFields, showRefused, showSettings, showSources, showStores } from './parts-of-service.ts';
+import { showFailures, showFields, showRefused, showSettings, showSources, showStores } from './parts-of-service.ts';
 import { showEncoder, showTraffic } from './traffic.ts';
 
 const POLL_MS = 2_000;
@@ -37,6 +38,7 @@ function show(state: ConsoleState) {
   showFields(state);
   showStores(state);
   showRefused(state);
+  showFailures(state);
   showSettings(state);
 }
 
@@ -49,7 +51,11 @@ function showConditions(conditions: ConsoleState['conditions']) {
   const list = find('#conditions', HTMLElement);
   list.hidden = conditions.length === 0;
   list.replaceChildren(
-    ...conditions.map(({ name, detail }) => element('p', {}, element('strong', {}, name), `: ${detail}`)),
+    ...conditions.map(({ name, detail }) => {
+      const { todo, guide } = adviceFor(name);
+      const link = element('a', { href: `guide/${guide}` }, 'Guide');
+      return element('p', {}, element('strong', {}, name), `: ${sentence(detail)} ${todo} `, link);
+    }),
   );
 }
 

@@ -48,6 +48,16 @@ export function formatUptime(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
 }
 
+/** Adds the full stop that a reason may lack. */
+export function sentence(text: string): string {
+  return /[.!?]\)?$/.test(text) ? text : `${text}.`;
+}
+
+/** `2026-11-24 03:12:44`, as in the log: UTC. @param ms since 1970 */
+export function formatTime(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+}
+
 /** A dash for `null`: nothing was measured. */
 export function formatDurationOf(seconds: number | null): string {
   return seconds === null ? '–' : formatDuration(seconds * 1000);

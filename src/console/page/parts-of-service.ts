@@ -1,7 +1,7 @@
 import { element, find } from '../../site/dom.ts';
 import { formatBytes, formatCount } from '../../site/numbers.ts';
 import type { ConsoleState } from '../state.ts';
-import { byFill, fillOf } from './figures.ts';
+import { byFill, fillOf, formatTime, sentence } from './figures.ts';
 import { barRow, dot, nothing, table } from './parts.ts';
 
 const MAX_FIELDS = 8;
@@ -92,15 +92,29 @@ function formatEntries(count: number) {
 }
 
 export function showRefused({ refusedNetworks, limiter }: ConsoleState) {
-  const rows = refusedNetworks.map(({ network, refused }) => ({
-    cells: [element('code', {}, network), formatCount(String(refused))],
+  const rows = refusedNetworks.map(({ network, refused, lastAtMs }) => ({
+    cells: [element('code', {}, network), formatTime(lastAtMs), formatCount(String(refused))],
   }));
   const known = `Tracked clients: ${formatEntries(limiter.clients)}. Evicted before their window ended: ${formatEntries(limiter.evicted)}.`;
   find('#refused', HTMLElement).replaceChildren(
     rows.length === 0
       ? nothing('None in the last minutes.')
-      : table([{ label: 'Network' }, { label: 'Rejected, last minutes', isNumber: true }], rows),
+      : table(
+          [{ label: 'Network' }, { label: 'Latest (UTC)' }, { label: 'Rejected, last minutes', isNumber: true }],
+          rows,
+        ),
     nothing(known),
+  );
+}
+
+export function showFailures({ failures }: ConsoleState) {
+  const rows = failures.map(({ status, code, reason, count, firstAtMs, lastAtMs, requestId, path }) => ({
+    cells: [formatTime(lastAtMs), `${status} ${code}`, formatEntries(count)],
+    detail: `${sentence(reason)} First at ${formatTime(firstAtMs)}. Latest request: ${requestId}, ${path}`,
+  }));
+  const columns = [{ label: 'Latest (UTC)' }, { label: 'Failure' }, { label: 'Requests', isNumber: true }];
+  find('#failures', HTMLElement).replaceChildren(
+    rows.length === 0 ? nothing('None since the start.') : table(columns, rows),
   );
 }
 

@@ -1,0 +1,38 @@
+/** What the operator does about a problem, and where the guide describes it. */
+export interface Advice {
+  readonly todo: string;
+  /** A page of the guide with the heading's anchor. */
+  readonly guide: string;
+}
+
+const REDIS = 'operating.html#when-redis-fails';
+const CONDITIONS = 'operating.html#conditions';
+const YOUTUBE = 'operating.html#when-youtube-blocks-or-changes';
+
+/** By the beginning of the condition's name, the longest first. */
+const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
+  ['redis', { todo: 'Check the Redis server and the way to it. Nothing has to be restarted.', guide: REDIS }],
+  ['cache', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
+  ['images', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
+  ['catalog', { todo: 'Put a backup in its place.', guide: 'operating.html#backup-and-restore' }],
+  ['encoder', { todo: 'Restart the service.', guide: CONDITIONS }],
+  ['removal', { todo: 'Bring back what could not be changed.', guide: 'operating.html#take-downs' }],
+  ['stopping', { todo: 'Wait for the new process.', guide: 'operating.html#upgrades' }],
+  [
+    'source youtube-data-api',
+    { todo: 'Wait for the end of the pause, or raise the quota of your project.', guide: YOUTUBE },
+  ],
+  ['source ', { todo: 'Wait for the end of the pause. If it comes again, run the doctor.', guide: YOUTUBE }],
+  ['image hosts', { todo: 'Wait: stored images are served.', guide: YOUTUBE }],
+  ['YouTube canary', { todo: 'Run the doctor for that channel.', guide: 'youtube.html#the-doctor' }],
+];
+
+const OTHERWISE: Advice = { todo: 'See the log.', guide: CONDITIONS };
+
+export function hasAdvice(condition: string): boolean {
+  return ADVICE.some(([name]) => condition.startsWith(name));
+}
+
+export function adviceFor(condition: string): Advice {
+  return ADVICE.find(([name]) => condition.startsWith(name))?.[1] ?? OTHERWISE;
+}

@@ -1,0 +1,98 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApp } from '../helpers/app.ts';
+import { respondWithJson, startFakeUpstream } from '../helpers/fake-upstream.ts';
+import { findNginx, replaceEach, runNginx } from '../helpers/front.ts';
+import { createHttpSender } from '../helpers/http-request.ts';
+import { findFreePort } from '../helpers/process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+
+/* deploy/nginx-site.conf in a real nginx that has another site, in front of one instance. */
+
+const SITE = fileURLToPath(new URL('../../deploy/nginx-site.conf', import.meta.url));
+const ID = 'UCPennantSample00000001A';
+const HOST = 'img.example.org';
+
+/** An nginx as distributions install it: its sites are files in a folder. */
+async function startNginx(instancePort: number) {
+  const directory = await createTemporaryDirectory();
+  // When root starts nginx, its workers run as another user.
+  await chmod(directory, 0o755);
+  const port = await findFreePort();
+  const log = join(directory, 'pennant.log');
+  const site = replaceEach(await readFile(SITE, 'utf8'), [
+    ['listen 80;', `listen 127.0.0.1:${port};`],
+    ['  listen [::]:80;\n', ''],
+    ['127.0.0.1:8080', `127.0.0.1:${instancePort}`],
+    ['/var/log/nginx/pennant.log', log],
+  ]);
+  const other = `server { listen 127.0.0.1:${port} default_server; return 200 'the other site'; }`;
+  await mkdir(join(directory, 'conf.d'));
+  await writeFile(join(directory, 'conf.d/other.conf'), other);
+  await writeFile(join(directory, 'conf.d/pennant.conf'), site);
+  const main = `pid ${join(directory, 'nginx.pid')};
+error_log stderr notice;
+events {}
+http {
+  access_log off;
+  include ${join(directory, 'conf.d')}/*.conf;
+}
+`;
+  await writeFile(join(directory, 'nginx.conf'), main);
+  onTestFinished(await runNginx(join(directory, 'nginx.conf')));
+  return {
+    /** @param visitor an address of this machine */
+    async ask(url: string, headers: Record<string, string> = {}, visitor = '127.0.0.1') {
+      const client = createHttpSender(port, visitor);
+      onTestFinished(client.close);
+      const { bytes, ...response } = await client.send({ url, headers: { host: HOST, ...headers } });
+      return { ...response, body: bytes.toString() };
+    },
+    log: () => readFile(log, 'utf8'),
+  };
+}
+
+describe.skipIf(!findNginx())('one instance behind an nginx with another site', () => {
+  test('serves records and images under its own name, with a limit for each visitor', async () => {
+    const env = { TRUST_PROXY: '127.0.0.1/32', BASE_URL: `https://${HOST}`, RATE_LIMIT_OVERRIDES: '' };
+    const service = await startTestApp({ env });
+    onTestFinished(() => service.close());
+    const { ask, log } = await startNginx(await service.listen());
+    const record = await ask(`/api/channel/${ID}`);
+    expect(JSON.parse(record.body).bannerUrl).toBe(`https://${HOST}/api/banner/${ID}`);
+    expect(record.headers.ratelimit).toContain('r=9;');
+    const forged = await ask(`/api/channel/${ID}`, { 'x-forwarded-for': '198.51.100.7' });
+    expect(forged.headers.ratelimit).toContain('r=8;');
+    expect((await ask(`/api/channel/${ID}`, {}, '127.0.0.2')).headers.ratelimit).toContain('r=9;');
+
+    const image = await ask(`/${ID}/avatar?width=64`, { accept: 'image/webp' });
+    expect([image.status, image.headers['content-type']]).toEqual([200, 'image/webp']);
+    const sent = { accept: 'image/webp', 'if-none-match': String(image.headers.etag) };
+    expect((await ask(`/${ID}/avatar?width=64`, sent)).status).toBe(304);
+    expect((await ask('//@pennantsample/a%2Fb')).status).toBe(400);
+    expect((await ask('/', { host: 'www.example.org' })).body).toBe('the other site');
+    await expect.poll(log).toContain(`"GET /api/channel/${ID} HTTP/1.1" 200 `);
+    await expect.poll(log).toContain(` id=${record.headers['x-request-id']}\n`);
+  });
+
+  test('passes no trace of a client on, and answers with JSON while the instance is away', async () => {
+    const instance = await startFakeUpstream();
+    const { ask } = await startNginx(Number(new URL(instance.origin).port));
+    let received: NodeJS.Dict<string | string[]> = {};
+    instance.response((request, response) => {
+      received = request.headers;
+      respondWithJson({})(request, response);
+    });
+    const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=b' };
+    expect((await ask('/', trace)).status).toBe(200);
+    expect(received).toMatchObject({ host: HOST, 'x-forwarded-for': '127.0.0.1' });
+    expect(Object.keys(received)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^trace/)]));
+
+    await instance.close();
+    const { status, headers, body } = await ask(`/${ID}/tv`);
+    expect([status, headers['content-type'], headers['retry-after']]).toEqual([503, 'application/problem+json', '5']);
+    expect(JSON.parse(body)).toMatchObject({ code: 'upstream_unavailable', status: 503 });
+  });
+});

@@ -139,7 +139,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
       const client = nextClientOf(homeless);
       if (client === undefined) return homeless;
       homeless.triedClients.add(client.key);
-      const { isAdded, displaced } = homeless.queue.add(client, homeless, expectedMs(homeless.task));
+      const { isAdded, displaced } = homeless.queue.add(client, homeless, expectedMs(homeless.task, homeless.options));
       if (!isAdded) continue;
       homeless.client = client;
       homeless = displaced;
@@ -194,7 +194,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     entry.startSpan?.('encoder task');
     const startedAtMs = clock.monotonic();
     // The queue has charged it once.
-    const chargedMs = entry.isRepeated ? 0 : expectedMs(entry.task);
+    const chargedMs = entry.isRepeated ? 0 : expectedMs(entry.task, entry.options);
     running.add(entry);
     const task = pool.run(entry.task, deadlineOf(entry));
     if (entry.queue === background) runningBackground = task;

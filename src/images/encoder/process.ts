@@ -9,6 +9,7 @@ import { setPriority } from 'node:os';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { type Backdrop, isSameSize, type Size } from '../../domain/variants.ts';
+import { findExceededParts } from '../header.ts';
 import {
   type EncodeJob,
   type EncoderTask,
@@ -104,6 +105,8 @@ function describe(error: unknown): string {
 
 async function inspect(original: OriginalBytes): Promise<ImageInfo> {
   const { format, bytes } = await read(original);
+  const exceeded = findExceededParts(bytes);
+  if (exceeded !== undefined) throw new Undecodable(`The original has more than ${exceeded.most} ${exceeded.what}`);
   const { width, height, hasAlpha, autoOrient } = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
   if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.

@@ -11,6 +11,7 @@ import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
 import { LOOK_EVERY_MS } from '../../src/images/encoder/stopped-process.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
 import { startTestApp } from '../helpers/app.ts';
+import { clientOf } from '../helpers/clients.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { cpuTicks, stateOf, statFields } from '../helpers/process-state.ts';
@@ -123,6 +124,16 @@ describe('an encoder process', () => {
     expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
     expect(encoder.stats()).toMatchObject({ processes: 1, restarts: 1, running: 0 });
+  });
+
+  it('that has worked for most of the time until its deadline is told from one that had no time to', async () => {
+    // `untilEncoding` waits for 600 ms of CPU time.
+    const { encoder, clock, started, endings } = start({ deadlineMs: 700 });
+    const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;
+    await untilEncoding(started[0]);
+    clock.advance(700);
+    await refused.toMatchObject({ code: 'overloaded', scope: 'key', validForMs: 3_600_000 });
+    await vi.waitFor(() => expect(endings()).toEqual(['exhausted']), WAIT);
   });
 
   it('that dies during an encode is replaced, and the job is repeated', async () => {
@@ -283,7 +294,8 @@ describe('a codec that hangs on an original', () => {
 describe('several encoder processes', () => {
   it('work at the same time', async () => {
     const { encoder, started } = start({ processes: 2 });
-    await Promise.all([1, 2, 3, 4].map(() => encoder.inspect({ bytes }, ANYONE)));
+    const clients = ['a', 'b', 'c', 'd'].map(clientOf);
+    await Promise.all(clients.map((client) => encoder.inspect({ bytes }, { ...ANYONE, client })));
     expect(started).toHaveLength(2);
     expect(encoder.stats()).toMatchObject({ queued: 0, running: 0, refused: 0, processes: 2, restarts: 0 });
   });

@@ -8,6 +8,7 @@ import { readEncoderVersion } from './version.ts';
 /** Metrics have a series for every reason from the start. */
 export const END_REASONS = [
   'deadline',
+  'exhausted',
   'stopped',
   'crash',
   'unusable',
@@ -18,8 +19,9 @@ export const END_REASONS = [
 ] as const;
 
 /**
- * Why an encoder process ended: the deadline of a task, stopped by a signal during a task, a crash, it cannot work for this
- * server, preempted by interactive work, too much memory, no task for a while, or the end of the encoder.
+ * Why an encoder process ended: the deadline of a task, which had the CPU for most of that time (`exhausted`) or not,
+ * stopped by a signal during a task, a crash, it cannot work for this server, preempted by interactive work, too much
+ * memory, no task for a while, or the end of the encoder.
  */
 export type EndReason = (typeof END_REASONS)[number];
 

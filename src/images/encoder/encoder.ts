@@ -16,6 +16,8 @@ import { readLibraryVersion } from './version.ts';
 const RETRY_AFTER_MS = 5_000;
 /** Jobs of each priority that may wait. */
 export const QUEUE_LENGTH = 64;
+/** Other attempts would take as long, so that some channels' images could keep the encoders busy. */
+const EXHAUSTED_MS = 3_600_000;
 /** For an encode that no client waits for. It is interrupted for encodes that a client waits for. */
 const BACKGROUND_DEADLINE_MS = 60_000;
 
@@ -58,8 +60,8 @@ type TaskName = EncoderTask['kind'] | 're-encode';
  * Decodes and encodes images.
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full or does not move, a job exceeds its
- * deadline, two processes crash or are stopped on it, or background work is preempted; with `upstream_invalid` if the original cannot
- * be decoded; with `ENOENT` if the file of the original is gone. Everything else is a bug.
+ * deadline (if it had the CPU for most of that time, for an hour: `validForMs`), two processes crash or are stopped on it,
+ * or background work is preempted; with `upstream_invalid` if the original cannot be decoded; with `ENOENT` if the file of the original is gone. Everything else is a bug.
  */
 export interface Encoder {
   /** Of the image library, without punctuation. With another version, the same job may give other bytes. */
@@ -220,8 +222,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
       repeated.push(entry);
     } else {
       // No retry after a deadline: it would take as long again.
-      const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
-      entry.result.reject(overloaded('The image could not be encoded at the moment.', { cause: error, scope }));
+      entry.result.reject(failureAfter(error));
     }
   }
 
@@ -261,6 +262,15 @@ function resultOf(reply: TaskReply): ImageInfo | Buffer {
 
 function overloaded(message: string, options: AppErrorOptions = {}): AppError {
   return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, ...options });
+}
+
+function failureAfter(cause: TaskInterrupted): AppError {
+  if (cause.reason === 'exhausted') {
+    const lasting = { scope: 'key', retryAfterMs: EXHAUSTED_MS, validForMs: EXHAUSTED_MS } as const;
+    return overloaded('The image takes longer than an encoder may work on it.', { cause, ...lasting });
+  }
+  const scope = cause.reason === 'crash' || cause.reason === 'deadline' ? 'key' : 'upstream';
+  return overloaded('The image could not be encoded at the moment.', { cause, scope });
 }
 
 /**

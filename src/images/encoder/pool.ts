@@ -2,6 +2,7 @@ import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
+import { readProcessStat } from './process-stat.ts';
 import { whenStopped } from './stopped-process.ts';
 
 export type PoolEvent = { readonly pid: number | undefined } & (
@@ -23,6 +24,8 @@ export type RunningTask = ReturnType<EncoderPool['run']>;
 
 /** A process without a task is ended after this time. The next image then waits for the start of another one. */
 export const ENCODER_IDLE_MS = 120_000;
+/** A task that has run for this share of its time is too expensive. With less, the machine may be too busy. */
+const EXHAUSTED_SHARE = 0.75;
 /** The pause after a process that cannot work, because the next one most likely cannot either. */
 const UNUSABLE_PAUSE_MS = 3_000;
 
@@ -81,7 +84,11 @@ export function createEncoderPool(options: EncoderPoolOptions) {
 
   async function runOn(worker: Worker, task: EncoderTask, deadlineMs: number): Promise<TaskReply> {
     const { pid } = worker.child;
-    const cancelDeadline = options.clock.after(deadlineMs, () => replace(worker, 'deadline'));
+    const startedAtCpuMs = cpuMsOf(pid);
+    const cancelDeadline = options.clock.after(deadlineMs, () => {
+      const isExhausted = cpuMsOf(pid) - startedAtCpuMs >= EXHAUSTED_SHARE * deadlineMs;
+      replace(worker, isExhausted ? 'exhausted' : 'deadline');
+    });
     const endWatch = pid === undefined ? undefined : whenStopped(pid, options.clock, () => replace(worker, 'stopped'));
     try {
       const reply = await worker.child.run(task);
@@ -130,6 +137,10 @@ export function createEncoderPool(options: EncoderPoolOptions) {
       await Promise.all(all.map((worker) => worker.child.ended));
     },
   };
+}
+
+function cpuMsOf(pid: number | undefined): number {
+  return (pid === undefined ? undefined : readProcessStat(pid)?.cpuMs) ?? 0;
 }
 
 const MIB = 1024 * 1024;

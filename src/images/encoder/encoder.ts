@@ -4,12 +4,19 @@ import { readResourceLimits } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
 import type { HolderStats } from '../../lib/holders.ts';
-import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
 import type { ClientKeys } from '../../lib/work.ts';
 import { type EndReason, TaskInterrupted } from './child.ts';
 import { expectedMs } from './expected-cost.ts';
 import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
-import { createEncoderPool, type EncoderPool, type EncoderPoolOptions, poolSizeFor, type RunningTask } from './pool.ts';
+import {
+  createEncoderPool,
+  type EncoderPool,
+  type EncoderPoolOptions,
+  placesOfOne,
+  poolSizeFor,
+  type RunningTask,
+} from './pool.ts';
+import { type TaskName, traceTask } from './task-spans.ts';
 import { readLibraryVersion } from './version.ts';
 
 /** Two cores process a full queue of fast encodes in about this time. */
@@ -53,9 +60,6 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
   readonly onFinished?: (finished: { task: TaskName; waitedMs: number; tookMs: number }) => void;
 }
 
-/** For metrics and traces. `re-encode`: an encode in the background. */
-type TaskName = EncoderTask['kind'] | 're-encode';
-
 /**
  * Decodes and encodes images.
  *
@@ -92,7 +96,10 @@ interface EncoderStats {
 /** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { queueLength = QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode, clock = systemClock } = options;
-  const { onFinished, pool = createEncoderPool({ ...poolSizeFor(readResourceLimits()), ...options, clock }) } = options;
+  const {
+    onFinished,
+    pool = createEncoderPool({ ...poolSizeFor(readResourceLimits(), options.processes), ...options, clock }),
+  } = options;
   /** Costs are milliseconds of an encoder process. */
   const interactive = createFairQueue<Entry>({ maxLength: queueLength, clock });
   const background = createFairQueue<Entry>({ maxLength: queueLength, clock });
@@ -168,7 +175,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   /** A network never has all places, because no running job is interrupted for the waiting ones of others. */
   function mayStart({ network }: ClientKeys): boolean {
     const held = [...running].filter(({ queue, client }) => queue === interactive && client.network === network);
-    return held.length < Math.max(1, pool.places - 1);
+    return held.length < placesOfOne(pool.places);
   }
 
   function startWaiting(): void {
@@ -271,21 +278,4 @@ function failureAfter(cause: TaskInterrupted): AppError {
   }
   const scope = cause.reason === 'crash' || cause.reason === 'deadline' ? 'key' : 'upstream';
   return overloaded('The image could not be encoded at the moment.', { cause, scope });
-}
-
-/**
- * The stages of a task as spans of the request that submits it: the wait for an encoder process, and the time in it. The
- * last one ends with the result. Returns a function that starts the next one, also when a process has failed.
- */
-function traceTask(task: TaskName, result: Promise<unknown>) {
-  const parent = currentSpan();
-  if (parent === undefined) return undefined;
-  const startStage = (name: string) => startChild(parent, { name, attributes: { 'pennant.encoder.task': task } });
-  let stage = startStage('encoder queue');
-  result.catch((error: unknown) => recordFailure(stage, error)).finally(() => stage.end());
-  return (name: 'encoder queue' | 'encoder task', failure?: EndReason) => {
-    if (failure !== undefined) failSpan(stage, failure);
-    stage.end();
-    stage = startStage(name);
-  };
 }

@@ -3,7 +3,8 @@
  * image library, so that its decoders have no access to the server's memory.
  */
 
-import { readdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
@@ -77,6 +78,27 @@ function preferForOomKiller(): void {
   } catch {
     // Not Linux, or not allowed. The kernel then chooses by size.
   }
+}
+
+/** Of util-linux. Node itself cannot limit its process. */
+const PRLIMIT = '/usr/bin/prlimit';
+
+/**
+ * Limits what the process may allocate (RLIMIT_DATA) beyond what Node and the library have now. Then the library reports an
+ * error, or the process crashes, before an image takes the memory of the server. A crash writes no core file.
+ */
+function limitMemory(maxDataBytes: number): void {
+  let status: string;
+  try {
+    status = readFileSync('/proc/self/status', 'latin1');
+  } catch {
+    // Not Linux.
+    return;
+  }
+  const inUseKib = Number(/^VmData:\s+(\d+) kB$/m.exec(status)?.[1]);
+  const maxBytes = inUseKib * 1024 + maxDataBytes;
+  // Without the program there is no limit.
+  spawnSync(PRLIMIT, ['--pid', String(process.pid), `--data=${maxBytes}`, '--core=0'], { env: {} });
 }
 
 async function perform(task: EncoderTask): Promise<TaskReply> {
@@ -163,6 +185,7 @@ prepareLibrary();
 ignoreStopSignals();
 preferForOomKiller();
 lowerPriority();
+limitMemory(Number(process.argv[2]));
 let performed = 0;
 process.on('message', async (task: EncoderTask) => {
   process.send?.(await perform(task));

@@ -36,6 +36,7 @@ export interface ChannelLink {
  */
 export interface Channel {
   readonly channelId: string;
+  /** One line: `plainTitle`. */
   readonly title: string;
   readonly description: string | null;
   /** The handle with its leading `@`, in upstream's letter case. */
@@ -52,6 +53,19 @@ export interface Channel {
   /** `null`: the channel has none. */
   readonly banner: OriginalRef | null;
   readonly avatar: OriginalRef | null;
+}
+
+const LINE_BREAKS = /[\t\n\v\f\r\u0085\p{Zl}\p{Zp}]+/gu;
+/** Other controls, and the embeddings, overrides and isolates of Unicode's bidirectional algorithm (UAX #9, 2). */
+const CONTROLS = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * A title as one line that does not change the direction of the text around it: a line break becomes a space, other
+ * controls are removed. Marks that letters of right-to-left scripts need (U+061C, U+200E, U+200F) stay.
+ */
+export function plainTitle(title: string): string {
+  const plain = title.replace(LINE_BREAKS, ' ').replace(CONTROLS, '');
+  return plain === title ? title : plain.trim();
 }
 
 /** A channel in search results. It often has fewer fields than the record. */

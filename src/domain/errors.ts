@@ -62,7 +62,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   /** How long the client should wait before it retries. */
   readonly retryAfterMs: number | undefined;
-  /** How long the same response is valid, for example for "no such channel". */
+  /** How long the same is true: "no such channel", or that an image takes too long. */
   readonly validForMs: number | undefined;
   /** For a cached negative result: where it came from. */
   readonly outcome: CacheOutcome | undefined;

@@ -36,6 +36,17 @@ test.each([
   expect(await failed.run('key', async () => 'mended')).toBe('mended');
 });
 
+test('a failure is remembered as long as it says that it is valid', async () => {
+  const clock = createManualClock();
+  const failed = createFailedKeys({ clock });
+  const failure = new AppError('overloaded', 'It takes too long.', { scope: 'key', validForMs: 3_600_000 });
+  await expect(failed.run('key', () => Promise.reject(failure))).rejects.toMatchObject({ code: 'overloaded' });
+  clock.advance(3_599_999);
+  await expect(failed.run('key', async () => 'mended')).rejects.toMatchObject({ retryAfterMs: 1 });
+  clock.advance(1);
+  expect(await failed.run('key', async () => 'mended')).toBe('mended');
+});
+
 test('a failure of work that began before a purge is not remembered', async () => {
   const failed = createFailedKeys({ clock: createManualClock() });
   const epochs = createEpochs();

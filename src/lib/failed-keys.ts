@@ -6,7 +6,7 @@ import type { HolderStats } from './holders.ts';
 import { compactCopy } from './memory-cache.ts';
 import { epochOfWork } from './work.ts';
 
-/** How long the failure of one key is remembered. */
+/** How long the failure of one key is remembered, if it does not say so itself. */
 export const KEY_FAILURE_MS = 15_000;
 
 interface Failure {
@@ -44,16 +44,17 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
   }
 
   /**
-   * Remembers the failure for `KEY_FAILURE_MS`, or for its own `retryAfterMs` if that is shorter.
+   * Remembers the failure for its `validForMs`; by default for `KEY_FAILURE_MS`, or for its `retryAfterMs` if that is
+   * shorter.
    *
    * @returns the failure with a `retryAfterMs`
    */
   function remember(key: string, failure: AppError): AppError {
-    const { code, message, retryAfterMs = KEY_FAILURE_MS } = failure;
+    const { code, message, retryAfterMs = KEY_FAILURE_MS, validForMs } = failure;
     failures.set(compactCopy(key), {
       code,
       message,
-      untilMs: clock.monotonic() + Math.min(retryAfterMs, KEY_FAILURE_MS),
+      untilMs: clock.monotonic() + (validForMs ?? Math.min(retryAfterMs, KEY_FAILURE_MS)),
       epoch: epochOfWork(),
     });
     if (failure.retryAfterMs !== undefined) return failure;

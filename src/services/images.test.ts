@@ -175,6 +175,16 @@ describe('an image that is requested again', () => {
     expect(errors).toHaveLength(1);
   });
 
+  it('is re-encoded only once if the encoder cannot make the smaller encoding', async () => {
+    outcomes = [async () => Promise.reject(new AppError('upstream_invalid', 'The original cannot be decoded.'))];
+    await askUntilDue();
+    clock.advance(60_000);
+    expect(await ask()).toEqual(FAST);
+    clock.advance(60_000);
+    await ask();
+    expect(attempts).toBe(1);
+  });
+
   it('is re-encoded 20 s later if a waiting client needed the encoder', async () => {
     outcomes = [ended('preempted'), async () => Promise.reject(new AppError('overloaded', 'The queue is full.'))];
     await askUntilDue();

@@ -275,9 +275,10 @@ function describeImage({ kind, variant, identity: { format, output, quality } }:
   };
 }
 
-/** False for a crash or a deadline of the encoder, and for a bug: the next attempt would fail too. */
+/** False for a crash or a deadline of the encoder, an image that it cannot make, and a bug: the next attempt would fail too. */
 function isTemporary(error: unknown): boolean {
-  return error instanceof AppError && !(error.code === 'overloaded' && isKeyFailure(error));
+  const isLasting = isKeyFailure(error) && ['overloaded', 'upstream_invalid'].includes(error.code);
+  return error instanceof AppError && !isLasting;
 }
 
 /** Returns `undefined` for the format's default quality, so that the image is the same as without a quality. */

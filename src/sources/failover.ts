@@ -7,6 +7,7 @@ import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { type Pause, PausedError } from '../lib/http/pause.ts';
 import { traced } from '../lib/tracing.ts';
 import { withDeadline } from '../lib/work.ts';
+import { withPlainTitles } from './plain-titles.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 
@@ -42,7 +43,9 @@ const RETRY_AFTER_MS = 10_000;
  * All sources as one. Sources are tried in order, and the first one that finds the channel, or knows that there is none, wins.
  * If every source fails, the most specific failure is thrown, with the time after which to retry.
  */
-export function createFailover({ sources, pauseOf, clock, onOutcome }: FailoverOptions) {
+export function createFailover({ pauseOf, clock, onOutcome, ...options }: FailoverOptions) {
+  const sources = options.sources.map(withPlainTitles);
+
   /** @param key names the channel or query, because a failure may concern only that */
   async function callSource<T>(
     source: ChannelSource,

@@ -96,7 +96,7 @@ test('every series whose increase triggers an alert exists from the start', () =
       expect(atStart).toContain(`pennant_http_requests_total{route="${route}",status="${status}"} 0\n`);
     }
   }
-  for (const reason of ['crash', 'deadline', 'unusable']) {
+  for (const reason of ['crash', 'deadline', 'exhausted', 'unusable']) {
     expect(atStart).toContain(`pennant_encoder_processes_ended_total{reason="${reason}"} 0\n`);
   }
   for (const source of ['youtube', 'youtube-data-api', 'youtube-data-api searches', 'image hosts']) {

@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -11,15 +10,15 @@ import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
 import { LOOK_EVERY_MS } from '../../src/images/encoder/stopped-process.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
 import { startTestApp } from '../helpers/app.ts';
+import { clientOf } from '../helpers/clients.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
-import { cpuTicks, stateOf, statFields } from '../helpers/process-state.ts';
+import { cpuTicks, stateOf } from '../helpers/process-state.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { slowJob } from './encoder-owner.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 const DEADLINE_MS = 60_000;
-const NICENESS = 5;
 /** A slow encode of this size ends after a few seconds. */
 const SECONDS = { width: 800, height: 600 };
 
@@ -71,27 +70,6 @@ describe('an encoder process', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('runs every thread at a lower priority than the server, without the server’s environment', async () => {
-    const { encoder, started } = start();
-    await encoder.inspect({ bytes }, ANYONE);
-    const [pid] = started;
-    const threads = await readdir(`/proc/${pid}/task`);
-    expect(threads.length).toBeGreaterThan(1);
-    for (const thread of threads) {
-      const fields = statFields(await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
-      expect(Number(fields[16])).toBe(NICENESS);
-    }
-    const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
-    expect(environment).toMatch(/LD_PRELOAD=|MALLOC_ARENA_MAX=/);
-    expect(environment).not.toContain('PATH=');
-  });
-
-  it('is the first process that the kernel kills when memory runs out', async () => {
-    const { encoder, started } = start();
-    await encoder.inspect({ bytes }, ANYONE);
-    expect(await readFile(`/proc/${started[0]}/oom_score_adj`, 'utf8')).toBe('1000\n');
-  });
-
   it('ignores a signal to the whole process group, because the server ends it', async () => {
     const { encoder, started } = start();
     await encoder.inspect({ bytes }, ANYONE);
@@ -99,17 +77,6 @@ describe('an encoder process', () => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1']) process.kill(started[0] ?? 0, signal);
     expect((await result).length).toBeGreaterThan(1_000);
     expect(started).toHaveLength(1);
-  });
-
-  it('has no thread that opens a debugger on SIGUSR1', async () => {
-    const { encoder, started } = start();
-    await encoder.inspect({ bytes }, ANYONE);
-    const threads = await readdir(`/proc/${started[0]}/task`);
-    const names = await Promise.all(
-      threads.map((thread) => readFile(`/proc/${started[0]}/task/${thread}/comm`, 'utf8')),
-    );
-    expect(names).toContain('MainThread\n');
-    expect(names).not.toContain('SignalInspector\n');
   });
 
   it('is killed at its deadline during an encode, and replaced', async () => {
@@ -123,6 +90,16 @@ describe('an encoder process', () => {
     expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
     expect(encoder.stats()).toMatchObject({ processes: 1, restarts: 1, running: 0 });
+  });
+
+  it('that has worked for most of the time until its deadline is told from one that had no time to', async () => {
+    // `untilEncoding` waits for 600 ms of CPU time.
+    const { encoder, clock, started, endings } = start({ deadlineMs: 700 });
+    const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;
+    await untilEncoding(started[0]);
+    clock.advance(700);
+    await refused.toMatchObject({ code: 'overloaded', scope: 'key', validForMs: 3_600_000 });
+    await vi.waitFor(() => expect(endings()).toEqual(['exhausted']), WAIT);
   });
 
   it('that dies during an encode is replaced, and the job is repeated', async () => {
@@ -283,7 +260,8 @@ describe('a codec that hangs on an original', () => {
 describe('several encoder processes', () => {
   it('work at the same time', async () => {
     const { encoder, started } = start({ processes: 2 });
-    await Promise.all([1, 2, 3, 4].map(() => encoder.inspect({ bytes }, ANYONE)));
+    const clients = ['a', 'b', 'c', 'd'].map(clientOf);
+    await Promise.all(clients.map((client) => encoder.inspect({ bytes }, { ...ANYONE, client })));
     expect(started).toHaveLength(2);
     expect(encoder.stats()).toMatchObject({ queued: 0, running: 0, refused: 0, processes: 2, restarts: 0 });
   });

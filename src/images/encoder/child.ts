@@ -8,6 +8,7 @@ import { readEncoderVersion } from './version.ts';
 /** Metrics have a series for every reason from the start. */
 export const END_REASONS = [
   'deadline',
+  'exhausted',
   'stopped',
   'crash',
   'unusable',
@@ -18,8 +19,9 @@ export const END_REASONS = [
 ] as const;
 
 /**
- * Why an encoder process ended: the deadline of a task, stopped by a signal during a task, a crash, it cannot work for this
- * server, preempted by interactive work, too much memory, no task for a while, or the end of the encoder.
+ * Why an encoder process ended: the deadline of a task, which had the CPU for most of that time (`exhausted`) or not,
+ * stopped by a signal during a task, a crash, it cannot work for this server, preempted by interactive work, too much
+ * memory, no task for a while, or the end of the encoder.
  */
 export type EndReason = (typeof END_REASONS)[number];
 
@@ -53,13 +55,14 @@ const JEMALLOC_PATHS = [
 ];
 
 /**
- * On Linux with util-linux 2.33 or newer, the kernel kills an encoder when the server has ended in any way. Elsewhere
- * encoders end by themselves, which one that a signal has stopped cannot do.
+ * On Linux with util-linux 2.33 or newer, the kernel kills an encoder when the server has ended in any way, and programs
+ * that it starts get no more privileges than it has. Elsewhere encoders end by themselves, which one that a signal has
+ * stopped cannot do.
  */
 const SETPRIV = '/usr/bin/setpriv';
-const END_WITH_PARENT = ['--pdeathsig', 'SIGKILL'];
-/** Known after the first start: BusyBox and older versions do not have the option. */
-let endsWithServer: boolean | undefined;
+const CONFINEMENT = ['--pdeathsig', 'SIGKILL', '--no-new-privs'];
+/** Known after the first start: BusyBox and older versions do not have the options. */
+let isConfinable: boolean | undefined;
 
 /** The version of the files when the server started. */
 const SERVER_VERSION = readEncoderVersion();
@@ -69,14 +72,15 @@ const MAX_STDERR_CHARACTERS = 8_000;
 
 export type EncoderChild = ReturnType<typeof startEncoderChild>;
 
-export function startEncoderChild() {
-  endsWithServer ??= spawnSync(SETPRIV, [...END_WITH_PARENT, '--version']).status === 0;
-  const child = fork(PROGRAM, {
+/** @param maxDataBytes how much memory the process may allocate for its tasks; only Linux with util-linux limits it */
+export function startEncoderChild({ maxDataBytes }: { readonly maxDataBytes: number }) {
+  isConfinable ??= spawnSync(SETPRIV, [...CONFINEMENT, '--version']).status === 0;
+  const child = fork(PROGRAM, [String(maxDataBytes)], {
     serialization: 'advanced',
     // A process that decodes untrusted files gets nothing of the server's environment (secrets) or flags (debugger port).
     env: childEnvironment(),
-    execPath: endsWithServer ? SETPRIV : process.execPath,
-    execArgv: [...(endsWithServer ? [...END_WITH_PARENT, process.execPath] : []), '--expose-gc', '--disable-sigusr1'],
+    execPath: isConfinable ? SETPRIV : process.execPath,
+    execArgv: [...(isConfinable ? [...CONFINEMENT, process.execPath] : []), '--expose-gc', '--disable-sigusr1'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
@@ -150,11 +154,13 @@ function cannotBeLoaded(stderr: string): string {
 /**
  * Freed memory returns to the system within about a second, also while a process is idle. With its defaults jemalloc
  * returns blocks larger than 8 MiB at once and prefers new pages to a part of a large block, so that the next image costs
- * thousands of page faults. Huge pages would avoid more of them, but requests would wait for the kernel to clear them.
+ * thousands of page faults. Huge pages would avoid more of them, but requests would wait for the kernel to clear them. It
+ * would also reserve more and more address space, which counts against the limit of the process.
  */
 const JEMALLOC_OPTIONS = [
   'narenas:4',
   'oversize_threshold:0',
+  'retain:false',
   'lg_extent_max_active_fit:20',
   'background_thread:true',
   'dirty_decay_ms:1000',

@@ -33,8 +33,17 @@ describe('the encoder, when a process ends', () => {
     expect(running()).toEqual([]);
   });
 
+  it('rejects a job that used up its CPU time for an hour', async () => {
+    const { submit, interrupt, running } = setUpEncoder();
+    const result = submit('1');
+    interrupt('1', 'exhausted');
+    await expect(result).rejects.toMatchObject({ code: 'overloaded', validForMs: 3_600_000, retryAfterMs: 3_600_000 });
+    expect(running()).toEqual([]);
+  });
+
   it.each<[EndReason, boolean]>([
     ['deadline', true],
+    ['exhausted', true],
     ['crash', true],
     ['stopped', false],
     ['preempted', false],

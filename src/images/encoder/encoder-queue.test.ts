@@ -68,6 +68,16 @@ describe('the queue of the encoder', () => {
     expect(running()).toEqual(['c1']);
   });
 
+  it('lets an original of few pixels come before one of many', async () => {
+    const { submit, encoder, finish, running } = setUpEncoder();
+    submit('running');
+    const options = { signal: new AbortController().signal, client: clientOf('a'), statedPixels: 50_000_000 };
+    void encoder.inspect({ path: 'large' }, options);
+    for (const name of ['b', 'c', 'd']) submit(name, name);
+    for (const name of ['running', 'b', 'c', 'd']) await finish(name);
+    expect(running()).toEqual(['large']);
+  });
+
   it('rejects a job that waited too long, which makes room for others', async () => {
     const { submit, encoder, running, clock } = setUpEncoder({ queueLength: 1 });
     submit('1');

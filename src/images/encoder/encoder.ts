@@ -4,18 +4,27 @@ import { readResourceLimits } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
 import type { HolderStats } from '../../lib/holders.ts';
-import { currentSpan, failSpan, recordFailure, startChild } from '../../lib/tracing.ts';
 import type { ClientKeys } from '../../lib/work.ts';
 import { type EndReason, TaskInterrupted } from './child.ts';
 import { expectedMs } from './expected-cost.ts';
 import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
-import { createEncoderPool, type EncoderPool, type EncoderPoolOptions, poolSizeFor, type RunningTask } from './pool.ts';
+import {
+  createEncoderPool,
+  type EncoderPool,
+  type EncoderPoolOptions,
+  placesOfOne,
+  poolSizeFor,
+  type RunningTask,
+} from './pool.ts';
+import { type TaskName, traceTask } from './task-spans.ts';
 import { readLibraryVersion } from './version.ts';
 
 /** Two cores process a full queue of fast encodes in about this time. */
 const RETRY_AFTER_MS = 5_000;
 /** Jobs of each priority that may wait. */
 export const QUEUE_LENGTH = 64;
+/** Other attempts would take as long, so that some channels' images could keep the encoders busy. */
+const EXHAUSTED_MS = 3_600_000;
 /** For an encode that no client waits for. It is interrupted for encodes that a client waits for. */
 const BACKGROUND_DEADLINE_MS = 60_000;
 
@@ -51,15 +60,12 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
   readonly onFinished?: (finished: { task: TaskName; waitedMs: number; tookMs: number }) => void;
 }
 
-/** For metrics and traces. `re-encode`: an encode in the background. */
-type TaskName = EncoderTask['kind'] | 're-encode';
-
 /**
  * Decodes and encodes images.
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full or does not move, a job exceeds its
- * deadline, two processes crash or are stopped on it, or background work is preempted; with `upstream_invalid` if the original cannot
- * be decoded; with `ENOENT` if the file of the original is gone. Everything else is a bug.
+ * deadline (if it had the CPU for most of that time, for an hour: `validForMs`), two processes crash or are stopped on it,
+ * or background work is preempted; with `upstream_invalid` if the original cannot be decoded; with `ENOENT` if the file of the original is gone. Everything else is a bug.
  */
 export interface Encoder {
   /** Of the image library, without punctuation. With another version, the same job may give other bytes. */
@@ -90,7 +96,10 @@ interface EncoderStats {
 /** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { queueLength = QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode, clock = systemClock } = options;
-  const { onFinished, pool = createEncoderPool({ ...poolSizeFor(readResourceLimits()), ...options, clock }) } = options;
+  const {
+    onFinished,
+    pool = createEncoderPool({ ...poolSizeFor(readResourceLimits(), options.processes), ...options, clock }),
+  } = options;
   /** Costs are milliseconds of an encoder process. */
   const interactive = createFairQueue<Entry>({ maxLength: queueLength, clock });
   const background = createFairQueue<Entry>({ maxLength: queueLength, clock });
@@ -139,7 +148,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
       const client = nextClientOf(homeless);
       if (client === undefined) return homeless;
       homeless.triedClients.add(client.key);
-      const { isAdded, displaced } = homeless.queue.add(client, homeless, expectedMs(homeless.task));
+      const { isAdded, displaced } = homeless.queue.add(client, homeless, expectedMs(homeless.task, homeless.options));
       if (!isAdded) continue;
       homeless.client = client;
       homeless = displaced;
@@ -166,7 +175,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   /** A network never has all places, because no running job is interrupted for the waiting ones of others. */
   function mayStart({ network }: ClientKeys): boolean {
     const held = [...running].filter(({ queue, client }) => queue === interactive && client.network === network);
-    return held.length < Math.max(1, pool.places - 1);
+    return held.length < placesOfOne(pool.places);
   }
 
   function startWaiting(): void {
@@ -194,7 +203,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     entry.startSpan?.('encoder task');
     const startedAtMs = clock.monotonic();
     // The queue has charged it once.
-    const chargedMs = entry.isRepeated ? 0 : expectedMs(entry.task);
+    const chargedMs = entry.isRepeated ? 0 : expectedMs(entry.task, entry.options);
     running.add(entry);
     const task = pool.run(entry.task, deadlineOf(entry));
     if (entry.queue === background) runningBackground = task;
@@ -220,8 +229,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
       repeated.push(entry);
     } else {
       // No retry after a deadline: it would take as long again.
-      const scope = error.reason === 'crash' || error.reason === 'deadline' ? 'key' : 'upstream';
-      entry.result.reject(overloaded('The image could not be encoded at the moment.', { cause: error, scope }));
+      entry.result.reject(failureAfter(error));
     }
   }
 
@@ -263,19 +271,11 @@ function overloaded(message: string, options: AppErrorOptions = {}): AppError {
   return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, ...options });
 }
 
-/**
- * The stages of a task as spans of the request that submits it: the wait for an encoder process, and the time in it. The
- * last one ends with the result. Returns a function that starts the next one, also when a process has failed.
- */
-function traceTask(task: TaskName, result: Promise<unknown>) {
-  const parent = currentSpan();
-  if (parent === undefined) return undefined;
-  const startStage = (name: string) => startChild(parent, { name, attributes: { 'pennant.encoder.task': task } });
-  let stage = startStage('encoder queue');
-  result.catch((error: unknown) => recordFailure(stage, error)).finally(() => stage.end());
-  return (name: 'encoder queue' | 'encoder task', failure?: EndReason) => {
-    if (failure !== undefined) failSpan(stage, failure);
-    stage.end();
-    stage = startStage(name);
-  };
+function failureAfter(cause: TaskInterrupted): AppError {
+  if (cause.reason === 'exhausted') {
+    const lasting = { scope: 'key', retryAfterMs: EXHAUSTED_MS, validForMs: EXHAUSTED_MS } as const;
+    return overloaded('The image takes longer than an encoder may work on it.', { cause, ...lasting });
+  }
+  const scope = cause.reason === 'crash' || cause.reason === 'deadline' ? 'key' : 'upstream';
+  return overloaded('The image could not be encoded at the moment.', { cause, scope });
 }

@@ -55,6 +55,8 @@ export interface JobOptions {
   readonly waitingClients?: () => readonly ClientKeys[];
   /** Default `interactive`. */
   readonly priority?: Priority;
+  /** Of an original to inspect, by its header, for the expected cost. Default: none. */
+  readonly statedPixels?: number;
 }
 
 /** A task for an encoder process, as plain data. */

@@ -1,16 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { poolSizeFor } from './pool.ts';
+import { type PoolSize, poolSizeFor } from './pool.ts';
 
 const MIB = 1024 * 1024;
 
+/** Processes, and the memory of each between and during jobs. */
+function inMib({ processes, maxRssBytes, maxDataBytes }: PoolSize): number[] {
+  return [processes, ...[maxRssBytes, maxDataBytes].map((bytes) => Math.floor(bytes / MIB))];
+}
+
 describe('the size of the encoder pool', () => {
   it.each([
-    ['a machine with plenty of both', 4, 16_384, { processes: 4, maxRssBytes: 512 * MIB }],
-    ['two cores and 1 GiB', 2, 1_024, { processes: 2, maxRssBytes: 256 * MIB }],
-    ['many cores and 1 GiB', 16, 1_024, { processes: 2, maxRssBytes: 256 * MIB }],
-    ['a core and a half', 1.5, 16_384, { processes: 1, maxRssBytes: 512 * MIB }],
-    ['half a core and 128 MiB', 0.5, 128, { processes: 1, maxRssBytes: 192 * MIB }],
+    ['a machine with plenty of both', 4, 16_384, [4, 512, 1_536]],
+    ['two cores and 1 GiB', 2, 1_024, [2, 256, 682]],
+    ['many cores and 1 GiB', 16, 1_024, [2, 256, 682]],
+    ['many cores and 2 GiB', 16, 2_048, [5, 204, 384]],
+    ['a core and a half', 1.5, 16_384, [1, 512, 1_536]],
+    ['half a core and 128 MiB', 0.5, 128, [1, 192, 384]],
   ])('follows CPU and memory: %s', (_, cpus, memoryMib, expected) => {
-    expect(poolSizeFor({ cpus, memoryBytes: memoryMib * MIB })).toEqual(expected);
+    expect(inMib(poolSizeFor({ cpus, memoryBytes: memoryMib * MIB }))).toEqual(expected);
+  });
+
+  it('divides the memory by the number of processes that the operator has chosen', () => {
+    expect(inMib(poolSizeFor({ cpus: 4, memoryBytes: 4_096 * MIB }, 2))).toEqual([2, 512, 1_536]);
+    expect(inMib(poolSizeFor({ cpus: 4, memoryBytes: 4_096 * MIB }, 8))).toEqual([8, 256, 390]);
   });
 });

@@ -2,6 +2,7 @@ import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
+import { readProcessStat } from './process-stat.ts';
 import { whenStopped } from './stopped-process.ts';
 
 export type PoolEvent = { readonly pid: number | undefined } & (
@@ -13,6 +14,8 @@ export interface EncoderPoolOptions {
   readonly processes: number;
   /** A process with more memory after a task is replaced. */
   readonly maxRssBytes: number;
+  /** How much memory a process may allocate for its tasks. */
+  readonly maxDataBytes: number;
   readonly clock: Clock;
   /** For logs and metrics. */
   readonly onEvent?: (event: PoolEvent) => void;
@@ -23,6 +26,8 @@ export type RunningTask = ReturnType<EncoderPool['run']>;
 
 /** A process without a task is ended after this time. The next image then waits for the start of another one. */
 export const ENCODER_IDLE_MS = 120_000;
+/** A task that has run for this share of its time is too expensive. With less, the machine may be too busy. */
+const EXHAUSTED_SHARE = 0.75;
 /** The pause after a process that cannot work, because the next one most likely cannot either. */
 const UNUSABLE_PAUSE_MS = 3_000;
 
@@ -41,7 +46,7 @@ export function createEncoderPool(options: EncoderPoolOptions) {
   let restarts = 0;
 
   function start(): Worker {
-    const child = startEncoderChild();
+    const child = startEncoderChild(options);
     const { pid } = child;
     const worker: Worker = { child, busy: false, cancelIdleLimit: () => undefined };
     workers.add(worker);
@@ -81,7 +86,11 @@ export function createEncoderPool(options: EncoderPoolOptions) {
 
   async function runOn(worker: Worker, task: EncoderTask, deadlineMs: number): Promise<TaskReply> {
     const { pid } = worker.child;
-    const cancelDeadline = options.clock.after(deadlineMs, () => replace(worker, 'deadline'));
+    const startedAtCpuMs = cpuMsOf(pid);
+    const cancelDeadline = options.clock.after(deadlineMs, () => {
+      const isExhausted = cpuMsOf(pid) - startedAtCpuMs >= EXHAUSTED_SHARE * deadlineMs;
+      replace(worker, isExhausted ? 'exhausted' : 'deadline');
+    });
     const endWatch = pid === undefined ? undefined : whenStopped(pid, options.clock, () => replace(worker, 'stopped'));
     try {
       const reply = await worker.child.run(task);
@@ -132,19 +141,41 @@ export function createEncoderPool(options: EncoderPoolOptions) {
   };
 }
 
+function cpuMsOf(pid: number | undefined): number {
+  return (pid === undefined ? undefined : readProcessStat(pid)?.cpuMs) ?? 0;
+}
+
 const MIB = 1024 * 1024;
 /** A new process takes 70 MiB. With a good allocator, a process that encodes common banners stays below this. */
 const MIN_RSS_BYTES = 192 * MIB;
 const MAX_RSS_BYTES = 512 * MIB;
+/** A banner of 4,096×2,304 as AVIF takes 320 MiB. */
+const MIN_DATA_BYTES = 384 * MIB;
+/** The largest originals as AVIF of 4,096×4,096 take 1.3 GiB. */
+const MAX_DATA_BYTES = 1_536 * MIB;
+
+export type PoolSize = Pick<EncoderPoolOptions, 'processes' | 'maxRssBytes' | 'maxDataBytes'>;
 
 /**
- * The number of encoder processes, and the memory that each may keep between jobs. Together they take at most half of the
- * memory; the other half is for the server and the page cache. A fraction of a core is left to the server, because encoders
- * that use up the CPU quota also stop the server, whatever their priority.
+ * The number of encoder processes, and the memory that each may have. Between jobs they keep at most half of the memory
+ * together; the other half is for the server and the page cache. During jobs, those that one network may have at a time
+ * take at most two thirds. A fraction of a core is left to the server, because encoders that use up the CPU quota also stop
+ * the server, whatever their priority.
+ *
+ * @param wanted the number of processes if the operator has chosen it
  */
-export function poolSizeFor(limits: ResourceLimits): { processes: number; maxRssBytes: number } {
-  const share = limits.memoryBytes / 2;
-  const processes = Math.max(1, Math.min(Math.floor(limits.cpus), Math.floor(share / MIN_RSS_BYTES)));
-  const maxRssBytes = Math.max(MIN_RSS_BYTES, Math.min(MAX_RSS_BYTES, Math.floor(share / processes)));
-  return { processes, maxRssBytes };
+export function poolSizeFor({ cpus, memoryBytes }: ResourceLimits, wanted?: number): PoolSize {
+  const share = memoryBytes / 2;
+  const processes = wanted ?? Math.max(1, Math.min(Math.floor(cpus), Math.floor(share / MIN_RSS_BYTES)));
+  const bounded = (least: number, bytes: number, most: number) => Math.max(least, Math.min(most, Math.floor(bytes)));
+  return {
+    processes,
+    maxRssBytes: bounded(MIN_RSS_BYTES, share / processes, MAX_RSS_BYTES),
+    maxDataBytes: bounded(MIN_DATA_BYTES, (memoryBytes * 2) / 3 / placesOfOne(processes), MAX_DATA_BYTES),
+  };
+}
+
+/** How many of the processes one network may have at a time: the last one is for others. */
+export function placesOfOne(processes: number): number {
+  return Math.max(1, processes - 1);
 }

@@ -3,12 +3,14 @@
  * image library, so that its decoders have no access to the server's memory.
  */
 
-import { readdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { type Backdrop, isSameSize, type Size } from '../../domain/variants.ts';
+import { findExceededParts } from '../header.ts';
 import {
   type EncodeJob,
   type EncoderTask,
@@ -78,6 +80,27 @@ function preferForOomKiller(): void {
   }
 }
 
+/** Of util-linux. Node itself cannot limit its process. */
+const PRLIMIT = '/usr/bin/prlimit';
+
+/**
+ * Limits what the process may allocate (RLIMIT_DATA) beyond what Node and the library have now. Then the library reports an
+ * error, or the process crashes, before an image takes the memory of the server. A crash writes no core file.
+ */
+function limitMemory(maxDataBytes: number): void {
+  let status: string;
+  try {
+    status = readFileSync('/proc/self/status', 'latin1');
+  } catch {
+    // Not Linux.
+    return;
+  }
+  const inUseKib = Number(/^VmData:\s+(\d+) kB$/m.exec(status)?.[1]);
+  const maxBytes = inUseKib * 1024 + maxDataBytes;
+  // Without the program there is no limit.
+  spawnSync(PRLIMIT, ['--pid', String(process.pid), `--data=${maxBytes}`, '--core=0'], { env: {} });
+}
+
 async function perform(task: EncoderTask): Promise<TaskReply> {
   try {
     const result = await resultOf(task);
@@ -104,6 +127,8 @@ function describe(error: unknown): string {
 
 async function inspect(original: OriginalBytes): Promise<ImageInfo> {
   const { format, bytes } = await read(original);
+  const exceeded = findExceededParts(bytes);
+  if (exceeded !== undefined) throw new Undecodable(`The original has more than ${exceeded.most} ${exceeded.what}`);
   const { width, height, hasAlpha, autoOrient } = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
   if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
@@ -160,6 +185,7 @@ prepareLibrary();
 ignoreStopSignals();
 preferForOomKiller();
 lowerPriority();
+limitMemory(Number(process.argv[2]));
 let performed = 0;
 process.on('message', async (task: EncoderTask) => {
   process.send?.(await perform(task));

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
+import { readProcessStat } from './process-stat.ts';
 
 /** A stopped process is noticed after two of these. */
 export const LOOK_EVERY_MS = 250;
@@ -14,31 +14,18 @@ export const LOOK_EVERY_MS = 250;
  * @returns a function that ends it
  */
 export function whenStopped(pid: number, clock: Clock, callback: () => void): () => void {
-  let stoppedAtTicks: number | undefined;
+  let stoppedAtCpuMs: number | undefined;
   let cancel = clock.after(LOOK_EVERY_MS, look);
 
   function look(): void {
-    const ticks = findStoppedAtTicks(pid);
-    if (ticks !== undefined && ticks === stoppedAtTicks) {
+    const { state, cpuMs } = readProcessStat(pid) ?? {};
+    if (state === 'T' && cpuMs === stoppedAtCpuMs) {
       callback();
       return;
     }
-    stoppedAtTicks = ticks;
+    stoppedAtCpuMs = state === 'T' ? cpuMs : undefined;
     cancel = clock.after(LOOK_EVERY_MS, look);
   }
 
   return () => cancel();
-}
-
-/** The CPU time of a stopped process in ticks. `undefined` if it is not stopped, or cannot be read. */
-function findStoppedAtTicks(pid: number): number | undefined {
-  let stat: string;
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch {
-    return undefined;
-  }
-  // The name may contain spaces and parentheses. State, user time and system time are fields 3, 14 and 15 (proc(5)).
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields[0] === 'T' ? Number(fields[11]) + Number(fields[12]) : undefined;
 }

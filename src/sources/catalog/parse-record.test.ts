@@ -65,7 +65,12 @@ describe('parseRecord', () => {
     [{ channelId: 'UCshort' }, 'channelId: must be "UC" followed by 22 letters, digits, "_" or "-", got "UCshort"'],
     [{ channelId: undefined }, 'channelId: must be "UC" followed by 22 letters, digits, "_" or "-", got nothing'],
     [{ title: ' ' }, 'title: must be a text that is not empty, got " "'],
-    [{ title: 'a\nb' }, 'title: must be a text without line breaks and other control characters, got "a\\u{a}b"'],
+    [
+      { title: 'a\nb' },
+      'title: must be a text without line breaks, other control characters and changes of direction, got "a\\u{a}b"',
+    ],
+    [{ title: '\u202ea' }, /^title: must be a text without .* changes of direction, got "\\u\{202e\}a"$/],
+    [{ links: [{ title: 'a\0', url: 'https://a.example' }] }, /^links\[0\]\.title: must be a text without line breaks/],
     [{ title: 'x'.repeat(201) }, 'title: must have at most 200 characters, has 201'],
     [{ description: 5 }, 'description: must be a text, got 5'],
     [{ description: '\ud800' }, /^description: must be a text without halves of surrogate pairs/],

@@ -1,5 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import { type CatalogImage, type Channel, type ChannelLink, isPublishedAt } from '../../domain/channel.ts';
+import { type CatalogImage, type Channel, type ChannelLink, isPublishedAt, plainTitle } from '../../domain/channel.ts';
 import { findHandle, findUsername, isChannelId } from '../../domain/identifier.ts';
 import { printable } from '../../domain/printable.ts';
 import { foldText } from './folded-text.ts';
@@ -175,7 +175,7 @@ function textThat(fits: (text: string) => boolean, expected: string): FieldReade
 function readTitle(value: unknown, field: string): string {
   const title = readText(value, field, MAX_TITLE_CHARACTERS);
   if (title.trim() === '') throw refusal(field, 'a text that is not empty', value);
-  if (/\p{Cc}/u.test(title)) throw refusal(field, 'a text without line breaks and other control characters', value);
+  refuseControls(title, field);
   return title;
 }
 
@@ -203,10 +203,14 @@ function readLinks(value: unknown, field: string): ChannelLink[] {
 function readLink(value: unknown, field: string): ChannelLink {
   const fields = readObject(value, field);
   refuseUnknownFields(fields, `${field}.`, (name) => name === 'title' || name === 'url');
-  return {
-    title: readText(fields.title, `${field}.title`, MAX_LINK_TITLE_CHARACTERS),
-    url: readHttpUrl(fields.url, `${field}.url`),
-  };
+  const title = readText(fields.title, `${field}.title`, MAX_LINK_TITLE_CHARACTERS);
+  refuseControls(title, `${field}.title`);
+  return { title, url: readHttpUrl(fields.url, `${field}.url`) };
+}
+
+function refuseControls(title: string, field: string): void {
+  if (plainTitle(title) === title) return;
+  throw refusal(field, 'a text without line breaks, other control characters and changes of direction', title);
 }
 
 /** Normalizes the URL as browsers do: control characters are dropped or escaped. */

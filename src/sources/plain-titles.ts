@@ -1,0 +1,34 @@
+import { type Channel, plainTitle, type SearchHit } from '../domain/channel.ts';
+import type { ChannelSource, LoadedChannel } from './source.ts';
+
+/**
+ * The same source, with titles of one line that do not turn the text around them. One without any other character becomes
+ * the channel's ID, or the host of the link.
+ */
+export function withPlainTitles(source: ChannelSource): ChannelSource {
+  return {
+    ...source,
+    async resolve(ref, options) {
+      const resolution = await source.resolve(ref, options);
+      return resolution.loaded === undefined ? resolution : { ...resolution, loaded: cleaned(resolution.loaded) };
+    },
+    getChannel: async (channelId, options) => cleaned(await source.getChannel(channelId, options)),
+    async search(query, limit, options) {
+      const page = await source.search(query, limit, options);
+      return { ...page, hits: page.hits.map(withPlainTitle) };
+    },
+  };
+}
+
+function cleaned(loaded: LoadedChannel): LoadedChannel {
+  const channel: Channel = withPlainTitle(loaded.channel);
+  const links = channel.links?.map(({ title, url }) => ({
+    title: plainTitle(title) || (URL.parse(url)?.hostname ?? url),
+    url,
+  }));
+  return { ...loaded, channel: { ...channel, links: links ?? null } };
+}
+
+function withPlainTitle<T extends Channel | SearchHit>(channel: T): T {
+  return { ...channel, title: plainTitle(channel.title) || channel.channelId };
+}

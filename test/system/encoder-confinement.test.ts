@@ -1,0 +1,97 @@
+import { readdir, readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
+import type { JobOptions } from '../../src/images/encoder/job.ts';
+import { OWN_WORK } from '../../src/lib/work.ts';
+import { isInstalled } from '../helpers/installed.ts';
+import { statFields } from '../helpers/process-state.ts';
+
+const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
+const MIB = 1024 * 1024;
+const NICENESS = 5;
+
+let bytes: Buffer;
+beforeAll(async () => {
+  bytes = await sharp({ create: { width: 64, height: 48, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer();
+});
+
+let encoder: Encoder;
+afterEach(() => encoder.close());
+
+/** Starts one process with a first task. */
+async function start(options: EncoderOptions = {}) {
+  const started: (number | undefined)[] = [];
+  const ended: string[] = [];
+  encoder = createEncoder({
+    processes: 1,
+    ...options,
+    onEvent(event) {
+      if (event.kind === 'started') started.push(event.pid);
+      if (event.kind === 'ended') ended.push(event.reason);
+    },
+  });
+  await encoder.inspect({ bytes }, ANYONE);
+  return { pid: started[0], started, ended };
+}
+
+describe('an encoder process', () => {
+  it('runs every thread at a lower priority than the server, without the server’s environment', async () => {
+    const { pid } = await start();
+    const threads = await readdir(`/proc/${pid}/task`);
+    expect(threads.length).toBeGreaterThan(1);
+    for (const thread of threads) {
+      const fields = statFields(await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
+      expect(Number(fields[16])).toBe(NICENESS);
+    }
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
+    expect(environment).toMatch(/LD_PRELOAD=|MALLOC_ARENA_MAX=/);
+    expect(environment).not.toContain('PATH=');
+  });
+
+  it.skipIf(!isInstalled('setpriv', 'the confinement of encoders', 'util-linux'))(
+    'gains no privileges, writes no core file, and may allocate as much memory as it is told',
+    async () => {
+      const { pid } = await start({ maxDataBytes: 400 * MIB });
+      const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8');
+      expect(await read('status')).toMatch(/^NoNewPrivs:\s+1$/m);
+      const limits = await read('limits');
+      expect(limits).toMatch(/^Max core file size\s+0\s+0\s/m);
+      const [, soft = '', hard] = /^Max data size\s+(\d+)\s+(\d+)\s/m.exec(limits) ?? [];
+      expect(hard).toBe(soft);
+      const inUse = Number(/^VmData:\s+(\d+) kB$/m.exec(await read('status'))?.[1]) * 1024;
+      expect(Number(soft) - inUse).toBeGreaterThan(300 * MIB);
+      expect(Number(soft) - inUse).toBeLessThanOrEqual(400 * MIB);
+    },
+  );
+
+  it.skipIf(!isInstalled('prlimit', 'the memory limit of encoders', 'util-linux'))(
+    'refuses an original that needs more memory than it may have, and goes on with others',
+    async () => {
+      const { started, ended } = await start({ maxDataBytes: 400 * MIB });
+      const size = { width: 7_000, height: 7_000 };
+      const large = await sharp({ create: { ...size, channels: 4, background: '#48a8' } })
+        .webp({ lossless: true })
+        .toBuffer();
+      expect(large.length).toBeLessThan(10_000);
+      await expect(encoder.inspect({ bytes: large }, ANYONE)).rejects.toMatchObject({ code: 'upstream_invalid' });
+      expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
+      expect([started.length, ended]).toEqual([1, []]);
+    },
+  );
+
+  it('is the first process that the kernel kills when memory runs out', async () => {
+    const { pid } = await start();
+    expect(await readFile(`/proc/${pid}/oom_score_adj`, 'utf8')).toBe('1000\n');
+  });
+
+  it('has no thread that opens a debugger on SIGUSR1', async () => {
+    const { pid } = await start();
+    const threads = await readdir(`/proc/${pid}/task`);
+    const names = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/comm`, 'utf8')));
+    expect(names).toContain('MainThread\n');
+    expect(names).not.toContain('SignalInspector\n');
+  });
+});

@@ -26,6 +26,8 @@ export interface Client {
   readonly address: string;
   /** The key of one subscriber: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
   readonly key: string;
+  /** Of its neighbours, IPv4 /24 or IPv6 /48. A client with an override is a network of its own. */
+  readonly network: string;
   readonly limit: ClientLimit;
 }
 
@@ -52,7 +54,9 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   }
 
   function hopOf(parsed: IpAddress, address: string, key: string): Hop {
-    return { address, key, isTrusted: findProxy(parsed) === true, limit: findLimit(parsed) ?? defaultLimit };
+    const override = findLimit(parsed);
+    const network = override === undefined ? networkOf(parsed, Math.min(NETWORK_IPV6_BITS, ipv6PrefixBits)) : key;
+    return { address, key, network, isTrusted: findProxy(parsed) === true, limit: override ?? defaultLimit };
   }
 
   function findHop(text: string): Hop | undefined {
@@ -79,7 +83,9 @@ export function createClientIdentification(options: ClientIdentificationOptions)
      */
     identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client {
       let client = findHop(socketAddress);
-      if (client === undefined) return { address: socketAddress, key: socketAddress, limit: defaultLimit };
+      if (client === undefined) {
+        return { address: socketAddress, key: socketAddress, network: socketAddress, limit: defaultLimit };
+      }
       if (forwardedFor === undefined) return client;
       if (!client.isTrusted) reportUntrustedProxy(socketAddress);
       const list = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',');
@@ -111,11 +117,15 @@ function hostOf(entry: string): string {
   return match?.[1] ?? match?.[2] ?? host;
 }
 
-/** The network with so many leading bits: `2001:db8::/64`. */
-export function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
-  const mask = ipaddr.IPv6.subnetMaskFromPrefixLength(prefixBits).parts;
+/** The most that one site gets (RFC 6177). */
+const NETWORK_IPV6_BITS = 48;
+
+/** The network of an address: `203.0.113.0/24`, `2001:db8:17::/48`. */
+export function networkOf(address: IpAddress, ipv6PrefixBits = NETWORK_IPV6_BITS): string {
+  if (typeof address === 'number') return `${formatAddress(address & ~0xff)}/24`;
+  const mask = ipaddr.IPv6.subnetMaskFromPrefixLength(ipv6PrefixBits).parts;
   const network = new ipaddr.IPv6(address.parts.map((part, at) => part & (mask[at] as number)));
-  return `${network}/${prefixBits}`;
+  return `${network}/${ipv6PrefixBits}`;
 }
 
 export interface RateLimitStepOptions {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
-import { formatAddress, networkOf, parseAddress } from './client.ts';
+import { networkOf, parseAddress } from './client.ts';
 
 const PERIOD_MS = 5 * 60_000;
 /** Networks of each period. A flood from many networks must not fill the memory, so the oldest are dropped. */
@@ -60,6 +60,5 @@ function createPeriod(): LRUCache<string, number> {
  */
 export function cutAddress(text: string): string {
   const address = parseAddress(text);
-  if (address === undefined) return 'other';
-  return typeof address === 'number' ? `${formatAddress(address & ~0xff)}/24` : networkOf(address, 48);
+  return address === undefined ? 'other' : networkOf(address);
 }

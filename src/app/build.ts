@@ -42,7 +42,7 @@ interface BuildOptions extends AppOverrides {
   readonly settings?: ReturnType<typeof shownSettings>;
 }
 
-/** How long accepted requests may take at a stop. Docker kills a process ten seconds after its stop signal, unless told otherwise. */
+/** How long accepted requests may take at a stop. */
 export const FINISH_MS = 8_000;
 
 /** Builds the whole service from the settings. */
@@ -124,6 +124,12 @@ export async function buildApp(config: Config, options: BuildOptions) {
     examples,
   });
 
+  async function closeStores(): Promise<void> {
+    await upstreams.close();
+    await invalidation.stop();
+    await stores.close();
+  }
+
   // Last, because the store's thread starts while everything above is built
   await stores.opened();
   await invalidation.start();
@@ -151,10 +157,8 @@ export async function buildApp(config: Config, options: BuildOptions) {
       backgroundWork.stop();
       // Requests that still wait for an encoder then get a 503: a cut connection gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());
-      await encoder.close();
-      await upstreams.close();
-      await invalidation.stop();
-      await stores.close();
+      // The stores do not wait for the end of an encoder process.
+      await Promise.all([encoder.close(), closeStores()]);
     },
   };
 }

@@ -48,7 +48,7 @@ interface BuildOptions extends AppOverrides {
   readonly settings?: ReturnType<typeof shownSettings>;
 }
 
-/** How long accepted requests may take at a stop. Docker kills a process ten seconds after its stop signal, unless told otherwise. */
+/** How long accepted requests may take at a stop. */
 export const FINISH_MS = 8_000;
 
 /** A new catalog takes a moment. On a disk that hangs, the service starts without it. */
@@ -144,6 +144,12 @@ export async function buildApp(config: Config, options: BuildOptions) {
     examples,
   });
 
+  async function closeStores(): Promise<void> {
+    await Promise.all([upstreams.close(), catalog?.close()]);
+    purges.stop();
+    await stores.close();
+  }
+
   // Last, because the store's thread starts while everything above is built
   await Promise.all([stores.opened(), catalog && withinMs(clock, catalog.opened(), CATALOG_OPEN_MS)]);
   await purges.start();
@@ -172,10 +178,8 @@ export async function buildApp(config: Config, options: BuildOptions) {
       // Requests that still wait for an encoder then get a 503: a cut connection gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());
       unservedRequests.summarize();
-      await encoder.close();
-      await Promise.all([upstreams.close(), catalog?.close()]);
-      purges.stop();
-      await stores.close();
+      // The stores do not wait for the end of an encoder process.
+      await Promise.all([encoder.close(), closeStores()]);
     },
   };
 }

@@ -1,10 +1,16 @@
-import type { Server } from 'node:http';
 import type { Config } from '../config/settings.ts';
 import { createClientIdentification } from '../http/request/client.ts';
 import { createRefusedClients } from '../http/request/refused-clients.ts';
 import { createUnservedRequests } from '../http/response/unserved-requests.ts';
 import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
-import { maxConnectionsFor, readOpenFilesLimit } from '../lib/open-files.ts';
+import { readResourceLimits } from '../lib/cgroup.ts';
+import {
+  type CloseReason,
+  createOpenConnections,
+  maxConnectionsFor,
+  type OpenConnections,
+} from '../lib/http/open-connections.ts';
+import { readOpenFilesLimit } from '../lib/open-files.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
@@ -51,6 +57,7 @@ export function createPublicListener(options: PublicListenerOptions) {
     limiter,
     clients,
     unservedRequests,
+    openConnections: openConnectionsOf(runtime),
     channels: options.channels,
     channelBatches: options.channelBatches,
     searches: options.searches,
@@ -67,7 +74,6 @@ export function createPublicListener(options: PublicListenerOptions) {
     logsAll: config.accessLog,
     showsAddresses: config.logAddresses === 'full',
   });
-  limitConnections(http.server, runtime);
   holders.add('refused networks', () => refusedClients.stats());
   holders.add('requests that got 429 or 5xx', unservedRequests.stats);
   metrics.addGauge({
@@ -78,20 +84,36 @@ export function createPublicListener(options: PublicListenerOptions) {
   return { http, limiter, refusedClients, unservedRequests };
 }
 
-/** Without a limit, idle connections would use up the files that the service needs itself. */
-function limitConnections(server: Server, { failureLog }: Pick<Runtime, 'failureLog'>): void {
-  const maxConnections = maxConnectionsFor(readOpenFilesLimit());
-  if (maxConnections === Number.POSITIVE_INFINITY) return;
-  server.maxConnections = maxConnections;
-  server.on('drop', () => {
-    failureLog.report({
-      level: 'warn',
-      key: 'connections refused',
-      message: 'connections are refused: clients have as many open as the limit of open files allows (ulimit -n)',
-      fields: { maxConnections },
-    });
+/** The connections of clients, as many as files and memory allow. */
+function openConnectionsOf({ failureLog, metrics }: Pick<Runtime, 'failureLog' | 'metrics'>): OpenConnections {
+  const closed = { client: 0, full: 0 };
+  metrics.addCounter({
+    name: 'pennant_connections_closed_total',
+    help: 'Connections that were closed to make room: their client had too many, or all places were taken.',
+    label: 'reason',
+    read: () => closed,
+  });
+  const { memoryBytes } = readResourceLimits();
+  const maxConnections = maxConnectionsFor({ openFiles: readOpenFilesLimit(), memoryBytes });
+  return createOpenConnections({
+    maxConnections,
+    onClosed(reason) {
+      closed[reason] += 1;
+      failureLog.report({
+        level: 'warn',
+        key: `connections closed: ${reason}`,
+        message: CLOSED[reason],
+        fields: reason === 'full' ? { maxConnections } : {},
+      });
+    },
   });
 }
+
+const CLOSED: Readonly<Record<CloseReason, string>> = {
+  client:
+    'connections are closed because a client has too many: name a proxy in TRUST_PROXY, other clients in RATE_LIMIT_OVERRIDES',
+  full: 'connections are closed because clients have as many as the memory and the open files (ulimit -n) of this process allow',
+};
 
 /** The limiter of this process, or with Redis of all instances. */
 function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {

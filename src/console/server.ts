@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
+import { type ConnectionOwner, createOpenConnections } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/series.ts';
 import type { Examples } from '../services/examples.ts';
@@ -41,8 +42,16 @@ const PAGE = fileURLToPath(new URL('console/page', BUILT));
 const GUIDE = fileURLToPath(new URL('console/guide', BUILT));
 /** Paths of the public listener are below this one, for the playground of this listener. */
 const INSTANCE_PATH = '/playground/instance/';
-/** Longer than the usual pause between two scrapes. */
-const KEEP_ALIVE_MS = 72_000;
+/** For some operators, scrapers and probes. The files of these connections belong to the reserve of the public listener. */
+const MAX_CONNECTIONS = 64;
+
+const SERVER_OPTIONS: ServerOptions = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  // Longer than the usual pause between two scrapes.
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 1_000,
+};
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -61,7 +70,7 @@ const PLAYGROUND_HEADERS = {
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
 export function createConsoleServer(options: ConsoleOptions): Listener {
   const { config, purge, examples, http, responseWriter } = options;
-  const { metrics, holders, logger } = options.runtime;
+  const { metrics, holders, logger, failureLog } = options.runtime;
   const startedAtMs = Date.now();
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
   const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
@@ -133,13 +142,23 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     return problem(500, 'Internal error. The log has the details.');
   }
 
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+  const connections = createOpenConnections({
+    maxConnections: MAX_CONNECTIONS,
+    onClosed() {
+      const message = 'connections to the private listener are closed: it has too many';
+      failureLog.report({ level: 'warn', key: message, message, fields: { maxConnections: MAX_CONNECTIONS } });
+    },
+  });
+  holders.add('connections to the private listener', connections.stats);
+  const server = createServer(SERVER_OPTIONS, (request, response) => {
+    connections.begin(request.socket, response);
     if (passOn(request, response)) return;
     void respond(request)
       .catch(fail)
       .then((made) => response.destroyed || sendResponse(responseWriter, response, made));
   });
-  const listener = createListener(server);
+  server.on('connection', (socket) => connections.add(socket, PRIVATE));
+  const listener = createListener({ server, connections });
   return {
     ...listener,
     close() {
@@ -150,6 +169,9 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     },
   };
 }
+
+/** Everybody who reaches the private listener shares its places. */
+const PRIVATE: ConnectionOwner = { key: '', network: '', maxConnections: Number.POSITIVE_INFINITY };
 
 /** Names that always mean this machine. A rebound name (DNS rebinding) is not among the allowed names. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];

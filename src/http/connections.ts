@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorCodeOf } from '../domain/errors.ts';
-import type { ClientIdentification } from './request/client.ts';
+import type { HolderStats } from '../lib/holders.ts';
+import type { OpenConnections } from '../lib/http/open-connections.ts';
+import type { ClientLimit, RateLimit } from '../rate-limit/limiter.ts';
+import type { Client, ClientIdentification } from './request/client.ts';
 import type { HttpResponse, RequestContext } from './request/context.ts';
 
 /**
  * How much the parser gets at a time from a client that is no trusted proxy. Node reads 64 KiB and parses all of it in one
  * turn: 2,500 small requests, or 10,000 chunks of one byte.
  */
-const SLICE_BYTES = 512;
+export const SLICE_BYTES = 512;
 
 /** Of one client, in a turn of the event loop. */
 const SLICES_PER_TURN = 16;
@@ -21,6 +24,15 @@ const LINGER_MS = 1_000;
 
 /** Enough to recognize a URL over the limit. */
 const MAX_UNREAD_CHARACTERS = 9 * 1_024;
+
+/** Of a client with the default limit. One with a higher limit may have as many times more. */
+const CONNECTIONS_PER_CLIENT = 128;
+
+/** Node reads at most this much at a time, and nothing more before all of it has been parsed. */
+const READ_BYTES = 64 * 1_024;
+
+/** A longer header section is refused. */
+export const MAX_HEADER_BYTES = 24 * 1_024;
 
 /** What the process knows of an open connection. */
 interface Connection {
@@ -45,19 +57,23 @@ type Step = (context: RequestContext) => undefined | Promise<undefined>;
 
 export type Connections = ReturnType<typeof createConnections>;
 
+interface ConnectionsOptions {
+  readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
+  readonly openConnections: OpenConnections;
+  readonly defaultLimit: RateLimit;
+}
+
 /**
- * Bounds the work that one connection can cause in a turn of the event loop, and closes the connections of clients that
- * send on after a refusal.
+ * Bounds the connections of one client and the work that one connection can cause in a turn of the event loop, and closes the
+ * connections of clients that send on after a refusal.
  *
  * A client's bytes are parsed in slices, and a slice waits until the requests before it have their responses. A trusted
  * proxy's bytes are parsed as they come, because slices cost a tenth of a hot response.
  */
-export function createConnections({
-  clients,
-}: {
-  readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
-}) {
+export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions) {
   const connections = new WeakMap<Socket, Connection>();
+
+  const clientOf = (socket: Socket) => clients.identify(socket.remoteAddress ?? '', undefined);
 
   function connectionOf(socket: Socket): Connection {
     let connection = connections.get(socket);
@@ -88,7 +104,7 @@ export function createConnections({
     const connection = connectionOf(socket);
     if (connection.isClosing) return;
     connection.isClosing = true;
-    if (connection.isProxy) readInSlices(socket, connection);
+    if (connection.isProxy) readInSlices(socket, connection, clientOf(socket));
   }
 
   /** Closes both sides. Node would keep its own side open as long as the client does. */
@@ -120,8 +136,7 @@ export function createConnections({
   }
 
   /** Gives the parser a slice whenever it has nothing to do. `read` passes what it returns to Node's listener for data. */
-  function readInSlices(socket: Socket, connection: Connection): void {
-    const { key } = clients.identify(socket.remoteAddress ?? '', undefined);
+  function readInSlices(socket: Socket, connection: Connection, { key }: Pick<Client, 'key'>): void {
     let isWaiting = false;
     const readOn = () => {
       if (connection.isClosing || isWaiting) return;
@@ -152,7 +167,8 @@ export function createConnections({
     };
     const onSlice = (slice: Buffer) => {
       const isInBody = connection.latest?.req.complete === false;
-      connection.unread = isInBody ? '' : (connection.unread + connection.slice).slice(0, MAX_UNREAD_CHARACTERS);
+      if (isInBody) connection.unread = '';
+      else if (connection.unread.length < MAX_UNREAD_CHARACTERS) connection.unread += connection.slice;
       connection.slice = slice.toString('latin1');
       connection.bytesSinceRequest += slice.length;
     };
@@ -163,7 +179,11 @@ export function createConnections({
     /** For `connection`. */
     open(socket: Socket): void {
       const connection = connectionOf(socket);
-      if (!connection.isProxy) readInSlices(socket, connection);
+      const client = clientOf(socket);
+      const { key, network, limit } = client;
+      const owner = { key, network, maxConnections: maxConnectionsOf(limit, defaultLimit) };
+      openConnections.add(socket, connection.isProxy ? undefined : owner);
+      if (!connection.isProxy) readInSlices(socket, connection, client);
     },
 
     /** Passes requests on, except those after the one with which the connection ends. */
@@ -172,6 +192,7 @@ export function createConnections({
         const connection = connectionOf(request.socket);
         const isLast = connection.isClosing || connection.isOverLimit;
         connection.latest = response;
+        openConnections.begin(request.socket, response);
         connection.bytesSinceRequest = 0;
         connection.unread = '';
         if (!isLast) handle(request, response);
@@ -224,7 +245,25 @@ export function createConnections({
       if (latest !== undefined && !latest.closed && !socket.destroyed)
         await new Promise((resolve) => latest.once('close', resolve));
     },
+
+    /** What clients have sent and what is no request yet. */
+    stats(): HolderStats {
+      let bytes = 0;
+      for (const socket of openConnections.sockets()) {
+        const { latest, bytesSinceRequest } = connectionOf(socket);
+        const isInBody = latest?.req.complete === false;
+        bytes += socket.readableLength + (isInBody ? 0 : Math.min(bytesSinceRequest, MAX_HEADER_BYTES));
+      }
+      const { entries, maxEntries } = openConnections.stats();
+      return { entries, maxEntries, bytes, maxBytes: maxEntries * (READ_BYTES + MAX_HEADER_BYTES) };
+    },
   };
+}
+
+function maxConnectionsOf(limit: ClientLimit, defaultLimit: RateLimit): number {
+  if (limit === 'unlimited') return Number.POSITIVE_INFINITY;
+  const rateOf = ({ requests, windowMs }: RateLimit) => requests / windowMs;
+  return Math.ceil(CONNECTIONS_PER_CLIENT * Math.max(1, rateOf(limit) / rateOf(defaultLimit)));
 }
 
 function isSendingBody({ headers, complete }: IncomingMessage): boolean {

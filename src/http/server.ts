@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
+import type { OpenConnections } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { RateLimit, RateLimiter } from '../rate-limit/limiter.ts';
@@ -8,7 +9,7 @@ import type { ChannelService } from '../services/channels.ts';
 import type { Examples } from '../services/examples.ts';
 import type { ImageService } from '../services/images.ts';
 import type { SearchService } from '../services/search.ts';
-import { createConnections } from './connections.ts';
+import { createConnections, MAX_HEADER_BYTES, SLICE_BYTES } from './connections.ts';
 import { createEndpointStep, createPipeline, createRouter } from './pipeline.ts';
 import { type ClientIdentification, createRateLimitStep, OPERATOR_CLIENTS } from './request/client.ts';
 import { createContextFactory, type Endpoint, validate } from './request/context.ts';
@@ -31,6 +32,7 @@ export interface HttpServerOptions
   readonly responseWriter: ResponseWriter;
   readonly limiter: RateLimiter;
   readonly clients: ClientIdentification;
+  readonly openConnections: OpenConnections;
   readonly unservedRequests: Pick<UnservedRequests, 'note'>;
   readonly channels: ChannelService;
   readonly channelBatches: ChannelBatches;
@@ -55,14 +57,14 @@ export interface HttpServerOptions
 }
 
 const SERVER_OPTIONS: ServerOptions = {
-  // After a read of Node's 64 KiB, no more is read before all but this much of it has been parsed.
-  highWaterMark: 16 * 1024,
+  // After a read of Node's 64 KiB, no more is read before it has been parsed.
+  highWaterMark: SLICE_BYTES,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   // Longer than nginx keeps its upstream connections (60 s) and clients theirs (75 s), so that the other side closes first.
   keepAliveTimeout: 80_000,
   connectionsCheckingInterval: 2_000,
-  maxHeaderSize: 24 * 1024,
+  maxHeaderSize: MAX_HEADER_BYTES,
   // Node would respond with an empty body. The pipeline's validation responds with JSON.
   requireHostHeader: false,
 };
@@ -77,15 +79,16 @@ export interface PublicListener extends Listener {
 
 /** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createHttpServer(options: HttpServerOptions): PublicListener {
-  const { clock, epochs, holders, clients, baseUrls, responseWriter } = options;
+  const { clock, epochs, holders, clients, baseUrls, openConnections, responseWriter } = options;
   const lifetime = { isClosing: false };
-  const connections = createConnections({ clients });
+  const connections = createConnections(options);
   const rateLimit = createRateLimitStep(options);
   const microCache = createMicroCache(options);
   const endpoints = createEndpoints(options);
   const router = createRouter(endpoints);
   const accessLog = createAccessLog(options, endpoints);
   holders.add('IPv6 addresses', clients.stats);
+  holders.add('connections and unread requests', connections.stats);
 
   const tracing = createRequestTracing({ clients });
   const handlers = [microCache.find, router.route, createEndpointStep({ clock })];
@@ -124,7 +127,7 @@ export function createHttpServer(options: HttpServerOptions): PublicListener {
   const onRequest = connections.receive(pipeline);
   const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);
-  return { ...createListener(server, lifetime), respondToOperator: operatorPipeline };
+  return { ...createListener({ server, connections: openConnections, lifetime }), respondToOperator: operatorPipeline };
 }
 
 /** Every path that is served. */

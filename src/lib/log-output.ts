@@ -12,7 +12,7 @@ const COLLECT_MS = 10;
 const MAX_COLLECTED_CHARACTERS = 16 * 1024;
 
 /** How long the end of the process waits for the reader. */
-const MAX_EXIT_WAIT_MS = 1_000;
+const MAX_EXIT_WAIT_MS = 500;
 const EXIT_RETRY_MS = 10;
 
 export type LogOutput = ReturnType<typeof openLogOutput>;

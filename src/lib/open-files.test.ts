@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { maxConnectionsFor, readOpenFilesLimit } from './open-files.ts';
+import { readOpenFilesLimit } from './open-files.ts';
 
 async function limitIn(text: string): Promise<number> {
   const file = join(await createTemporaryDirectory(), 'limits');
@@ -18,13 +18,4 @@ it('reads the current limit, not the highest that is allowed', async () => {
 it('knows no limit where the system names none', async () => {
   expect(await limitIn('Max open files            unlimited            unlimited            files\n')).toBe(Infinity);
   expect(readOpenFilesLimit('/nonexistent')).toBe(Infinity);
-});
-
-it.each([
-  [20_000, 19_744],
-  [512, 256],
-  [100, 50],
-  [Infinity, Infinity],
-])('of %d files, clients may open %d connections', (openFiles, connections) => {
-  expect(maxConnectionsFor(openFiles)).toBe(connections);
 });

@@ -242,11 +242,20 @@ async function isRefused(port: number): Promise<boolean> {
   }
 }
 
-test('a connection without a request does not delay a stop', async () => {
-  const { service, port } = await start();
-  const accepted = once(service.app.http.server, 'connection');
-  const { closed } = record(await open(port));
-  await accepted;
+test.each([
+  ['without a byte', '', {}],
+  ['with half a header section', 'GET / HTTP/1.1\r\nHost: a\r\nX-', {}],
+  ['with half a request after a whole one', `${get('/')}GET /pro`, {}],
+  ['with half a body', `${get('/', 'Content-Length: 100')}half`, {}],
+  ['of a proxy, with half a header section', 'GET / HTTP/1.1\r\n', { TRUST_PROXY: '127.0.0.1/32' }],
+])('a connection %s does not delay a stop', async (_what, bytes, env) => {
+  const { service, port } = await start({ env });
+  const accepting = once(service.app.http.server, 'connection') as Promise<[Socket]>;
+  const client = await open(port);
+  const { closed } = record(client);
+  const [socket] = await accepting;
+  client.write(bytes);
+  await expect.poll(() => socket.bytesRead).toBe(bytes.length);
   const anHourMs = 3_600_000;
   await service.app.http.finish(anHourMs, () => undefined);
   await closed;

@@ -83,6 +83,18 @@ export const respondWithBytes = (body: Buffer, headers: Record<string, string> =
 export const redirectTo = (location: string) => respondWithStatus(302, { location });
 
 const GZIP = { 'content-encoding': 'gzip' };
+const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+const POURED_BYTES = 65_536;
+
+/** Sends the beginning once and the rest again and again, until the client closes the connection. */
+function pour(socket: Socket, beginning: string, rest: string | Buffer): void {
+  const bytes = Buffer.alloc(POURED_BYTES - (POURED_BYTES % rest.length), rest);
+  const fill = () => {
+    while (socket.writable && socket.write(bytes));
+  };
+  socket.on('drain', fill).write(beginning);
+  fill();
+}
 
 /** Every way to give no usable response. */
 export const FAULTS = {
@@ -97,8 +109,7 @@ export const FAULTS = {
     sendPart(response);
     setImmediate(() => request.socket.end());
   },
-  closeMidChunk: (request) =>
-    void request.socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"a"'),
+  closeMidChunk: (request) => void request.socket.end(`${CHUNKED}ff\r\n{"a"`),
   slowDrip: (_request, response) => {
     response.writeHead(200);
     const timer = setInterval(() => response.write('x'), 20);
@@ -112,6 +123,11 @@ export const FAULTS = {
     response.on('drain', fill);
     fill();
   },
+  endlessInterimResponses: (request) => pour(request.socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+  crumbs: (request) => void request.socket.end(`${CHUNKED}${'1\r\nx\r\n'.repeat(5_000)}0\r\n\r\n`),
+  endlessChunkExtension: (request) => pour(request.socket, `${CHUNKED}1;`, 'a=b;'),
+  endlessEmptyGzip: (request) =>
+    pour(request.socket, 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n', gzipSync('')),
   garbage: (request) => void request.socket.end('this is not HTTP at all\r\n\r\n'),
   gzipBomb: respondWithBytes(gzipSync(Buffer.alloc(64 * 1024 * 1024)), GZIP),
   cutGzip: respondWithBytes(gzipSync('a body that is cut off').subarray(0, 25), GZIP),

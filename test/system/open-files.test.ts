@@ -5,12 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHttpSender } from '../helpers/http-request.ts';
-import { startService } from '../helpers/process.ts';
+import { type ServiceProcess, startService } from '../helpers/process.ts';
 
 const MAX_FILES = 200;
 const IDLE_CONNECTIONS = 400;
 
-test('idle connections do not use up the files that the service needs itself', async () => {
+/** With a connection of its own. */
+const statusOf = async (url: string) => (await fetch(url, { headers: { connection: 'close' } })).status;
+
+test.each([
+  ['public', ({ port }: ServiceProcess) => port],
+  ['private', ({ inside }: ServiceProcess) => Number(new URL(inside).port)],
+])('idle connections to the %s listener use up neither files nor the places of others', async (_which, portOf) => {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-files-'));
   const service = await startService({ directory, prefix: ['prlimit', `--nofile=${MAX_FILES}`] });
   const sockets: Socket[] = [];
@@ -25,14 +31,15 @@ test('idle connections do not use up the files that the service needs itself', a
   // Its connection is kept.
   expect((await sender.send({ url: '/problems' })).status).toBe(200);
   for (let number = 0; number < IDLE_CONNECTIONS; number += 1) {
-    const socket = connect(service.port, '127.0.0.1').on('error', () => undefined);
-    sockets.push(socket);
+    const socket = connect({ port: portOf(service), host: '127.0.0.1', localAddress: '127.0.0.3' });
+    sockets.push(socket.on('error', () => undefined));
     await once(socket, 'connect');
   }
   await service.printed(/maxConnections/);
-  expect((await fetch(`${service.inside}/healthz`)).status).toBe(200);
   const cold = ['/UCPennantSample00000001A/avatar.webp?width=77', '/openapi.json', '/UCPennantSample00000001A/tv.jpg'];
   for (const url of cold) expect([url, (await sender.send({ url })).status]).toEqual([url, 200]);
-  const refusals = service.output().match(/maxConnections/g);
-  expect(refusals).toHaveLength(1);
+  for (let number = 0; number < 20; number += 1) {
+    expect([await statusOf(service.base), await statusOf(`${service.inside}/healthz`)]).toEqual([200, 200]);
+  }
+  expect(service.output().match(/maxConnections/g)).toHaveLength(1);
 });

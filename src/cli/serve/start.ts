@@ -11,6 +11,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
+import { endWithoutThreads } from '../../lib/process-end.ts';
 import { withinMs } from '../../lib/work.ts';
 import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
 import { removeAbandonedDrafts, removeOwnDrafts } from '../../sources/catalog/drafts.ts';
@@ -24,8 +25,8 @@ import { describeListenError, findWriteProblem, type ListenerSettings } from './
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
- * within 10 s. A signal during the start exits with 0 within a second. A second signal ends the process at once. SIGHUP is
- * logged and has no effect.
+ * within 10 s, whatever hangs. A signal during the start exits with 0 within a second. A second signal ends the process at once.
+ * SIGHUP is logged and has no effect.
  *
  * @throws OperatorError if the service cannot start with the stored data, or an address cannot be used
  */
@@ -42,6 +43,8 @@ export async function startService(
   stdout.removeAllListeners('error').on('error', () => undefined);
   const destination = stdout.isTTY === true ? await createTerminalLog() : undefined;
   const logger = createLogger({ level: config.logLevel, destination });
+  // After the listener of the log, which writes its last lines.
+  process.on('exit', endWithoutThreads);
   for (const warning of warnings) logger.warn(warning);
   const { dataDir, host, port, consoleHost, consolePort } = config;
   const other = markDataDir(dataDir, {
@@ -74,14 +77,26 @@ export async function startService(
     service.startBackgroundWork();
   }
   await stop.requested;
+  process.exit(await close(service, logger));
+}
+
+/** @returns the exit code, after `STOP_MS` at the latest */
+async function close(service: App, logger: Logger): Promise<number> {
+  // The private listener shows until the end that the service is stopping.
+  const closing = service.close().then(() => service.console.close());
   try {
-    await service.close();
-    await service.console.close();
+    const isClosed = await withinMs(
+      systemClock,
+      closing.then(() => true),
+      STOP_MS,
+    );
+    if (isClosed === undefined)
+      logger.warn('the stop took too long: what was not stored yet is loaded or encoded again');
+    return EXIT.done;
   } catch (error) {
     logger.error({ err: error }, 'could not stop in order');
-    process.exit(EXIT.failed);
+    return EXIT.failed;
   }
-  process.exit(EXIT.done);
 }
 
 /**
@@ -108,6 +123,8 @@ async function bind(listener: Listener, { setting, host, port }: ListenerSetting
   }
 }
 
+/** Of the ten seconds until Docker kills a process. The log may take half a second more. */
+const STOP_MS = 9_000;
 /**
  * A terminal also sends Ctrl-C to npm, which passes it on, so it arrives twice: within milliseconds, or within half a second on
  * a busy machine.

@@ -36,6 +36,40 @@ describe('the client of a connection that is not from a trusted proxy', () => {
   });
 });
 
+describe('the network of a client', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.0/24'],
+    ['::ffff:203.0.113.7', '203.0.113.0/24'],
+    ['64:ff9b::203.0.113.7', '203.0.113.0/24'],
+    ['2001:db8:17:1:2:3:4:5', '2001:db8:17::/48'],
+    ['2001:db8:17:ffff::1', '2001:db8:17::/48'],
+    ['not an address', 'not an address'],
+  ])('of %s is %s', (address, network) => {
+    expect(clients.identify(address, undefined).network).toBe(network);
+  });
+
+  it('is its own if the client has an override', () => {
+    const { identify } = createClientIdentification({
+      trustedProxies: [],
+      ipv6PrefixBits: 64,
+      defaultLimit: DEFAULT_LIMIT,
+      limitOverrides: [rateLimitOverride('203.0.113.0/28=unlimited'), rateLimitOverride('2001:db8::/32=100/1')],
+    });
+    const networksOf = (...addresses: string[]) => addresses.map((address) => identify(address, undefined).network);
+    expect(networksOf('203.0.113.7', '203.0.113.8', '203.0.113.99')).toEqual([
+      '203.0.113.7',
+      '203.0.113.8',
+      '203.0.113.0/24',
+    ]);
+    expect(networksOf('2001:db8:17::1')).toEqual(['2001:db8:17::/64']);
+  });
+
+  it('is never narrower than the client', () => {
+    const { identify } = createClientIdentification({ trustedProxies: [], ipv6PrefixBits: 32, ...LIMITS });
+    expect(identify('2001:db8:17::1', undefined)).toMatchObject({ key: '2001:db8::/32', network: '2001:db8::/32' });
+  });
+});
+
 describe('the client behind a trusted proxy', () => {
   it.each<[string | string[] | undefined, string]>([
     ['203.0.113.7', '203.0.113.7'],

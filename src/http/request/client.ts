@@ -57,9 +57,9 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   }
 
   function hopOf(parsed: IpAddress, address: string, key: string): Hop {
-    const limit = findLimit(parsed);
-    const network = limit === undefined ? clientNetworkOf(parsed, ipv6PrefixBits) : key;
-    return { address, key, network, isTrusted: findProxy(parsed) === true, limit: limit ?? defaultLimit };
+    const override = findLimit(parsed);
+    const network = override === undefined ? networkOf(parsed, Math.min(NETWORK_IPV6_BITS, ipv6PrefixBits)) : key;
+    return { address, key, network, isTrusted: findProxy(parsed) === true, limit: override ?? defaultLimit };
   }
 
   function findHop(text: string): Hop | undefined {
@@ -129,24 +129,15 @@ function hostOf(entry: string): string {
   return match?.[1] ?? match?.[2] ?? host;
 }
 
-/** The network with so many leading bits: `2001:db8::/64`. */
-export function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
-  const mask = ipaddr.IPv6.subnetMaskFromPrefixLength(prefixBits).parts;
+/** The most that one site gets (RFC 6177). */
+const NETWORK_IPV6_BITS = 48;
+
+/** The network of an address: `203.0.113.0/24`, `2001:db8:17::/48`. */
+export function networkOf(address: IpAddress, ipv6PrefixBits = NETWORK_IPV6_BITS): string {
+  if (typeof address === 'number') return `${formatAddress(address & ~0xff)}/24`;
+  const mask = ipaddr.IPv6.subnetMaskFromPrefixLength(ipv6PrefixBits).parts;
   const network = new ipaddr.IPv6(address.parts.map((part, at) => part & (mask[at] as number)));
-  return `${network}/${prefixBits}`;
-}
-
-const IPV4_NETWORK_BITS = 24;
-const IPV6_NETWORK_BITS = 48;
-
-/**
- * The network of an address: `203.0.113.0/24`, `2001:db8:17::/48`.
- *
- * @param maxIpv6Bits no IPv6 network has more bits, so that it contains a whole client
- */
-export function clientNetworkOf(address: IpAddress, maxIpv6Bits = IPV6_NETWORK_BITS): string {
-  if (typeof address !== 'number') return networkOf(address, Math.min(IPV6_NETWORK_BITS, maxIpv6Bits));
-  return `${formatAddress(address & ~0xff)}/${IPV4_NETWORK_BITS}`;
+  return `${network}/${ipv6PrefixBits}`;
 }
 
 export interface RateLimitStepOptions {

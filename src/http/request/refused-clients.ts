@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
-import { clientNetworkOf, parseAddress } from './client.ts';
+import { networkOf, parseAddress } from './client.ts';
 
 const PERIOD_MS = 5 * 60_000;
 /** Networks of each period. A flood from many networks must not fill the memory, so the oldest are dropped. */
@@ -69,5 +69,5 @@ function createPeriod(): LRUCache<string, Refusals> {
  */
 export function cutAddress(text: string): string {
   const address = parseAddress(text);
-  return address === undefined ? 'other' : clientNetworkOf(address);
+  return address === undefined ? 'other' : networkOf(address);
 }

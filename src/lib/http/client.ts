@@ -2,13 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { PassThrough, type Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Agent, Dispatcher, errors } from 'undici';
+import type { Dispatcher, errors } from 'undici';
 import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { failSpan, traced } from '../tracing.ts';
 import { withDeadline } from '../work.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
+import { limitReceivedBytes, limitResponses } from './response-limits.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -76,22 +77,25 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { clock = systemClock, privateOrigins = [] } = options;
   // A literal address is not resolved. It is reachable only if it is one of the origins.
   const origins = new Set([...options.allowedOrigins, ...privateOrigins]);
-  let agent: Agent | undefined;
+  let agent: Dispatcher | undefined;
 
   async function send(request: HttpRequest, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     // Loaded with the first call, because loading it takes a tenth of the start time.
     const undici = await import('undici');
     agent ??= new undici.Agent({
-      connect: {
-        lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
-        timeout: TIME_LIMITS_MS.connect,
-      },
-      // The deadline covers the whole attempt. Without HTTP/2, an abort closes only the request's own socket.
+      connect: limitReceivedBytes(
+        undici.buildConnector({
+          lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
+          timeout: TIME_LIMITS_MS.connect,
+          // An abort then closes only the request's own socket.
+          allowH2: false,
+        }),
+      ),
+      // The deadline covers the whole attempt.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: KEPT_ALIVE_MS,
-      allowH2: false,
-    });
+    }).compose(limitResponses);
     try {
       return await undici.request(url, {
         dispatcher: agent,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { OpenConnections } from './open-connections.ts';
 
 /** From `node:http`. Its `import` would also load WebSocket and fetch at every start. */
 export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -23,19 +24,14 @@ const IDLE_SWEEP_MS = 50;
 /** An HTTP server that listens on one address and can be stopped gracefully. */
 export type Listener = ReturnType<typeof createListener>;
 
-export function createListener(server: Server, lifetime: Lifetime = { isClosing: false }) {
-  const connections = new Set<Socket>();
+interface ListenerOptions {
+  readonly server: Server;
+  readonly connections: OpenConnections;
+  readonly lifetime?: Lifetime;
+}
+
+export function createListener({ server, connections, lifetime = { isClosing: false } }: ListenerOptions) {
   let closed: Promise<void> | undefined;
-
-  server.on('connection', (socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
-
-  /** Node closes them with idle connections only after their first response. */
-  function closeUnusedConnections(): void {
-    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-  }
 
   /** Refuses new connections, closes idle ones and resolves when the others have closed. */
   function close(): Promise<void> {
@@ -61,12 +57,9 @@ export function createListener(server: Server, lifetime: Lifetime = { isClosing:
      * @param onLastSecond called a second before that if requests are left. They should get a response now
      */
     async finish(ms: number, onLastSecond: () => void): Promise<void> {
-      // A connection whose last response was sent after the stop began would otherwise stay open for its keep-alive time.
-      const sweep = setInterval(() => {
-        server.closeIdleConnections();
-        // After the requests that have arrived are read.
-        setImmediate(closeUnusedConnections);
-      }, IDLE_SWEEP_MS);
+      // Node would keep a connection whose last response comes after the stop began, and one with an incomplete request. What has
+      // arrived is read before.
+      const sweep = setInterval(() => setImmediate(connections.closeIdle), IDLE_SWEEP_MS);
       const cut = setTimeout(() => server.closeAllConnections(), ms);
       const last = setTimeout(onLastSecond, ms - LAST_RESPONSES_MS);
       await close();

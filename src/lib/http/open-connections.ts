@@ -1,0 +1,165 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Whose connection it is. */
+export interface ConnectionOwner {
+  /** All connections of a client have the same key. */
+  readonly key: string;
+  /** Of this client. */
+  readonly maxConnections: number;
+  /** Of the client and its neighbours. */
+  readonly network: string;
+}
+
+/** Why a connection was closed: its client has too many, or all places are taken. */
+export type CloseReason = 'client' | 'full';
+
+export interface OpenConnectionsOptions {
+  readonly maxConnections: number;
+  /** Called for each connection that is closed to make room, also for one that finds none. */
+  readonly onClosed: (reason: CloseReason) => void;
+}
+
+/** The connections of a listener. It closes some so that nobody takes the places of others. */
+export interface OpenConnections {
+  /**
+   * Adds a connection until it ends, and makes room for it. Where none can be made, the connection itself is closed.
+   *
+   * @param owner without one, a connection only counts among all
+   */
+  add(socket: Socket, owner: ConnectionOwner | undefined): void;
+  /** Notes a request by its response. Ignores connections that were not added. */
+  begin(socket: Socket, response: ServerResponse): void;
+  /** Closes those without a request under way. An incomplete request is none; what has arrived is read first. */
+  closeIdle(): void;
+  sockets(): Iterable<Socket>;
+  stats(): { readonly entries: number; readonly maxEntries: number };
+}
+
+interface Entry {
+  readonly socket: Socket;
+  readonly owner: ConnectionOwner | undefined;
+  /** Its client's and its network's. */
+  groups: readonly Group[];
+  /** The response to the latest request. Responses end in the order of their requests. */
+  latest: ServerResponse | undefined;
+}
+
+/** In the order of their latest requests. */
+type Group = Set<Entry>;
+
+/**
+ * A connection is idle while no whole request waits for its response. The longest idle one, by the arrival of its latest request,
+ * is closed first.
+ *
+ * A client that has too many loses one of its own. When all places are taken, a network that has most loses an idle one. If such
+ * networks have none, a smaller network takes the place of their oldest request.
+ */
+export function createOpenConnections({ maxConnections, onClosed }: OpenConnectionsOptions): OpenConnections {
+  const all = new Map<Socket, Entry>();
+  const clients = new Map<string, Group>();
+  const networks = new Map<string, Group>();
+
+  /** At once, because a destroyed socket reports its end later. */
+  function remove(entry: Entry): void {
+    if (!all.delete(entry.socket) || entry.owner === undefined) return;
+    leave(clients, entry.owner.key, entry);
+    leave(networks, entry.owner.network, entry);
+  }
+
+  function close(entry: Entry, reason: CloseReason): void {
+    remove(entry);
+    entry.socket.destroy();
+    onClosed(reason);
+  }
+
+  /** The connection that makes room for the newcomer: the newcomer itself if no other one should be closed. */
+  function findVictim(newcomer: Entry): Entry {
+    let mostConnections = 0;
+    for (const { size } of networks.values()) mostConnections = Math.max(mostConnections, size);
+    const largest = [...networks.values()].filter(({ size }) => size === mostConnections);
+    for (const network of largest) {
+      const idle = findIdle(network, newcomer);
+      if (idle !== undefined) return idle;
+    }
+    const isSmaller = newcomer.owner !== undefined && !largest.some((network) => network.has(newcomer));
+    const [oldest] = isSmaller ? (largest[0] ?? []) : [];
+    return oldest ?? newcomer;
+  }
+
+  return {
+    add(socket, owner) {
+      const entry: Entry = { socket, owner, groups: [], latest: undefined };
+      all.set(socket, entry);
+      socket.once('close', () => remove(entry));
+      if (owner !== undefined) {
+        const client = join(clients, owner.key, entry);
+        entry.groups = [client, join(networks, owner.network, entry)];
+        if (client.size > owner.maxConnections) close(findIdle(client, entry) ?? entry, 'client');
+      }
+      if (all.size > maxConnections) close(findVictim(entry), 'full');
+    },
+    begin(socket, response) {
+      const entry = all.get(socket);
+      if (entry === undefined) return;
+      entry.latest = response;
+      for (const group of entry.groups) moveToEnd(group, entry);
+    },
+    closeIdle() {
+      for (const [socket, entry] of all) {
+        // Those that are not writable have sent their last response, and close by themselves.
+        if (isIdle(entry) && socket.readableLength === 0 && socket.writable) socket.destroy();
+      }
+    },
+    sockets: () => all.keys(),
+    stats: () => ({ entries: all.size, maxEntries: maxConnections }),
+  };
+}
+
+function isIdle({ latest }: Entry): boolean {
+  return latest === undefined || latest.closed;
+}
+
+function findIdle(group: Group, except: Entry): Entry | undefined {
+  for (const entry of group) if (entry !== except && isIdle(entry)) return entry;
+  return undefined;
+}
+
+function join(groups: Map<string, Group>, key: string, entry: Entry): Group {
+  const group = groups.get(key) ?? new Set();
+  groups.set(key, group.add(entry));
+  return group;
+}
+
+function leave(groups: Map<string, Group>, key: string, entry: Entry): void {
+  const group = groups.get(key);
+  group?.delete(entry);
+  if (group?.size === 0) groups.delete(key);
+}
+
+function moveToEnd(group: Group, entry: Entry): void {
+  // Most groups have one member.
+  if (group.size === 1) return;
+  group.delete(entry);
+  group.add(entry);
+}
+
+/** For the service's own files, the private listener, encoders and outgoing connections. */
+const RESERVED_FILES = 256;
+
+/** Connections may take this share of the memory: half of it is for the encoders, and most of the other half for the caches. */
+const MEMORY_SHARE = 1 / 8;
+/** What a client makes one connection hold: 64 KiB that are read and not parsed, or less and a header section of 24 KiB. */
+const CONNECTION_BYTES = 64 * 1024;
+
+/** How many connections clients may have open, so that files and memory are left for everything else. */
+export function maxConnectionsFor({
+  openFiles,
+  memoryBytes,
+}: {
+  readonly openFiles: number;
+  readonly memoryBytes: number;
+}) {
+  const files = openFiles - Math.min(RESERVED_FILES, Math.ceil(openFiles / 2));
+  return Math.max(1, Math.min(files, Math.floor((memoryBytes * MEMORY_SHARE) / CONNECTION_BYTES)));
+}

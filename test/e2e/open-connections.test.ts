@@ -1,0 +1,178 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Listener } from '../../src/lib/http/listener.ts';
+import { startTestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
+
+/* How many connections one client may hold, and what it may make the service keep for them. */
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+const UNFINISHED = 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ';
+const OTHER_ADDRESS = '127.0.0.2';
+const SHARE = 128;
+const PRIVATE_SHARE = 64;
+
+interface ClientConnection {
+  readonly socket: Socket;
+  isClosed(): boolean;
+  /** Sends the bytes and waits for a response, or for the end. */
+  ask(bytes: string): Promise<string>;
+}
+
+async function start(env: Record<string, string> = {}, more: Parameters<typeof startTestApp>[0] = {}) {
+  const lines: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const settings = { RATE_LIMIT_OVERRIDES: '', ...env };
+  const service = await startTestApp({ env: settings, logger, encoder: createFakeEncoder(), ...more });
+  onTestFinished(() => service.close());
+  const { http, console: inside } = service.app;
+  await Promise.all([http, inside].map(service.listen));
+  return { service, http, inside, lines };
+}
+
+/** Waits until the listener has accepted the connection. */
+async function open({ server }: Listener, localAddress = '127.0.0.1'): Promise<ClientConnection> {
+  const accepted = once(server, 'connection');
+  const { port } = server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  onTestFinished(() => void socket.destroy());
+  let isClosed = false;
+  let text = '';
+  socket
+    .on('error', () => undefined)
+    .on('close', () => {
+      isClosed = true;
+    });
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(socket, 'connect');
+  await accepted;
+  return {
+    socket,
+    isClosed: () => isClosed,
+    async ask(bytes) {
+      text = '';
+      socket.write(bytes);
+      await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+      return text.split('\r\n')[0] ?? '';
+    },
+  };
+}
+
+async function openMany(count: number, openOne: () => Promise<ClientConnection>): Promise<ClientConnection[]> {
+  const opened: ClientConnection[] = [];
+  while (opened.length < count) opened.push(await openOne());
+  return opened;
+}
+
+const countClosed = (connections: readonly ClientConnection[]) =>
+  connections.filter(({ isClosed }) => isClosed()).length;
+
+describe('the connections of one client', () => {
+  test('beyond its share close its longest idle one, also while that sends a header section', async () => {
+    const { service, http, lines } = await start();
+    const bystander = await open(http, OTHER_ADDRESS);
+    expect(await bystander.ask(GET)).toBe('HTTP/1.1 200 OK');
+    const [first, ...others] = await openMany(SHARE, () => open(http));
+    for (const connection of [first, ...others]) connection?.socket.write(UNFINISHED);
+    expect(countClosed(others)).toBe(0);
+
+    const further = await open(http);
+    await expect.poll(() => first?.isClosed()).toBe(true);
+    expect(await further.ask(GET)).toBe('HTTP/1.1 200 OK');
+    expect(countClosed(others)).toBe(0);
+    expect(await bystander.ask(GET)).toBe('HTTP/1.1 200 OK');
+    expect(await service.metric('pennant_connections_closed_total{reason="client"}')).toBe(1);
+    expect(lines).toEqual([expect.stringContaining('connections are closed because a client has too many')]);
+  });
+
+  test('stay open while a request is under way', async () => {
+    const source = createHeldSource();
+    const { http } = await start({}, { sources: [source] });
+    const held = source.hold();
+    const busy = await open(http);
+    const response = busy.ask(`GET /channel/${HELD_CHANNEL_ID} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await held.asked;
+    const others = await openMany(SHARE, () => open(http));
+    await expect.poll(() => countClosed(others)).toBe(1);
+    held.release();
+    expect(await response).toBe('HTTP/1.1 200 OK');
+  });
+
+  test('are more with a higher limit, in proportion', async () => {
+    const { http } = await start({ RATE_LIMIT_OVERRIDES: '127.0.0.1/32=20/30,127.0.0.2/32=unlimited' });
+    const [first, ...others] = await openMany(2 * SHARE, () => open(http));
+    expect(first?.isClosed()).toBe(false);
+    await open(http);
+    await expect.poll(() => first?.isClosed()).toBe(true);
+    const unlimited = await openMany(2 * SHARE + 10, () => open(http, OTHER_ADDRESS));
+    expect(countClosed([...others, ...unlimited])).toBe(0);
+  });
+
+  test('are not fewer with a lower limit', async () => {
+    const { http } = await start({ RATE_LIMIT_OVERRIDES: '127.0.0.1/32=1/30' });
+    const opened = await openMany(SHARE, () => open(http));
+    expect(countClosed(opened)).toBe(0);
+  });
+
+  test('are not counted if it is a trusted proxy', async () => {
+    const { http } = await start({ TRUST_PROXY: '127.0.0.1/32', BASE_URL: 'https://a.example' });
+    const opened = await openMany(SHARE + 10, () => open(http));
+    expect(countClosed(opened)).toBe(0);
+  });
+});
+
+describe('what clients have sent and what is no request yet', () => {
+  const HOLDER = 'holder="connections and unread requests"';
+
+  test('is counted, with the connections', async () => {
+    const { service, http } = await start();
+    const { socket } = await open(http);
+    const header = UNFINISHED + 'x'.repeat(10_000);
+    socket.write(header);
+    await expect.poll(() => service.metric(`pennant_held_bytes{${HOLDER}}`)).toBe(header.length);
+    expect(await service.metric(`pennant_held_entries{${HOLDER}}`)).toBe(1);
+    expect(await service.metric(`pennant_held_max_entries{${HOLDER}}`)).toBeGreaterThan(SHARE);
+    socket.destroy();
+    await expect.poll(() => service.metric(`pennant_held_entries{${HOLDER}}`)).toBe(0);
+    expect(await service.metric(`pennant_held_bytes{${HOLDER}}`)).toBe(0);
+  });
+
+  test('is bounded while a response is under way, however much the client sends', async () => {
+    const source = createHeldSource();
+    const { service, http } = await start({}, { sources: [source] });
+    const held = source.hold();
+    const { socket } = await open(http);
+    socket.write(`GET /channel/${HELD_CHANNEL_ID} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await held.asked;
+    socket.write(GET.repeat(200_000));
+    await expect.poll(() => service.metric(`pennant_held_bytes{${HOLDER}}`)).toBeGreaterThan(10_000);
+    // A request on another connection shows that the service has had time to read more.
+    expect(await (await open(http)).ask(GET)).toBe('HTTP/1.1 200 OK');
+    expect(await service.metric(`pennant_held_bytes{${HOLDER}}`)).toBeLessThanOrEqual(64 * 1024);
+    held.release();
+  });
+});
+
+describe('the private listener', () => {
+  test('closes the longest idle of too many connections, and says so once', async () => {
+    const { service, inside, lines } = await start();
+    const [first, ...others] = await openMany(PRIVATE_SHARE + 10, () => open(inside));
+    await expect.poll(() => countClosed([first as ClientConnection, ...others])).toBe(10);
+    expect(first?.isClosed()).toBe(true);
+    expect(await others.at(-1)?.ask('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')).toBe('HTTP/1.1 200 OK');
+    expect(lines).toEqual([expect.stringContaining('connections to the private listener are closed')]);
+    expect(await service.metric('pennant_held_entries{holder="connections to the private listener"}')).toBe(
+      PRIVATE_SHARE,
+    );
+  });
+
+  test('waits 5 s for a header section and 10 s for a request', async () => {
+    const { server } = (await start()).inside;
+    expect([server.headersTimeout, server.requestTimeout]).toEqual([5_000, 10_000]);
+  });
+});

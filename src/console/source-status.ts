@@ -1,20 +1,19 @@
-import type { CanaryState, PauseState, SourceStatus } from '../domain/source-status.ts';
+import type { CanaryState, SourceState, SourceStatus } from '../domain/source-status.ts';
 
-export interface SourceReading {
+export interface SourceReading extends SourceState {
   readonly name: string;
-  /** `undefined`: it is asked. */
-  readonly pause: PauseState | undefined;
   readonly status?: SourceStatus | undefined;
 }
 
 /** Problems of a source or of the image hosts. The service continues despite them. */
-export function sourceProblems({ name, pause, status }: SourceReading): (readonly [name: string, detail: string])[] {
+export function sourceProblems({ name, problems, status }: SourceReading): (readonly [name: string, detail: string])[] {
   const { canary } = status ?? {};
-  const problems = [
-    [name === 'image hosts' ? name : `source ${name}`, pause?.description ?? null],
-    ['YouTube canary', canary === undefined ? null : describeCanary(canary)],
-  ] as const;
-  return problems.flatMap(([problemName, detail]) => (detail === null ? [] : [[problemName, detail] as const]));
+  const prefix = name === 'image hosts' ? '' : 'source ';
+  const failure = canary === undefined ? null : describeCanary(canary);
+  return [
+    ...problems.map((problem) => [`${prefix}${problem.name}`, problem.description] as const),
+    ...(failure === null ? [] : [['YouTube canary', failure] as const]),
+  ];
 }
 
 function describeCanary({ name, gone, failure }: CanaryState): string | null {

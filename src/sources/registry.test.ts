@@ -8,6 +8,8 @@ import { parseConfig } from '../config/settings.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { createHolders } from '../lib/holders.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
+import { createLogger } from '../lib/logger.ts';
+import { createRuntime } from '../lib/runtime.ts';
 import { createPauses } from './pauses.ts';
 import { createSources } from './registry.ts';
 import { type ChannelSource, SOLO_LEASE } from './source.ts';
@@ -30,7 +32,7 @@ async function create(env: Record<string, string>) {
     userAgent: 'Pennant/test',
     wrapHttp: createBudgets(config, { clock, holders: createHolders() }),
     onStateChange: () => undefined,
-    pauseOf: createPauses({ clock, onChange: () => undefined }).of,
+    pauseOf: createPauses(createRuntime({ clock, logger: createLogger({ level: 'silent' }) })).of,
     keptQuota: { read: async () => undefined, write: async () => undefined },
     keptCanary: { read: async () => undefined, write: async () => undefined },
     lease: SOLO_LEASE,

@@ -76,20 +76,6 @@ describe('the canary of a service', () => {
     expect((await service.get(RECORD)).status).toBe(200);
   });
 
-  it('ends a pause, so that a quiet service sees that YouTube accepts its calls again', async () => {
-    const { service, replay } = await start({ YOUTUBE_CANARY: '@BellRockLight' });
-    replay.misbehave('all', respondWithStatus(429));
-    await service.app.runDueWork();
-    expect(replay.calls).toHaveLength(1);
-    const detail = expect.stringMatching(/^YouTube refuses this address since .* \(status 429\)/);
-    expect(await conditions()).toContainEqual(expect.objectContaining({ name: 'source youtube', detail }));
-    expect((await service.get(RECORD)).headers['retry-after']).toBe('60');
-    replay.behave();
-    service.clock.advance(5 * MINUTE_MS);
-    await service.app.runDueWork();
-    expect(await conditions()).toEqual([]);
-  });
-
   it('is off when no channel is set', async () => {
     const { service, replay } = await start({});
     await service.app.runDueWork();

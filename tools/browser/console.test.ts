@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
       await route.fulfill({ response, json: state });
     });
     const row = page.locator('#sources tr', { hasText: 'image hosts' });
-    await expect.poll(() => row.innerText()).toMatch(/image hosts\s+asked\s+1,250\s+16/);
+    await expect.poll(() => row.innerText()).toMatch(/image hosts\s+ready\s+1,250\s+16/);
     await expect
       .poll(() => page.locator('#sources .detail').innerText())
       .toBe('12 upstream_timeout, 3 upstream_unavailable, 1 upstream_invalid');

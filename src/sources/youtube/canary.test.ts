@@ -107,20 +107,20 @@ describe('the canary', () => {
     expect(canary.state().known).not.toContain('banner');
   });
 
-  it.each([
-    ['a block', respondWithStatus(429), 'refuses to respond to this service at the moment. (status 429)'],
-    ['a removed channel', respondWithJson({ error: { status: 'NOT_FOUND' } }, 404), 'no such channel'],
-  ])('reports why it could not be loaded: %s', async (_what, listener, reason) => {
-    const canary = startCanary();
-    await canary.runIfDue();
-    replay.misbehave('all', listener);
-    await pass(canary, HOUR_MS);
-    expect(canary.state().failure).toContain(reason);
-    expect(canary.state().known).toContain('links');
-    replay.behave();
-    await pass(canary, 5 * MINUTE_MS);
-    expect(canary.state().failure).toBeNull();
-  });
+  it.each([['a removed channel', respondWithJson({ error: { status: 'NOT_FOUND' } }, 404), 'no such channel']])(
+    'reports why it could not be loaded: %s',
+    async (_what, listener, reason) => {
+      const canary = startCanary();
+      await canary.runIfDue();
+      replay.misbehave('all', listener);
+      await pass(canary, HOUR_MS);
+      expect(canary.state().failure).toContain(reason);
+      expect(canary.state().known).toContain('links');
+      replay.behave();
+      await pass(canary, 5 * MINUTE_MS);
+      expect(canary.state().failure).toBeNull();
+    },
+  );
 
   it('reports a failed search for the channel, keeps its fields, and searches again in 5 minutes', async () => {
     const canary = startCanary();

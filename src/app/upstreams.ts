@@ -10,7 +10,7 @@ import { createRedisLease } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFailover, type SourceOutcome } from '../sources/failover.ts';
 import { addPauseGauges, createPauses, IMAGE_HOSTS } from '../sources/pauses.ts';
-import { checkReachability } from '../sources/reachability.ts';
+import { createReachability } from '../sources/reachability.ts';
 import { createSources } from '../sources/registry.ts';
 import { type ChannelSource, type KeptText, SOLO_LEASE } from '../sources/source.ts';
 import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
@@ -70,6 +70,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     for (const [name, stats] of Object.entries(source.holders ?? {})) holders.add(name, stats);
   }
   const liveSources = sources.filter(({ isLive }) => isLive);
+  const reachability = createReachability(liveSources, pauses);
   // The metrics of every pause exist from the start.
   for (const source of liveSources) for (const operation of PAUSED_OPERATIONS) pauses.ofCall(source, operation);
 
@@ -119,10 +120,6 @@ export function createUpstreams(options: UpstreamsOptions) {
     return [...readings, { name: IMAGE_HOSTS, ...pauses.stateOf(IMAGE_HOSTS) }];
   }
 
-  async function checkSources(isWanted: (source: ChannelSource) => boolean = () => true): Promise<void> {
-    await Promise.all(liveSources.filter(isWanted).map((source) => checkReachability(source, pauses)));
-  }
-
   addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
 
   return {
@@ -131,12 +128,8 @@ export function createUpstreams(options: UpstreamsOptions) {
     downloader,
     states,
     /** The background work of the sources. */
-    tasks: [
-      ...sources.map((source) => async () => source.runDueWork?.()),
-      () => checkSources(({ name }) => pauses.stateOf(name).state === 'unreachable'),
-    ],
-    /** Tells, before the first request, which sources cannot be reached. Never rejects. */
-    checkReachability: () => checkSources(),
+    tasks: [...sources.map((source) => async () => source.runDueWork?.()), reachability.checkUnreachable],
+    checkReachability: reachability.check,
     async close(): Promise<void> {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();

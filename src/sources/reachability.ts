@@ -3,13 +3,31 @@ import { describeFailure } from '../lib/logger.ts';
 import type { Pauses } from './pauses.ts';
 import type { ChannelSource } from './source.ts';
 
-/** Opens a connection to the origin of a source, and sends nothing. The state of the source has the result. Never rejects. */
-export async function checkReachability({ name, origin }: ChannelSource, pauses: Pauses): Promise<void> {
-  if (origin === undefined) return;
-  try {
-    await tryToConnect(origin);
-    pauses.regainContact(name);
-  } catch (error) {
-    pauses.of(name).loseContact(describeFailure(error));
+/** Opens connections to live sources, and sends nothing. The state of a source has the result. */
+export function createReachability(sources: readonly ChannelSource[], pauses: Pauses) {
+  /** A source whose calls fail although a connection can be opened stays unreachable until a call succeeds. */
+  const disconnected = new Set<string>();
+
+  async function checkSource({ name, origin }: ChannelSource): Promise<void> {
+    if (origin === undefined) return;
+    try {
+      await tryToConnect(origin);
+      if (disconnected.delete(name)) pauses.regainContact(name);
+    } catch (error) {
+      disconnected.add(name);
+      pauses.of(name).loseContact(describeFailure(error));
+    }
   }
+
+  return {
+    /** At the start, so that the state is known before the first request. Never rejects. */
+    async check(): Promise<void> {
+      await Promise.all(sources.map(checkSource));
+    },
+    /** For sources that are unreachable, so that their recovery needs no request. Never rejects. */
+    async checkUnreachable(): Promise<void> {
+      const isUnreachable = ({ name }: ChannelSource) => pauses.stateOf(name).state === 'unreachable';
+      await Promise.all(sources.filter(isUnreachable).map(checkSource));
+    },
+  };
 }

@@ -162,7 +162,7 @@ export async function buildApp(config: Config, options: BuildOptions) {
     encoderStats: encoder.stats,
     /** Starts an encoder process before the first image needs it. */
     warmUp: encoder.warmUp,
-    /** Logs sources that cannot be reached, and starts the background work, which begins a minute later. */
+    /** Checks which sources can be reached, and starts the background work, which begins a minute later. */
     startBackgroundWork() {
       void upstreams.checkReachability();
       backgroundWork.start();

@@ -1,15 +1,13 @@
 import type { Config } from '../config/settings.ts';
 import type { SourceReading } from '../console/source-status.ts';
-import type { PauseState } from '../domain/source-status.ts';
-import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
+import { createDownloader, type Downloader, IMAGE_HOSTS as IMAGE_HOST_NAMES } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
-import type { Pause } from '../lib/http/pause.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { createFailover } from '../sources/failover.ts';
-import { addPauseGauges, createPauses } from '../sources/pauses.ts';
+import { createFailover, type SourceOutcome } from '../sources/failover.ts';
+import { addPauseGauges, createPauses, IMAGE_HOSTS } from '../sources/pauses.ts';
 import { createReachability } from '../sources/reachability.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource, KeptText } from '../sources/source.ts';
@@ -31,22 +29,15 @@ interface UpstreamsOptions {
   readonly downloader?: Downloader | undefined;
 }
 
-/** The sources of channels and images, with the pause of each. */
+/** The sources of channels and images, and their state. */
 export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, stores, version } = options;
   const userAgent = `Pennant/${version}`;
   const { clock, logger, failureLog, metrics, holders } = runtime;
   const withBudget = createBudgets(config, runtime);
   const sourceMetrics = createSourceMetrics(metrics);
-  const pauses = createPauses({ clock, onChange: logPause });
+  const pauses = createPauses(runtime);
   addPauseGauges(metrics, pauses);
-
-  function logPause(source: string, state: PauseState | undefined): void {
-    // The log already says that it cannot be reached, and will say when it can.
-    if (reachability.isReported(source)) return;
-    if (state === undefined) logger.info({ source }, `${source} is asked again`);
-    else logger.warn({ source }, state.description);
-  }
 
   const keep = (name: KeptName): KeptText => ({
     // The store reports its failures.
@@ -58,14 +49,12 @@ export function createUpstreams(options: UpstreamsOptions) {
     createSources(config, {
       clock,
       userAgent,
-      wrapHttp: (upstream, http) =>
-        // Searches and channels of the YouTube Data API have pauses of their own.
-        upstream === 'youtube' ? pauses.of(upstream).guard(withBudget(upstream, http)) : withBudget(upstream, http),
+      wrapHttp: withBudget,
       pauseOf: pauses.of,
       keptQuota: keep('youtube-data-api-quota'),
       onClientVersion(from, to) {
         logger.info({ from, to }, 'YouTube client version changed');
-        pauses.of('youtube').forgetFailures();
+        pauses.forgetFailures('youtube');
         // Earlier failures say nothing about requests with the new version.
         for (const cache of Object.values(stores.caches)) cache.forgetFailures();
       },
@@ -74,25 +63,20 @@ export function createUpstreams(options: UpstreamsOptions) {
   for (const source of sources) {
     for (const [name, stats] of Object.entries(source.holders ?? {})) holders.add(name, stats);
   }
-  function openPause(name: string): Pause {
-    const pause = pauses.of(name);
-    holders.add(`failed requests to ${name}`, pause.stats);
-    return pause;
-  }
+  const reachability = createReachability(sources, pauses);
+  // The metrics of every pause exist from the start.
+  for (const source of sources) for (const operation of PAUSED_OPERATIONS) pauses.ofCall(source, operation);
 
-  for (const { name } of sources) openPause(name);
-  const reachability = createReachability(sources, logger);
   const failover = createFailover({
     sources,
     pauseOf: pauses.ofCall,
     clock,
     onOutcome({ source, operation, outcome, durationMs, wasMade, error }) {
       sourceMetrics.countCall({ source, operation, outcome, durationMs, wasMade });
-      // The line about the pause says why.
-      const isExplained = outcome !== 'internal' && pauses.isPaused(source, operation);
-      if (reachability.note({ source, outcome, error }) || isExplained) {
+      if (outcome !== 'internal' && pauses.isExplained(source, operation)) {
+        // The line about the pause says why.
         failureLog.markExplained();
-      } else if (outcome !== 'found' && outcome !== 'channel_not_found') {
+      } else if (!GOOD_OUTCOMES.has(outcome)) {
         const reason = describeFailure(error);
         const isBug = outcome === 'internal';
         failureLog.report({
@@ -108,11 +92,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     },
   });
 
-  const imageClient = withBudget('image hosts', createImageClient(config, userAgent, clock));
-  const isYoutubeAsked = sources.some(({ name }) => name === 'youtube');
-  // Where YouTube refuses this address, its images are not loaded either.
-  const imageHttp = isYoutubeAsked ? pauses.of('youtube').guard(imageClient, 'refused') : imageClient;
-  const imagePause = openPause('image hosts');
+  const imageHttp = withBudget(IMAGE_HOSTS, createImageClient(config, userAgent, clock));
   const downloads = metrics.createCounter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', [
     'outcome',
   ]);
@@ -122,17 +102,14 @@ export function createUpstreams(options: UpstreamsOptions) {
       http: imageHttp,
       imageOrigin: config.youtubeImageOrigin,
       clock,
-      pause: imagePause,
+      pause: pauses.of(IMAGE_HOSTS),
       onOutcome: (outcome) => downloads.inc({ outcome }),
     });
 
-  /** Each source, the searches of the YouTube Data API, and the image hosts. */
+  /** The state of each source and of the image hosts. */
   function states(): readonly SourceReading[] {
-    const readings = new Map<string, SourceReading>(
-      sources.map(({ name, status }) => [name, { name, pause: undefined, status: status?.() }]),
-    );
-    for (const { name, pause } of pauses.states()) readings.set(name, { ...readings.get(name), name, pause });
-    return [...readings.values()];
+    const readings = sources.map(({ name, status }) => ({ name, ...pauses.stateOf(name), status: status?.() }));
+    return [...readings, { name: IMAGE_HOSTS, ...pauses.stateOf(IMAGE_HOSTS) }];
   }
 
   addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
@@ -143,7 +120,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     downloader,
     states,
     /** The background work of the sources. */
-    tasks: [reachability.checkReported],
+    tasks: [reachability.checkUnreachable],
     checkReachability: reachability.check,
     async close(): Promise<void> {
       await Promise.all(sources.map((source) => source.close()));
@@ -151,6 +128,9 @@ export function createUpstreams(options: UpstreamsOptions) {
     },
   };
 }
+
+const PAUSED_OPERATIONS = ['getChannel', 'resolve', 'search', 'findPublishedAt'] as const;
+const GOOD_OUTCOMES: ReadonlySet<SourceOutcome['outcome']> = new Set(['found', 'channel_not_found', 'inconclusive']);
 
 /** The calls of this time may be made at once after a quiet time. */
 const BURST_SECONDS = 10;
@@ -171,7 +151,7 @@ export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 
 export function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
   const { youtubeImageOrigin: origin, youtubeUserAgent } = config;
   return createHttpClient({
-    allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
+    allowedOrigins: IMAGE_HOST_NAMES.map((host) => `https://${host}`),
     privateOrigins: origin === undefined ? [] : [origin],
     followRedirects: true,
     userAgent: youtubeUserAgent ?? userAgent,

@@ -1,13 +1,12 @@
-import type { PauseState, SourceStatus } from '../domain/source-status.ts';
+import type { SourceState, SourceStatus } from '../domain/source-status.ts';
 
-export interface SourceReading {
+export interface SourceReading extends SourceState {
   readonly name: string;
-  /** `undefined`: it is asked. */
-  readonly pause: PauseState | undefined;
   readonly status?: SourceStatus | undefined;
 }
 
-/** The problem of a source or of the image hosts, if there is one. The service continues despite it. */
-export function sourceProblems({ name, pause }: SourceReading): (readonly [name: string, detail: string])[] {
-  return pause === undefined ? [] : [[name === 'image hosts' ? name : `source ${name}`, pause.description]];
+/** Problems of a source or of the image hosts. The service continues despite them. */
+export function sourceProblems({ name, problems }: SourceReading): (readonly [name: string, detail: string])[] {
+  const prefix = name === 'image hosts' ? '' : 'source ';
+  return problems.map((problem) => [`${prefix}${problem.name}`, problem.description] as const);
 }

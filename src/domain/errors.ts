@@ -49,10 +49,13 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * What an indeterminate failure concerns. `key`: only the requested channel, name, query or image (an unreadable
- * response). `upstream`: every request to that upstream (no connection, 429, 5xx, captcha).
+ * What an indeterminate failure concerns:
+ * - `upstream`: every request to that upstream (no connection, 429, 5xx, captcha)
+ * - `key`: only the requested channel, name, query or image (an unreadable response)
+ * - `answer`: only the requested key, and upstream said so in a response that can be read ("not available in your country").
+ *   The request fails, but the upstream works.
  */
-type FailureScope = 'key' | 'upstream';
+type FailureScope = 'upstream' | 'key' | 'answer';
 
 export type AppErrorOptions = ErrorOptions &
   Partial<Pick<AppError, 'retryAfterMs' | 'validForMs' | 'outcome' | 'scope'>>;
@@ -110,7 +113,12 @@ export function isIndeterminate(error: unknown): error is AppError {
 
 /** True for an indeterminate failure that says nothing about other keys of the same upstream. */
 export function isKeyFailure(error: unknown): error is AppError {
-  return isIndeterminate(error) && error.scope === 'key';
+  return isIndeterminate(error) && error.scope !== 'upstream';
+}
+
+/** True for a key failure that upstream explained in a readable response. */
+export function isAnswer(error: unknown): error is AppError {
+  return isIndeterminate(error) && error.scope === 'answer';
 }
 
 /** The most informative of several indeterminate errors: unavailable before time-out before invalid. */

@@ -125,11 +125,17 @@ describe('an image host', () => {
     expect(await codeOf(download(FIRST))).toBe('upstream_unavailable');
   });
 
-  it('that redirects elsewhere or in a circle is not followed', async () => {
-    upstream.response(redirectTo('https://evil.example/'));
-    expect(await codeOf(download(FIRST))).toBe('upstream_unavailable');
+  it('that redirects in a circle is not followed', async () => {
     upstream.response(redirectTo('/abc=s0'));
     expect(await codeOf(download(FIRST))).toBe('upstream_invalid');
+  });
+
+  it('that redirects elsewhere refuses this address: it is not followed, and paused at once', async () => {
+    upstream.response(redirectTo('https://www.google.com/sorry/index'));
+    for (let call = 0; call < 3; call += 1) {
+      await expect(download(FIRST)).rejects.toMatchObject({ code: 'upstream_unavailable', retryAfterMs: 60_000 });
+    }
+    expect(upstream.requests).toHaveLength(1);
   });
 
   it('that keeps failing is paused, but definite responses that an image is gone are no failures', async () => {

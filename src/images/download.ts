@@ -4,7 +4,7 @@ import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
-import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/client.ts';
+import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/client.ts';
 import { createPause, type Pause } from '../lib/http/pause.ts';
 import { withDeadline } from '../lib/work.ts';
 
@@ -39,7 +39,15 @@ export function createDownloader(options: DownloaderOptions) {
       throw new AppError('upstream_invalid', 'The image’s host is not allowed.');
     }
     const target = `${imageOrigin ?? parsed.origin}${parsed.pathname}${parsed.search}`;
-    return imageOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }), pause);
+    try {
+      return imageOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }), pause);
+    } catch (error) {
+      if (!(error instanceof ForeignRedirectError)) throw error;
+      throw new AppError(error.code, error.message, {
+        cause: error,
+        retryAfterMs: pause.refuse('redirect to another host'),
+      });
+    }
   }
 
   /** Tries the URLs in order, as long as the response to the previous one was definite but not an image. */

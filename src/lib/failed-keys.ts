@@ -12,6 +12,7 @@ export const KEY_FAILURE_MS = 15_000;
 interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
+  readonly scope: AppError['scope'];
   readonly untilMs: number;
   /** In which the work began that failed. */
   readonly epoch: Epoch;
@@ -38,7 +39,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
     if (found === undefined) return undefined;
     const leftMs = found.untilMs - clock.monotonic();
     if (leftMs > 0 && !found.epoch.hasEnded)
-      return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: 'key' });
+      return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: found.scope });
     failures.delete(key);
     return undefined;
   }
@@ -50,15 +51,16 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
    * @returns the failure with a `retryAfterMs`
    */
   function remember(key: string, failure: AppError): AppError {
-    const { code, message, retryAfterMs = KEY_FAILURE_MS, validForMs } = failure;
+    const { code, message, scope, retryAfterMs = KEY_FAILURE_MS, validForMs } = failure;
     failures.set(compactCopy(key), {
       code,
       message,
+      scope,
       untilMs: clock.monotonic() + (validForMs ?? Math.min(retryAfterMs, KEY_FAILURE_MS)),
       epoch: epochOfWork(),
     });
     if (failure.retryAfterMs !== undefined) return failure;
-    return new AppError(code, message, { cause: failure, retryAfterMs, scope: 'key' });
+    return new AppError(code, message, { cause: failure, retryAfterMs, scope });
   }
 
   return {

@@ -1,5 +1,13 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type ErrorCode, errorCodeOf, isIndeterminate, mostTelling, orError } from '../domain/errors.ts';
+import {
+  AppError,
+  type ErrorCode,
+  errorCodeOf,
+  isAnswer,
+  isIndeterminate,
+  mostTelling,
+  orError,
+} from '../domain/errors.ts';
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -15,18 +23,21 @@ import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './so
 export interface SourceOutcome {
   readonly source: string;
   readonly operation: 'resolve' | 'getChannel' | 'search';
-  readonly outcome: 'found' | ErrorCode;
+  /** `inconclusive`: a readable response that tells neither a channel nor that there is none. */
+  readonly outcome: 'found' | 'inconclusive' | ErrorCode;
   readonly durationMs: number;
   /** False if a pause, the call budget or the remembered failure of its key prevented it. */
   readonly wasMade: boolean;
   readonly error?: unknown;
 }
 
+export type PausedOperation = SourceOutcome['operation'] | 'findPublishedAt';
+
 export interface FailoverOptions {
   /** In the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
   /** The pause of a source for an operation; `undefined` for a source that is never paused. */
-  readonly pauseOf?: (source: ChannelSource, operation: SourceOutcome['operation']) => Pause | undefined;
+  readonly pauseOf?: (source: ChannelSource, operation: PausedOperation) => Pause | undefined;
   readonly clock: Clock;
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
@@ -76,7 +87,9 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
       return value;
     } catch (error) {
       // A client that disconnected says nothing about the source.
-      if (errorCodeOf(error) !== 'request_timeout') report(errorCodeOf(error), error);
+      if (errorCodeOf(error) !== 'request_timeout') {
+        report(isAnswer(error) ? 'inconclusive' : errorCodeOf(error), error);
+      }
       throw error;
     }
   }
@@ -168,19 +181,19 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
       });
     },
 
-    /**
-     * The exact second a channel was created, from the first source that has it; `null` if none has it now. No source is
-     * asked while it is paused. Failures do not count: feeds fail for days while everything else works.
-     */
+    /** The exact second a channel was created, from the first source that has it; `null` if none has it now. */
     findPublishedAt(channelId: string, caller: Partial<LoadOptions> = {}): Promise<string | null> {
       return withinRequest(caller, async (signal) => {
         for (const source of sources) {
-          if (pauseOf?.(source, 'getChannel')?.state() !== undefined) continue;
-          const publishedAt = await orError(
-            withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, async (attempt) =>
-              source.findPublishedAt?.(channelId, { signal: attempt }),
-            ),
-          );
+          const { findPublishedAt } = source;
+          if (findPublishedAt === undefined) continue;
+          const pause = pauseOf?.(source, 'findPublishedAt');
+          const attempt = () =>
+            withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) =>
+              findPublishedAt.call(source, channelId, { signal: attemptSignal }),
+            );
+          const key = `findPublishedAt ${channelId}`;
+          const publishedAt = await orError(pause === undefined ? attempt() : pause.run(key, attempt, signal));
           if (typeof publishedAt === 'string') return publishedAt;
         }
         return null;

@@ -17,6 +17,11 @@ export function isMarkup(body: Buffer): boolean {
   return body.subarray(0, 64).toString('utf8').trimStart().startsWith('<');
 }
 
+/** True for HTML only. */
+export function isHtml(body: Buffer): boolean {
+  return /^\s*<(?:!doctype\s+html|html)\b/i.test(body.subarray(0, 64).toString('utf8'));
+}
+
 /** Upstream nests 40 levels at most. */
 const MAX_DEPTH = 100;
 /** A complete channel page has 100,000 objects and lists. */

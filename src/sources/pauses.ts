@@ -1,14 +1,20 @@
-import { PAUSE_REASONS, type PauseState } from '../domain/source-status.ts';
+import { PAUSE_REASONS, type PauseReason, type PauseState, type SourceState } from '../domain/source-status.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Holders } from '../lib/holders.ts';
 import { createPause, type Pause } from '../lib/http/pause.ts';
+import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
-import type { SourceOutcome } from './failover.ts';
+import type { PausedOperation } from './failover.ts';
 import type { ChannelSource } from './source.ts';
 
-/** How sentences name the sources. */
+/** How sentences name a source, or the calls of a source that have a pause of their own. */
 const LABELS = {
   youtube: 'YouTube',
+  'youtube names': 'YouTube’s lookup of names',
+  'youtube searches': 'YouTube’s search',
   'youtube JSON calls': 'YouTube’s JSON interface',
+  'youtube pages': 'YouTube’s website',
+  'youtube feeds': 'YouTube’s feed server',
   'youtube-data-api': 'YouTube Data API',
   'youtube-data-api searches': 'YouTube Data API for searches',
   'image hosts': 'YouTube’s image host',
@@ -16,46 +22,133 @@ const LABELS = {
 
 export type PauseName = keyof typeof LABELS;
 
+/** They are shown like a source. */
+export const IMAGE_HOSTS = 'image hosts';
+
+/** YouTube limits its endpoints apart. Of any other source, searches are. */
+const PARTS: Record<PausedOperation, string | undefined> = {
+  getChannel: undefined,
+  resolve: 'names',
+  search: 'searches',
+  findPublishedAt: 'feeds',
+};
+
+const ADVICE = 'without internet access set SOURCES=catalog';
+
 export interface PausesOptions {
   readonly clock: Clock;
-  /** Called when a pause begins, and with `undefined` when the source is asked again. */
-  readonly onChange: (name: string, state: PauseState | undefined) => void;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly holders: Pick<Holders, 'add'>;
 }
 
-export type Pauses = ReturnType<typeof createPauses>;
+export interface Pauses {
+  of(name: string): Pause;
+  ofCall(source: Pick<ChannelSource, 'name'>, operation: PausedOperation): Pause;
+  /** Whether the state of the source explains why the call failed. */
+  isExplained(source: string, operation: PausedOperation): boolean;
+  /** What readiness, console and log show of a source or of the image hosts. */
+  stateOf(source: string): SourceState;
+  /** A connection to the source could be opened. */
+  regainContact(source: string): void;
+  /** Calls to the source are made in another way: earlier failures say nothing about them. */
+  forgetFailures(source: string): void;
+  /** Every pause, with its state. */
+  states(): readonly { readonly name: string; readonly pause: PauseState | undefined }[];
+}
 
-/** One pause for each source of channels, for the JSON calls to YouTube, for each allowance of the YouTube Data API, and for the image hosts. */
-export function createPauses({ clock, onChange }: PausesOptions) {
+/**
+ * The state of every source. Calls that an upstream limits apart have a pause of their own, which stops only these calls:
+ * records, names, searches, HTML pages, feeds, images, each allowance of the YouTube Data API, and all calls that name a client
+ * version.
+ */
+export function createPauses({ clock, logger, holders }: PausesOptions): Pauses {
   const pauses = new Map<string, Pause>();
+  /** What the log says at the moment: the reason of each problem, by its name. */
+  const logged = new Map<string, PauseReason>();
 
   function pauseOf(name: string): Pause {
     const known = pauses.get(name);
     if (known !== undefined) return known;
     const label = Object.hasOwn(LABELS, name) ? LABELS[name as PauseName] : name;
-    const pause = createPause({ clock, label, onChange: (state) => onChange(name, state) });
+    const onChange = (state: PauseState | undefined) => {
+      // Whatever ended the pause, its source has responded.
+      if (state === undefined) regainContact(sourceOf(name));
+      log();
+    };
+    const pause = createPause({ clock, label, onChange });
     pauses.set(name, pause);
+    holders.add(`failed requests to ${name}`, pause.stats);
     return pause;
   }
 
-  /** Searches of the YouTube Data API have an allowance of their own. */
-  const nameOf = (source: string, operation: SourceOutcome['operation']) =>
-    source === 'youtube-data-api' && operation === 'search' ? `${source} searches` : source;
+  function stateOf(source: string): SourceState {
+    const problems = states().flatMap(({ name, pause }) =>
+      pause === undefined || sourceOf(name) !== source
+        ? []
+        : [{ name, reason: pause.reason, description: pause.description }],
+    );
+    const own = problems.find(({ name }) => name === source);
+    if (own?.reason === 'unreachable') {
+      // No other calls can be made either, so there is one problem.
+      const description = source === IMAGE_HOSTS ? own.description : `${own.description}; ${ADVICE}`;
+      return { state: 'unreachable', problems: [{ ...own, description }] };
+    }
+    const isUnreachable = problems.some(({ reason }) => reason === 'unreachable');
+    return { state: isUnreachable ? 'unreachable' : own === undefined ? 'ready' : 'paused', problems };
+  }
+
+  const pausesOf = (source: string) =>
+    [...pauses].filter(([name]) => sourceOf(name) === source).map(([, pause]) => pause);
+
+  function regainContact(source: string): void {
+    for (const pause of pausesOf(source)) pause.regainContact();
+  }
+
+  /** Logs each problem once when it begins, and once when it ends. */
+  function log(): void {
+    const sources = [...new Set([...pauses.keys()].map(sourceOf))];
+    for (const { name, reason, description } of sources.flatMap((source) => stateOf(source).problems)) {
+      if (logged.get(name) !== reason) logger.warn({ source: name }, description);
+      logged.set(name, reason);
+    }
+    for (const name of logged.keys()) {
+      if (pauses.get(name)?.state() !== undefined) continue;
+      logged.delete(name);
+      logger.info({ source: name }, `${name} is ready again`);
+    }
+  }
+
+  const states = () => [...pauses].map(([name, pause]) => ({ name, pause: pause.state() }));
 
   return {
     of: pauseOf,
-    ofCall: ({ name }: ChannelSource, operation: SourceOutcome['operation']): Pause => pauseOf(nameOf(name, operation)),
-    isPaused: (source: string, operation: SourceOutcome['operation']) =>
-      pauses.get(nameOf(source, operation))?.state() !== undefined,
-    /** Every pause, with its state. */
-    states: () => [...pauses].map(([name, pause]) => ({ name, pause: pause.state() })),
+    ofCall: ({ name }, operation) => pauseOf(nameOf(name, operation)),
+    isExplained: (source, operation) =>
+      stateOf(source).state === 'unreachable' || pauses.get(nameOf(source, operation))?.state() !== undefined,
+    stateOf,
+    regainContact,
+    forgetFailures(source) {
+      for (const pause of pausesOf(source)) pause.forgetFailures();
+    },
+    states,
   };
 }
 
-/** Which sources are paused, why, and until when. */
+function nameOf(source: string, operation: PausedOperation): string {
+  const part = source === 'youtube' || operation === 'search' ? PARTS[operation] : undefined;
+  return part === undefined ? source : `${source} ${part}`;
+}
+
+/** The names of sources have no spaces. */
+function sourceOf(pauseName: string): string {
+  return pauseName === IMAGE_HOSTS ? pauseName : (pauseName.split(' ')[0] ?? pauseName);
+}
+
+/** Which calls are paused, why, and until when. */
 export function addPauseGauges({ addGauge }: Pick<Metrics, 'addGauge'>, { states }: Pick<Pauses, 'states'>): void {
   addGauge({
     name: 'pennant_source_paused',
-    help: '1 while a source is paused, by reason: it refuses this address, its daily quota is spent, or its calls fail.',
+    help: '1 while calls to a source are paused, by reason: it refuses this address, its daily quota is spent, its calls fail, or it cannot be reached.',
     read: () =>
       states().flatMap(({ name: source, pause }) =>
         PAUSE_REASONS.map((reason) => ({ labels: { source, reason }, value: Number(pause?.reason === reason) })),

@@ -13,7 +13,7 @@ export interface SourceDeps {
   readonly userAgent: string;
   /** Returns the client to use instead of an upstream's own, such as one with a budget of calls. */
   readonly wrapHttp: (upstream: string, http: HttpClient) => HttpClient;
-  /** The pause of a source or of one of its allowances. */
+  /** The pause of a source, or of the calls of a source that YouTube limits apart. */
   readonly pauseOf: (name: PauseName) => Pause;
   /** The calls to the YouTube Data API today. */
   readonly keptQuota: KeptText;
@@ -42,7 +42,13 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
     return createYoutubeSource({
       http,
       clock: deps.clock,
-      pause: deps.pauseOf('youtube'),
+      pauses: {
+        records: deps.pauseOf('youtube'),
+        names: deps.pauseOf('youtube names'),
+        searches: deps.pauseOf('youtube searches'),
+        pages: deps.pauseOf('youtube pages'),
+        feeds: deps.pauseOf('youtube feeds'),
+      },
       origin: config.youtubeOrigin,
       clientVersions: createClientVersions({
         http,

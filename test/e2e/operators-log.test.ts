@@ -104,7 +104,7 @@ describe('the log', () => {
   });
 
   describe('about a source that has been unreachable since the start', () => {
-    const UNREACHABLE = expect.stringMatching(/^youtube: cannot be reached \(.*ECONNREFUSED.*SOURCES=catalog/);
+    const UNREACHABLE = expect.stringMatching(/^YouTube cannot be reached since .* \(.*ECONNREFUSED.*SOURCES=catalog$/);
 
     async function startAt(YOUTUBE_ORIGIN: string) {
       const { lines, service } = await startLogged({
@@ -115,6 +115,8 @@ describe('the log', () => {
 
     test('has one line for any number of failed requests', async () => {
       const { service, messages } = await startAt(await findRefusingOrigin());
+      service.app.startBackgroundWork();
+      await expect.poll(messages).toEqual([UNREACHABLE]);
       // More calls than it takes to pause the source.
       const urls = Array.from({ length: 12 }, (_, at) => [`/api/search?q=nobody${at}`, `/@nobody${at}/tv`]).flat();
       const statuses = await Promise.all(urls.map(async (url) => (await service.get(url)).status));
@@ -130,11 +132,18 @@ describe('the log', () => {
       const { service, messages } = await startAt(`http://127.0.0.1:${port}`);
       service.app.startBackgroundWork();
       await expect.poll(messages).toEqual([UNREACHABLE]);
+      const { conditions } = await service.readiness();
+      expect(conditions).toEqual([{ name: 'source youtube', detail: messages()[0], isBlocking: false }]);
+      const [shown] = (await service.state()).sources.filter(({ name }) => name === 'youtube');
+      expect(shown).toMatchObject({ state: 'unreachable', problems: [{ description: messages()[0] }] });
+      expect(await service.metric('pennant_source_paused{source="youtube",reason="unreachable"}')).toBe(1);
+
       const upstream = createServer((_request, response) => response.writeHead(500).end()).listen(port, '127.0.0.1');
       await once(upstream, 'listening');
       onTestFinished(() => void upstream.close());
       await service.app.runDueWork();
-      expect(messages()).toEqual([UNREACHABLE, 'youtube works again']);
+      expect(messages()).toEqual([UNREACHABLE, 'youtube is ready again']);
+      expect((await service.readiness()).conditions).toEqual([]);
       expect((await service.get('/api/search?q=nobody')).status).toBe(503);
       expect(messages().at(-1)).toBe('source failed');
     });

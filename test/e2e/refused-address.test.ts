@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { redirectTo, respondWithHtml, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { redirectTo, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -44,7 +44,7 @@ function askForNew() {
 /** How YouTube refuses an address, and how the condition names that. */
 const REFUSALS = [
   ['429', respondWithStatus(429), 'status 429'],
-  ['403', respondWithStatus(403), 'status 403'],
+  ['a page with status 403', respondWithHtml(403), 'status 403'],
   [
     'a "sorry" page',
     redirectTo('https://www.google.com/sorry/index'),
@@ -80,7 +80,7 @@ describe('an address that YouTube refuses', () => {
     expect(condition?.name).toBe('source youtube');
     expect(condition?.detail).toContain(`YouTube refuses this address since ${since} UTC (${cause}); next call at `);
     const shown = (await service.state()).sources.find(({ name }) => name === 'youtube');
-    expect(shown?.pause?.description).toBe(condition?.detail);
+    expect(shown).toMatchObject({ state: 'paused', problems: [{ description: condition?.detail }] });
     expect(await service.metric('pennant_source_paused{source="youtube",reason="refused"}')).toBe(1);
     expect(warnings()).toEqual([condition?.detail]);
 
@@ -88,30 +88,35 @@ describe('an address that YouTube refuses', () => {
     service.clock.advance(40_000);
     expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
     expect((await service.readiness()).conditions).toEqual([]);
-    expect(lines.at(-1)?.msg).toBe('youtube is asked again');
+    expect(lines.at(-1)?.msg).toBe('youtube is ready again');
   });
 
-  it('has stored responses meanwhile, and no calls for feeds, images and the panel', async () => {
+  it('has stored responses and new images meanwhile, and no calls for records', async () => {
     const { service, replay } = await start();
     await service.get(`/${LIGHTHOUSE}/tv.png`);
     await service.get(`/api/channel/${HARBOUR}`);
     service.clock.advance(HOUR_MS + 1);
-    replay.misbehave('search', respondWithStatus(429));
-    expect((await service.get('/api/search?q=light')).status).toBe(503);
+    replay.misbehave('browse', respondWithStatus(429));
+    expect((await askForNew()).status).toBe(503);
     replay.forgetCalls();
     expect((await service.get(`/${LIGHTHOUSE}/tv.png`)).status).toBe(200);
     const record = await service.get(`/api/channel/${LIGHTHOUSE}`);
     expect([record.status, record.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
-    const image = await service.get(`/${HARBOUR}/avatar.png`);
-    expect([image.status, image.headers['retry-after']]).toEqual([503, '60']);
-    expect(replay.calls).toEqual([]);
+    expect((await service.get(`/${HARBOUR}/avatar.png`)).status).toBe(200);
+    expect([replay.callsTo('browse').length, replay.callsTo('image').length]).toEqual([0, 1]);
   });
 
-  it('is noticed by a refused feed as well', async () => {
+  it('gets 403 without an explanation for two channels in a row', async () => {
     const { service, replay } = await start();
-    replay.misbehave('feed', respondWithStatus(429));
-    await service.get(`/api/channel/${LIGHTHOUSE}`);
-    await expect.poll(async () => (await service.readiness()).conditions).toHaveLength(1);
+    replay.misbehave('all', respondWithJson({ error: { code: 403, status: 'PERMISSION_DENIED' } }, 403));
+    expect((await askForNew()).headers['retry-after']).toBe('15');
+    expect((await service.readiness()).conditions).toEqual([]);
+    expect((await askForNew()).headers['retry-after']).toBe('60');
+    replay.forgetCalls();
+    expect((await askForNew()).headers['retry-after']).toBe('60');
+    expect(replay.calls).toEqual([]);
+    const detail = expect.stringMatching(/^YouTube refuses this address since .* \(status 403\)/);
+    expect((await service.readiness()).conditions).toEqual([expect.objectContaining({ detail })]);
   });
 });
 

@@ -41,12 +41,12 @@ describe('a search whose results cannot be read', () => {
     expect((await search('light')).status).toBe(200);
   });
 
-  it('pauses the source when it happens for many queries, and /readyz says so', async () => {
+  it('pauses searches when it happens for many queries, and /readyz says so', async () => {
     for (let query = 0; query < 30; query += 1) {
       await search(`night${query}`);
       running.service.clock.advance(300);
     }
     const { conditions } = (await running.service.console('/readyz')).json<{ conditions: object[] }>();
-    expect(conditions).toContainEqual(expect.objectContaining({ name: 'source youtube' }));
+    expect(conditions).toContainEqual(expect.objectContaining({ name: 'source youtube searches' }));
   });
 });

@@ -44,6 +44,16 @@ export function ownResponse(parameter: 'browseId' | 'query', value: string): obj
   return JSON.parse(response.text) as object;
 }
 
+/** Pages and About panels of channels with these IDs, which are otherwise the same as the project's own channel. */
+export function channelsLike(channelId: string, ids: readonly string[]): ReplayResponse[] {
+  const page = JSON.stringify(ownResponse('browseId', channelId));
+  const panel = readResponses(OWN_RESPONSES).find(({ text }) => panelChannelId(text) === channelId)?.text ?? '{}';
+  return ids.flatMap((id) => [
+    jsonResponse('browse', { browseId: id }, JSON.parse(page.replaceAll(channelId, id))),
+    jsonResponse('browse', { continuation: id }, JSON.parse(panel.replaceAll(channelId, id))),
+  ]);
+}
+
 /** A JSON response made in a test. */
 export function jsonResponse(path: string, body: Record<string, unknown>, response: unknown): ReplayResponse {
   const url = `https://www.youtube.com/youtubei/v1/${path}`;

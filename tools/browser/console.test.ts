@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
       await route.fulfill({ response, json: state });
     });
     const row = page.locator('#sources tr', { hasText: 'image hosts' });
-    await expect.poll(() => row.innerText()).toMatch(/image hosts\s+asked\s+1,250\s+16/);
+    await expect.poll(() => row.innerText()).toMatch(/image hosts\s+ready\s+1,250\s+16/);
     await expect
       .poll(() => page.locator('#sources .detail').innerText())
       .toBe('12 upstream_timeout, 3 upstream_unavailable, 1 upstream_invalid');
@@ -138,6 +138,25 @@ describe.skipIf(!hasBrowser)('the console', () => {
     expect(await page.locator('#when-redis-fails').innerText()).toBe('When Redis fails');
     await page.getByText('Console', { exact: true }).click();
     await expect.poll(() => page.locator('#status').innerText()).toContain('Degraded');
+  });
+
+  test('shows which sources are ready, paused or unreachable, and which of their calls are paused', async () => {
+    const { page, service } = await visit();
+    const problem = (name: string) => ({ name, reason: 'refused', description: `${name} refuses this address` });
+    const sources = [
+      { name: 'catalog', state: 'ready', problems: [] },
+      { name: 'youtube', state: 'ready', problems: [problem('youtube searches'), problem('youtube feeds')] },
+      { name: 'youtube-data-api', state: 'paused', problems: [problem('youtube-data-api')] },
+      { name: 'image hosts', state: 'unreachable', problems: [problem('image hosts')] },
+    ];
+    await page.route(`${service.consoleOrigin}/state.json`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), sources } });
+    });
+    const states = () => page.locator('#sources tbody td:nth-child(2)').allInnerTexts();
+    await expect.poll(states).toEqual(['ready', 'ready, searches paused, feeds paused', 'paused', 'unreachable']);
+    expect(await page.locator('#sources .dot').count()).toBe(4);
+    expect(await page.locator('#sources .dot.trouble').count()).toBe(3);
   });
 
   test('reports that the service does not respond', async () => {

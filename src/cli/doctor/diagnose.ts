@@ -5,9 +5,9 @@ import type { ChannelRef } from '../../domain/identifier.ts';
 import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
+import { createPause } from '../../lib/http/pause.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/json.ts';
-import { createPauses } from '../../sources/pauses.ts';
 import { SOURCE_FACTORIES } from '../../sources/registry.ts';
 import {
   type ChannelSource,
@@ -175,8 +175,8 @@ function openUpstream(name: SourceName, wantsWholePages: boolean, { config, user
     clock: systemClock,
     userAgent,
     wrapHttp: (_upstream, client) => recordCalls(client, calls, nameCall),
-    // Each call is made: the client does not ask the pause.
-    pauseOf: createPauses({ clock: systemClock, onChange: () => undefined }).of,
+    // Each call is made.
+    pauseOf: () => ({ ...createPause({ clock: systemClock, label: 'YouTube' }), check: () => undefined }),
     keptQuota: { read: async () => undefined, write: async () => undefined },
     onClientVersion: () => undefined,
     onField: () => undefined,

@@ -7,19 +7,28 @@ import { barRow, dot, nothing, table } from './parts.ts';
 const MAX_FIELDS = 8;
 const VERSION_ORIGINS = { 'built-in': 'built in', learned: 'learned from YouTube' };
 /** Outcomes of a call that are no failure. */
-const GOOD_OUTCOMES = new Set(['found', 'channel_not_found', 'image_not_found']);
+const GOOD_OUTCOMES = new Set(['found', 'channel_not_found', 'image_not_found', 'inconclusive']);
 
 export function showSources({ sources, recent }: ConsoleState) {
-  const rows = sources.map(({ name, pause }) => {
+  const rows = sources.map(({ name, state, problems }) => {
     const calls = Object.entries(recent.sources[name] ?? {});
     const failed = calls.filter(([outcome]) => !GOOD_OUTCOMES.has(outcome));
     const total = sum(calls);
-    const state = element('span', {}, dot(pause === undefined), pause === undefined ? 'asked' : 'paused');
+    // "youtube feeds" is a part of "youtube".
+    const parts = problems
+      .filter((problem) => problem.name !== name)
+      .map((problem) => problem.name.slice(name.length + 1));
+    const words = state === 'unreachable' ? state : [state, ...parts.map((part) => `${part} paused`)].join(', ');
     const counts = failed
       .filter(([, count]) => count > 0)
       .map(([outcome, count]) => `${formatEntries(count)} ${outcome}`);
     return {
-      cells: [name, state, formatEntries(total), formatEntries(sum(failed))],
+      cells: [
+        name,
+        element('span', {}, dot(problems.length === 0), words),
+        formatEntries(total),
+        formatEntries(sum(failed)),
+      ],
       // Below its row, because a column of errors would leave no room for the others. The conditions say why it is paused.
       ...(counts.length > 0 && { detail: counts.join(', ') }),
     };

@@ -52,6 +52,11 @@ export class ConnectionError extends AppError {
   override name = 'ConnectionError';
 }
 
+/** A redirect to a host that is not allowed: a consent page, a captcha or a "sorry" page, not a response to the request. */
+export class ForeignRedirectError extends AppError {
+  override name = 'ForeignRedirectError';
+}
+
 export interface HttpClientOptions {
   /** Exact origins, `https://host`. Host names must resolve to public addresses. */
   readonly allowedOrigins: readonly string[];
@@ -115,9 +120,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const target = await sendOnce(request, url, redirects, signal);
       if (!(target instanceof URL)) return target;
-      // Another host means a consent page, a captcha or a "sorry" page, not a response to this request.
       if (!origins.has(target.origin)) {
-        throw new AppError('upstream_unavailable', 'The upstream redirected to a host that is not allowed.');
+        throw new ForeignRedirectError(
+          'upstream_unavailable',
+          'The upstream redirected to a host that is not allowed.',
+        );
       }
       url = target;
     }

@@ -1,18 +1,17 @@
-import { AppError, isIndeterminate, isKeyFailure } from '../../domain/errors.ts';
+import { AppError, type AppErrorOptions, isAnswer, isIndeterminate, isKeyFailure } from '../../domain/errors.ts';
 import type { PauseReason, PauseState } from '../../domain/source-status.ts';
 import type { Clock } from '../clock.ts';
 import { createFailedKeys } from '../failed-keys.ts';
+import type { HolderStats } from '../holders.ts';
 import { describeFailure } from '../logger.ts';
 import { LocalLimitError } from './call-budget.ts';
-import type { HttpClient } from './client.ts';
-
-export type Pause = ReturnType<typeof createPause>;
+import { ConnectionError } from './client.ts';
 
 export interface PauseOptions {
   readonly clock: Clock;
   /** The source as the subject of a sentence. */
   readonly label: string;
-  /** Called when a pause begins, and with `undefined` when the source is asked again. */
+  /** Called when a pause begins or gets another reason, and with `undefined` when it ends. */
   readonly onChange?: (state: PauseState | undefined) => void;
 }
 
@@ -27,11 +26,24 @@ export class PausedError extends LocalLimitError {
   }
 }
 
+/**
+ * The source refused the request without saying why. One such response may concern its key. The second one in a row, for
+ * another key, concerns this address.
+ */
+export class UnexplainedRefusalError extends AppError {
+  override name = 'UnexplainedRefusalError';
+  /** What the source did. */
+  readonly detail: string;
+
+  constructor(message: string, detail: string, options: Pick<AppErrorOptions, 'retryAfterMs'> = {}) {
+    super('upstream_unavailable', message, { ...options, cause: new Error(detail), scope: 'key' });
+    this.detail = detail;
+  }
+}
+
+const FAILING_MS = { first: 10_000, longest: 300_000 };
 /** The first pause of a series, and the longest. Each failed trial doubles it. */
-const LENGTHS_MS = {
-  refused: { first: 60_000, longest: 3_600_000 },
-  failing: { first: 10_000, longest: 300_000 },
-} as const;
+const LENGTHS_MS = { refused: { first: 60_000, longest: 3_600_000 }, failing: FAILING_MS, unreachable: FAILING_MS };
 
 /** The source is paused when its last calls failed for this many different keys. */
 const FAILING_KEYS = 5;
@@ -51,9 +63,11 @@ const WORDS: Record<PauseReason, { readonly operator: string; readonly client: (
     operator: 'fails every call',
     client: (label) => `Calls to ${label} are paused after failures.`,
   },
+  unreachable: {
+    operator: 'cannot be reached',
+    client: (label) => `${label} cannot be reached at the moment.`,
+  },
 };
-
-type Series = keyof typeof LENGTHS_MS;
 
 interface Current {
   readonly reason: PauseReason;
@@ -61,57 +75,113 @@ interface Current {
   readonly detail: string | undefined;
   /** By the wall clock, for people. */
   readonly sinceMs: number;
-  lengthMs: number;
+  readonly lengthMs: number;
   /** Monotonic. */
-  untilMs: number;
+  readonly untilMs: number;
+}
+
+export interface Pause {
+  /**
+   * @param key identifies the request; two calls with the same key would get the same response
+   * @throws PausedError during a pause; the remembered failure of the key; otherwise the error of `work`
+   */
+  run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Throws a `PausedError` while the pause lasts, for calls that no `run` encloses, and the further calls of a refused one. */
+  check(): void;
+  /** True if `check` would throw. */
+  isPaused(): boolean;
+  /**
+   * The source refuses this address. Responses to calls that were under way when the pause began do not prolong it.
+   *
+   * @param detail what it did
+   * @param retryAfterMs the time that it named
+   * @returns what is left of the pause, in milliseconds
+   */
+  refuse(detail: string, retryAfterMs?: number): number;
+  /** Its calls fail, by the judgement of the caller. Failures during the pause do not prolong it. */
+  fail(detail: string): void;
+  /** A call succeeded. */
+  succeed(): void;
+  /** No connection could be opened, before any call. The next call is the trial. Ignored if a call has succeeded before. */
+  loseContact(detail: string): void;
+  /** A connection could be opened. */
+  regainContact(): void;
+  /** The daily quota is spent for this many milliseconds. */
+  spend(ms: number): PausedError;
+  /** For example because calls are made in another way: earlier failures say nothing about them. */
+  forgetFailures(): void;
+  /** `undefined` while the source is ready. */
+  state(): PauseState | undefined;
+  stats(): HolderStats;
 }
 
 /**
- * Says whether a source is asked or paused, until when, and why:
+ * Says whether a source is ready or paused, until when, and why:
  * - `refused`: it refuses this address. At once, for a minute, doubled to an hour.
  * - `quota`: its daily quota is spent. Until the quota is renewed.
  * - `failing`: its last calls, of five different keys, failed, however slowly they came. For 10 s, doubled to 5 minutes.
+ * - `unreachable`: the same, if there was no connection.
  *
  * After a pause one call is the trial. Others wait for its result: a success ends the pause, a failure doubles it.
  * A failure that concerns one key is remembered for 15 s: meanwhile calls for the key get the same failure, so it counts once.
- * "No such channel" is a success. Calls that their caller aborted, local limits and bugs do not count.
+ * A readable response about the key is a success: "no such channel", "not available in your country". Calls that their caller
+ * aborted, local limits and bugs do not count.
  */
-export function createPause({ clock, label, onChange }: PauseOptions) {
+export function createPause({ clock, label, onChange }: PauseOptions): Pause {
   const failedKeys = createFailedKeys({ clock });
   let current: Current | undefined;
   let isTrying = false;
+  let hasSucceeded = false;
   /** The keys that failed since the last success. */
   const failing = new Set<string>();
+  /** The first key that was refused without an explanation since the last success. */
+  let refusedKey: string | undefined;
   // A call that began before the last change says nothing about the time after it.
   let changes = 0;
 
-  function begin(reason: PauseReason, lengthMs: number, detail?: string): void {
+  function begin(reason: PauseReason, lengthMs: number, detail?: string): Current {
     const isNew = current?.reason !== reason;
     const sinceMs = isNew || current === undefined ? clock.now() : current.sinceMs;
-    current = { reason, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
+    const begun = { reason, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
+    current = begun;
     changes += 1;
     failing.clear();
-    if (isNew) onChange?.(describe(current));
+    if (isNew) onChange?.(describe(begun));
+    return begun;
   }
 
   function end(): void {
     failing.clear();
+    refusedKey = undefined;
     if (current === undefined) return;
     changes += 1;
     current = undefined;
     onChange?.(undefined);
   }
 
-  function beginSeries(series: Series, detail: string, minMs = 0): void {
-    const { first, longest } = LENGTHS_MS[series];
-    const nextMs = current?.reason === series ? 2 * current.lengthMs : first;
-    begin(series, Math.min(longest, Math.max(nextMs, minMs)), detail);
+  function succeed(): void {
+    hasSucceeded = true;
+    end();
   }
 
-  /** A failed trial continues the pause, for the reason that it has. */
-  function failTrial(detail: string): void {
-    if (current === undefined || current.reason === 'quota') return;
-    beginSeries(current.reason, detail);
+  function beginSeries(reason: keyof typeof LENGTHS_MS, detail: string, minMs = 0): void {
+    const { first, longest } = LENGTHS_MS[reason];
+    const isSameSeries =
+      current !== undefined && current.reason !== 'quota' && LENGTHS_MS[current.reason] === LENGTHS_MS[reason];
+    const nextMs = isSameSeries ? 2 * (current?.lengthMs ?? 0) : first;
+    begin(reason, Math.min(longest, Math.max(first, nextMs, minMs)), detail);
+  }
+
+  /** A time-out of a source that could not be reached says nothing new. */
+  function reasonOf(error: AppError): 'failing' | 'unreachable' {
+    const isStillUnreachable = current?.reason === 'unreachable' && error.code === 'upstream_timeout';
+    return error instanceof ConnectionError || isStillUnreachable ? 'unreachable' : 'failing';
+  }
+
+  function refuse(detail: string, retryAfterMs?: number): number {
+    const isKnown = current?.reason === 'refused' && msLeft() > 0;
+    if (!isKnown) beginSeries('refused', detail, retryAfterMs);
+    return msLeft();
   }
 
   function msLeft(): number {
@@ -145,18 +215,26 @@ export function createPause({ clock, label, onChange }: PauseOptions) {
     return true;
   }
 
-  function countFailure(key: string, error: AppError): void {
+  /** Counts a failed call. A failed trial continues a refusal. A trial that failed for its own key leaves the next call to be the trial. */
+  function countFailure(key: string, error: AppError, isTrial: boolean): void {
     failing.add(key);
-    if (failing.size < FAILING_KEYS) return;
-    if (current === undefined) beginSeries('failing', describeFailure(error));
-    else failTrial(describeFailure(error));
+    const isEnough = failing.size >= FAILING_KEYS || (isTrial && !isKeyFailure(error));
+    if (!isEnough || current?.reason === 'quota') return;
+    beginSeries(current?.reason === 'refused' ? 'refused' : reasonOf(error), describeFailure(error));
   }
 
-  function settle(key: string, error: unknown, isTrial: boolean): void {
-    if (!isIndeterminate(error)) end();
-    else if (isTrial && !isKeyFailure(error)) failTrial(describeFailure(error));
-    // A trial that failed for its own key leaves the next call to be the trial, until five keys have failed.
-    else countFailure(key, error);
+  /** @returns the error for the caller */
+  function settle(key: string, error: AppError, isTrial: boolean): AppError {
+    if (error instanceof UnexplainedRefusalError) {
+      refusedKey ??= key;
+      if (refusedKey !== key) {
+        const retryAfterMs = refuse(error.detail);
+        return new UnexplainedRefusalError(error.message, error.detail, { retryAfterMs });
+      }
+    }
+    if (!isIndeterminate(error) || isAnswer(error)) succeed();
+    else countFailure(key, error, isTrial);
+    return error;
   }
 
   /** Throws while the pause lasts. Trials, and calls that belong to them, come after it. */
@@ -165,85 +243,49 @@ export function createPause({ clock, label, onChange }: PauseOptions) {
     if (paused !== undefined && msLeft() > 0) throw pausedError(paused);
   }
 
+  async function run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const known = failedKeys.find(key);
+    if (known !== undefined) throw known;
+    const isTrial = admit();
+    const begunAt = changes;
+    try {
+      const value = await work();
+      if (begunAt === changes) succeed();
+      return value;
+    } catch (error) {
+      if (!(error instanceof AppError) || error instanceof LocalLimitError || signal.aborted) throw error;
+      const failure = begunAt === changes ? settle(key, error, isTrial) : error;
+      throw isKeyFailure(failure) ? failedKeys.remember(key, failure) : failure;
+    } finally {
+      if (isTrial) isTrying = false;
+    }
+  }
+
   return {
-    /**
-     * @param key identifies the request; two calls with the same key would get the same response
-     * @throws PausedError during a pause; the remembered failure of the key; otherwise the error of `work`
-     */
-    async run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-      const known = failedKeys.find(key);
-      if (known !== undefined) throw known;
-      const isTrial = admit();
-      const begunAt = changes;
-      try {
-        const value = await work();
-        if (begunAt === changes) end();
-        return value;
-      } catch (error) {
-        const isCounted = error instanceof AppError && !(error instanceof LocalLimitError) && !signal.aborted;
-        if (isCounted && begunAt === changes) settle(key, error, isTrial);
-        throw isCounted && isKeyFailure(error) ? failedKeys.remember(key, error) : error;
-      } finally {
-        if (isTrial) isTrying = false;
-      }
-    },
-
-    /**
-     * The source refuses this address. Responses to calls that were under way when the pause began do not prolong it.
-     *
-     * @param detail what it did
-     * @param retryAfterMs the time that it named
-     * @returns what is left of the pause, in milliseconds
-     */
-    refuse(detail: string, retryAfterMs?: number): number {
-      const isKnown = current?.reason === 'refused' && msLeft() > 0;
-      if (!isKnown) beginSeries('refused', detail, retryAfterMs);
-      return msLeft();
-    },
-
-    /** Its calls fail, by the judgement of the caller. Failures during the pause do not prolong it. */
-    fail(detail: string): void {
+    run,
+    check,
+    refuse,
+    succeed,
+    isPaused: () => findCurrent() !== undefined && msLeft() > 0,
+    fail(detail) {
       if (msLeft() === 0) beginSeries('failing', detail);
     },
-
-    /** A call succeeded. */
-    succeed: end,
-
-    /** True if no call may be made now. */
-    isPaused: () => findCurrent() !== undefined && msLeft() > 0,
-
-    /** The daily quota is spent for this many milliseconds. */
-    spend(ms: number): PausedError {
-      begin('quota', ms);
-      return pausedError(current as Current);
+    loseContact(detail) {
+      if (current === undefined && !hasSucceeded) begin('unreachable', 0, detail);
     },
-
-    check,
-
-    /** The client, which makes no call during a pause: calls that no `run` encloses, and the further calls of a refused one. */
-    guard(http: HttpClient, reason?: PauseReason): HttpClient {
-      return {
-        async request(request) {
-          if (reason === undefined || current?.reason === reason) check();
-          return http.request(request);
-        },
-        close: () => http.close(),
-      };
+    regainContact() {
+      if (current?.reason === 'unreachable') end();
     },
-
-    /** For example because calls are made in another way: earlier failures say nothing about them. */
-    forgetFailures(): void {
+    spend: (ms) => pausedError(begin('quota', ms)),
+    forgetFailures() {
       failing.clear();
       failedKeys.forget();
       if (current?.reason === 'failing') end();
     },
-
-    /** `undefined` while the source is asked. */
-    state(): PauseState | undefined {
+    state() {
       const paused = findCurrent();
       return paused === undefined ? undefined : describe(paused);
     },
-
     stats: failedKeys.stats,
   };
 }

@@ -108,8 +108,16 @@ describe('a refusal', () => {
   ])('with %i %s %s has its own error', async (status, reason, message, expected) => {
     upstream.response(respondWithDataApiError(status, reason, message));
     const error = await failureOf(source.getChannel(ID, { signal }));
-    const scope = expected === MESSAGES.channel_refused ? 'key' : 'upstream';
-    expect(error).toMatchObject({ code: 'upstream_unavailable', message: expected, scope });
+    expect(error).toMatchObject({ code: 'upstream_unavailable', message: expected });
+    // What it says about the channel does not concern others. Without an explanation the next refusal tells.
+    const scopes = {
+      channelClosed: 'answer',
+      channelForbidden: 'answer',
+      channelNotFound: 'answer',
+      channelSuspended: 'answer',
+      forbidden: 'key',
+    };
+    expect(error.scope).toBe(scopes[reason as keyof typeof scopes] ?? 'upstream');
   });
 });
 

@@ -3,6 +3,7 @@ import type { ChannelRef } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
+import { UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import { isMarkup } from '../json.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
@@ -57,10 +58,11 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     if (status !== 200 || reply === null) {
       const refusal = findRefusal(status, reply?.error);
       if (refusal === 'quota_exceeded') throw await quota.exhaust(allowance);
-      const isOfAddress = status === 429 || status === 403 || (status >= 300 && status < 400);
-      if (isOfAddress && (refusal === 'rate_limited' || refusal === 'refused')) {
+      const isRedirect = status >= 300 && status < 400;
+      if (refusal === 'rate_limited' || (refusal === 'refused' && isRedirect)) {
         throw refused(response, allowance, refusal, `status ${status}`);
       }
+      if (refusal === 'refused' && status === 403) throw new UnexplainedRefusalError(MESSAGES.refused, 'status 403');
       throw failureOf(status, reply?.error, refusal, method);
     }
     const { list } = reply;
@@ -170,18 +172,21 @@ function failureOf(
 ) {
   const cause = `status ${status}, ${error === undefined ? 'no JSON object' : `reasons [${error.reasons}]`}`;
   if (refusal !== undefined) {
-    const scope = refusal === 'channel_refused' ? 'key' : 'upstream';
+    const scope = refusal === 'channel_refused' ? 'answer' : 'upstream';
     return new AppError('upstream_unavailable', MESSAGES[refusal], { cause: new Error(cause), scope });
   }
   // Since 2026-01 unknown IDs get 400, like calls with other mistakes, so a 400 says nothing about the channel.
   const isNotFound = status === 404 && error?.reasons.some((reason) => NO_SUCH_CHANNEL.has(reason));
-  return isNotFound && method === 'channels' ? noSuchChannel() : invalidResponse(cause);
+  if (isNotFound && method === 'channels') return noSuchChannel();
+  const isAnswer = (status === 400 || status === 404) && error !== undefined && error.reasons.length > 0;
+  return invalidResponse(cause, isAnswer ? 'answer' : 'key');
 }
 
 function noSuchChannel(): AppError {
   return new AppError('channel_not_found', 'There is no such channel.');
 }
 
-function invalidResponse(cause: string): AppError {
-  return new AppError('upstream_invalid', 'The YouTube Data API sent an unusable reply.', { cause: new Error(cause) });
+function invalidResponse(cause: string, scope: 'key' | 'answer' = 'key'): AppError {
+  const options = { cause: new Error(cause), scope };
+  return new AppError('upstream_invalid', 'The YouTube Data API sent an unusable reply.', options);
 }

@@ -127,7 +127,7 @@ describe('a handle that YouTube’s resolver loses', () => {
   });
 
   it('is not "no such channel", so that the next source is asked', async () => {
-    await expect(resolveLost(false)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'key' });
+    await expect(resolveLost(false)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'answer' });
     expect(replay.callsTo('search')).toEqual([]);
   });
 
@@ -143,7 +143,7 @@ describe('a handle that YouTube’s resolver loses', () => {
 
   it('is never another channel', async () => {
     replay.misbehave('search', respondWithHits(channelRenderer('UCreplayOther00000000001', '@vilebrequin2')));
-    await expect(resolveLost(true)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'key' });
+    await expect(resolveLost(true)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'answer' });
   });
 
   it('does not exist if it is unknown without a hop', async () => {
@@ -210,16 +210,36 @@ describe('calls that YouTube refuses, from an address that it accepts', () => {
 });
 
 describe('no such channel', () => {
+  const NOT_FOUND = respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404);
+
   it('does not follow from a 404 with another reason', async () => {
     replay.misbehave('all', respondWithJson({ error: { code: 404, status: 'UNIMPLEMENTED' } }, 404));
     await expect(load(GAME)).rejects.toMatchObject({ code: 'upstream_invalid' });
     await expect(resolveHandle('BellRockLight')).rejects.toMatchObject({ code: 'upstream_invalid' });
   });
 
-  it('follows from 404 NOT_FOUND', async () => {
-    replay.misbehave('browse', respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
+  it('follows from 404 NOT_FOUND that the whole page confirms', async () => {
+    replay.misbehave('browse', NOT_FOUND);
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
-    expect(replay.callsTo('browse'), 'with the mask, and not again without it').toHaveLength(1);
+    expect(replay.callsTo('browse').map(({ path }) => path.includes('$fields'))).toEqual([true, false]);
+  });
+
+  it('does not follow from a 404 for a part of the page, or for the whole page once', async () => {
+    replay.misbehave('browse', NOT_FOUND, 1);
+    expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
+    replay.misbehave('browse', respondWithJson({}), 1);
+    replay.misbehave('browse', NOT_FOUND, 1);
+    expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
+  });
+
+  it.each([
+    ['fails', respondWithStatus(500), 'upstream_unavailable'],
+    ['is refused', respondWithRefusal('INVALID_ARGUMENT'), 'upstream_invalid'],
+    ['refuses this address', respondWithStatus(429), 'upstream_unavailable'],
+  ])('does not follow from a 404 if the whole page %s', async (_what, listener, code) => {
+    replay.misbehave('browse', NOT_FOUND, 1);
+    replay.misbehave('browse', listener);
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code });
   });
 
   it('does not follow from a refusal of the field mask', async () => {

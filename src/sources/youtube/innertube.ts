@@ -2,8 +2,8 @@ import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
-import type { Pause } from '../../lib/http/pause.ts';
-import { isMarkup } from '../json.ts';
+import { type Pause, UnexplainedRefusalError } from '../../lib/http/pause.ts';
+import { isHtml, isMarkup } from '../json.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { type ClientVersions, PAGE_HEADERS, type WebClient } from './client-version.ts';
 import type { PageReading } from './readings.ts';
@@ -29,8 +29,18 @@ export interface InnertubeOptions {
   readonly reader: BodyReader<typeof readers>;
   readonly origin: string;
   readonly clientVersions: ClientVersions;
-  /** Begins when YouTube refuses this address, whatever call it refused. */
-  readonly pause: Pause;
+  readonly pauses: YoutubePauses;
+}
+
+/** The calls that YouTube limits apart (seen 2021 to 2026-07). Each pause stops calls of its kind only. */
+export interface YoutubePauses {
+  /** Pages and About panels. */
+  readonly records: Pause;
+  readonly names: Pause;
+  readonly searches: Pause;
+  /** HTML pages of channels. */
+  readonly pages: Pause;
+  readonly feeds: Pause;
 }
 
 /** Readers of JSON responses. */
@@ -45,6 +55,8 @@ export type ApiResponse<Value> =
 interface CallOptions {
   readonly mask?: string;
   readonly client?: WebClient | undefined;
+  /** Default: that of records. */
+  readonly pause?: Pause;
 }
 
 interface BrowseOptions extends Pick<CallOptions, 'client'> {
@@ -55,7 +67,7 @@ interface BrowseOptions extends Pick<CallOptions, 'client'> {
 /** The calls of YouTube's own web client, without a key, a session or an account. */
 export type Innertube = ReturnType<typeof createInnertube>;
 
-export function createInnertube({ http, reader, origin, clientVersions, pause }: InnertubeOptions) {
+export function createInnertube({ http, reader, origin, clientVersions, pauses }: InnertubeOptions) {
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -64,22 +76,20 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
   };
   const limits = { timeoutMs: TIME_LIMITS_MS.upstreamCall, maxBytes: MAX_BYTES };
 
-  function blocked({ headers }: HttpResponse, what: string): AppError {
-    const retryAfterMs = pause.refuse(what, readRetryAfterMs(headers));
-    return new AppError('upstream_unavailable', 'The video site refuses to respond to this service at the moment.', {
+  const refused = ({ headers }: HttpResponse, what: string, pause: Pause) =>
+    new AppError('upstream_unavailable', REFUSED, {
       cause: new Error(what),
-      retryAfterMs,
+      retryAfterMs: pause.refuse(what, readRetryAfterMs(headers)),
     });
-  }
 
-  /** @throws AppError `upstream_unavailable` if the response shows that upstream refuses this address or fails. */
-  function throwIfUnavailable(response: HttpResponse): void {
-    const { status } = response;
-    if (status === 429 || status === 403) throw blocked(response, `status ${status}`);
-    if (status >= 300 && status < 400) throw blocked(response, `redirect to ${response.headers.location ?? 'nowhere'}`);
+  /** @throws AppError `upstream_unavailable` if the response shows that upstream refuses this address or this key, or fails. */
+  function throwIfUnavailable(response: HttpResponse, pause: Pause): void {
+    const { status, headers, body } = response;
+    const what = status >= 300 && status < 400 ? `redirect to ${headers.location ?? 'nowhere'}` : `status ${status}`;
+    if (status === 403 && !isMarkup(body)) throw new UnexplainedRefusalError(REFUSED, what);
+    if (status === 429 || status === 403 || (status >= 300 && status < 400)) throw refused(response, what, pause);
     if (status >= 500) {
-      const cause = new Error(`status ${status}`);
-      throw new AppError('upstream_unavailable', 'The video site failed to respond.', { cause });
+      throw new AppError('upstream_unavailable', 'The video site failed to respond.', { cause: new Error(what) });
     }
   }
 
@@ -87,8 +97,9 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
    * Sends a call, and reads its response with the named reader.
    *
    * @param key names the channel or query
-   * @throws AppError `upstream_unavailable` if upstream blocked the request (429, 403, a redirect, or HTML with any status:
-   * consent, "sorry" and captcha pages) or failed (5xx); `upstream_invalid` for everything else that is not a JSON object.
+   * @throws AppError `upstream_unavailable` if upstream refused the request (429, 403, a redirect, or HTML with any status:
+   * consent, "sorry" and captcha pages) or failed (5xx); `upstream_invalid` for everything else that is not a JSON object;
+   * PausedError
    */
   async function call<Name extends ResponseName>(
     name: Name,
@@ -96,10 +107,11 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
     endpoint: string,
     parameters: object,
     signal: AbortSignal,
-    { mask = '', client: only }: CallOptions = {},
+    { mask = '', client: only, pause = pauses.records }: CallOptions = {},
   ): Promise<ApiResponse<ValueOf<Name>>> {
-    const send = (client: WebClient) =>
-      http.request({
+    const send = async (client: WebClient) => {
+      pause.check();
+      return http.request({
         method: 'POST',
         url: `${origin}/youtubei/v1/${endpoint}?${mask}prettyPrint=false`,
         headers: { ...headers, ...client.headers },
@@ -107,10 +119,11 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
         signal,
         ...limits,
       });
+    };
     const response = await (only === undefined ? clientVersions.send(key, send) : send(only));
-    throwIfUnavailable(response);
+    throwIfUnavailable(response, pause);
     const { status, body } = response;
-    if (isMarkup(body)) throw blocked(response, `HTML with status ${status}`);
+    if (isMarkup(body)) throw refused(response, `HTML with status ${status}`, pause);
     if (status >= 200 && status < 300) {
       return { kind: 'value', value: requireObject(await reader.read(name, body, signal)) as ValueOf<Name> };
     }
@@ -119,20 +132,23 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
 
   /** @throws AppError like the other calls */
   async function getAboutPage(page: string, signal: AbortSignal, redirects = 0): Promise<PageReading> {
+    pauses.pages.check();
     const url = `${origin}/${page}/about`;
     const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
     const { location = '' } = response.headers;
     const target = findChannelPage(location);
     if (target !== undefined && redirects < MAX_REDIRECTS) return getAboutPage(target, signal, redirects + 1);
-    if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response);
+    if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response, pauses.pages);
     // A page of status 404 may say that there is no such channel.
     const hasData = response.status === 200 || response.status === 404;
     const found = hasData ? await reader.read('aboutPage', response.body, signal) : null;
-    if (found !== null) return found;
     // Every page of the site has it; consent and captcha pages do not.
-    if (response.status === 200 && isMarkup(response.body) && !response.body.includes('ytcfg')) {
-      throw blocked(response, 'HTML of another site with status 200');
+    const isOfOtherSite = found === null && isMarkup(response.body) && !response.body.includes('ytcfg');
+    if (response.status === 200 && isOfOtherSite) {
+      throw refused(response, 'HTML of another site with status 200', pauses.pages);
     }
+    pauses.pages.succeed();
+    if (found !== null) return found;
     throw invalid('The video site sent a page without a channel.', new Error(`status ${response.status}`));
   }
 
@@ -148,20 +164,26 @@ export function createInnertube({ http, reader, origin, clientVersions, pause }:
     browseAboutPanel: (channelId: string, token: string, signal: AbortSignal) =>
       call('panel', channelId, 'browse', { continuation: token }, signal),
     /** @param url a page of www.youtube.com */
-    resolveUrl: (url: string, signal: AbortSignal) => call('endpoint', url, 'navigation/resolve_url', { url }, signal),
+    resolveUrl: (url: string, signal: AbortSignal) =>
+      call('endpoint', url, 'navigation/resolve_url', { url }, signal, { pause: pauses.names }),
     /** @param continuation leads to a later page */
     search(query: string, continuation: string | undefined, signal: AbortSignal) {
       const parameters = continuation === undefined ? { query, params: CHANNELS_ONLY } : { continuation };
-      return call('searchPage', query, 'search', parameters, signal);
+      return call('searchPage', query, 'search', parameters, signal, { pause: pauses.searches });
     },
     /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
     getAboutPage: (channelId: string, signal: AbortSignal) => getAboutPage(`channel/${channelId}`, signal),
+    /** @returns `undefined` if there is no feed @throws AppError like the other calls */
     async getFeed(channelId: string, signal: AbortSignal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
       const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
-      throwIfUnavailable(response);
+      throwIfUnavailable(response, pauses.feeds);
       // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
-      return response.status === 200 ? reader.read('feed', response.body, signal) : undefined;
+      if (response.status !== 200) return undefined;
+      if (isHtml(response.body)) throw refused(response, 'HTML with status 200', pauses.feeds);
+      const feed = await reader.read('feed', response.body, signal);
+      if (feed === undefined) throw invalid('The video site sent a feed that cannot be read.');
+      return feed;
     },
   };
 }
@@ -173,6 +195,7 @@ function findChannelPage(location: string): string | undefined {
   if (channelId !== undefined) return `channel/${channelId}`;
   return handle === undefined ? undefined : `@${encodeURIComponent(handle.slice(1))}`;
 }
+const REFUSED = 'The video site refuses to respond to this service at the moment.';
 
 /** Counts, dates and country names can only be read in US English, so `hl` and `gl` are fixed. */
 function requestContext(clientVersion: string) {
@@ -203,15 +226,20 @@ export function isNotFound(response: ApiResponse<unknown>): boolean {
 /** @throws AppError `channel_not_found` if the refusal says so, `upstream_invalid` for every other refusal */
 export function requireFound<Value>(response: ApiResponse<Value>, call: string, problem: string): Value {
   if (response.kind === 'value') return response.value;
+  const { status, reason } = response;
   if (isNotFound(response)) throw channelNotFound(`${call}: NOT_FOUND`);
-  if (response.status === 401) {
-    throw new AppError('upstream_unavailable', problem, { cause: new Error(response.reason) });
-  }
-  throw invalid(problem, new Error(response.reason));
+  if (status === 401) throw new AppError('upstream_unavailable', problem, { cause: new Error(reason) });
+  throw status === 404 ? inconclusive(problem, reason) : invalid(problem, new Error(reason));
 }
 
+/** The response cannot be read. */
 export function invalid(message: string, cause?: unknown): AppError {
   return new AppError('upstream_invalid', message, { cause });
+}
+
+/** The response can be read, but tells neither a channel nor that there is none. */
+export function inconclusive(message: string, cause: string): AppError {
+  return new AppError('upstream_invalid', message, { cause: new Error(cause), scope: 'answer' });
 }
 
 export function channelNotFound(cause: string): AppError {

@@ -222,16 +222,16 @@ describe('a lost panel', () => {
 });
 
 describe('the feed', () => {
-  it('gives nothing for a 404, for HTML, or for another channel', async () => {
+  it('gives nothing for a 404', async () => {
     expect(await source.findPublishedAt(GAME, { signal })).toBeNull();
-    replay.misbehave('feed', respondWithHtml());
-    expect(await source.findPublishedAt(LIGHTHOUSE, { signal })).toBeNull();
   });
 
-  it('is indeterminate when upstream fails', async () => {
-    replay.misbehave('feed', respondWithStatus(500));
-    await expect(source.findPublishedAt(LIGHTHOUSE, { signal })).rejects.toMatchObject({
-      code: 'upstream_unavailable',
-    });
+  it.each([
+    ['it fails', respondWithStatus(500), 'upstream_unavailable'],
+    ['it is HTML', respondWithHtml(), 'upstream_unavailable'],
+    ['it cannot be read', respondWithStatus(200, {}, '<feed><published>'), 'upstream_invalid'],
+  ])('is indeterminate if %s', async (_what, listener, code) => {
+    replay.misbehave('feed', listener);
+    await expect(source.findPublishedAt(LIGHTHOUSE, { signal })).rejects.toMatchObject({ code });
   });
 });

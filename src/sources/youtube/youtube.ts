@@ -4,7 +4,7 @@ import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/client.ts';
-import { createPause, type Pause } from '../../lib/http/pause.ts';
+import { createPause } from '../../lib/http/pause.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
@@ -16,10 +16,12 @@ import {
   channelNotFound,
   createInnertube,
   type Innertube,
+  inconclusive,
   invalid,
   isNotFound,
   requireFound,
   YOUTUBE_WEB,
+  type YoutubePauses,
 } from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
@@ -32,8 +34,8 @@ export interface YoutubeSourceOptions {
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
   readonly clientVersions: ClientVersions;
-  /** Default: one of its own. */
-  readonly pause?: Pause | undefined;
+  /** Default: its own. */
+  readonly pauses?: YoutubePauses | undefined;
   /** Searches for handles that YouTube's resolver loses. Default false: the next source is asked. */
   readonly searchesForLostHandles?: boolean | undefined;
   /** Requests whole channel pages instead of the needed parts. */
@@ -45,6 +47,11 @@ export interface YoutubeSourceOptions {
 
 const MAX_REDIRECTS = 3;
 
+function createYoutubePauses(clock: Clock): YoutubePauses {
+  const create = () => createPause({ clock, label: 'YouTube' });
+  return { records: create(), names: create(), searches: create(), pages: create(), feeds: create() };
+}
+
 /**
  * YouTube without a key, through the calls of its web client. `docs/youtube.md` describes them.
  *
@@ -53,9 +60,9 @@ const MAX_REDIRECTS = 3;
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersions, wantsWholePages = false, clock, onField } = options;
-  const { pause = createPause({ clock, label: 'YouTube' }), searchesForLostHandles = false } = options;
+  const { pauses = createYoutubePauses(clock), searchesForLostHandles = false } = options;
   const reader = createBodyReader(responseReaders, siblingModule(import.meta.url, 'response-readers'));
-  const innertube = createInnertube({ http, origin, clientVersions, reader, pause });
+  const innertube = createInnertube({ http, origin, clientVersions, reader, pauses });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();
@@ -69,7 +76,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
         assertShowsChannel(page);
         return await readRecord(channelId, page, signal, panel);
       }
-      if (redirects === MAX_REDIRECTS) throw invalid('The video site redirects this channel too often.');
+      if (redirects === MAX_REDIRECTS) throw inconclusive('The video site redirects this channel too often.', target);
       panelAbort.abort();
       return await loadChannel(target, signal, redirects + 1);
     } finally {
@@ -80,7 +87,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   /** The channel of a redirect to a handle. */
   async function followUrl(page: PageReading, signal: AbortSignal): Promise<string | undefined> {
     if (page.redirectUrl === undefined || showsChannel(page)) return undefined;
-    return resolvePage(innertube, requireNextUrl(page.redirectUrl), signal, 1);
+    return resolvePage(innertube, requireNextUrl(page.redirectUrl, page.redirectUrl), signal, 1);
   }
 
   async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
@@ -98,12 +105,17 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   }
 
   async function browse(channelId: string, signal: AbortSignal) {
+    let isNotFoundBefore = false;
     if (!wantsWholePages) {
       const response = await innertube.browseChannel(channelId, { isWhole: false, signal });
-      if (response.kind === 'value' ? response.value.hasKnownPart : isNotFound(response)) return response;
-      if (clientVersions.isPaused()) return response;
+      if (response.kind === 'value' && response.value.hasKnownPart) return response;
+      isNotFoundBefore = isNotFound(response);
+      if (!isNotFoundBefore && clientVersions.isPaused()) return response;
     }
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
+    const page = await innertube.browseChannel(channelId, { isWhole: true, signal });
+    // A 404 may be transient: unknown channels have an alert (2026-07). The whole page must confirm it.
+    if (!isNotFound(page) || isNotFoundBefore) return page;
     return innertube.browseChannel(channelId, { isWhole: true, signal });
   }
 
@@ -160,7 +172,7 @@ function assertShowsChannel(page: PageReading): void {
   const { alert } = page;
   if (alert === undefined) throw invalid('The video site sent a response without a channel.');
   if (GONE.test(alert)) throw channelNotFound(alert);
-  const options = { cause: new Error(alert), scope: 'key' } as const;
+  const options = { cause: new Error(alert), scope: 'answer' } as const;
   throw new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
 }
 
@@ -183,17 +195,18 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
       if (isChannelId(browseId)) return browseId;
       throw channelNotFound(`${url} is the page ${browseId}`);
     }
-    url = requireNextUrl(target);
+    url = requireNextUrl(target, url);
     const channelId = parseChannelId(url);
     if (channelId !== undefined) return channelId;
   }
-  throw invalid('The video site redirects this name too often.');
+  throw inconclusive('The video site redirects this name too often.', url);
 }
 
 /** YouTube's resolver leads from this name to one that it does not know. */
 class LostNameError extends AppError {
   constructor(url: string) {
-    super('upstream_invalid', 'The video site could not tell which channel has this name.', { cause: new Error(url) });
+    const options = { cause: new Error(url), scope: 'answer' } as const;
+    super('upstream_invalid', 'The video site could not tell which channel has this name.', options);
   }
 }
 
@@ -213,10 +226,10 @@ function pageUrl({ kind, value }: ChannelRef): string {
 
 const NOT_UNDERSTOOD = 'The video site did not understand the request for this name.';
 
-function requireNextUrl(target: string | undefined): string {
+function requireNextUrl(target: string | undefined, from: string): string {
   if (target === undefined) throw invalid('The video site sent a response without a channel or a URL.');
   const url = findYoutubeUrl(target);
-  if (url === undefined) throw invalid('The video site redirects this name to another site.');
+  if (url === undefined) throw inconclusive('The video site redirects this name to another site.', from);
   return `${YOUTUBE_WEB}${url.pathname}${url.search}`;
 }
 

@@ -1,0 +1,124 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
+import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const HARBOUR = 'UCreplayHarbour000000002';
+const FIVE = [0, 1, 2, 3, 4];
+
+const ALERT = {
+  alertRenderer: { type: 'ERROR', text: { simpleText: 'This channel is not available in your country.' } },
+};
+const notInYourCountry = respondWithJson({ alerts: [ALERT] });
+const jsonError = (code: number, status: string) => respondWithJson({ error: { code, status } }, code);
+
+let running: YoutubeService;
+let messages: string[];
+afterEach(() => running.close());
+
+async function start(...options: Parameters<typeof startYoutubeService>): Promise<YoutubeService> {
+  messages = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      messages.push(JSON.parse(String(chunk)).msg);
+      done();
+    },
+  });
+  const [replayOptions, appOptions] = options;
+  running = await startYoutubeService(replayOptions, { ...appOptions, logger: pino({ level: 'info' }, destination) });
+  return running;
+}
+
+async function expectReady(url = `/api/channel/${HARBOUR}`): Promise<void> {
+  expect((await running.service.readiness()).conditions).toEqual([]);
+  expect((await running.service.get(url)).status).toBe(200);
+}
+
+describe('five channels that are not available in this country', () => {
+  it('are errors of their own, in one request too, and no failure of YouTube', async () => {
+    const { service, replay } = await start();
+    replay.misbehave('browse', notInYourCountry, FIVE.length);
+    const batch = await service.get(`/api/channels?ids=${FIVE.map(numberedChannelId)}`);
+    const { results } = batch.json<{ results: readonly { error: { code: string } }[] }>();
+    expect(results.map(({ error }) => error.code)).toEqual(FIVE.map(() => 'upstream_unavailable'));
+    await expectReady();
+  });
+
+  it('are counted as inconclusive, and the log does not say that YouTube failed', async () => {
+    const { service, replay } = await start();
+    replay.misbehave('browse', notInYourCountry, FIVE.length);
+    for (const number of FIVE) await service.get(`/api/channel/${numberedChannelId(number)}`);
+    const series = 'pennant_source_calls_total{source="youtube",operation="getChannel",outcome="inconclusive"}';
+    expect(await service.metric(series)).toBe(FIVE.length);
+    expect(messages).not.toContain('source failed');
+  });
+});
+
+/** What YouTube's resolver says of a page address. */
+const NAMES = {
+  'lead to another site': () => respondWithJson({ endpoint: { urlEndpoint: { url: 'https://example.com/' } } }),
+  'lead to each other': () => respondWithJson({ endpoint: { urlEndpoint: { url: '/@circle' } } }),
+  'lead to a name that it does not know': (url: string) =>
+    url.endsWith('/vilebrequin')
+      ? jsonError(404, 'NOT_FOUND')
+      : respondWithJson({ endpoint: { urlEndpoint: { url: '/vilebrequin' } } }),
+  'get a 404 for another reason': () => jsonError(404, 'UNIMPLEMENTED'),
+};
+
+it.each(Object.entries(NAMES))('five names that %s are no failure of YouTube', async (_what, listenerFor) => {
+  const { service, replay } = await start();
+  replay.misbehave('resolve', (request, response) => {
+    const url = String(replay.callsTo('resolve').at(-1)?.body?.url);
+    listenerFor(url)(request, response);
+  });
+  for (const number of FIVE) {
+    expect((await service.get(`/api/channel/name${number}?type=handle`)).status).toBe(502);
+  }
+  replay.behave();
+  await expectReady('/api/channel/BellRockLight?type=handle');
+});
+
+it('one channel that gets a JSON 403 does not pause the others', async () => {
+  const { service, replay } = await start();
+  replay.misbehave('browse', jsonError(403, 'PERMISSION_DENIED'), 1);
+  expect((await service.get(`/api/channel/${LIGHTHOUSE}`)).headers['retry-after']).toBe('15');
+  await expectReady();
+});
+
+describe('the YouTube Data API', () => {
+  const dataApi = respondAsDataApi([{ id: LIGHTHOUSE, snippet: { title: 'Bell Rock Light' } }]);
+  const env = { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: KEY };
+
+  it.each([
+    ['400 badRequest', respondWithDataApiError(400, 'badRequest'), 5],
+    ['403 channelClosed', respondWithDataApiError(403, 'channelClosed'), 5],
+    ['404 for another reason', respondWithDataApiError(404, 'other'), 5],
+    ['403 without an explanation, once', respondWithDataApiError(403, 'forbidden'), 1],
+  ])('does not fail with %s', async (_what, listener, times) => {
+    const { service, replay } = await start({ dataApi }, { env });
+    replay.misbehave('data-api', listener, times);
+    for (let number = 0; number < times; number += 1) {
+      expect((await service.get(`/api/channel/${numberedChannelId(number)}`)).status).toBeGreaterThan(500);
+    }
+    await expectReady(`/api/channel/${LIGHTHOUSE}`);
+  });
+
+  it.each([
+    ['five 400 that cannot be read', respondWithStatus(400), 5, 'fails every call'],
+    ['two 403 without an explanation', respondWithDataApiError(403, 'forbidden'), 2, 'refuses this address'],
+    ['429', respondWithDataApiError(429, 'rateLimitExceeded'), 1, 'refuses this address'],
+  ])('is paused after %s', async (_what, listener, times, words) => {
+    const { service, replay } = await start({ dataApi }, { env });
+    replay.misbehave('data-api', listener);
+    for (let number = 0; number < times; number += 1) {
+      expect((await service.readiness()).conditions).toEqual([]);
+      await service.get(`/api/channel/${numberedChannelId(number)}`);
+    }
+    const [condition] = (await service.readiness()).conditions;
+    expect(condition?.detail).toContain(`YouTube Data API ${words}`);
+  });
+});

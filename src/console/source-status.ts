@@ -5,8 +5,8 @@ export interface SourceReading extends SourceState {
   readonly status?: SourceStatus | undefined;
 }
 
-/** Problems of a source or of the image hosts. The service continues despite them. */
+/** The problems of a source or of the image hosts. The service continues despite them. */
 export function sourceProblems({ name, problems }: SourceReading): (readonly [name: string, detail: string])[] {
   const prefix = name === 'image hosts' ? '' : 'source ';
-  return problems.map((problem) => [`${prefix}${problem.name}`, problem.description] as const);
+  return problems.map((problem) => [`${prefix}${problem.name}`, problem.description]);
 }

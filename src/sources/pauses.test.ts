@@ -51,7 +51,7 @@ describe('calls that an upstream limits apart', () => {
   });
 
   it('leave the source ready when they are paused', () => {
-    pauses.ofCall(YOUTUBE, 'search')?.refuse('status 429');
+    pauses.ofCall(YOUTUBE, 'search').refuse('status 429');
     expect(pauses.stateOf('youtube').state).toBe('ready');
     expect(problemsOf('youtube')).toEqual(['youtube searches']);
     expect(pauses.isExplained('youtube', 'search')).toBe(true);

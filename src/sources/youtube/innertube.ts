@@ -188,6 +188,8 @@ export function createInnertube({ http, reader, origin, clientVersions, pauses }
   };
 }
 
+const REFUSED = 'The video site refuses to respond to this service at the moment.';
+
 /** The path of a redirect's channel page. */
 function findChannelPage(location: string): string | undefined {
   const channelId = parseChannelId(location);
@@ -195,7 +197,6 @@ function findChannelPage(location: string): string | undefined {
   if (channelId !== undefined) return `channel/${channelId}`;
   return handle === undefined ? undefined : `@${encodeURIComponent(handle.slice(1))}`;
 }
-const REFUSED = 'The video site refuses to respond to this service at the moment.';
 
 /** Counts, dates and country names can only be read in US English, so `hl` and `gl` are fixed. */
 function requestContext(clientVersion: string) {

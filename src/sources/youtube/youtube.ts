@@ -87,7 +87,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   /** The channel of a redirect to a handle. */
   async function followUrl(page: PageReading, signal: AbortSignal): Promise<string | undefined> {
     if (page.redirectUrl === undefined || showsChannel(page)) return undefined;
-    return resolvePage(innertube, requireNextUrl(page.redirectUrl, page.redirectUrl), signal, 1);
+    return resolvePage(innertube, requireNextUrl(page.redirectUrl), signal, 1);
   }
 
   async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
@@ -195,7 +195,7 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
       if (isChannelId(browseId)) return browseId;
       throw channelNotFound(`${url} is the page ${browseId}`);
     }
-    url = requireNextUrl(target, url);
+    url = requireNextUrl(target);
     const channelId = parseChannelId(url);
     if (channelId !== undefined) return channelId;
   }
@@ -226,10 +226,10 @@ function pageUrl({ kind, value }: ChannelRef): string {
 
 const NOT_UNDERSTOOD = 'The video site did not understand the request for this name.';
 
-function requireNextUrl(target: string | undefined, from: string): string {
+function requireNextUrl(target: string | undefined): string {
   if (target === undefined) throw invalid('The video site sent a response without a channel or a URL.');
   const url = findYoutubeUrl(target);
-  if (url === undefined) throw inconclusive('The video site redirects this name to another site.', from);
+  if (url === undefined) throw inconclusive('The video site redirects this name to another site.', target);
   return `${YOUTUBE_WEB}${url.pathname}${url.search}`;
 }
 

@@ -42,8 +42,10 @@ interface BuildOptions extends AppOverrides {
   readonly settings?: ReturnType<typeof shownSettings>;
 }
 
-/** How long accepted requests may take at a stop. */
-export const FINISH_MS = 8_000;
+/** How long a stop may take. Docker kills a process ten seconds after its stop signal, and the log's last lines may take a while. */
+export const STOP_MS = 9_000;
+/** Of these, accepted requests have this long. */
+const FINISH_MS = 8_000;
 
 /** Builds the whole service from the settings. */
 export async function buildApp(config: Config, options: BuildOptions) {

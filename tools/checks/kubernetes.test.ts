@@ -8,7 +8,7 @@ import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { FINISH_MS } from '../../src/app/build.ts';
+import { STOP_MS } from '../../src/app/build.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 import { ROOT } from '../../test/helpers/documents.ts';
 import { createHttpSender } from '../../test/helpers/http-request.ts';
@@ -99,7 +99,7 @@ describe('the pod', () => {
     const config = parseConfig(ENVIRONMENT);
     expect(CONTAINER.ports?.map(({ containerPort }) => containerPort)).toEqual([config.port, config.consolePort]);
     expect(dockerfile).toContain(`EXPOSE ${config.port}`);
-    expect(POD.terminationGracePeriodSeconds).toBeGreaterThan(FINISH_MS / 1_000);
+    expect(POD.terminationGracePeriodSeconds).toBeGreaterThan(STOP_MS / 1_000);
   });
 
   test('has only the rights that the service needs', () => {

@@ -106,7 +106,8 @@ async function stopHanging(context: FaultContext, redis: RedisServer): Promise<O
   const service = await context.start({ directory, program, env: { ...env, REDIS_URL: redis.url } });
   await service.client.send({ url: `/${CHANNELS[0]}/tv.png` });
   const [reader, half] = await Promise.all([openConnection(service.port), openConnection(service.port)]);
-  reader.pause().write(`GET /${CHANNELS[0]}/tv.png HTTP/1.1\r\nHost: a\r\n\r\n`);
+  // More than the kernel's buffers hold.
+  reader.pause().write(`GET /${CHANNELS[0]}/tv.png HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(100));
   half.write('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ');
   await hangDisk(service);
   const encoders = await encodersOf(service);

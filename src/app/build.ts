@@ -48,8 +48,10 @@ interface BuildOptions extends AppOverrides {
   readonly settings?: ReturnType<typeof shownSettings>;
 }
 
-/** How long accepted requests may take at a stop. */
-export const FINISH_MS = 8_000;
+/** How long a stop may take. Docker kills a process ten seconds after its stop signal, and the log's last lines may take a while. */
+export const STOP_MS = 9_000;
+/** Of these, accepted requests have this long. */
+const FINISH_MS = 8_000;
 
 /** A new catalog takes a moment. On a disk that hangs, the service starts without it. */
 const CATALOG_OPEN_MS = 5_000;

@@ -13,7 +13,7 @@ import type { HttpResponse, RequestContext } from './request/context.ts';
  */
 export const SLICE_BYTES = 512;
 
-/** Of one client, in a turn of the event loop. */
+/** Of all clients, in a turn of the event loop. Node accepts one connection in each turn, so that turns must be short. */
 const SLICES_PER_TURN = 16;
 
 /** A body is ignored up to this size. */
@@ -116,23 +116,36 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     socket.once('close', () => clearTimeout(linger));
   }
 
-  /** Connections with a slice to read, by client. */
+  /** Connections with a slice to read, by client. The client whose turn is next comes first. */
   const waiting = new Map<string, (() => void)[]>();
+  let isTurnPlanned = false;
 
-  /** Every client has its turn in each turn of the event loop, whatever the number of its connections is. */
+  /** Clients take turns, whatever the number of their connections is. */
   function takeTurns(): void {
-    for (const [key, reads] of waiting) {
-      for (const read of reads.splice(0, SLICES_PER_TURN)) read();
-      if (reads.length === 0) waiting.delete(key);
+    isTurnPlanned = false;
+    for (let slices = 0; slices < SLICES_PER_TURN; slices += 1) {
+      const [first] = waiting;
+      if (first === undefined) return;
+      const [key, reads] = first;
+      waiting.delete(key);
+      const read = reads.shift();
+      if (reads.length > 0) waiting.set(key, reads);
+      read?.();
     }
-    if (waiting.size > 0) setImmediate(takeTurns);
+    planTurn();
+  }
+
+  function planTurn(): void {
+    if (isTurnPlanned || waiting.size === 0) return;
+    isTurnPlanned = true;
+    setImmediate(takeTurns);
   }
 
   function waitForTurn(key: string, read: () => void): void {
-    if (waiting.size === 0) setImmediate(takeTurns);
     const reads = waiting.get(key);
     if (reads === undefined) waiting.set(key, [read]);
     else reads.push(read);
+    planTurn();
   }
 
   /** Gives the parser a slice whenever it has nothing to do. `read` passes what it returns to Node's listener for data. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createStub, ID, numberedChannelId, numberedSource, record } from '../helpers/fake-source.ts';
-import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 

@@ -8,8 +8,10 @@ import { openConnections } from './raw-connections.ts';
 import type { Outcome } from './report.ts';
 import { countDescriptors } from './service-checks.ts';
 
-/** The attacker's address. The bystander's has no limit. */
-const ATTACKER = '127.0.0.3';
+/** An attacker's address. The bystander's has no limit. */
+const attackerOf = (number: number) => `127.0.0.${3 + number}`;
+/** As many as one client may have. */
+const CONNECTIONS_EACH = 128;
 const ADMITTED = 10;
 const KIBIBYTE = 1024;
 const MEBIBYTE = 1024 * KIBIBYTE;
@@ -37,7 +39,7 @@ interface ConnectionFlood {
   readonly isEndless?: boolean;
 }
 
-/** One client against all others, over many connections: what it sends after a refusal must cost next to nothing. */
+/** A few clients against all others, over many connections: what they send after a refusal must cost next to nothing. */
 export const connections: Subject = {
   name: 'connections',
   async run(context) {
@@ -88,7 +90,12 @@ async function floodOnce(context: FaultContext, flood: ConnectionFlood): Promise
   const probe = startProbe(service);
   const cpu = await cpuSeconds(service.pid);
 
-  const sockets = await openConnections(service.port, flood.connections, ATTACKER);
+  const sockets: Socket[] = [];
+  const attackers = Math.ceil(flood.connections / CONNECTIONS_EACH);
+  for (let number = 0; number < attackers; number += 1) {
+    const count = Math.min(CONNECTIONS_EACH, flood.connections - sockets.length);
+    sockets.push(...(await openConnections(service.port, count, attackerOf(number))));
+  }
   for (const socket of sockets) sendTo(socket, flood);
   let mostBytes = 0;
   const areClosed = await comesTrue(async () => {
@@ -107,7 +114,7 @@ async function floodOnce(context: FaultContext, flood: ConnectionFlood): Promise
 
   const faults = others.faults.map((fault) => `another client: ${fault}`);
   if (!areClosed) faults.push('the connections were not closed');
-  if (refused > flood.connections + ADMITTED) faults.push(`${refused} requests were looked at`);
+  if (refused > flood.connections + attackers * ADMITTED) faults.push(`${refused} requests were looked at`);
   if (flood.isEndless && sent > MAX_SENT_BYTES) faults.push(`${sent} bytes of a body were accepted`);
   const latency = boundLatency(others, OTHERS);
   const growth = mostBytes - bytes;

@@ -6,7 +6,7 @@ import type { ProbeOptions, ProbeResult } from './probe.ts';
 
 if (parentPort === null) throw new Error('This file runs as a worker thread.');
 const parent = parentPort;
-const { port, urls, pauseMs } = workerData as ProbeOptions;
+const { port, urls, pauseMs, headers = {} } = workerData as ProbeOptions;
 const client = createHttpSender(port);
 const latenciesMs: number[] = [];
 const latenessMs: number[] = [];
@@ -20,7 +20,7 @@ for (let count = 0; !isStopped; count += 1) {
   const url = urls[count % urls.length] ?? '/';
   const startedAtMs = performance.now();
   try {
-    const { status, bytes } = await client.send({ url, signal: AbortSignal.timeout(15_000) });
+    const { status, bytes } = await client.send({ url, headers, signal: AbortSignal.timeout(15_000) });
     if (status !== 200 || bytes.length === 0) faults.push(`${url} returned ${status} with ${bytes.length} bytes`);
   } catch (error) {
     faults.push(`${url} was not responded to: ${(error as Error).message}`);

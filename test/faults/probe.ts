@@ -8,6 +8,7 @@ export interface ProbeOptions {
   /** Requested in turn. */
   readonly urls: readonly string[];
   readonly pauseMs: number;
+  readonly headers?: Record<string, string>;
 }
 
 export interface ProbeResult {
@@ -27,7 +28,15 @@ export interface Probe {
 
 /** Sends requests like an ordinary client until it is stopped. @param port of either listener */
 export function startProbe({ port }: Pick<ServiceProcess, 'port'>, urls: readonly string[] = HOT_URLS): Probe {
-  const workerData: ProbeOptions = { port, urls, pauseMs: 10 };
+  return probe({ port, urls, pauseMs: 10 });
+}
+
+/** The same, with a new connection for each request. */
+export function startConnectingProbe({ port }: Pick<ServiceProcess, 'port'>): Probe {
+  return probe({ port, urls: HOT_URLS, pauseMs: 10, headers: { connection: 'close' } });
+}
+
+function probe(workerData: ProbeOptions): Probe {
   const worker = new Worker(new URL('./probe-worker.ts', import.meta.url), { workerData });
   return {
     async stop() {

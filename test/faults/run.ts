@@ -11,9 +11,11 @@ import type { Subject } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { floods } from './floods.ts';
+import { hostileUpstream } from './hostile-upstream.ts';
 import { images } from './images.ts';
 import { memory } from './memory.ts';
 import { oneKey } from './one-key.ts';
+import { places } from './places.ts';
 import { purges } from './purges.ts';
 import { runSubjects } from './runner.ts';
 import { slowReaders } from './slow-readers.ts';
@@ -29,8 +31,10 @@ const SUBJECTS: readonly Subject[] = [
   crash,
   disk,
   floods,
+  hostileUpstream,
   memory,
   oneKey,
+  places,
   purges,
   slowReaders,
   stops,

@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hangDisk, onHangingDisk } from '../helpers/hanging-disk.ts';
 import { childrenOf, launchService, type ServiceProcess } from '../helpers/process.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { comesTrue, encodersOf, type FaultContext, findOrphans, type Subject } from './context.ts';
 import { CHANNELS } from './mixed-load.ts';
-import { openConnections } from './raw-connections.ts';
+import { openConnection, openConnections } from './raw-connections.ts';
 import { loadAverage, type Outcome } from './report.ts';
 import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
 import { stopUnderLoad } from './stop-under-load.ts';
@@ -29,6 +31,7 @@ export const stops: Subject = {
     await Promise.all([
       context.measure('stops', 'SIGTERM with more work than can be finished', () => stopWithTooMuchWork(context)),
       context.measure('stops', 'SIGTERM while 100 connections hang', () => stopWithHostileConnections(context)),
+      stopWhileAllHang(context),
     ]);
     await context.measure('stops', 'a second signal', () => stopTwice(context));
     const times = context.isLong ? 40 : 5;
@@ -83,6 +86,36 @@ async function stopWithHostileConnections(context: FaultContext): Promise<Outcom
   const stop = await signalAndWait(service, 'SIGTERM', MAX_STOP_MS);
   for (const socket of sockets) socket.destroy();
   return stop;
+}
+
+const HANGING = 'SIGTERM while the disk, Redis, an encoder and a reader hang';
+
+async function stopWhileAllHang(context: FaultContext): Promise<void> {
+  if (!findRedisServer()) return context.report.skip('stops', HANGING, 'redis-server is not installed');
+  const redis = await startRedisServer();
+  try {
+    await context.measure('stops', HANGING, () => stopHanging(context, redis));
+  } finally {
+    await redis.remove();
+  }
+}
+
+async function stopHanging(context: FaultContext, redis: RedisServer): Promise<Outcome> {
+  const directory = await context.newDirectory();
+  const { program, env } = onHangingDisk(directory);
+  const service = await context.start({ directory, program, env: { ...env, REDIS_URL: redis.url } });
+  await service.client.send({ url: `/${CHANNELS[0]}/tv.png` });
+  const [reader, half] = await Promise.all([openConnection(service.port), openConnection(service.port)]);
+  // More than the kernel's buffers hold.
+  reader.pause().write(`GET /${CHANNELS[0]}/tv.png HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(100));
+  half.write('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ');
+  await hangDisk(service);
+  const encoders = await encodersOf(service);
+  for (const pid of encoders) process.kill(pid, 'SIGSTOP');
+  redis.freeze();
+  const stop = await signalAndWait(service, 'SIGTERM', MAX_STOP_MS);
+  for (const socket of [reader, half]) socket.destroy();
+  return { ...stop, faults: [...stop.faults, ...(await findOrphans(encoders))] };
 }
 
 async function stopTwice(context: FaultContext): Promise<Outcome> {

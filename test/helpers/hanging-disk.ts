@@ -1,19 +1,17 @@
-/**
- * For `node --import`: from SIGUSR2 on, the disk hangs. A thread of Node's pool and a worker thread wait for it, writes never end,
- * and a line says so. The pipe `HANGING_PIPE` has no writer.
- */
-import { open } from 'node:fs';
-import promises from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
-import { Worker } from 'node:worker_threads';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { PROGRAM, type StartedProcess } from './process.ts';
 
-const pipe = process.env.HANGING_PIPE ?? '';
-const OPEN = "require('node:fs').openSync(require('node:worker_threads').workerData)";
+/** How a service is started whose disk will hang. @param directory its working directory */
+export function onHangingDisk(directory: string) {
+  const pipe = join(directory, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const hook = new URL('./hang-disk.ts', import.meta.url).href;
+  return { program: [process.execPath, '--import', hook, PROGRAM], env: { HANGING_PIPE: pipe } };
+}
 
-process.on('SIGUSR2', () => {
-  const never = () => new Promise<never>(() => undefined);
-  Object.assign(promises, { open: never, writeFile: never, rename: never });
-  syncBuiltinESMExports();
-  open(pipe, () => undefined);
-  new Worker(OPEN, { eval: true, workerData: pipe, execArgv: [] }).once('online', () => console.log('the disk hangs'));
-});
+/** From now on the disk hangs. */
+export async function hangDisk({ child, printed }: Pick<StartedProcess, 'child' | 'printed'>): Promise<void> {
+  child.kill('SIGUSR2');
+  await printed(/the disk hangs/);
+}

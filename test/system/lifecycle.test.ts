@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
-import { childrenOf, isRunning, PROGRAM, runCommand, type ServiceProcess, startService } from '../helpers/process.ts';
+import { hangDisk, onHangingDisk } from '../helpers/hanging-disk.ts';
+import { childrenOf, isRunning, runCommand, type ServiceProcess, startService } from '../helpers/process.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
@@ -13,17 +12,6 @@ const SAMPLE = 'UCPennantSample00000001A';
 
 async function start(directory: string, prefix: readonly string[] = [], env = {}): Promise<ServiceProcess> {
   const service = await startService({ directory, prefix, env: { ENCODERS: '1', ...env } });
-  onTestFinished(() => void service.child.kill('SIGKILL'));
-  return service;
-}
-
-/** A service whose disk hangs from SIGUSR2 on. */
-async function startOnHangingDisk(directory: string): Promise<ServiceProcess> {
-  const pipe = join(directory, 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  const hook = new URL('../helpers/hanging-disk.ts', import.meta.url).href;
-  const program = [process.execPath, '--import', hook, PROGRAM];
-  const service = await startService({ directory, program, env: { ENCODERS: '1', HANGING_PIPE: pipe } });
   onTestFinished(() => void service.child.kill('SIGKILL'));
   return service;
 }
@@ -88,12 +76,12 @@ test('ends at once on a second signal, even with a request under way', async () 
   await cut;
 });
 
-test('ends although threads wait for a hanging disk', async () => {
+test('ends although the disk hangs', async () => {
   const directory = await createTemporaryDirectory();
-  const service = await startOnHangingDisk(directory);
+  const service = await startService({ directory, ...onHangingDisk(directory) });
+  onTestFinished(() => void service.child.kill('SIGKILL'));
   await fetch(`${service.base}/${SAMPLE}`);
-  service.child.kill('SIGUSR2');
-  await service.printed(/the disk hangs/);
+  await hangDisk(service);
   service.child.kill('SIGTERM');
   expect(await service.ended).toBe(0);
 });

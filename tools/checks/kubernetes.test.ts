@@ -9,7 +9,7 @@ import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { FINISH_MS } from '../../src/app/build.ts';
+import { STOP_MS } from '../../src/app/build.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 import { ROOT } from '../../test/helpers/documents.ts';
 import { createHttpSender } from '../../test/helpers/http-request.ts';
@@ -119,7 +119,7 @@ describe('the pod', () => {
     expect(dockerfile).toContain(`EXPOSE ${config.port}`);
     const [program, seconds] = CONTAINER.lifecycle?.preStop?.exec?.command ?? [];
     expect(program).toBe('sleep');
-    expect(POD.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + FINISH_MS / 1_000);
+    expect(POD.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + STOP_MS / 1_000);
   });
 
   test('reaches DNS and HTTPS outside of private networks, and nothing else', () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { type App, buildApp } from '../../app/build.ts';
+import { type App, buildApp, STOP_MS } from '../../app/build.ts';
 import type { Environment } from '../../config/environment.ts';
 import { shownSettings } from '../../config/report.ts';
 import type { Config } from '../../config/settings.ts';
@@ -123,8 +123,6 @@ async function bind(listener: Listener, { setting, host, port }: ListenerSetting
   }
 }
 
-/** Of the ten seconds until Docker kills a process. The log may take half a second more. */
-const STOP_MS = 9_000;
 /**
  * A terminal also sends Ctrl-C to npm, which passes it on, so it arrives twice: within milliseconds, or within half a second on
  * a busy machine.

@@ -147,10 +147,10 @@ function moveToEnd(group: Group, entry: Entry): void {
 /** For the service's own files, the private listener, encoders and outgoing connections. */
 const RESERVED_FILES = 256;
 
-/** Connections may take this share of the memory: half of it is for the encoders, and most of the other half for the caches. */
-const MEMORY_SHARE = 1 / 8;
-/** What a client makes one connection hold: 64 KiB that are read and not parsed, or less and a header section of 24 KiB. */
-const CONNECTION_BYTES = 64 * 1024;
+/** Half of the memory is for the encoders. */
+const MEMORY_SHARE = 1 / 4;
+/** The most that a client makes one connection hold (measured): 64 KiB that are read, a header section and the connection's objects. */
+const CONNECTION_BYTES = 128 * 1024;
 
 /** How many connections clients may have open, so that files and memory are left for everything else. */
 export function maxConnectionsFor({

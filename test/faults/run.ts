@@ -12,7 +12,9 @@ import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { floods } from './floods.ts';
 import { images } from './images.ts';
+import { largeBanners } from './large-banners.ts';
 import { memory } from './memory.ts';
+import { networks } from './networks.ts';
 import { oneKey } from './one-key.ts';
 import { runSubjects } from './runner.ts';
 import { slowReaders } from './slow-readers.ts';
@@ -28,7 +30,9 @@ const SUBJECTS: readonly Subject[] = [
   crash,
   disk,
   floods,
+  largeBanners,
   memory,
+  networks,
   oneKey,
   slowReaders,
   stops,

@@ -13,7 +13,9 @@ import { disk } from './disk.ts';
 import { floods } from './floods.ts';
 import { hostileUpstream } from './hostile-upstream.ts';
 import { images } from './images.ts';
+import { largeBanners } from './large-banners.ts';
 import { memory } from './memory.ts';
+import { networks } from './networks.ts';
 import { oneKey } from './one-key.ts';
 import { places } from './places.ts';
 import { purges } from './purges.ts';
@@ -32,7 +34,9 @@ const SUBJECTS: readonly Subject[] = [
   disk,
   floods,
   hostileUpstream,
+  largeBanners,
   memory,
+  networks,
   oneKey,
   places,
   purges,

@@ -7,11 +7,11 @@ import { importChannels } from '../../src/sources/catalog/import.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { withWriter } from '../../src/sources/catalog/writer.ts';
 import type { SentResponse } from '../helpers/http-request.ts';
-import { comesTrue, type FaultContext, type FaultService, metricsOf, metricValue, type Subject } from './context.ts';
-import { type Outcome, percentile } from './report.ts';
+import { ask, askInTurn, describeWaits, TRUSTED } from './bystanders.ts';
+import { comesTrue, type FaultContext, metricsOf, metricValue, type Subject } from './context.ts';
+import type { Outcome } from './report.ts';
 import { findEmptySamples, isRefusal } from './response-faults.ts';
 
-const TRUSTED = { TRUST_PROXY: '127.0.0.0/8', BASE_URL: 'https://pennant.example' };
 const CHANNEL = 'UCPennantSample00000001A';
 /** The requests that one address may send at once. */
 const REQUESTS_EACH = 10;
@@ -75,7 +75,7 @@ async function floodTheEncoder(context: FaultContext, flood: EncoderFlood): Prom
   const wrong = [...flooding, ...responses].filter((each) => each.status !== 200 && !isRefusal(each));
   const waits = responses.map(({ tookMs }) => tookMs);
   return {
-    measured: `${inTime} of ${newcomers} newcomers have their image within 3 s (${describe(waits)}); ${made} of ${asked.length} others made`,
+    measured: `${inTime} of ${newcomers} newcomers have their image within 3 s (${describeWaits(waits)}); ${made} of ${asked.length} others made`,
     faults: [...wrong.map(({ status }) => `status ${status}`), ...findEmptySamples({ 'expensive images': made })],
     exceeded: inTime < withImage ? [`fewer than ${withImage} newcomers had their image`] : [],
   };
@@ -107,7 +107,7 @@ async function floodTheCatalog(context: FaultContext, directory: string): Promis
   const slow = waits.filter((wait) => wait > RECORD_WITHIN_MS).length;
   const limit = CPU_SECONDS_PER_SEARCH * searches.length;
   return {
-    measured: `${served} of ${RECORDS} records served (${describe(waits)}); ${foundSearches} of ${searches.length} searches, ${cpu.toFixed(1)} s of CPU time`,
+    measured: `${served} of ${RECORDS} records served (${describeWaits(waits)}); ${foundSearches} of ${searches.length} searches, ${cpu.toFixed(1)} s of CPU time`,
     faults: [
       ...records.filter(({ status }) => status !== 200).map(({ status }) => `a record returned ${status}`),
       ...findEmptySamples({ searches: foundSearches }),
@@ -150,29 +150,6 @@ async function abandonSearches(context: FaultContext, directory: string): Promis
     ],
     exceeded: begun > searches.length / 2 ? ['more than half of the searches were begun'] : [],
   };
-}
-
-/** Sends requests at a steady pace, whether or not the earlier ones have their response. */
-async function askInTurn(count: number, everyMs: number, send: (number: number) => Promise<SentResponse>) {
-  const sent: Promise<SentResponse & { tookMs: number }>[] = [];
-  const timed = async (number: number) => {
-    const startedAtMs = performance.now();
-    const response = await send(number);
-    return { ...response, tookMs: performance.now() - startedAtMs };
-  };
-  for (let number = 0; number < count; number += 1) {
-    sent.push(timed(number));
-    await sleep(everyMs);
-  }
-  return Promise.all(sent);
-}
-
-function ask({ client }: FaultService, address: string, url: string): Promise<SentResponse> {
-  return client.send({ url, headers: { 'x-forwarded-for': address } });
-}
-
-function describe(waits: readonly number[]): string {
-  return `median ${percentile(waits, 0.5).toFixed(0)} ms, longest ${Math.max(...waits).toFixed(0)} ms`;
 }
 
 /** Eleven letters each: longer than the prefixes that the index has. */

@@ -2,31 +2,46 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { type EndedCommand, runCommand, type ServiceProcess, startService } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
+import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { drawTestCard } from '../helpers/test-card.ts';
 
-const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
-/** Text from the sample's description. */
-const WORDS = 'a banner that names its own crops';
+const [CHANNEL, OTHER] = ['UCreplayLighthouse000001', 'UCreplayHarbour000000002'];
+/** Text from the channel's description. */
+const WORDS = 'Light over dark water since 1811';
 const WAYS = [
-  '/api/channel/pennantsample?type=handle',
-  `/${SAMPLE}/tv.webp`,
-  `/${SAMPLE}/avatar?width=77`,
-  '/api/search?q=crops',
+  '/api/channel/bellrocklight?type=handle',
+  `/${CHANNEL}/tv.webp`,
+  `/${CHANNEL}/avatar?width=77`,
+  '/api/search?q=light',
   `/${OTHER}/mobile.webp`,
   '/user/nobody-at-all',
 ];
 
 let directory: string;
 let dataDir: string;
+let replay: ReplayServer;
 beforeEach(async () => {
+  const [banner, avatar] = await Promise.all(
+    [320, 180].map((width) => drawTestCard({ width, height: 180 }).png().toBuffer()),
+  );
+  const png = (bytes: Buffer | undefined) => respondWithStatus(200, { 'content-type': 'image/png' }, bytes);
+  replay = await startReplayServer({
+    image: (request, response) => png(request.url?.includes('avatar') ? avatar : banner)(request, response),
+  });
+  onTestFinished(() => replay.close());
   directory = await createTemporaryDirectory();
   dataDir = join(directory, 'data');
 });
 
 async function serve(env: Record<string, string> = {}): Promise<ServiceProcess> {
-  const service = await startService({ directory, env });
+  const service = await startService({
+    directory,
+    env: { ...youtubeSettings(replay.origin), SOURCES: 'catalog,youtube', ...env },
+  });
   onTestFinished(async () => {
     service.child.kill('SIGKILL');
     await service.ended;
@@ -34,7 +49,7 @@ async function serve(env: Record<string, string> = {}): Promise<ServiceProcess> 
   return service;
 }
 
-/** Its stores hold the sample and another channel. */
+/** Its stores hold the channel and another one. */
 async function serveFilled(env: Record<string, string> = {}): Promise<ServiceProcess> {
   const service = await serve(env);
   for (const way of WAYS) {
@@ -116,7 +131,7 @@ describe('cache stats', () => {
       stdout: `${directory}/cache.db: 0 bytes of 512.0 MiB\n\n${directory}/images: 0 bytes of 2.0 GiB\n`,
       stderr: '',
     });
-    for (const args of [['stats'], ['purge', SAMPLE], ['clear', '--yes']]) {
+    for (const args of [['stats'], ['purge', CHANNEL], ['clear', '--yes']]) {
       const ended = await cache(args);
       expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
       expect(ended.stderr).toMatch(/^There is no directory .*data: set DATA_DIR.*\n$/);
@@ -128,10 +143,10 @@ describe('cache stats', () => {
 describe('cache purge', () => {
   test('removes the channel from the running service’s memory and files', async () => {
     const service = await serveFilled();
-    const ended = await cache(['purge', '@pennantsample'], {}, service);
+    const ended = await cache(['purge', '@bellrocklight'], {}, service);
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ended.stdout).toMatch(
-      new RegExp(`^Purged ${SAMPLE}: 1 record, 1 name, 1 search, 2 details, 4 images \\(.* KiB\\)\\.\n$`),
+      new RegExp(`^Purged ${CHANNEL}: 1 record, 1 name, 1 search, 3 details, 4 images \\(.* KiB\\)\\.\n$`),
     );
     expect(await storedText()).not.toContain(WORDS);
     expect(await filesIn('images')).toHaveLength(2);
@@ -141,24 +156,24 @@ describe('cache purge', () => {
 
   test('clears only the stores when no service responds, and reports what remains', async () => {
     const service = await serveFilled();
-    const ended = await cache(['purge', SAMPLE]);
+    const ended = await cache(['purge', CHANNEL]);
     expect(ended).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('No running service') });
     expect(await storedText()).not.toContain(WORDS);
     expect(await filesIn('images')).toHaveLength(2);
-    expect(await outcomeOf(service, `/channel/${SAMPLE}`)).toBe('hit');
+    expect(await outcomeOf(service, `/channel/${CHANNEL}`)).toBe('hit');
     await stop(service);
     const restarted = await serve();
-    expect(await outcomeOf(restarted, `/channel/${SAMPLE}`)).toBe('fwd=uri-miss');
+    expect(await outcomeOf(restarted, `/channel/${CHANNEL}`)).toBe('fwd=uri-miss');
     expect(await outcomeOf(restarted, `/channel/${OTHER}`)).toBe('hit');
   });
 
   test('does not ask the service of another DATA_DIR', async () => {
     const service = await serveFilled();
     const elsewhere = await createTemporaryDirectory();
-    const ended = await cache(['purge', SAMPLE, '--data-dir', elsewhere], {}, service);
-    expect(ended).toMatchObject({ exitCode: 0, stdout: `Nothing was stored of ${SAMPLE}.\n` });
+    const ended = await cache(['purge', CHANNEL, '--data-dir', elsewhere], {}, service);
+    expect(ended).toMatchObject({ exitCode: 0, stdout: `Nothing was stored of ${CHANNEL}.\n` });
     expect(ended.stderr).toContain('No running service');
-    expect(await outcomeOf(service, `/channel/${SAMPLE}`)).toBe('hit');
+    expect(await outcomeOf(service, `/channel/${CHANNEL}`)).toBe('hit');
   });
 
   test('finds nothing for a name that was never requested, and refuses an invalid name', async () => {
@@ -225,16 +240,16 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
       kinds: { records: { entries: 2 }, searches: { entries: 1 }, imageDetails: { entries: 3 } },
     });
 
-    const purged = await cache(['purge', SAMPLE], env);
+    const purged = await cache(['purge', CHANNEL], env);
     expect(purged).toMatchObject({ exitCode: 0, stderr: '' });
     const keys = async () => ((await redis.command('KEYS', '*')) as string[]).join('\n');
-    expect(await keys()).not.toContain(SAMPLE);
+    expect(await keys()).not.toContain(CHANNEL);
     expect(await keys()).toContain(OTHER);
     expect(await cache(['clear', '--yes'], env)).toMatchObject({ exitCode: 0, stderr: '' });
     const left = (await keys()).split('\n').filter((key) => !['pennant:probe', 'pennant:removals1'].includes(key));
     expect(left).toEqual([expect.stringMatching(/^pennant:limit1:/)]);
     await redis.stop();
-    const failed = await cache(['purge', SAMPLE], env);
+    const failed = await cache(['purge', CHANNEL], env);
     expect(failed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('ECONNREFUSED') });
     expect(await cache(['stats'], env)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ECONNREFUSED') });
   });

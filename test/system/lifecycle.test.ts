@@ -9,6 +9,8 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
+/** Nothing listens at this address. */
+const NOWHERE = 'http://127.0.0.1:9';
 
 async function start(directory: string, prefix: readonly string[] = [], env = {}): Promise<ServiceProcess> {
   const service = await startService({ directory, prefix, env: { ENCODERS: '1', ...env } });
@@ -47,12 +49,12 @@ test('finishes what it accepted on SIGTERM, and has the results after a restart'
   expect([response.status, (await response.arrayBuffer()).byteLength > 100]).toEqual([200, true]);
   expect(await first.ended).toBe(0);
 
-  const second = await start(directory);
+  const second = await start(directory, [], { SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: NOWHERE });
   const after = await fetch(`${second.base}/${SAMPLE}/mobile.webp`);
   expect(after.headers.get('cache-status')).toMatch(/^pennant; hit/);
   for (const name of ['etag', 'last-modified']) expect(after.headers.get(name)).toBe(before.headers.get(name));
   expect(Buffer.from(await after.arrayBuffer()).equals(bytes)).toBe(true);
-  const record = await fetch(`${second.base}/api/channel/${SAMPLE}`);
+  const record = await fetch(`${second.base}/api/channel/BellRockLight?type=handle`);
   expect(record.headers.get('cache-status')).toMatch(/^pennant; hit/);
 });
 

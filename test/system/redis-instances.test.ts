@@ -1,17 +1,14 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
-import { importLines, writeImages } from '../helpers/catalog.ts';
-import { decodeImage } from '../helpers/image.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { startService } from '../helpers/process.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { drawTestCard } from '../helpers/test-card.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const UNLIMITED = { RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited' };
 const STEADY_MS = 3_000;
-const HOUR_MS = 3_600_000;
 
 type Instance = Awaited<ReturnType<typeof startInstance>>;
 /** To the server, and to how long an instance waits for it. */
@@ -30,6 +27,7 @@ async function startInstance(
     clock,
     logger,
     ...(dataDir !== undefined && { dataDir }),
+    ...fetchedSamples(),
     env: { REDIS_URL: url, RATE_LIMIT: '10/3600', RATE_LIMIT_OVERRIDES: '', ...env },
   });
   onTestFinished(() => instance.close());
@@ -117,44 +115,6 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect(found.bytes.equals(made.bytes)).toBe(true);
     for (const name of ['etag', 'last-modified']) expect(found.headers[name]).toBe(made.headers[name]);
     expect(await server.command('KEYS', 'pennant:*image*')).toEqual([]);
-  });
-
-  test('let caches keep the former image for a minute while only another one has imported the new file', async () => {
-    const [first, second] = [await startConnected(server.url, UNLIMITED), await startConnected(server.url, UNLIMITED)];
-    const importAvatar = async ({ dataDir }: Instance, widthPx: number) => {
-      const png = await drawTestCard({ width: widthPx, height: widthPx }).png().toBuffer();
-      const images = await writeImages(dataDir, { 'avatar.png': png });
-      const line = { channelId: SAMPLE, title: `${widthPx} pixels`, avatarFile: 'avatar.png' };
-      expect((await importLines(dataDir, [JSON.stringify(line)], images)).refusals).toEqual([]);
-    };
-    /** After the record's hour. Imports are settled then, and what is loaded is stored in Redis. */
-    const laterTitle = async (instance: Instance) => {
-      for (const { clock } of [first, second]) clock.advance(HOUR_MS);
-      return (await instance.get(`/channel/${SAMPLE}`)).json<{ title: string }>().title;
-    };
-    const avatar = async ({ get }: Instance) => {
-      const { bytes, headers } = await get(`/${SAMPLE}/avatar.png`);
-      return [(await decodeImage(bytes)).width, headers['cache-control']];
-    };
-    for (const instance of [first, second]) await importAvatar(instance, 64);
-    for (const instance of [first, second]) {
-      await expect.poll(() => laterTitle(instance)).toBe('64 pixels');
-      expect(await avatar(instance)).toEqual([64, 'public, max-age=86400']);
-    }
-
-    await importAvatar(first, 128);
-    first.clock.advance(1_000);
-    await expect.poll(() => avatar(first)).toEqual([128, 'public, max-age=86400']);
-    await expect
-      .poll(async () => {
-        await laterTitle(first);
-        return (await second.get(`/channel/${SAMPLE}`)).json<{ title: string }>().title;
-      })
-      .toBe('128 pixels');
-    for (let time = 0; time < 2; time += 1) expect(await avatar(second)).toEqual([64, 'public, max-age=60']);
-
-    await importAvatar(second, 128);
-    expect(await avatar(second)).toEqual([128, 'public, max-age=86400']);
   });
 
   test('treat a record from an instance whose clock is ahead as fresh', async () => {

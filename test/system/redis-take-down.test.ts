@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -34,7 +35,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
   });
 
   function start(env: Record<string, string> = {}, clock = createRedisClock()): Promise<TestApp> {
-    return startWithoutEncoder({ dataDir, clock, env: { REDIS_URL: redis.url, ...env } });
+    return startWithoutEncoder({ dataDir, clock, env: { REDIS_URL: redis.url, ...env }, ...fetchedSamples() });
   }
 
   async function fillStores(): Promise<void> {

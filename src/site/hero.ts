@@ -14,7 +14,7 @@ const WELL_KNOWN = '@YouTube';
 
 /** A URL of the instance that the visitor can change, and its image. */
 export function createHero(form: HTMLFormElement, { api, budget, instance }: RequestDeps) {
-  const input = find('#hero-url', HTMLInputElement, form);
+  const input = find('#hero-url', HTMLTextAreaElement, form);
   const image = find('#hero-image', HTMLImageElement, form);
   const region = createRegion({ notice: createNotice(find('#hero-notice', HTMLElement, form)), budget });
   let pause: ReturnType<typeof setTimeout> | undefined;
@@ -23,6 +23,12 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
 
   find('.url-field', HTMLElement, form).append(createCopyButton('Copy URL', () => input.value));
   form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    load();
+  });
+  // A field of several lines, because a phone would hide the end of the URL.
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter') return;
     event.preventDefault();
     load();
   });

@@ -28,6 +28,7 @@ export function createImageOptions(
   const height = find('input[name=height]', HTMLInputElement, form);
   const quality = find('input[name=quality]', HTMLInputElement, form);
   const fit = find('select[name=fit]', HTMLSelectElement, form);
+  const background = find('input[name=background]', HTMLInputElement, form);
   const more = find('#more', HTMLDetailsElement, form);
   const presets = find('#presets', HTMLElement, form);
   let pause: ReturnType<typeof setTimeout> | undefined;
@@ -45,7 +46,7 @@ export function createImageOptions(
   });
   form.addEventListener('input', (event) => {
     clearTimeout(pause);
-    const isTyped = event.target instanceof HTMLInputElement && event.target.type === 'number';
+    const isTyped = event.target instanceof HTMLInputElement && ['number', 'text'].includes(event.target.type);
     if (isTyped) pause = setTimeout(() => change(true), TYPING_PAUSE_MS);
     else change(false);
   });
@@ -107,6 +108,7 @@ export function createImageOptions(
       height: digitsOf(height),
       quality: digitsOf(quality),
       fit: fit.value,
+      background: background.value,
     } as ImageChoice;
   }
 
@@ -136,6 +138,7 @@ export function createImageOptions(
       height.value = shown.height;
       quality.value = shown.quality;
       fit.value = shown.fit;
+      background.value = shown.background;
       if (shown.height !== '' || shown.quality !== '' || shown.fit !== 'cover') more.open = true;
       kind = kindOf(shown.variant);
       showPresets();

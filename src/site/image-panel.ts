@@ -59,7 +59,10 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
       onChoice(options.choice(), isTyped);
       load();
     },
-    onInvalid: () => region.say('Width and height are whole numbers from 1 to 4096, quality from 1 to 100.'),
+    onInvalid: () =>
+      region.say(
+        'Width and height are whole numbers from 1 to 4096, quality from 1 to 100, the background three or six hex digits.',
+      ),
   });
   let record: ChannelRecord | undefined;
   let objectUrls: string[] = [];

@@ -7,7 +7,15 @@ const RECORD = {
   title: 'A',
   bannerUrls: { tv: `${BASE}/tv`, avatar: 'https://img.pennant.example/api/banner/x?type=avatar&v=1', mobile: null },
 } as unknown as ChannelRecord;
-const CHOICE: ImageChoice = { variant: 'tv', format: 'auto', width: '', height: '', quality: '', fit: 'cover' };
+const CHOICE: ImageChoice = {
+  variant: 'tv',
+  format: 'auto',
+  width: '',
+  height: '',
+  quality: '',
+  fit: 'cover',
+  background: '',
+};
 
 describe('the URL of an image', () => {
   test.each([
@@ -15,7 +23,12 @@ describe('the URL of an image', () => {
     [{ variant: 'avatar' }, `${BASE}/avatar?v=1`],
     [{ format: 'avif', width: '640', height: '100', quality: '50' }, `${BASE}/tv.avif?width=640&height=100&quality=50`],
     [{ width: '600', height: '900', fit: 'contain' }, `${BASE}/tv?width=600&height=900&fit=contain`],
-    // A fit needs both sides.
+    [
+      { width: '600', height: '900', fit: 'contain', background: 'ff8800' },
+      `${BASE}/tv?width=600&height=900&fit=contain&background=ff8800`,
+    ],
+    // A fit needs both sides, and a background the padding.
+    [{ width: '600', height: '900', background: 'fff' }, `${BASE}/tv?width=600&height=900`],
     [{ width: '600', fit: 'contain' }, `${BASE}/tv?width=600`],
     // PNG has no quality.
     [{ format: 'png', quality: '50' }, `${BASE}/tv.png`],

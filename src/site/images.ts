@@ -14,6 +14,8 @@ export interface ImageChoice {
   readonly quality: string;
   /** Has an effect with both width and height. */
   readonly fit: Fit;
+  /** Of the padding: hex digits or `transparent`; empty for the instance's default. */
+  readonly background: string;
 }
 
 export interface ChannelRecord {
@@ -88,7 +90,10 @@ export function nameInPath({ customUrl, channelId }: Pick<ChannelRecord, 'custom
  * The image's public URL in its short form, `undefined` if the channel has none. The form in the record contains "banner",
  * which filter lists of ad blockers block.
  */
-export function imageUrl(record: ChannelRecord, { variant, format, width, height, quality, fit }: ImageChoice) {
+export function imageUrl(
+  record: ChannelRecord,
+  { variant, format, width, height, quality, fit, background }: ImageChoice,
+) {
   const own = record.bannerUrls[variant];
   if (own === null) return undefined;
   const url = new URL(own);
@@ -97,7 +102,9 @@ export function imageUrl(record: ChannelRecord, { variant, format, width, height
   if (width !== '') url.searchParams.set('width', width);
   if (height !== '') url.searchParams.set('height', height);
   if (quality !== '' && format !== 'png') url.searchParams.set('quality', quality);
-  if (fit === 'contain' && width !== '' && height !== '') url.searchParams.set('fit', fit);
+  const isPadded = fit === 'contain' && width !== '' && height !== '';
+  if (isPadded) url.searchParams.set('fit', fit);
+  if (isPadded && background !== '') url.searchParams.set('background', background);
   return url.href;
 }
 

@@ -78,9 +78,9 @@ const shelfImages = createShelfImages({
 const panel = createImagePanel(find('#image', HTMLElement), {
   ...deps,
   onChoice(choice, isTyped) {
-    const { variant, format, width, height, quality, fit } = choice;
+    const { variant, format, width, height, quality, fit, background } = choice;
     const written = width === usualWidth(variant) ? undefined : width;
-    navigate({ variant, format, width: written, height, quality, fit }, { replace: isTyped });
+    navigate({ variant, format, width: written, height, quality, fit, background }, { replace: isTyped });
     shelf.choose(variant);
     shelfImages.panelChanged();
   },
@@ -263,9 +263,9 @@ function baseOf({ bannerUrl, avatarUrl }: ChannelRecord) {
 
 /** The choice of the state, with usual values for what it leaves out. */
 function chosenFor(shown: ChannelRecord): ImageChoice {
-  const { variant: named, format, width, height, quality, fit } = state;
+  const { variant: named, format, width, height, quality, fit, background } = state;
   const variant = named !== undefined && shown.bannerUrls[named] !== null ? named : firstVariant(shown);
-  return { variant, format, width: width ?? usualWidth(variant), height, quality, fit };
+  return { variant, format, width: width ?? usualWidth(variant), height, quality, fit, background };
 }
 
 /** Shows the state of the page's address, after Back, Forward or a load. */

@@ -15,6 +15,7 @@ describe('the address of the page', () => {
       height: '1',
       quality: '100',
       fit: 'contain',
+      background: 'ff8800',
       instance: '',
     },
     { channel: '@a', ...USUAL_CHOICE, variant: 'tv', width: '', instance: '' },
@@ -27,12 +28,18 @@ describe('the address of the page', () => {
     expect(addressOf(state, PAGE)).toBe(`${PAGE}?channel=@pennantsample&instance=https://img.pennant.example`);
   });
 
-  test.each(['width=4097', 'width=0', 'width=1e3', 'height=-1', 'quality=101', 'variant=moon', 'format=gif'])(
-    'ignores %s',
-    (parameter) => {
-      expect(readState(`${PAGE}?${parameter}`)).toEqual({ channel: '', ...USUAL_CHOICE, instance: '' });
-    },
-  );
+  test.each([
+    'width=4097',
+    'width=0',
+    'width=1e3',
+    'height=-1',
+    'quality=101',
+    'variant=moon',
+    'format=gif',
+    'background=%23fff',
+  ])('ignores %s', (parameter) => {
+    expect(readState(`${PAGE}?${parameter}`)).toEqual({ channel: '', ...USUAL_CHOICE, instance: '' });
+  });
 
   test('takes the channel from a fragment, as in a shared link', () => {
     expect(readState(`${PAGE}#%40pennantsample`).channel).toBe('@pennantsample');

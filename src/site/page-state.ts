@@ -12,12 +12,14 @@ export interface PageState {
   readonly height: string;
   readonly quality: string;
   readonly fit: Fit;
+  readonly background: string;
   /** An origin; empty for the one that the page is configured with. */
   readonly instance: string;
 }
 
 const MAX_SIDE = 4096;
 const MAX_QUALITY = 100;
+const BACKGROUND = /^(?:[\da-f]{3}|[\da-f]{6}|transparent)$/i;
 /** In an address, an empty value would look like a mistake. */
 const OWN_SIZE = 'auto';
 
@@ -29,6 +31,7 @@ export const USUAL_CHOICE = Object.freeze({
   height: '',
   quality: '',
   fit: 'cover' as const,
+  background: '',
 });
 
 /** Reads the page's address. Values that the page could not have written are ignored. */
@@ -43,6 +46,7 @@ export function readState(href: string): PageState {
     height: numberUpTo(MAX_SIDE, params.get('height')),
     quality: numberUpTo(MAX_QUALITY, params.get('quality')),
     fit: params.get('fit') === 'contain' ? 'contain' : 'cover',
+    background: BACKGROUND.exec(params.get('background') ?? '')?.[0] ?? '',
     instance: params.get('instance') ?? '',
   };
 }
@@ -53,7 +57,7 @@ export function readState(href: string): PageState {
  * @param href of the page now
  */
 export function addressOf(
-  { channel, variant, format, width, height, quality, fit, instance }: PageState,
+  { channel, variant, format, width, height, quality, fit, background, instance }: PageState,
   href: string,
 ) {
   const url = new URL(href);
@@ -67,6 +71,7 @@ export function addressOf(
     height,
     quality,
     fit: fit === 'cover' ? '' : fit,
+    background,
     instance,
   };
   for (const [name, value] of Object.entries(parameters)) {

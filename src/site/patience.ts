@@ -26,13 +26,19 @@ export function pauseFor(ms: number, signal: AbortSignal): Promise<'over'> {
   });
 }
 
-/** Calls back once the element is on the screen, so that no request is spent on images that nobody sees. */
+/** Half a screen: what is scrolled to is there already. */
+const AHEAD = '50% 0px';
+
+/** Calls back once the element is nearly on the screen, so that no request is spent on images that nobody sees. */
 export function whenSeen(element: Element, signal: AbortSignal, onSeen: () => void) {
-  const observer = new IntersectionObserver((entries) => {
-    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-    observer.disconnect();
-    onSeen();
-  });
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      onSeen();
+    },
+    { rootMargin: AHEAD },
+  );
   observer.observe(element);
   signal.addEventListener('abort', () => observer.disconnect(), { once: true });
 }

@@ -63,7 +63,7 @@ function phpProgram({ url }: RecordSnippetInput) {
 function discordMessage({ record }: RecordSnippetInput) {
   const { title, description, channelId, subscriberCount, videoCount } = record;
   const urlOf = (variant: Variant, format: Format, width: string) =>
-    imageUrl(record, { variant, format, width, height: '', quality: '', fit: 'cover' });
+    imageUrl(record, { variant, format, width, height: '', quality: '', fit: 'cover', background: '' });
   const thumbnail = urlOf('avatar', 'png', '176');
   const image = urlOf('desktop', 'jpeg', '1280');
   const fields = [

@@ -50,6 +50,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       height: '',
       quality: '',
       fit: 'cover',
+      background: '',
     });
     if (url === undefined) return undefined;
     try {

@@ -6,7 +6,15 @@ import { describeReach } from './snippet-box.ts';
 
 /* Titles and addresses come from others, and visitors paste the snippets into their pages and shells. */
 
-const CHOICE: ImageChoice = { variant: 'avatar', format: 'auto', width: '176', height: '', quality: '', fit: 'cover' };
+const CHOICE: ImageChoice = {
+  variant: 'avatar',
+  format: 'auto',
+  width: '176',
+  height: '',
+  quality: '',
+  fit: 'cover',
+  background: '',
+};
 const TITLE = `"><script>alert('x')</script> [a](b)`;
 
 function write(variant: Variant, name: string, choice = CHOICE): string | undefined {

@@ -38,7 +38,7 @@ export function stackedBars(label: string, series: readonly Series[]) {
   return { chart, highest };
 }
 
-/** Lines over a logarithmic scale. A moment without a value is a gap. */
+/** Lines over a logarithmic scale. A moment without a value is a gap, which a dashed line crosses. */
 export function logLines(
   label: string,
   series: readonly Series[],
@@ -51,14 +51,16 @@ export function logLines(
   for (let value = lowest; value <= highest * 1.001; value *= 10) chart.append(gridLine(heightOf(value)));
   for (const { name, values } of series) {
     const step = WIDTH / Math.max(1, values.length - 1);
-    let isDrawing = false;
-    const path = values.map((value, at) => {
-      const isLine = isDrawing && value !== null;
-      isDrawing = value !== null;
-      if (value === null) return '';
+    const points = values.flatMap((value, at) =>
+      value === null ? [] : [{ at, place: `${at * step} ${heightOf(value)}` }],
+    );
+    const bridge = points.map(({ place }, index) => `${index === 0 ? 'M' : 'L'}${place}`);
+    const path = points.map(({ at, place }, index) => {
+      const isLine = points[index - 1]?.at === at - 1;
       // A single value between gaps is a dot: a line of no length with round ends.
-      return `${isLine ? 'L' : 'M'}${at * step} ${heightOf(value)}${isLine ? '' : 'h0.01'}`;
+      return isLine ? `L${place}` : `M${place}h0.01`;
     });
+    chart.append(shape('path', { class: `${name} bridge`, d: bridge.join('') }));
     chart.append(shape('path', { class: name, d: path.join(''), 'stroke-linecap': 'round' }));
   }
   return chart;

@@ -134,7 +134,7 @@ test('what concerns no badge is JSON: the rate limit, a method, malformed HTTP, 
   expect(await ask(path)).toEqual([429, 'application/problem+json']);
 });
 
-describe('metrics, the log and traces count the error, not the 200', () => {
+describe('metrics and the log have the error, not the 200', () => {
   async function startLogged(options: TestAppOptions) {
     const lines: Record<string, unknown>[] = [];
     const destination = new Writable({

@@ -108,10 +108,10 @@ describe('the catalog command', () => {
     ]);
     expect(await catalog(dataDir, 'import', file)).toEqual({
       exitCode: 1,
-      stdout: 'Channels added: 2, replaced: 0. Lines refused: 2.\n',
+      stdout: 'Channels added: 3, replaced: 0. Lines refused: 1.\n',
       stderr:
         'line 2: subscriberCount: must be a decimal integer as a string, got 12.5\n' +
-        `line 4: customUrl: @Three belongs to the channel ${numberedChannelId(3)}\n`,
+        `line 4: warning: customUrl: @Three leads to the channel ${numberedChannelId(3)}, and is not stored for ${numberedChannelId(4)}\n`,
     });
   });
 

@@ -227,6 +227,10 @@ export async function createCatalog({ dataDir, samplesDir }: NewCatalog): Promis
       for (const name of readdirSync(draft.images)) linkUnlessThere(join(draft.images, name), join(paths.images, name));
     }
     linkUnlessThere(draft.database, paths.database);
+  } catch (error) {
+    if (!(error instanceof CatalogUnusableError)) throw error;
+    // The draft has another path in each attempt, so that equal failures would look different.
+    throw new CatalogUnusableError(error.message.replace(draftDir, dataDir), { cause: error });
   } finally {
     rmSync(draftDir, { recursive: true });
   }

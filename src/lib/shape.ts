@@ -1,9 +1,6 @@
 /** Checks whether a foreign value has a type. It never throws. */
 export type Check<T> = (value: unknown) => value is T;
 
-/** The type that a `Check` checks for. */
-export type Checked<C> = C extends Check<infer T> ? T : never;
-
 /** @param pattern linear in the text's length */
 export function text(pattern?: RegExp): Check<string> {
   return (value): value is string => typeof value === 'string' && (pattern === undefined || pattern.test(value));

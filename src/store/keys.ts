@@ -25,13 +25,6 @@ export function findEntryKind(key: string): EntryKind | undefined {
   return ENTRY_KINDS.find((kind) => key.startsWith(prefixOf(kind)));
 }
 
-/** True for the kinds that a change of the catalog replaces. The others belong to images. */
-export function isReplaceable(kind: EntryKind): boolean {
-  return REPLACEABLE.has(kind);
-}
-
-const REPLACEABLE: ReadonlySet<EntryKind> = new Set(['channel', 'name', 'search']);
-
 /** What the keys of a kind begin with. */
 export function prefixOf(kind: EntryKind): string {
   return `${kind}${DATA_VERSION}:`;

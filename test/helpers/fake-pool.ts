@@ -3,8 +3,8 @@ import { type EndReason, TaskInterrupted } from '../../src/images/encoder/child.
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import type { Priority, TaskReply } from '../../src/images/encoder/job.ts';
 import type { EncoderPool } from '../../src/images/encoder/pool.ts';
-import { createManualClock } from './clock.ts';
 import { clientOf } from './clients.ts';
+import { createManualClock } from './clock.ts';
 
 /** The result of every successful task. */
 export const RESULT = Buffer.from('image');

@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import type { ClientKeys } from '../../lib/work.ts';
-import { type EndReason, TaskInterrupted } from './child.ts';
+import { TaskInterrupted } from './child.ts';
 import { expectedMs } from './expected-cost.ts';
 import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
 import {

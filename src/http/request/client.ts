@@ -121,7 +121,7 @@ function hostOf(entry: string): string {
 }
 
 /** The network with so many leading bits: `2001:db8::/64`. */
-export function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
+function networkOf(address: ipaddr.IPv6, prefixBits: number): string {
   const mask = ipaddr.IPv6.subnetMaskFromPrefixLength(prefixBits).parts;
   const network = new ipaddr.IPv6(address.parts.map((part, at) => part & (mask[at] as number)));
   return `${network}/${prefixBits}`;

@@ -84,7 +84,7 @@ export const SETTINGS = {
     'UPSTREAM_CALLS_PER_SECOND',
     '10',
     form.integer(1, 100_000),
-    'Outgoing calls per second to each source, and to the image hosts. After a quiet time, the calls of ten seconds may be made at once. While calls wait, clients take turns.',
+    'Outgoing calls per second to each source, and to the image hosts. After a quiet time, the calls of ten seconds may be made at once. While calls wait, networks take turns, and in them clients.',
   ),
   trustProxy: form.setting(
     'TRUST_PROXY',

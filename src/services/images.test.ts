@@ -16,15 +16,8 @@ import { createReEncoding } from './re-encoding.ts';
 const FAST = Buffer.from('the fast encoding');
 const SMALL = Buffer.from('small');
 const CHANNEL_ID = numberedChannelId(1);
-const ORIGINAL: Original = {
-  refKey: 'ref',
-  digest: '0123',
-  firstStoredAtMs: 123_000,
-  width: 800,
-  height: 800,
-  format: 'jpeg',
-  hasAlpha: false,
-};
+const STORED = { refKey: 'ref', digest: '0123', firstStoredAtMs: 123_000 };
+const ORIGINAL: Original = { ...STORED, width: 800, height: 800, format: 'jpeg', hasAlpha: false };
 const RECORD_OUTCOME: CacheOutcome = { kind: 'hit', ttlMs: 1, isCollapsed: false, isStored: false };
 const ORIGINAL_OUTCOME: CacheOutcome = { kind: 'miss', ttlMs: 2, isCollapsed: false, isStored: true };
 const WAITING = { client: clientOf('client'), disconnectSignal: () => new AbortController().signal };
@@ -164,8 +157,12 @@ describe('an image that is requested again', () => {
     expect(attempts).toBe(1);
   });
 
-  it.each(['deadline', 'crash'] as const)('is re-encoded only once if that ends with a %s', async (reason) => {
-    outcomes = [ended(reason)];
+  it.each([
+    ['a deadline', ended('deadline')],
+    ['a crash', ended('crash')],
+    ['too little memory', () => Promise.reject(new AppError('upstream_invalid', 'It cannot be decoded.'))],
+  ])('is re-encoded only once if that ends with %s', async (_, outcome) => {
+    outcomes = [outcome];
     await askUntilDue();
     for (let minute = 0; minute < 30; minute += 1) {
       clock.advance(60_000);
@@ -173,16 +170,6 @@ describe('an image that is requested again', () => {
     }
     expect(attempts).toBe(1);
     expect(errors).toHaveLength(1);
-  });
-
-  it('is re-encoded only once if the encoder cannot make the smaller encoding', async () => {
-    outcomes = [async () => Promise.reject(new AppError('upstream_invalid', 'The original cannot be decoded.'))];
-    await askUntilDue();
-    clock.advance(60_000);
-    expect(await ask()).toEqual(FAST);
-    clock.advance(60_000);
-    await ask();
-    expect(attempts).toBe(1);
   });
 
   it('is re-encoded 20 s later if a waiting client needed the encoder', async () => {

@@ -101,7 +101,7 @@ const IMAGE_OR_RECORD = success(
 );
 
 const IMAGE_DESCRIPTION =
-  'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the image is ' +
+  'Crops are centred parts of the original, which is never enlarged. No side has more than 4,096 pixels. With both `width` and `height`, the image is ' +
   'the largest rectangle of that ratio inside the crop, scaled down to fit, or with `fit=contain` the whole crop, ' +
   'padded to exactly that size. Path and parameters must not contradict ' +
   'each other.';

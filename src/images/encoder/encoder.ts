@@ -65,7 +65,8 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full or does not move, a job exceeds its
  * deadline (if it had the CPU for most of that time, for an hour: `validForMs`), two processes crash or are stopped on it,
- * or background work is preempted; with `upstream_invalid` if the original cannot be decoded; with `ENOENT` if the file of the original is gone. Everything else is a bug.
+ * or background work is preempted; with `upstream_invalid` if the original cannot be decoded, which may be for lack of
+ * memory; with `ENOENT` if the file of the original is gone. Everything else is a bug.
  */
 export interface Encoder {
   /** Of the image library, without punctuation. With another version, the same job may give other bytes. */

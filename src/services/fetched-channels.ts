@@ -53,9 +53,9 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   async function entryOf(loaded: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
     const channel = await withExactTime(keepLastGood(loaded, known?.channel));
-    if (loaded.isComplete) return { value: { channel, isComplete: true } };
+    if (loaded.isComplete) return { value: { channel, isComplete: true, isFetched: true } };
     return {
-      value: { channel, isComplete: false },
+      value: { channel, isComplete: false, isFetched: true },
       freshMs: INCOMPLETE_FRESH_MS,
       isStorable: known === undefined || !known.isComplete,
     };

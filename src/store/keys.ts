@@ -32,9 +32,12 @@ export function isReplaceable(kind: EntryKind): boolean {
 
 const REPLACEABLE: ReadonlySet<EntryKind> = new Set(['channel', 'name', 'search']);
 
+/** Kinds with a version of their own: values of the first one may come from a catalog, and cannot be told apart. */
+const KIND_VERSIONS: Partial<Record<EntryKind, number>> = { name: 2, search: 2 };
+
 /** What the keys of a kind begin with. */
 export function prefixOf(kind: EntryKind): string {
-  return `${kind}${DATA_VERSION}:`;
+  return `${kind}${KIND_VERSIONS[kind] ?? DATA_VERSION}:`;
 }
 
 export function channelKey(channelId: string): string {

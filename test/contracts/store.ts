@@ -134,18 +134,18 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         [`original1:${channelId}:banner`],
         [`original1:${channelId}:avatar`],
         [`published1:${channelId}`],
-        [`name1:handle:to ${channelId}`, channelId],
+        [`name2:handle:to ${channelId}`, channelId],
         [`channel1:UCformerly ${channelId}`, channelId],
       ]),
-      ['name1:handle:nobody'],
-      ['name1:username:nobody'],
-      ['search1:found both'],
-      ['search1:found nothing'],
+      ['name2:handle:nobody'],
+      ['name2:username:nobody'],
+      ['search2:found both'],
+      ['search2:found nothing'],
       ['kept1:something'],
     ];
     const recordsOf = (channelId: string) => [
       `channel1:${channelId}`,
-      `name1:handle:to ${channelId}`,
+      `name2:handle:to ${channelId}`,
       `channel1:UCformerly ${channelId}`,
     ];
     const detailsOf = (channelId: string) => [
@@ -153,7 +153,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       `original1:${channelId}:avatar`,
       `published1:${channelId}`,
     ];
-    const searches = ['search1:found both', 'search1:found nothing'];
+    const searches = ['search2:found both', 'search2:found nothing'];
     const RECORDS = { channel: 2, name: 1, search: 2 };
 
     it.each<[string, Removal, readonly string[], ErasedEntries]>([
@@ -166,19 +166,19 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       [
         'a channel without its images, and a name',
         { ...removalOf([GONE], ['handle:nobody']), includesImages: false },
-        [...recordsOf(GONE), 'name1:handle:nobody', ...searches],
+        [...recordsOf(GONE), 'name2:handle:nobody', ...searches],
         { ...RECORDS, name: 2 },
       ],
       [
         'a name alone',
         removalOf([], ['username:nobody']),
-        ['name1:username:nobody', ...searches],
+        ['name2:username:nobody', ...searches],
         { name: 1, search: 2 },
       ],
       [
         'all records, names and searches',
         { ...EVERYTHING, includesImages: false },
-        [...recordsOf(GONE), ...recordsOf(KEPT), 'name1:handle:nobody', 'name1:username:nobody', ...searches],
+        [...recordsOf(GONE), ...recordsOf(KEPT), 'name2:handle:nobody', 'name2:username:nobody', ...searches],
         { channel: 4, name: 4, search: 2 },
       ],
     ])('erases %s', async (_what, removal, expected, counts) => {
@@ -190,7 +190,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     });
 
     it('erases what leads to the channel at the time', async () => {
-      const [name, value] = ['name1:handle:moved', { value: '{}', storedAtMs: 1 }];
+      const [name, value] = ['name2:handle:moved', { value: '{}', storedAtMs: 1 }];
       await store.set(name, { ...value, leadsTo: GONE }, HOUR_MS);
       await store.set(name, { ...value, leadsTo: KEPT }, HOUR_MS);
       await store.erase(removalOf([KEPT]));
@@ -198,10 +198,10 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     });
 
     it('stores searches after an erasure of searches', async () => {
-      await store.set('search1:words', { value: 'old', storedAtMs: 1 }, HOUR_MS);
+      await store.set('search2:words', { value: 'old', storedAtMs: 1 }, HOUR_MS);
       await store.erase(removalOf([]));
-      await store.set('search1:words', { value: 'new', storedAtMs: 2 }, HOUR_MS);
-      expect(await store.get('search1:words')).toEqual({ value: 'new', storedAtMs: 2 });
+      await store.set('search2:words', { value: 'new', storedAtMs: 2 }, HOUR_MS);
+      expect(await store.get('search2:words')).toEqual({ value: 'new', storedAtMs: 2 });
     });
 
     it('erases many entries without blocking other calls', async () => {
@@ -219,10 +219,10 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
 
     it('erases everything, and stays usable', async () => {
       await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, HOUR_MS);
-      await store.set('search1:20:words', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      await store.set('search2:20:words', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.erase(EVERYTHING);
       expect(await store.get('channel1:UC')).toBeUndefined();
-      expect(await store.get('search1:20:words')).toBeUndefined();
+      expect(await store.get('search2:20:words')).toBeUndefined();
       await store.set('channel1:UC', { value: 'new', storedAtMs: 2 }, HOUR_MS);
       expect((await store.get('channel1:UC'))?.value).toBe('new');
     });

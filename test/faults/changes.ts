@@ -2,16 +2,7 @@ import { join } from 'node:path';
 import { inspectDatabase } from '../../src/store/sqlite-schema.ts';
 import type { HttpSender } from '../helpers/http-request.ts';
 import { findRedisServer } from '../helpers/redis.ts';
-import {
-  type Channel,
-  countImages,
-  findOlder,
-  GIVE_UP_MS,
-  importAnew,
-  purge,
-  readChannels,
-  remove,
-} from './changing-channels.ts';
+import { type Channel, countImages, GIVE_UP_MS, importAnew, purge, readChannels, remove } from './changing-channels.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { findFaultsOf, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
@@ -55,17 +46,15 @@ async function changeUnderLoad(context: FaultContext, rounds: number): Promise<O
   for (let round = 0; round < rounds; round += 1) {
     const channel = channels[round % channels.length] as Channel;
     const draw = Math.random();
-    const purgedAtMs = Date.now();
     if (channel.word === undefined || draw < 0.4) {
       await importAnew(dataDir, channel);
       counts.imports += 1;
     } else if (draw < 0.7) {
-      remove(dataDir, channel);
+      await remove(dataDir, channel);
       counts.removals += 1;
     } else {
       await purge(service, channel);
       counts.purges += 1;
-      faults.push(...(await findOlder(client, channel, purgedAtMs)));
     }
     const found = await findWrongResponses(client, channel);
     faults.push(...found.map((fault) => `round ${round}: ${fault}`));

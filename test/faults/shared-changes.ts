@@ -163,7 +163,7 @@ async function changeOnce(
     return 'imports';
   }
   if (wanted === 'removals') {
-    for (const dataDir of dataDirs) remove(dataDir, channel);
+    for (const dataDir of dataDirs) await remove(dataDir, channel);
     currentColours.delete(channel);
     return 'removals';
   }

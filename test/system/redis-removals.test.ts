@@ -47,7 +47,7 @@ describe.skipIf(!findRedisServer())('erasures that instances share', () => {
   test('reach the other instances, end their epoch, and empty the shared entries', async () => {
     const [first, second] = [await createInstance(), await createInstance()];
     await second.set(KEY, ENTRY, HOUR_MS);
-    await second.set('search1:words', ENTRY, HOUR_MS);
+    await second.set('search2:words', ENTRY, HOUR_MS);
     const before = second.epochs.current();
     expect(await first.erase(REMOVAL)).toEqual({ channel: 1, search: 1 });
     expect(await second.get(KEY)).toBeUndefined();
@@ -56,7 +56,7 @@ describe.skipIf(!findRedisServer())('erasures that instances share', () => {
     expect(before.hasEnded).toBe(true);
     expect(await second.receive()).toEqual([]);
     expect(second.position()).toBe(first.position());
-    expect(await second.get('search1:words')).toBeUndefined();
+    expect(await second.get('search2:words')).toBeUndefined();
   });
 
   test('of many channels arrive complete', async () => {

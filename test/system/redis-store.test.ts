@@ -75,18 +75,18 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   test('keys of other types do not stop an erasure', async () => {
     const gone = 'UCgone_________________A';
     await server.command('FLUSHALL');
-    for (const key of [`channel1:${gone}`, `leads1:${gone}`, 'searches1', 'removals1', 'search1::other']) {
+    for (const key of [`channel1:${gone}`, `leads1:${gone}`, 'searches1', 'removals1', 'search2::other']) {
       await server.command('RPUSH', `pennant:${key}`, 'item');
     }
     const store = await createStore();
-    await store.set('name1:handle:gone', { value: '{}', storedAtMs: 1, leadsTo: gone }, 60_000);
-    await store.set('search1:words', { value: '{}', storedAtMs: 1 }, 60_000);
+    await store.set('name2:handle:gone', { value: '{}', storedAtMs: 1, leadsTo: gone }, 60_000);
+    await store.set('search2:words', { value: '{}', storedAtMs: 1 }, 60_000);
     await server.command('DEL', 'pennant:searches1');
     await server.command('RPUSH', 'pennant:searches1', 'item');
     expect(await store.erase(removalOf([gone]))).toEqual({ channel: 1, name: 1 });
-    expect(await store.get('search1:words')).toBeUndefined();
+    expect(await store.get('search2:words')).toBeUndefined();
     const keys = (await server.command('KEYS', '*')) as string[];
-    expect(keys.filter((key) => !key.startsWith('pennant:search1:')).toSorted()).toEqual([REMOVALS_KEY]);
+    expect(keys.filter((key) => !key.startsWith('pennant:search2:')).toSorted()).toEqual([REMOVALS_KEY]);
   });
 
   test('the lists of searches and names have a lifetime, and lose what has expired', async () => {
@@ -95,8 +95,8 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     const [id, entry] = ['UCkept_________________A', { value: '{}', storedAtMs: 1 }];
     const lists = ['pennant:searches1', `pennant:leads1:${id}`];
     const setBoth = async (name: string, ttlMs: number) => {
-      await store.set(`search1:${name}`, entry, ttlMs);
-      await store.set(`name1:handle:${name}`, { ...entry, leadsTo: id }, ttlMs);
+      await store.set(`search2:${name}`, entry, ttlMs);
+      await store.set(`name2:handle:${name}`, { ...entry, leadsTo: id }, ttlMs);
     };
     await setBoth('long', 120_000);
     await setBoth('short', 60_000);

@@ -16,12 +16,7 @@ const CHANNEL: Channel = {
   videoCount: '0',
   links: [{ title: 'Website', url: 'https://pennant.example/' }],
   banner: { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] },
-  avatar: {
-    kind: 'catalog-file',
-    key: 'catalog:0123',
-    fileName: '0123456789abcdef0123456789abcdef.jpg',
-    importedAtMs: 1,
-  },
+  avatar: { kind: 'remote', key: 'https://yt3.ggpht.com/b', urls: ['https://yt3.ggpht.com/b=s0'] },
 };
 const HIT: SearchHit = {
   ...{ channelId: ID, title: 'Some channel', description: null, customUrl: null },
@@ -35,7 +30,7 @@ const NOTHING_KNOWN = Object.fromEntries(Object.keys(CHANNEL).map((field) => [fi
 
 describe('a stored record', () => {
   const fits = (value: unknown) => CACHE_POLICY.records.isValue(value, channelKey(ID));
-  const ofChannel = (changes: object) => ({ channel: { ...CHANNEL, ...changes }, isComplete: true });
+  const ofChannel = (changes: object) => ({ channel: { ...CHANNEL, ...changes }, isComplete: true, isFetched: true });
 
   test('is used with all fields, and with ID and title only', () => {
     expect(fits(ofChannel({}))).toBe(true);
@@ -58,11 +53,20 @@ describe('a stored record', () => {
     ['an invalid link', ofChannel({ links: [{ title: 'x', url: 'https://' }] })],
     ['an image over http', ofChannel({ banner: { kind: 'remote', key: 'k', urls: ['http://10.0.0.1/'] } })],
     [
-      'an image outside of the folder',
-      ofChannel({ avatar: { kind: 'catalog-file', key: 'k', fileName: '../.env', importedAtMs: 1 } }),
+      'an image of a catalog',
+      ofChannel({ avatar: { kind: 'catalog-file', key: 'catalog:0123', fileName: '0123.jpg' } }),
     ],
   ])('is refused with %s', (_what, value) => {
     expect(fits(value)).toBe(false);
+  });
+
+  test('of an earlier version is refused if it may be from a catalog', () => {
+    const unmarked = (channel: object) => fits({ channel: { ...CHANNEL, ...channel }, isComplete: true });
+    expect([unmarked({}), unmarked({ banner: null }), unmarked({ banner: null, avatar: null })]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 });
 
@@ -86,6 +90,7 @@ test('stored metadata of an original is used when it is plausible', () => {
   expect(CACHE_POLICY.originals.isValue(ORIGINAL)).toBe(true);
   expect(CACHE_POLICY.originals.isValue({ ...ORIGINAL, width: 65_535, height: 700 })).toBe(true);
   for (const wrong of [
+    { refKey: 'catalog:0123456789abcdef0123456789abcdef' },
     { digest: '../x' },
     { width: 0 },
     { width: 65_536 },

@@ -1,4 +1,4 @@
-import { type Channel, type ChannelLink, isPublishedAt, type OriginalRef, type SearchHit } from '../domain/channel.ts';
+import { type Channel, type ChannelLink, isPublishedAt, type RemoteImage, type SearchHit } from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
 import { type ImageInfo, MAX_ORIGINAL_SIDE_PX } from '../images/encoder/job.ts';
@@ -26,6 +26,8 @@ export interface ChannelRecord {
   readonly isComplete: boolean;
   /** When values of it vanished that may be lost upstream, milliseconds since 1970; `undefined`: none has. */
   readonly vanishedAtMs?: number | undefined;
+  /** Absent in values of earlier versions, which also stored channels of the catalog. */
+  readonly isFetched?: true | undefined;
 }
 
 /** The metadata of an original. */
@@ -46,20 +48,12 @@ const COUNT = nullOr(text(/^\d{1,30}$/));
 const OPTIONAL_TEXT = nullOr(text());
 const LINK = fields<ChannelLink>({ title: text(), url: isWebUrl });
 
-const ORIGINAL_REF: Check<OriginalRef> = either(
-  fields<Extract<OriginalRef, { kind: 'remote' }>>({
-    kind: oneOf(['remote']),
-    key: NOT_EMPTY,
-    urls: listOf(text(/^https:\/\//)),
-  }),
-  fields<Extract<OriginalRef, { kind: 'catalog-file' }>>({
-    kind: oneOf(['catalog-file']),
-    key: NOT_EMPTY,
-    // Not a path, because it is joined to the folder of the catalog's images.
-    fileName: text(/^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}$/),
-    importedAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
-  }),
-);
+/** Images of the catalog are never stored. */
+const REMOTE_IMAGE = fields<RemoteImage>({
+  kind: oneOf(['remote']),
+  key: NOT_EMPTY,
+  urls: listOf(text(/^https:\/\//)),
+});
 
 const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]> } = {
   channelId: CHANNEL_ID,
@@ -72,8 +66,8 @@ const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]>
   viewCount: COUNT,
   videoCount: COUNT,
   links: nullOr(listOf(LINK)),
-  banner: nullOr(ORIGINAL_REF),
-  avatar: nullOr(ORIGINAL_REF),
+  banner: nullOr(REMOTE_IMAGE),
+  avatar: nullOr(REMOTE_IMAGE),
 };
 
 const CHANNEL_ENTRY: Check<ChannelEntry> = either(
@@ -81,6 +75,7 @@ const CHANNEL_ENTRY: Check<ChannelEntry> = either(
     channel: fields<Channel>(CHANNEL_FIELDS),
     isComplete: trueOrFalse,
     vanishedAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
+    isFetched: optional((value): value is true => value === true),
   }),
   fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
 );
@@ -104,7 +99,8 @@ const SEARCH_HIT = fields<SearchHit>({
 const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });
 
 const ORIGINAL = fields<Original>({
-  refKey: NOT_EMPTY,
+  // Earlier versions also stored the images of the catalog.
+  refKey: text(/^(?!catalog:)./s),
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
   foundInFutureAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
@@ -131,7 +127,8 @@ export const CACHE_POLICY = {
     storeKeyOf: channelKey,
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
-      CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
+      CHANNEL_ENTRY(value) &&
+      (!('channel' in value) || (channelKey(value.channel.channelId) === key && isFetched(value))),
     leadsTo: (entry: ChannelEntry) => ('movedTo' in entry ? entry.movedTo : undefined),
   },
   names: {
@@ -150,6 +147,11 @@ export const CACHE_POLICY = {
     isValue: ORIGINAL,
   },
 } as const;
+
+/** True unless it may be a channel of the catalog that an earlier version has stored: its images were of another kind. */
+function isFetched({ channel, isFetched: isMarked }: ChannelRecord): boolean {
+  return isMarked === true || channel.avatar !== null || channel.banner !== null;
+}
 
 /** The share of images and originals in the memory for cached values. */
 export const IMAGE_MEMORY_SHARE = 0.6;

@@ -25,9 +25,12 @@ export function findEntryKind(key: string): EntryKind | undefined {
   return ENTRY_KINDS.find((kind) => key.startsWith(prefixOf(kind)));
 }
 
+/** Kinds with a version of their own: values of the first one may come from a catalog, and cannot be told apart. */
+const KIND_VERSIONS: Partial<Record<EntryKind, number>> = { name: 2, search: 2 };
+
 /** What the keys of a kind begin with. */
 export function prefixOf(kind: EntryKind): string {
-  return `${kind}${DATA_VERSION}:`;
+  return `${kind}${KIND_VERSIONS[kind] ?? DATA_VERSION}:`;
 }
 
 export function channelKey(channelId: string): string {

@@ -136,24 +136,24 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         [`original1:${channelId}:banner`],
         [`original1:${channelId}:avatar`],
         [`published1:${channelId}`],
-        [`name1:handle:to ${channelId}`, channelId],
+        [`name2:handle:to ${channelId}`, channelId],
         [`channel1:UCformerly ${channelId}`, channelId],
       ]),
-      ['name1:handle:nobody'],
-      ['name1:username:nobody'],
-      ['search1:found both'],
-      ['search1:found nothing'],
+      ['name2:handle:nobody'],
+      ['name2:username:nobody'],
+      ['search2:found both'],
+      ['search2:found nothing'],
       ['kept1:something'],
     ];
     const keysOf = (channelId: string) => [
       `channel1:${channelId}`,
-      `name1:handle:to ${channelId}`,
+      `name2:handle:to ${channelId}`,
       `channel1:UCformerly ${channelId}`,
       `original1:${channelId}:banner`,
       `original1:${channelId}:avatar`,
       `published1:${channelId}`,
     ];
-    const searches = ['search1:found both', 'search1:found nothing'];
+    const searches = ['search2:found both', 'search2:found nothing'];
 
     it.each<[string, Removal, readonly string[], ErasedEntries]>([
       [
@@ -165,13 +165,13 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       [
         'a channel and a name',
         { channelIds: [GONE], names: ['handle:nobody'] },
-        [...keysOf(GONE), 'name1:handle:nobody', ...searches],
+        [...keysOf(GONE), 'name2:handle:nobody', ...searches],
         { channel: 2, name: 2, search: 2, original: 2, published: 1 },
       ],
       [
         'a name alone',
         { channelIds: [], names: ['username:nobody'] },
-        ['name1:username:nobody', ...searches],
+        ['name2:username:nobody', ...searches],
         { name: 1, search: 2 },
       ],
     ])('erases %s', async (_what, removal, expected, counts) => {
@@ -185,7 +185,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     const removalOf = (...channelIds: string[]): Removal => ({ channelIds, names: [] });
 
     it('erases what leads to the channel at the time', async () => {
-      const [name, value] = ['name1:handle:moved', { value: '{}', storedAtMs: 1 }];
+      const [name, value] = ['name2:handle:moved', { value: '{}', storedAtMs: 1 }];
       await store.set(name, { ...value, leadsTo: GONE }, HOUR_MS);
       await store.set(name, { ...value, leadsTo: KEPT }, HOUR_MS);
       await store.erase(removalOf(KEPT), 'always');
@@ -198,7 +198,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       await Promise.all(
         numbers.map((n) => store.set(`channel1:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
       );
-      await Promise.all(numbers.map((n) => store.set(`search1:${n}`, { value: '{}', storedAtMs: n }, HOUR_MS)));
+      await Promise.all(numbers.map((n) => store.set(`search2:${n}`, { value: '{}', storedAtMs: n }, HOUR_MS)));
       const erasing = store.erase(removalOf(...numbers.filter((n) => n % 3 === 0).map(idOf)), 'always');
       expect((await store.get(`channel1:${idOf(1)}`))?.storedAtMs).toBe(1);
       expect((await erasing).erased).toEqual({ channel: 500, search: 1_500 });
@@ -208,10 +208,10 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
 
     it('erases everything, and stays usable', async () => {
       await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, HOUR_MS);
-      await store.set('search1:20:words', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      await store.set('search2:20:words', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.clear();
       expect(await store.get('channel1:UC')).toBeUndefined();
-      expect(await store.get('search1:20:words')).toBeUndefined();
+      expect(await store.get('search2:20:words')).toBeUndefined();
       await store.set('channel1:UC', { value: 'new', storedAtMs: 2 }, HOUR_MS);
       expect((await store.get('channel1:UC'))?.value).toBe('new');
     });

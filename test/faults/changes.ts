@@ -35,7 +35,7 @@ async function changeUnderLoad(context: FaultContext, rounds: number): Promise<O
       await importAnew(dataDir, channel);
       counts.imports += 1;
     } else {
-      remove(dataDir, channel);
+      await remove(dataDir, channel);
       counts.removals += 1;
     }
     const found = await findWrongResponses(client, channel);

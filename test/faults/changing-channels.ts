@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { changeCatalog } from '../../src/cli/catalog/change.ts';
+import { parseRecord } from '../../src/sources/catalog/record.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
-import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
-import { importLines } from '../helpers/catalog.ts';
+import type { CatalogWriter } from '../../src/sources/catalog/writer.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../samples');
 export interface Channel {
@@ -37,15 +38,15 @@ export async function importAnew(dataDir: string, channel: Channel): Promise<voi
   words += 1;
   channel.formerWord = channel.word;
   channel.word = `word${words}x`;
-  const line = JSON.stringify({ ...channel.line, title: `Title ${channel.word}` });
-  const { refusals } = await importLines(dataDir, [line], join(SAMPLES, 'images'));
-  if (refusals.length > 0) throw new Error(refusals.join());
+  const record = parseRecord(JSON.stringify({ ...channel.line, title: `Title ${channel.word}` }));
+  const put = (writer: CatalogWriter) => writer.putBatch([record], join(SAMPLES, 'images'));
+  const [outcome] = await changeCatalog(catalogPaths(dataDir), put);
+  if (outcome instanceof Error) throw outcome;
 }
 
-export function remove(dataDir: string, channel: Channel): void {
-  const writer = openCatalogWriter(catalogPaths(dataDir));
-  writer.remove(channel.channelId);
-  writer.close();
+/** Removes like `catalog remove`. */
+export async function remove(dataDir: string, channel: Channel): Promise<void> {
+  await changeCatalog(catalogPaths(dataDir), (writer) => writer.remove(channel.channelId));
   channel.formerWord = channel.word;
   channel.word = undefined;
 }

@@ -42,8 +42,8 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       async respondToError(error, context) {
         const { metric, appearance, invalid } = read(parseQuery(context.target.query));
         const message = messageOf(errorCodeOf(error), invalid?.name);
-        const isGrey = { color: undefined, labelColor: undefined };
-        const svg = await drawBadge({ label: metric, message, color: GREY }, { ...appearance, ...isGrey });
+        const grey = { ...appearance, color: undefined, labelColor: undefined };
+        const svg = await drawBadge({ label: metric, message, color: GREY }, grey);
         const { status: countedStatus, failure } = problemResponse(error, context);
         const outcome = error instanceof AppError ? error.outcome : undefined;
         return { ...imageResponse(svg, ERROR_CACHE_MS, outcome), freshMs: 0, countedStatus, failure };

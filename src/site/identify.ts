@@ -1,5 +1,5 @@
 /** The channel that a text names, and the path of its record on an instance. */
-interface Identified {
+export interface Identified {
   /** `name`: a handle, or a user name if there is no such handle. */
   readonly kind: 'id' | 'handle' | 'username' | 'name';
   readonly value: string;

@@ -1,4 +1,4 @@
-import { createApi, type GetOptions, NO_PENNANT, Problem } from './api.ts';
+import { createApi, Problem } from './api.ts';
 import { createBadge } from './badge.ts';
 import { createBudget } from './budget.ts';
 import { createBudgetMeter } from './budget-meter.ts';
@@ -8,8 +8,9 @@ import { type BundledImages, bundledImages, createGallery, type ExampleChannel, 
 import { createHero } from './hero.ts';
 import { describeFault, identify } from './identify.ts';
 import { createImagePanel } from './image-panel.ts';
-import { type ChannelRecord, firstVariant, type ImageChoice, isRecord, usualWidth } from './images.ts';
+import { type ChannelRecord, firstVariant, type ImageChoice, usualWidth } from './images.ts';
 import { createInstance } from './instance.ts';
+import { createLookup } from './lookup.ts';
 import { createNotice } from './notice.ts';
 import { addressOf, type PageState, readState, USUAL_CHOICE } from './page-state.ts';
 import { RESERVE } from './patience.ts';
@@ -23,7 +24,6 @@ import { createSnippetBox } from './snippet-box.ts';
 
 /** A lookup takes up to three requests: record, banner, avatar. */
 const LOOKUP_REQUESTS = 3;
-const SUGGESTIONS = 8;
 
 let state = readState(location.href);
 const budget = createBudget(() => performance.now());
@@ -48,6 +48,7 @@ const instance = await createInstance({
   },
 });
 const deps = { api, budget, instance: instance.origin };
+const lookup = createLookup(deps);
 /** Lookups and searches. */
 const region = createRegion({ notice: createNotice(find('#notice', HTMLElement)), budget });
 const shelfElement = find('#shelf', HTMLElement);
@@ -133,18 +134,11 @@ function showView(view: 'home' | 'loading' | 'channel') {
 async function search(text: string, signal: AbortSignal) {
   if (instance.origin() === '' || budget.waitMs(RESERVE + LOOKUP_REQUESTS) > 0) return [];
   try {
-    return await findChannels(text, { signal });
+    return await lookup.findChannels(text, { signal });
   } catch (error) {
     if (!signal.aborted && !(error instanceof Problem)) throw error;
     return [];
   }
-}
-
-async function findChannels(text: string, options: GetOptions) {
-  const url = `${instance.origin()}/api/search?q=${encodeURIComponent(text.slice(0, 100))}&limit=${SUGGESTIONS}`;
-  const { results } = await api.getJson(url, options);
-  if (!Array.isArray(results)) throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
-  return results;
 }
 
 /** @param text typed, pasted or chosen */
@@ -176,17 +170,8 @@ function lookUp() {
   void region.run({
     label: `Looking up ${text}.`,
     verb: 'Look up',
-    async load(options) {
-      const found = await api.getJson(`${instance.origin()}${named.path}`, options).catch((error: unknown) => {
-        if (named.kind === 'name' && error instanceof Problem && error.code === 'channel_not_found') return undefined;
-        throw error;
-      });
-      if (found !== undefined && !isRecord(found)) {
-        throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
-      }
-      return found;
-    },
-    show(found: ChannelRecord | undefined, signal) {
+    load: (options) => lookup.findRecord(named, options),
+    show(found, signal) {
       if (found === undefined) searchFor(named.value, `There is no channel with the name “${named.value}”. `);
       else showChannel(found, signal);
     },
@@ -223,7 +208,7 @@ function searchFor(text: string, reason = '') {
   void region.run({
     label: `Searching for “${text}”.`,
     verb: 'Search',
-    load: (options) => findChannels(text, options),
+    load: (options) => lookup.findChannels(text, options),
     show(hits) {
       searchBox.offer(hits);
       const found = hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.';

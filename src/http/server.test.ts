@@ -5,6 +5,7 @@ import { sendRaw } from '../../test/helpers/raw-http.ts';
 import { createEpochs } from '../lib/epoch.ts';
 import type { FailureReport } from '../lib/failure-log.ts';
 import { createHolders } from '../lib/holders.ts';
+import { createOpenConnections } from '../lib/http/open-connections.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
 import { createMetrics } from '../lib/metrics/metrics.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
@@ -26,6 +27,7 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
     }),
     baseUrls: [],
     unservedRequests: { note: () => undefined },
+    openConnections: createOpenConnections({ maxConnections: 100, onClosed: () => undefined }),
     ...{ clock, holders, metrics },
     responseWriter: createResponseWriter({ runtime: { clock, holders, metrics } }),
     failureLog: {

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { makeBadge } from 'badge-maker';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const;
@@ -126,6 +127,7 @@ describe('a badge image', () => {
   });
 
   test('may run nothing, and is cached for at least five minutes', async () => {
+    const service = await startWithoutEncoder(fetchedSamples());
     const first = await service.get(`/api/badge/${SAMPLE}.svg`);
     expect(first.headers).toMatchObject({
       'content-security-policy': "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox",

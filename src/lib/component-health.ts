@@ -14,10 +14,19 @@ interface Component {
 const LINES_A_MINUTE = 4;
 const MINUTE_MS = 60_000;
 
-export type ComponentHealth = ReturnType<typeof createComponentHealth>;
-
 /** Which components of the service cannot be used at the moment, and why. */
-export function createComponentHealth(logger: Logger, clock: Clock) {
+export interface ComponentHealth {
+  /**
+   * @param problem a sentence without its subject; `null`: the component works again. A change is logged once. Another
+   *   reason for the same state appears in `/readyz` only.
+   */
+  report(name: string, problem: string | null, error?: unknown): void;
+  problems(): readonly (readonly [name: string, problem: string])[];
+  /** Logs the state of components whose latest changes were not logged. */
+  summarize(): void;
+}
+
+export function createComponentHealth(logger: Logger, clock: Clock): ComponentHealth {
   const components = new Map<string, Component>();
 
   function write(name: string, component: Component): void {
@@ -35,11 +44,7 @@ export function createComponentHealth(logger: Logger, clock: Clock) {
   }
 
   return {
-    /**
-     * @param problem a sentence without its subject; `null`: the component works again. A change is logged once. Another
-     *   reason for the same state appears in `/readyz` only.
-     */
-    report(name: string, problem: string | null, error?: unknown): void {
+    report(name, problem, error) {
       const component = components.get(name) ?? { problem: null, linesAtMs: [], changes: 0, error: undefined };
       components.set(name, component);
       const isChange = (problem === null) !== (component.problem === null);
@@ -50,7 +55,6 @@ export function createComponentHealth(logger: Logger, clock: Clock) {
     },
     problems: () =>
       [...components].flatMap(([name, { problem }]) => (problem === null ? [] : [[name, problem] as const])),
-    /** Logs the state of components whose latest changes were not logged. */
     summarize() {
       for (const [name, component] of components) {
         if (component.changes > 0 && mayWrite(component)) write(name, component);

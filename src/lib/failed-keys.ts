@@ -21,19 +21,32 @@ interface Failure {
 const MAX_BYTES = 2 ** 20;
 const ENTRY_OVERHEAD_BYTES = 250;
 
-export type FailedKeys = ReturnType<typeof createFailedKeys>;
-
 /**
  * Remembers failures that concern one key (see `isKeyFailure`), in memory only, to avoid calls that would fail again. A
  * purge forgets them, because it may have fixed any of them.
  */
-export function createFailedKeys({ clock }: { readonly clock: Clock }) {
+export interface FailedKeys {
+  /** Returns the key's remembered failure; `retryAfterMs` is the remaining time. */
+  find(key: string): AppError | undefined;
+  /**
+   * Remembers the failure for its `validForMs`; by default for `KEY_FAILURE_MS`, or for its `retryAfterMs` if that is
+   * shorter.
+   *
+   * @returns the failure with a `retryAfterMs`
+   */
+  remember(key: string, failure: AppError): AppError;
+  /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
+  forget(): void;
+  stats(): HolderStats;
+}
+
+export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKeys {
   const failures = new LRUCache<string, Failure>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ message }, key) => ENTRY_OVERHEAD_BYTES + 2 * (key.length + message.length),
   });
 
-  /** Returns the key's remembered failure; `retryAfterMs` is the remaining time. */
   function find(key: string): AppError | undefined {
     const found = failures.get(key);
     if (found === undefined) return undefined;
@@ -44,12 +57,6 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
     return undefined;
   }
 
-  /**
-   * Remembers the failure for its `validForMs`; by default for `KEY_FAILURE_MS`, or for its `retryAfterMs` if that is
-   * shorter.
-   *
-   * @returns the failure with a `retryAfterMs`
-   */
   function remember(key: string, failure: AppError): AppError {
     const { code, message, scope, retryAfterMs = KEY_FAILURE_MS, validForMs } = failure;
     failures.set(compactCopy(key), {
@@ -66,9 +73,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
   return {
     find,
     remember,
-
-    /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
-    async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    async run(key, work) {
       const known = find(key);
       if (known !== undefined) throw known;
       try {
@@ -78,6 +83,6 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }) {
       }
     },
     forget: () => failures.clear(),
-    stats: (): HolderStats => ({ entries: failures.size, bytes: failures.calculatedSize, maxBytes: MAX_BYTES }),
+    stats: () => ({ entries: failures.size, bytes: failures.calculatedSize, maxBytes: MAX_BYTES }),
   };
 }

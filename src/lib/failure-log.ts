@@ -17,7 +17,18 @@ export interface FailureReport {
 }
 
 /** Log lines about failures, of which there may be thousands. */
-export type FailureLog = ReturnType<typeof createFailureLog>;
+export interface FailureLog {
+  /**
+   * Logs the first of equal failures in a minute and counts the others. Logs nothing more about a request that already has
+   * a line. Failures without a line are logged at level debug. Returns whether there is a line.
+   */
+  report(failure: FailureReport): boolean;
+  /** Logs no consequence of the current request's failures, because the log already has the reason. */
+  markExplained(): void;
+  /** For failures that were only counted in the last minute: logs the latest with the count (`repeated`). */
+  summarize(): void;
+  stats(): HolderStats;
+}
 
 interface Repeats {
   loggedAtMs: number;
@@ -31,7 +42,7 @@ const MAX_KEYS = 200;
 const MAX_KEY_CHARACTERS = 300;
 const MAX_REQUESTS = 1_000;
 
-export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clock }) {
+export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clock }): FailureLog {
   const known = new LRUCache<string, Repeats>({ max: MAX_KEYS });
   const requests = new LRUCache<string, 'logged' | 'explained'>({ max: MAX_REQUESTS });
 
@@ -57,11 +68,7 @@ export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clo
   }
 
   return {
-    /**
-     * Logs the first of equal failures in a minute and counts the others. Logs nothing more about a request that already has
-     * a line. Failures without a line are logged at level debug. Returns whether there is a line.
-     */
-    report(failure: FailureReport): boolean {
+    report(failure) {
       const { requestId = currentRequestId(), fields, message, isConsequence = false } = failure;
       const state = requestId === undefined ? undefined : requests.get(requestId);
       const hasLine = state === 'logged' || (state === 'explained' && isConsequence);
@@ -74,12 +81,10 @@ export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clo
       write(failure, repeated);
       return true;
     },
-    /** Logs no consequence of the current request's failures, because the log already has the reason. */
     markExplained() {
       const requestId = currentRequestId();
       if (requestId !== undefined && !requests.has(requestId)) requests.set(requestId, 'explained');
     },
-    /** For failures that were only counted in the last minute: logs the latest with the count (`repeated`). */
     summarize() {
       for (const repeats of known.values()) {
         if (repeats.count === 0 || !isDue(repeats)) continue;
@@ -88,6 +93,6 @@ export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clo
         repeats.count = 0;
       }
     },
-    stats: (): HolderStats => ({ entries: known.size + requests.size, maxEntries: MAX_KEYS + MAX_REQUESTS }),
+    stats: () => ({ entries: known.size + requests.size, maxEntries: MAX_KEYS + MAX_REQUESTS }),
   };
 }

@@ -14,7 +14,12 @@ export interface HolderReading extends HolderStats {
 }
 
 /** Every cache, map and queue that grows with requests. Metrics and console read them here. */
-export type Holders = ReturnType<typeof createHolders>;
+export interface Holders {
+  /** @throws Error if the name is already in use */
+  add(name: string, stats: () => HolderStats): void;
+  /** In the order in which they were added. */
+  read(): readonly HolderReading[];
+}
 
 /** Units come last in a name: prometheus.io/docs/practices/naming (seen 2026-11). */
 const GAUGES = [
@@ -24,16 +29,14 @@ const GAUGES = [
   ['maxBytes', 'pennant_held_max_bytes', 'Bytes that it may hold.'],
 ] as const;
 
-export function createHolders() {
+export function createHolders(): Holders {
   const readers = new Map<string, () => HolderStats>();
   return {
-    /** @throws Error if the name is already in use */
-    add(name: string, stats: () => HolderStats): void {
+    add(name, stats) {
       if (readers.has(name)) throw new Error(`A holder named "${name}" already exists.`);
       readers.set(name, stats);
     },
-    /** In the order in which they were added. */
-    read: (): readonly HolderReading[] =>
+    read: () =>
       [...readers].map(([name, readStats]) => {
         const stats = readStats();
         const known = GAUGES.filter(([figure]) => stats[figure] !== undefined);

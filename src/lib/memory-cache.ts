@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Epochs } from './epoch.ts';
+import type { HolderStats } from './holders.ts';
 import { epochOfWork } from './work.ts';
-
-export type MemoryCache<V extends object | string> = ReturnType<typeof createMemoryCache<V>>;
 
 export interface MemoryCacheOptions<V> {
   /** The end of an epoch empties the cache. Default: nothing does, for values that cannot become old. */
@@ -13,7 +12,16 @@ export interface MemoryCacheOptions<V> {
 }
 
 /** An LRU cache in memory. It keeps no results of work that began in an earlier epoch. */
-export function createMemoryCache<V extends object | string>(options: MemoryCacheOptions<V>) {
+export interface MemoryCache<V extends object | string> {
+  get(key: string): V | undefined;
+  /** Returns false, and does not keep the value, if the work began in an earlier epoch. */
+  set(key: string, value: V): boolean;
+  /** Removes the entries that the function returns true for. */
+  removeWhere(isRemoved: (key: string, value: V) => boolean): void;
+  stats(): Required<Pick<HolderStats, 'entries' | 'bytes' | 'maxBytes'>>;
+}
+
+export function createMemoryCache<V extends object | string>(options: MemoryCacheOptions<V>): MemoryCache<V> {
   const { epochs, maxBytes, sizeOf } = options;
   const memory = new LRUCache<string, V>({
     // To the library, 0 means "no limit".
@@ -23,15 +31,13 @@ export function createMemoryCache<V extends object | string>(options: MemoryCach
   epochs?.onEnd(() => memory.clear());
 
   return {
-    get: (key: string): V | undefined => memory.get(key),
-    /** Returns false, and does not keep the value, if the work began in an earlier epoch. */
-    set(key: string, value: V): boolean {
+    get: (key) => memory.get(key),
+    set(key, value) {
       if (epochOfWork().hasEnded) return false;
       memory.set(compactCopy(key), value);
       return true;
     },
-    /** Removes the entries that the function returns true for. */
-    removeWhere(isRemoved: (key: string, value: V) => boolean): void {
+    removeWhere(isRemoved) {
       for (const [key, value] of memory.entries()) if (isRemoved(key, value)) memory.delete(key);
     },
     stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, maxBytes }),

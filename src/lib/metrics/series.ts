@@ -20,21 +20,31 @@ export interface Metric {
 type LabelsOf<Label extends string> = Readonly<Record<Label, string | number>>;
 
 /** A counter that its owner increments. */
-export type Counter<Label extends string> = ReturnType<typeof createCounter<Label>>;
+export interface Counter<Label extends string> extends Metric {
+  /** Adds 1 or `by`. 0 creates the series, for alerts on its increase. */
+  inc(labels: LabelsOf<Label>, by?: number): void;
+}
 
 /** A histogram to which its owner adds observations. */
-export type Histogram<Label extends string> = ReturnType<typeof createHistogram<Label>>;
+export interface Histogram<Label extends string> extends Metric {
+  /** Creates a series. */
+  begin(labels: LabelsOf<Label>): void;
+  observe(labels: LabelsOf<Label>, value: number): void;
+}
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12];
 
-export function createCounter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
+export function createCounter<Label extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly Label[],
+): Counter<Label> {
   const series = createSeries(labelNames, () => ({ value: 0 }));
   return {
     name,
     help,
-    type: 'counter' as const,
-    /** Adds 1 or `by`. 0 creates the series, for alerts on its increase. */
-    inc(labels: LabelsOf<Label>, by = 1): void {
+    type: 'counter',
+    inc(labels, by = 1) {
       series.find(labels).value += by;
     },
     samples: () => series.all.map(({ labels, state }): Sample => ({ labels, value: state.value })),
@@ -47,7 +57,7 @@ export function createHistogram<Label extends string>(
   help: string,
   labelNames: readonly Label[],
   upperBounds: readonly number[] = SECONDS_BUCKETS,
-) {
+): Histogram<Label> {
   const series = createSeries(labelNames, () => ({
     counts: new Array<number>(upperBounds.length + 1).fill(0),
     sum: 0,
@@ -55,10 +65,9 @@ export function createHistogram<Label extends string>(
   return {
     name,
     help,
-    type: 'histogram' as const,
-    /** Creates a series. */
-    begin: (labels: LabelsOf<Label>) => void series.find(labels),
-    observe(labels: LabelsOf<Label>, value: number): void {
+    type: 'histogram',
+    begin: (labels) => void series.find(labels),
+    observe(labels, value) {
       const state = series.find(labels);
       let bucket = 0;
       while (bucket < upperBounds.length && value > (upperBounds[bucket] as number)) bucket += 1;

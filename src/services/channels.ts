@@ -1,5 +1,5 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type CacheOutcome, isIndeterminate, mostTelling, orError } from '../domain/errors.ts';
+import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate, mostTelling, orError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -122,7 +122,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       try {
         return await (ref.kind === 'id' ? getById(ref.value, maxWaitMs) : getByName(ref, maxWaitMs));
       } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'channel_not_found') throw error;
+        if (!isNoSuchChannel(error)) throw error;
         notFound = error;
       }
     }
@@ -140,6 +140,13 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     });
   }
 
+  function peekByName(ref: ChannelRef): Promise<ChannelResponse | undefined> {
+    return ownOr(ref, async ({ peekId }) => {
+      const name = await peekId(ref);
+      return name && notFresherThan(name.outcome, await peekById(name.value));
+    });
+  }
+
   function assertNotBlocked(channelId: string): void {
     if (!blockedChannels.has(channelId)) return;
     throw new AppError('channel_blocked', 'This channel is not available here: the operator has taken it down.');
@@ -153,11 +160,11 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     findChannel: (refs) => findFirst(refs, 0),
 
     async peekChannel(ref) {
-      if (ref.kind === 'id') return peekById(ref.value);
-      return ownOr(ref, async ({ peekId }) => {
-        const name = await peekId(ref);
-        return name && notFresherThan(name.outcome, await peekById(name.value));
-      });
+      try {
+        return await (ref.kind === 'id' ? peekById(ref.value) : peekByName(ref));
+      } catch (error) {
+        throw isNoSuchChannel(error) ? noSuchChannel([ref], error) : error;
+      }
     },
 
     async reload(channelId) {
@@ -176,6 +183,10 @@ function notFresherThan<T extends ChannelResponse | undefined>(reference: CacheO
   if (response === undefined || reference.kind !== 'stale') return response;
   const isOwn = response.outcome.kind === 'own';
   return { ...response, outcome: isOwn ? { ...response.outcome, isProvisional: true } : reference };
+}
+
+function isNoSuchChannel(error: unknown): error is AppError {
+  return errorCodeOf(error) === 'channel_not_found';
 }
 
 const KIND_NAMES: Record<ChannelRef['kind'], string> = { id: 'ID', handle: 'handle', username: 'user name' };

@@ -68,8 +68,13 @@ export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): str
 }
 
 /** Warnings about valid settings that probably do not do what the operator wants. */
-export function findSettingWarnings({ trustProxy, baseUrls, contact, rateLimitOverrides }: Config): string[] {
+export function findSettingWarnings(config: Config): string[] {
+  const { sources, trustProxy, baseUrls, contact, rateLimitOverrides } = config;
   const warnings: string[] = [];
+  const [first] = sources;
+  if (first !== 'catalog' && sources.includes('catalog')) {
+    warnings.push(`SOURCES names ${first} before catalog: the catalog is read first all the same`);
+  }
   if (trustProxy.length > 0 && baseUrls.length === 0) {
     warnings.push('TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host');
   }

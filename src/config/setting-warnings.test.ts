@@ -15,6 +15,13 @@ describe('findSettingWarnings', () => {
     ]);
   });
 
+  it('warns about a source before the catalog', () => {
+    expect(warningsFor({ SOURCES: 'youtube,catalog' })).toEqual([
+      'SOURCES names youtube before catalog: the catalog is read first all the same',
+    ]);
+    expect(warningsFor({ SOURCES: 'catalog,youtube' })).toEqual([]);
+  });
+
   it('warns about BASE_URL without CONTACT', () => {
     expect(warningsFor({ BASE_URL: 'https://a.example' })).toEqual([
       'BASE_URL is set without CONTACT: responses do not say whom to ask for a higher limit or a take-down',

@@ -4,10 +4,13 @@
  * or a bound on time or memory was missed. With `--losses-only`, missed bounds are reported but do not change the exit
  * code, for busy machines. `--only` selects attacks with one of the texts in their name.
  */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { changes } from './changes.ts';
 import { clients } from './clients.ts';
+import { cluster } from './cluster.ts';
 import { connections } from './connections.ts';
-import type { Subject } from './context.ts';
+import { createContext, type Subject, unfinished } from './context.ts';
 import { crash } from './crash.ts';
 import { disk } from './disk.ts';
 import { floods } from './floods.ts';
@@ -19,7 +22,7 @@ import { networks } from './networks.ts';
 import { oneKey } from './one-key.ts';
 import { places } from './places.ts';
 import { purges } from './purges.ts';
-import { runSubjects } from './runner.ts';
+import { createReport, loadAverage } from './report.ts';
 import { slowReaders } from './slow-readers.ts';
 import { stops } from './stops.ts';
 import { time } from './time.ts';
@@ -29,6 +32,7 @@ import { upstream } from './upstream.ts';
 const SUBJECTS: readonly Subject[] = [
   changes,
   clients,
+  cluster,
   connections,
   crash,
   disk,
@@ -49,3 +53,61 @@ const SUBJECTS: readonly Subject[] = [
 ];
 
 await runSubjects(SUBJECTS);
+
+/** Runs the attacks that the command line selects, prints the table, and ends the process. */
+async function runSubjects(subjects: readonly Subject[]): Promise<never> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      long: { type: 'boolean' },
+      'losses-only': { type: 'boolean' },
+      only: { type: 'string', multiple: true },
+    },
+  });
+  const isChosen = (attack: string) => values.only?.some((text) => attack.includes(text)) ?? true;
+  const chosen = subjects.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const unknown = positionals.filter((name) => !subjects.some((subject) => subject.name === name));
+  if (unknown.length > 0) {
+    console.error(`There is no subject ${unknown.join(', ')}: ${subjects.map(({ name }) => name).join(', ')}`);
+    process.exit(2);
+  }
+  const report = createReport((line) => console.log(line));
+  const startedAtMs = performance.now();
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      // In one step, or a running attack would start the next service. Encoders end with their service.
+      for (const pid of readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean)) {
+        process.kill(Number(pid), 'SIGKILL');
+      }
+      console.error(`Stopped by ${signal}.`);
+      process.exit(1);
+    });
+  }
+
+  async function attack(subject: Subject): Promise<void> {
+    const context = createContext(report, { isLong: values.long === true, isChosen });
+    try {
+      await subject.run(context);
+    } catch (error) {
+      report.add(subject.name, 'the subject itself', unfinished(error), 0);
+    } finally {
+      await context.cleanUp();
+    }
+  }
+
+  for (const subject of chosen.filter(({ isMostlyWaiting }) => !isMostlyWaiting)) await attack(subject);
+  await Promise.all(chosen.filter(({ isMostlyWaiting }) => isMostlyWaiting).map(attack));
+
+  if (report.rows() === 0) {
+    console.error('No attack has such a name.');
+    process.exit(2);
+  }
+  console.log(`\n${report.table()}\n`);
+  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
+  console.log(
+    `${report.violations()} violations, ${report.missedBounds()} bounds missed, ${seconds} s, ${loadAverage()}`,
+  );
+  const countedBounds = values['losses-only'] === true ? 0 : report.missedBounds();
+  process.exit(report.violations() + countedBounds === 0 ? 0 : 1);
+}

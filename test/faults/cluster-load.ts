@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
-import { CHANNELS } from '../faults/mixed-load.ts';
-import { findResponseFault } from '../faults/response-faults.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { repeat } from '../helpers/load.ts';
+import { CHANNELS } from './mixed-load.ts';
+import { findResponseFault } from './response-faults.ts';
 
 /** A request that did not get the right response. */
 export interface Failure {

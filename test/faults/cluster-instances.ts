@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type FaultContext, metricsOf, metricValue } from '../faults/context.ts';
 import { type Front, startFront, WITH_BASE_URL } from '../helpers/front.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { findFreePort, type ServiceProcess } from '../helpers/process.ts';
 import { type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import { type FaultContext, metricsOf, metricValue } from './context.ts';
 
 /** Clients from these addresses have no rate limit. All others have one, like visitors. */
 const UNLIMITED_NETWORK = '127.1.0.0/16';

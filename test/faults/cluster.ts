@@ -1,16 +1,13 @@
-import { comesTrue } from '../faults/context.ts';
-import { CHANNELS } from '../faults/mixed-load.ts';
-import type { Outcome } from '../faults/report.ts';
-import { findResponseFaults } from '../faults/response-faults.ts';
+import { findNginx } from '../helpers/front.ts';
 import { createHttpSender, type SentResponse } from '../helpers/http-request.ts';
+import { findRedisServer } from '../helpers/redis.ts';
 import { HANG_MS } from '../helpers/wait.ts';
-import { type Cluster, type Instance, sumOf } from './cluster.ts';
-import { type Failure, type Load, mixedUrl, startLoad } from './load.ts';
-
-export interface Check {
-  readonly name: string;
-  run(cluster: Cluster): Promise<Outcome>;
-}
+import { type Cluster, type Instance, startCluster, sumOf } from './cluster-instances.ts';
+import { type Failure, type Load, mixedUrl, startLoad } from './cluster-load.ts';
+import { comesTrue, type Subject } from './context.ts';
+import { CHANNELS } from './mixed-load.ts';
+import type { Outcome } from './report.ts';
+import { findResponseFaults } from './response-faults.ts';
 
 /** The default limit in any span of 30 s. */
 const LIMIT = 10;
@@ -18,8 +15,8 @@ const UPSTREAM_CHANNEL = 'UCreplayLighthouse000001';
 /** Requests of the load. Every instance in use gets some of them. */
 const MANY = 500;
 
-/** The checks in their order. Those that stop instances come last. */
-export const CHECKS: readonly Check[] = [
+/** In this order: those that stop instances come last. */
+const CHECKS: readonly { readonly name: string; run(cluster: Cluster): Promise<Outcome> }[] = [
   { name: '1,000 requests of one client at once, through nginx', run: checkLimit },
   { name: 'a record that another instance has loaded', run: checkSharedRecord },
   { name: 'one image, requested 300 times at once, through nginx', run: checkImageMadeOnce },
@@ -27,6 +24,23 @@ export const CHECKS: readonly Check[] = [
   { name: 'kill -9 of one instance under load', run: checkKilledInstance },
   { name: 'a rolling restart under load', run: checkRollingRestart },
 ];
+
+/** Three instances on one Redis, behind nginx: real processes on loopback. */
+export const cluster: Subject = {
+  name: 'cluster',
+  async run(context) {
+    if (!findNginx() || !findRedisServer()) {
+      context.report.skip('cluster', 'three instances behind nginx', 'nginx or redis-server is not installed');
+      return;
+    }
+    const started = await startCluster(context);
+    try {
+      for (const { name, run } of CHECKS) await context.measure('cluster', name, () => run(started));
+    } finally {
+      await started.stop();
+    }
+  },
+};
 
 async function checkLimit({ instances, front }: Cluster): Promise<Outcome> {
   const urls = CHANNELS.flatMap((id) => [`/api/channel/${id}`, `/channel/${id}`, `/${id}/avatar.webp?width=64`]);

@@ -53,7 +53,7 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
   async function inspect(image: CatalogImage): Promise<ImageInfo> {
     const { key } = image;
     const path = await requireFile(image);
-    const client = currentClient() ?? '';
+    const client = currentClient();
     const waitingClients = () => waiting.of(key);
     const inspectFile = () => encoder.inspect({ path }, { signal: NEVER, client, waitingClients });
     try {

@@ -7,7 +7,7 @@ import type { ImageKind } from '../domain/variants.ts';
 import type { ImageStore } from '../image-store/images.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
-import { MAX_ORIGINAL_PIXELS, type OriginalBytes } from '../images/encoder/job.ts';
+import type { OriginalBytes } from '../images/encoder/job.ts';
 import { readStatedPixels } from '../images/header.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
@@ -97,9 +97,7 @@ export function createOriginals(options: OriginalsOptions) {
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
     const client = currentClient();
     const waitingClients = () => waiting.of(ref.key);
-    // A header that cannot be read may hide as many pixels as are decoded.
-    const statedPixels = Math.min(readStatedPixels(bytes) ?? MAX_ORIGINAL_PIXELS, MAX_ORIGINAL_PIXELS);
-    const options = { signal: NEVER, client, waitingClients, statedPixels };
+    const options = { signal: NEVER, client, waitingClients, statedPixels: readStatedPixels(bytes) };
     const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
     const readable = (await images.findForReading(key)) ?? { bytes };
     const { width, height, format, hasAlpha } = await inspect(readable).catch((error: unknown) => {

@@ -25,7 +25,8 @@ describe('the pixels that a header states', () => {
 
   it('are those of the largest image if the header is cut, and in what is no image', async () => {
     const jpeg = await drawn.clone().jpeg().toBuffer();
-    for (const length of [0, 11, 12, 20, 100]) expect(readStatedPixels(jpeg.subarray(0, length))).toBe(MAX_ORIGINAL_PIXELS);
+    for (const length of [0, 11, 12, 20, 100])
+      expect(readStatedPixels(jpeg.subarray(0, length))).toBe(MAX_ORIGINAL_PIXELS);
     const png = await drawn.clone().png().toBuffer();
     expect(readStatedPixels(png.subarray(0, 22))).toBe(MAX_ORIGINAL_PIXELS);
     expect(readStatedPixels(Buffer.from('<!doctype html><title>Sorry</title>'))).toBe(MAX_ORIGINAL_PIXELS);

@@ -1,4 +1,11 @@
-import { type Channel, type ChannelLink, isPublishedAt, plainTitle, type RemoteImage, type SearchHit } from '../domain/channel.ts';
+import {
+  type Channel,
+  type ChannelLink,
+  isPublishedAt,
+  plainTitle,
+  type RemoteImage,
+  type SearchHit,
+} from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
 import { type ImageInfo, MAX_ORIGINAL_SIDE_PX } from '../images/encoder/job.ts';

@@ -75,8 +75,7 @@ async function floodWithSizesOf(channelId: string, origin: string, context: Faul
   const sizes = context.isLong ? 3_000 : 120;
   for (let made = 0; made < sizes; made += 4) {
     const urls = [0, 1, 2, 3].map(
-      (more) =>
-        `/${channelId}/tv.jpg?width=${100 + ((made + more) % 2_000)}&quality=${5 + ((made / 4) % 90)}`,
+      (more) => `/${channelId}/tv.jpg?width=${100 + ((made + more) % 2_000)}&quality=${5 + ((made / 4) % 90)}`,
     );
     faults.push(...(await findFaultsOf(client, urls)));
   }

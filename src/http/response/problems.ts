@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { hasErrorCode } from '../../lib/file-system.ts';
-import { ALLOWED_METHODS, type HttpResponse, type RequestContext } from '../request/context.ts';
-import { cacheStatusFields, publicFor } from './response.ts';
+import { ALLOWED_METHODS, type PublicResponse, type RequestContext } from '../request/context.ts';
+import { cacheStatusFields, publicFor } from './cache-fields.ts';
 
 export interface Problem {
   readonly status: number;
@@ -114,7 +114,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The header section is too large.');
 export const HEADERS_TOO_LARGE_STATUS = 431;
 
-export type ProblemResponse = HttpResponse & { readonly body: string };
+export type ProblemResponse = PublicResponse & { readonly body: string };
 
 function unexpected(cause: unknown): AppError {
   // open(2): the limit of this process, and of the system.

@@ -22,18 +22,31 @@ const LAST_RESPONSES_MS = 1_000;
 const IDLE_SWEEP_MS = 50;
 
 /** An HTTP server that listens on one address and can be stopped gracefully. */
-export type Listener = ReturnType<typeof createListener>;
+export interface Listener {
+  readonly server: Server;
+  isClosing(): boolean;
+  /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
+  listen(address: { readonly host: string; readonly port: number }): Promise<string>;
+  /** Refuses new connections, closes idle ones and resolves when the others have closed. */
+  close(): Promise<void>;
+  /**
+   * Closes the listener when accepted requests have their responses, after `ms` at the latest.
+   *
+   * @param onLastSecond called a second before that if requests are left. They should get a response now
+   */
+  finish(ms: number, onLastSecond: () => void): Promise<void>;
+}
 
 interface ListenerOptions {
   readonly server: Server;
-  readonly connections: OpenConnections;
+  readonly connections: Pick<OpenConnections, 'closeIdle'>;
   readonly lifetime?: Lifetime;
 }
 
-export function createListener({ server, connections, lifetime = { isClosing: false } }: ListenerOptions) {
+export function createListener(options: ListenerOptions): Listener {
+  const { server, connections, lifetime = { isClosing: false } } = options;
   let closed: Promise<void> | undefined;
 
-  /** Refuses new connections, closes idle ones and resolves when the others have closed. */
   function close(): Promise<void> {
     lifetime.isClosing = true;
     closed ??= new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
@@ -43,20 +56,14 @@ export function createListener({ server, connections, lifetime = { isClosing: fa
   return {
     server,
     isClosing: () => lifetime.isClosing,
-    /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
-    async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
+    async listen(address) {
       server.listen({ ...address, backlog: BACKLOG });
       await once(server, 'listening');
       const { address: host, family, port } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
     },
     close,
-    /**
-     * Closes the listener when accepted requests have their responses, after `ms` at the latest.
-     *
-     * @param onLastSecond called a second before that if requests are left. They should get a response now
-     */
-    async finish(ms: number, onLastSecond: () => void): Promise<void> {
+    async finish(ms, onLastSecond) {
       // Node would keep a connection whose last response comes after the stop began, and one with an incomplete request. What has
       // arrived is read before.
       const sweep = setInterval(() => setImmediate(connections.closeIdle), IDLE_SWEEP_MS);

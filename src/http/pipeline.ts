@@ -8,7 +8,7 @@ import { withinMs, withRequest } from '../lib/work.ts';
 import { type Endpoint, METHODS, type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
 import { findHint } from './request/hints.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
-import type { createRequestTracing } from './request/tracing.ts';
+import type { RequestTracing } from './request/tracing.ts';
 import { applyConditions } from './response/conditions.ts';
 import { problemResponse } from './response/problems.ts';
 import { PREFLIGHT } from './response/send.ts';
@@ -25,8 +25,8 @@ type ResponseStep = (context: RequestContext, response: PublicResponse) => Publi
 
 export interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
-  readonly tracing: ReturnType<typeof createRequestTracing>;
-  readonly router: Pick<ReturnType<typeof createRouter>, 'find'>;
+  readonly tracing: RequestTracing | undefined;
+  readonly router: Pick<Router, 'find'>;
   /** In order. The first response ends them. */
   readonly steps: readonly Step[];
   /** In order. An error becomes a problem response, which also passes them. */
@@ -76,11 +76,17 @@ export function createPipeline({ createContext, tracing, router, steps, response
   };
 }
 
-export function createRouter(endpoints: readonly Endpoint[]) {
+export interface Router {
+  /** Sets the endpoint of the request and the parameters in its path. False if there is none. */
+  find(context: RequestContext): boolean;
+  /** The step that requires an endpoint. @throws AppError `route_not_found` */
+  route(context: RequestContext): undefined;
+}
+
+export function createRouter(endpoints: readonly Endpoint[]): Router {
   const router = findMyWay({ maxParamLength: MAX_URL_BYTES });
   for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
 
-  /** Sets the endpoint of the request and the parameters in its path. False if there is none. */
   function find(context: RequestContext): boolean {
     const found = router.find('GET', context.target.path);
     if (found === null) return false;
@@ -91,8 +97,7 @@ export function createRouter(endpoints: readonly Endpoint[]) {
 
   return {
     find,
-    /** The step that requires an endpoint. @throws AppError `route_not_found` */
-    route(context: RequestContext): undefined {
+    route(context) {
       if (!find(context)) throw routeNotFound(context.target.path);
     },
   };

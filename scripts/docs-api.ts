@@ -306,7 +306,7 @@ function storableErrors(): string {
   return names
     .map((name) => {
       const { cacheControl }: Problem = PROBLEMS[name];
-      return `${code(name)} (${cacheControl === 'what is left' ? 'what is left of its minute' : code(cacheControl ?? '')})`;
+      return `${code(name)} (${cacheControl === 'remaining-ttl' ? 'what is left of its minute' : code(cacheControl ?? '')})`;
     })
     .join(' and ');
 }

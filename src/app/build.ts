@@ -24,6 +24,7 @@ import { catalogPaths } from '../sources/catalog/schema.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { createCatalog } from './catalog.ts';
 import { openEncoder } from './encoder.ts';
+import { createEndpoints } from './endpoints.ts';
 import { createPublicListener } from './public-listener.ts';
 import { createPurges } from './purges.ts';
 import { createStores } from './stores.ts';
@@ -103,22 +104,16 @@ export async function buildApp(config: Config, options: BuildOptions) {
     runtime,
   });
   const reEncoding = createReEncoding({ runtime });
-  const banners = createImageService({ channels, originals, encoder, images, reEncoding, runtime });
+  const channelImages = createImageService({ channels, originals, encoder, images, reEncoding, runtime });
 
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });
-  const listener = createPublicListener({
-    config,
-    runtime,
-    redis: stores.redis,
-    responseWriter,
-    version,
-    channels,
-    channelBatches,
-    searches,
-    banners,
-    examples,
+  const endpoints = createEndpoints({
+    ...{ config, runtime, version },
+    ...{ channels, channelBatches, searches, channelImages, examples },
   });
+  const { redis } = stores;
+  const listener = createPublicListener({ config, runtime, redis, responseWriter, endpoints, channels });
   const { http, limiter, refusedClients, unservedRequests } = listener;
   const backgroundWork = createBackgroundWork(
     [

@@ -1,8 +1,13 @@
 import type { Config } from '../config/settings.ts';
-import { createClientIdentification } from '../http/request/client.ts';
+import { createConnections } from '../http/connections.ts';
+import { createClientIdentification } from '../http/request/client-identification.ts';
+import type { Endpoint } from '../http/request/context.ts';
+import { createRateLimitStep } from '../http/request/rate-limit-step.ts';
 import { createRefusedClients } from '../http/request/refused-clients.ts';
+import { createAccessLog } from '../http/response/access-log.ts';
+import { createMicroCache } from '../http/response/micro-cache.ts';
 import { createUnservedRequests } from '../http/response/unserved-requests.ts';
-import { createHttpServer, type HttpServerOptions } from '../http/server.ts';
+import { createHttpServer } from '../http/server.ts';
 import { readResourceLimits } from '../lib/cgroup.ts';
 import {
   type CloseReason,
@@ -10,32 +15,34 @@ import {
   maxConnectionsFor,
   type OpenConnections,
 } from '../lib/http/open-connections.ts';
+import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { readOpenFilesLimit } from '../lib/open-files.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
 import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
 import { createRedisRateLimiter } from '../rate-limit/redis.ts';
+import type { ChannelService } from '../services/channels.ts';
 
-interface PublicListenerOptions
-  extends Pick<
-    HttpServerOptions,
-    'channels' | 'channelBatches' | 'searches' | 'banners' | 'examples' | 'version' | 'responseWriter'
-  > {
+interface PublicListenerOptions {
   readonly config: Config;
   readonly runtime: Runtime;
   readonly redis: RedisConnection | undefined;
+  readonly responseWriter: ResponseWriter;
+  readonly endpoints: readonly Endpoint[];
+  readonly channels: Pick<ChannelService, 'version'>;
 }
 
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */
 export function createPublicListener(options: PublicListenerOptions) {
-  const { config, runtime, redis } = options;
-  const { clock, epochs, logger, metrics, holders, failureLog } = runtime;
+  const { config, runtime, redis, responseWriter, endpoints, channels } = options;
+  const { baseUrls, contact, rateLimit: defaultLimit, accessLog: logsAll } = config;
+  const { clock, logger, metrics, holders } = runtime;
   const limiter = openRateLimiter(runtime, redis);
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
     ipv6PrefixBits: config.rateLimitIpv6Prefix,
-    defaultLimit: config.rateLimit,
+    defaultLimit,
     limitOverrides: config.rateLimitOverrides,
     onUntrustedProxy(address) {
       logger.warn(
@@ -46,34 +53,26 @@ export function createPublicListener(options: PublicListenerOptions) {
   });
   const refusedClients = createRefusedClients({ clock });
   const unservedRequests = createUnservedRequests({ clock, logger, refusedClients });
+  const connections = createConnections({ clients, openConnections: openConnectionsOf(runtime), defaultLimit });
   const http = createHttpServer({
-    clock,
-    epochs,
-    logger,
-    metrics,
-    holders,
-    failureLog,
-    responseWriter: options.responseWriter,
-    limiter,
+    runtime,
+    endpoints,
     clients,
-    unservedRequests,
-    openConnections: openConnectionsOf(runtime),
-    channels: options.channels,
-    channelBatches: options.channelBatches,
-    searches: options.searches,
-    banners: options.banners,
-    examples: options.examples,
-    version: options.version,
-    baseUrls: config.baseUrls,
-    urlForm: config.urlForm,
-    hasImageVersions: config.imageVersions,
-    isNegotiating: config.negotiate,
-    contact: config.contact,
-    siteUrl: config.siteUrl,
-    defaultLimit: config.rateLimit,
-    logsAll: config.accessLog,
-    showsAddresses: config.logAddresses === 'full',
+    baseUrls,
+    connections,
+    rateLimit: createRateLimitStep({ limiter, contact }),
+    microCache: createMicroCache({ runtime, channels }),
+    responseWriter,
+    accessLog: createAccessLog({
+      runtime,
+      unservedRequests,
+      endpoints,
+      logsAll,
+      showsAddresses: config.logAddresses === 'full',
+    }),
   });
+  holders.add('IPv6 addresses', clients.stats);
+  holders.add('connections and unread requests', connections.stats);
   holders.add('refused networks', () => refusedClients.stats());
   holders.add('requests that got 429 or 5xx', unservedRequests.stats);
   metrics.addGauge({

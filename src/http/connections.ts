@@ -4,17 +4,15 @@ import { errorCodeOf } from '../domain/errors.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import type { OpenConnections } from '../lib/http/open-connections.ts';
 import type { ClientLimit, RateLimit } from '../rate-limit/limiter.ts';
-import type { Client, ClientIdentification } from './request/client.ts';
-import type { HttpResponse, RequestContext } from './request/context.ts';
+import { createParserTurns } from './parser-turns.ts';
+import type { Client, ClientIdentification } from './request/client-identification.ts';
+import type { PublicResponse, RequestContext } from './request/context.ts';
 
 /**
  * How much the parser gets at a time from a client that is no trusted proxy. Node reads 64 KiB and parses all of it in one
  * turn: 2,500 small requests, or 10,000 chunks of one byte.
  */
 export const SLICE_BYTES = 512;
-
-/** Of all clients, in a turn of the event loop. Node accepts one connection in each turn, so that turns must be short. */
-const SLICES_PER_TURN = 16;
 
 /** A body is ignored up to this size. */
 const MAX_IGNORED_BODY_BYTES = 64 * 1_024;
@@ -55,7 +53,33 @@ interface Connection {
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 type Step = (context: RequestContext) => undefined | Promise<undefined>;
 
-export type Connections = ReturnType<typeof createConnections>;
+/**
+ * Bounds the connections of one client and the work that one connection can cause in a turn of the event loop, and closes the
+ * connections of clients that send on after a refusal.
+ */
+export interface Connections {
+  /** For the event `connection`. */
+  open(socket: Socket): void;
+  /** Passes requests on, except those after the one with which the connection ends. */
+  receive(handle: RequestHandler): RequestHandler;
+  /** A step that refuses requests whatever they ask for. */
+  refusing(step: Step): Step;
+  /** The step for responses that closes the connection of a refused request if its client has sent on. */
+  closeAfterRefusal(context: RequestContext, refusal: PublicResponse): PublicResponse | undefined;
+  /** Closes both sides. Node would keep its own side open as long as the client does. @param text the last response */
+  close(socket: Socket, text?: string): void;
+  closeIdle: OpenConnections['closeIdle'];
+  /** The slice that the parser has, one character per byte. `undefined` for a proxy. */
+  sliceOf(socket: Socket): string | undefined;
+  /** What was read before that slice and belongs to no request yet, one character per byte. */
+  unreadBefore(socket: Socket): string;
+  /** Whether the body of the latest request is incomplete. */
+  isInBody(socket: Socket): boolean;
+  /** Waits until earlier requests have their responses. More bytes would be written into them. */
+  responsesEnd(socket: Socket): Promise<void>;
+  /** What clients have sent and what is no request yet. */
+  stats(): HolderStats;
+}
 
 interface ConnectionsOptions {
   readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
@@ -64,14 +88,12 @@ interface ConnectionsOptions {
 }
 
 /**
- * Bounds the connections of one client and the work that one connection can cause in a turn of the event loop, and closes the
- * connections of clients that send on after a refusal.
- *
  * A client's bytes are parsed in slices, and a slice waits until the requests before it have their responses. A trusted
  * proxy's bytes are parsed as they come, because slices cost a tenth of a hot response.
  */
-export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions) {
+export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions): Connections {
   const connections = new WeakMap<Socket, Connection>();
+  const turns = createParserTurns();
 
   const clientOf = (socket: Socket) => clients.identify(socket.remoteAddress ?? '', undefined);
 
@@ -116,81 +138,53 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     socket.once('close', () => clearTimeout(linger));
   }
 
-  /** Connections with a slice to read, by client. The client whose turn is next comes first. */
-  const waiting = new Map<string, (() => void)[]>();
-  let isTurnPlanned = false;
-
-  /** Clients take turns, whatever the number of their connections is. */
-  function takeTurns(): void {
-    isTurnPlanned = false;
-    for (let slices = 0; slices < SLICES_PER_TURN; slices += 1) {
-      const [first] = waiting;
-      if (first === undefined) return;
-      const [key, reads] = first;
-      waiting.delete(key);
-      const read = reads.shift();
-      if (reads.length > 0) waiting.set(key, reads);
-      read?.();
-    }
-    planTurn();
-  }
-
-  function planTurn(): void {
-    if (isTurnPlanned || waiting.size === 0) return;
-    isTurnPlanned = true;
-    setImmediate(takeTurns);
-  }
-
-  function waitForTurn(key: string, read: () => void): void {
-    const reads = waiting.get(key);
-    if (reads === undefined) waiting.set(key, [read]);
-    else reads.push(read);
-    planTurn();
-  }
-
-  /** Gives the parser a slice whenever it has nothing to do. `read` passes what it returns to Node's listener for data. */
+  /** Gives the parser a slice whenever it has nothing to do. */
   function readInSlices(socket: Socket, connection: Connection, { key }: Pick<Client, 'key'>): void {
     let isWaiting = false;
-    const readOn = () => {
+
+    function readOn(): void {
       if (connection.isClosing || isWaiting) return;
       isWaiting = true;
-      waitForTurn(key, readSlice);
-    };
-    const readSlice = () => {
-      isWaiting = false;
-      const { latest, isClosing, bytesSinceRequest } = connection;
+      turns.wait(key, () => {
+        isWaiting = false;
+        readSlice();
+      });
+    }
+
+    function readSlice(): void {
+      const { latest, isClosing } = connection;
       if (isClosing || socket.destroyed) return;
-      if (latest !== undefined && !latest.closed) {
-        isWaiting = true;
-        latest.once('close', () => {
-          isWaiting = false;
-          readOn();
-        });
-      } else if (bytesSinceRequest > MAX_IGNORED_BODY_BYTES && latest?.req.complete === false) {
-        close(socket);
-      } else {
-        socket.read(Math.min(SLICE_BYTES, socket.readableLength));
-        if (socket.readableLength > 0) readOn();
-      }
-    };
-    const onReadable = () => {
+      if (latest !== undefined && !latest.closed) readAfter(latest);
+      else if (isBodyTooLong(connection)) close(socket);
+      else giveSlice();
+    }
+
+    /** A slice waits until the requests before it have their responses. */
+    function readAfter(response: ServerResponse): void {
+      isWaiting = true;
+      response.once('close', () => {
+        isWaiting = false;
+        readOn();
+      });
+    }
+
+    /** `read` passes what it returns to Node's listener for data, which parses it. */
+    function giveSlice(): void {
+      socket.read(Math.min(SLICE_BYTES, socket.readableLength));
+      if (socket.readableLength > 0) readOn();
+    }
+
+    function onReadable(): void {
       // Reading reports the end of the stream, also while a response is under way.
       if (socket.readableLength === 0) socket.read();
       else readOn();
-    };
-    const onSlice = (slice: Buffer) => {
-      const isInBody = connection.latest?.req.complete === false;
-      if (isInBody) connection.unread = '';
-      else if (connection.unread.length < MAX_UNREAD_CHARACTERS) connection.unread += connection.slice;
-      connection.slice = slice.toString('latin1');
-      connection.bytesSinceRequest += slice.length;
-    };
-    socket.prependListener('data', onSlice).on('readable', onReadable);
+    }
+
+    socket.prependListener('data', (slice: Buffer) => noteSlice(connection, slice)).on('readable', onReadable);
   }
 
   return {
-    /** For `connection`. */
-    open(socket: Socket): void {
+    open(socket) {
       const connection = connectionOf(socket);
       const client = clientOf(socket);
       const { key, network, limit } = client;
@@ -199,8 +193,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       if (!connection.isProxy) readInSlices(socket, connection, client);
     },
 
-    /** Passes requests on, except those after the one with which the connection ends. */
-    receive(handle: RequestHandler): RequestHandler {
+    receive(handle) {
       return (request, response) => {
         const connection = connectionOf(request.socket);
         const isLast = connection.isClosing || connection.isOverLimit;
@@ -212,8 +205,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       };
     },
 
-    /** A step that refuses requests whatever they ask for. */
-    refusing(step: Step): Step {
+    refusing(step) {
       return (context) => {
         try {
           return step(context)?.catch((error: unknown) => refuse(context, error));
@@ -223,8 +215,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       };
     },
 
-    /** The response to a refused request closes the connection if its client has sent on. */
-    closeAfterRefusal(context: RequestContext, refusal: HttpResponse): HttpResponse | undefined {
+    closeAfterRefusal(context, refusal) {
       if (!context.isRefused) return undefined;
       const { request, response } = context;
       const { socket } = request;
@@ -240,37 +231,50 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
 
     close,
 
-    /** The slice that the parser has, one character per byte. `undefined` for a proxy. */
-    sliceOf(socket: Socket): string | undefined {
+    closeIdle: openConnections.closeIdle,
+
+    sliceOf(socket) {
       const { isProxy, slice } = connectionOf(socket);
       return isProxy ? undefined : slice;
     },
 
-    /** What was read before that slice and belongs to no request yet, one character per byte. */
-    unreadBefore: (socket: Socket): string => connectionOf(socket).unread,
+    unreadBefore: (socket) => connectionOf(socket).unread,
 
-    /** Whether the body of the latest request is incomplete. */
-    isInBody: (socket: Socket): boolean => connectionOf(socket).latest?.req.complete === false,
+    isInBody: (socket) => isInBody(connectionOf(socket)),
 
-    /** Waits until earlier requests have their responses. More bytes would be written into them. */
-    async responsesEnd(socket: Socket): Promise<void> {
+    async responsesEnd(socket) {
       const { latest } = connectionOf(socket);
       if (latest !== undefined && !latest.closed && !socket.destroyed)
         await new Promise((resolve) => latest.once('close', resolve));
     },
 
-    /** What clients have sent and what is no request yet. */
-    stats(): HolderStats {
+    stats() {
       let bytes = 0;
       for (const socket of openConnections.sockets()) {
-        const { latest, bytesSinceRequest } = connectionOf(socket);
-        const isInBody = latest?.req.complete === false;
-        bytes += socket.readableLength + (isInBody ? 0 : Math.min(bytesSinceRequest, MAX_HEADER_BYTES));
+        const connection = connectionOf(socket);
+        const headerBytes = isInBody(connection) ? 0 : Math.min(connection.bytesSinceRequest, MAX_HEADER_BYTES);
+        bytes += socket.readableLength + headerBytes;
       }
       const { entries, maxEntries } = openConnections.stats();
       return { entries, maxEntries, bytes, maxBytes: maxEntries * (READ_BYTES + MAX_HEADER_BYTES) };
     },
   };
+}
+
+/** Whether the body of the latest request is incomplete. */
+function isInBody({ latest }: Connection): boolean {
+  return latest?.req.complete === false;
+}
+
+function isBodyTooLong(connection: Connection): boolean {
+  return isInBody(connection) && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES;
+}
+
+function noteSlice(connection: Connection, slice: Buffer): void {
+  if (isInBody(connection)) connection.unread = '';
+  else if (connection.unread.length < MAX_UNREAD_CHARACTERS) connection.unread += connection.slice;
+  connection.slice = slice.toString('latin1');
+  connection.bytesSinceRequest += slice.length;
 }
 
 function maxConnectionsOf(limit: ClientLimit, defaultLimit: RateLimit): number {

@@ -5,27 +5,28 @@ import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing.ts';
 import { withinMs, withRequest } from '../lib/work.ts';
-import { type Endpoint, type HttpResponse, METHODS, type RequestContext, routeNotFound } from './request/context.ts';
+import { type Endpoint, METHODS, type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
 import { findHint } from './request/hints.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
-import type { createRequestTracing } from './request/tracing.ts';
+import type { RequestTracing } from './request/tracing.ts';
+import { applyConditions } from './response/conditions.ts';
 import { problemResponse } from './response/problems.ts';
-import { applyConditions, PREFLIGHT } from './response/response.ts';
+import { PREFLIGHT } from './response/send.ts';
 
 /**
  * Returns the response, or nothing to continue with the next step.
  *
  * @throws AppError if the request is refused
  */
-type Step = (context: RequestContext) => HttpResponse | undefined | Promise<HttpResponse | undefined>;
+type Step = (context: RequestContext) => PublicResponse | undefined | Promise<PublicResponse | undefined>;
 
 /** A step for responses. A returned response replaces the given one. */
-type ResponseStep = (context: RequestContext, response: HttpResponse) => HttpResponse | undefined;
+type ResponseStep = (context: RequestContext, response: PublicResponse) => PublicResponse | undefined;
 
 export interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
-  readonly tracing: ReturnType<typeof createRequestTracing>;
-  readonly router: Pick<ReturnType<typeof createRouter>, 'find'>;
+  readonly tracing: RequestTracing | undefined;
+  readonly router: Pick<Router, 'find'>;
   /** In order. The first response ends them. */
   readonly steps: readonly Step[];
   /** In order. An error becomes a problem response, which also passes them. */
@@ -34,7 +35,7 @@ export interface PipelineOptions {
 
 /** Runs each request through the steps, in a span if it is traced. Uses promises only if a step returns one. */
 export function createPipeline({ createContext, tracing, router, steps, responseSteps }: PipelineOptions) {
-  function runSteps(context: RequestContext, first: number): HttpResponse | Promise<HttpResponse> {
+  function runSteps(context: RequestContext, first: number): PublicResponse | Promise<PublicResponse> {
     for (let at = first; at < steps.length; at += 1) {
       const response = (steps[at] as Step)(context);
       if (response instanceof Promise) return response.then((ready) => ready ?? runSteps(context, at + 1));
@@ -43,7 +44,7 @@ export function createPipeline({ createContext, tracing, router, steps, response
     throw new Error('No step of the pipeline returned a response.');
   }
 
-  function finish(context: RequestContext, made: HttpResponse): void {
+  function finish(context: RequestContext, made: PublicResponse): void {
     let response = made;
     for (const step of responseSteps) response = step(context, response) ?? response;
   }
@@ -75,11 +76,17 @@ export function createPipeline({ createContext, tracing, router, steps, response
   };
 }
 
-export function createRouter(endpoints: readonly Endpoint[]) {
+export interface Router {
+  /** Sets the endpoint of the request and the parameters in its path. False if there is none. */
+  find(context: RequestContext): boolean;
+  /** The step that requires an endpoint. @throws AppError `route_not_found` */
+  route(context: RequestContext): undefined;
+}
+
+export function createRouter(endpoints: readonly Endpoint[]): Router {
   const router = findMyWay({ maxParamLength: MAX_URL_BYTES });
   for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
 
-  /** Sets the endpoint of the request and the parameters in its path. False if there is none. */
   function find(context: RequestContext): boolean {
     const found = router.find('GET', context.target.path);
     if (found === null) return false;
@@ -90,8 +97,7 @@ export function createRouter(endpoints: readonly Endpoint[]) {
 
   return {
     find,
-    /** The step that requires an endpoint. @throws AppError `route_not_found` */
-    route(context: RequestContext): undefined {
+    route(context) {
       if (!find(context)) throw routeNotFound(context.target.path);
     },
   };
@@ -104,25 +110,25 @@ export function createRouter(endpoints: readonly Endpoint[]) {
  * @throws AppError `upstream_timeout` after 11.5 s, and the errors of the endpoint
  */
 export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
-  async function inTime(responding: Promise<HttpResponse>): Promise<HttpResponse> {
+  async function inTime(responding: Promise<PublicResponse>): Promise<PublicResponse> {
     const response = await withinMs(clock, responding, TIME_LIMITS_MS.response);
     if (response !== undefined) return response;
     throw new AppError('upstream_timeout', 'The response took too long. Try again.');
   }
 
-  function respond(context: RequestContext, described: HttpResponse): HttpResponse | Promise<HttpResponse> {
+  function respond(context: RequestContext, described: PublicResponse): PublicResponse | Promise<PublicResponse> {
     const response = applyConditions(context, described);
     return response.complete?.() ?? response;
   }
 
   /** @throws the error, unless the endpoint responds to its own errors */
-  function recover(context: RequestContext, error: unknown): Promise<HttpResponse> {
+  function recover(context: RequestContext, error: unknown): Promise<PublicResponse> {
     const { endpoint, request } = context;
     if (endpoint?.respondToError === undefined || request.method === 'OPTIONS') throw error;
     return endpoint.respondToError(error, context).then((response) => applyConditions(context, response));
   }
 
-  function run(context: RequestContext): HttpResponse | Promise<HttpResponse> {
+  function run(context: RequestContext): PublicResponse | Promise<PublicResponse> {
     const { id, client, epoch, request, pathParameters } = context;
     const endpoint = context.endpoint as Endpoint;
     const path = endpoint.parsePath?.(pathParameters);

@@ -1,43 +1,50 @@
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
 import { sendRaw } from '../../test/helpers/raw-http.ts';
-import { createEpochs } from '../lib/epoch.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { FailureReport } from '../lib/failure-log.ts';
-import { createHolders } from '../lib/holders.ts';
 import { createOpenConnections } from '../lib/http/open-connections.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
-import { createMetrics } from '../lib/metrics/metrics.ts';
 import type { RateLimiter } from '../rate-limit/limiter.ts';
-import { createClientIdentification } from './request/client.ts';
-import { createHttpServer, type HttpServerOptions } from './server.ts';
+import { createConnections } from './connections.ts';
+import { createClientIdentification } from './request/client-identification.ts';
+import { createRateLimitStep } from './request/rate-limit-step.ts';
+import { createAccessLog } from './response/access-log.ts';
+import { createMicroCache } from './response/micro-cache.ts';
+import { createHttpServer } from './server.ts';
 
 /** A listener whose rate limit fails, and what it reports. */
 async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: number; failures: unknown[] }> {
   const failures: unknown[] = [];
-  const [clock, holders, metrics] = [createManualClock(), createHolders(), createMetrics()];
-  const listener = createHttpServer({
-    epochs: createEpochs(),
-    limiter: { hit },
-    clients: createClientIdentification({
-      trustedProxies: [],
-      ipv6PrefixBits: 64,
-      defaultLimit: { requests: 10, windowMs: 30_000 },
-      limitOverrides: [],
-    }),
-    baseUrls: [],
-    unservedRequests: { note: () => undefined },
-    openConnections: createOpenConnections({ maxConnections: 100, onClosed: () => undefined }),
-    ...{ clock, holders, metrics },
-    responseWriter: createResponseWriter({ runtime: { clock, holders, metrics } }),
-    failureLog: {
-      report({ fields }: FailureReport) {
-        const { status, code, err } = fields as Readonly<Record<string, unknown>>;
-        failures.push({ status, code, cause: err });
-        return true;
-      },
+  const runtime = createTestRuntime();
+  const failureLog = {
+    ...runtime.failureLog,
+    report({ fields }: FailureReport) {
+      const { status, code, err } = fields as Readonly<Record<string, unknown>>;
+      failures.push({ status, code, cause: err });
+      return true;
     },
-  } as unknown as HttpServerOptions);
+  };
+  const defaultLimit = { requests: 10, windowMs: 30_000 };
+  const clients = createClientIdentification({
+    trustedProxies: [],
+    ipv6PrefixBits: 64,
+    defaultLimit,
+    limitOverrides: [],
+  });
+  const openConnections = createOpenConnections({ maxConnections: 100, onClosed: () => undefined });
+  const listener = createHttpServer({
+    ...{ runtime, clients, endpoints: [], baseUrls: [] },
+    connections: createConnections({ clients, openConnections, defaultLimit }),
+    rateLimit: createRateLimitStep({ limiter: { hit }, contact: undefined }),
+    microCache: createMicroCache({ runtime, channels: { version: () => 0 } }),
+    responseWriter: createResponseWriter({ runtime }),
+    accessLog: createAccessLog({
+      runtime: { ...runtime, failureLog },
+      unservedRequests: { note: () => undefined },
+      ...{ endpoints: [], logsAll: false, showsAddresses: false },
+    }),
+  });
   await listener.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => listener.close());
   return { port: (listener.server.address() as AddressInfo).port, failures };

@@ -26,9 +26,17 @@ export interface DownloaderOptions {
   readonly onOutcome?: (outcome: ErrorCode | 'found') => void;
 }
 
-export type Downloader = ReturnType<typeof createDownloader>;
+export interface Downloader {
+  /**
+   * Returns the bytes of an original: JPEG, PNG, WebP, AVIF or GIF by their signature, at most 16 MiB.
+   *
+   * @throws AppError `image_not_found` if the image is definitely gone, `upstream_unavailable`, `upstream_timeout` or
+   *   `upstream_invalid` if the download failed
+   */
+  download(ref: RemoteImage, options: { readonly signal: AbortSignal }): Promise<Buffer>;
+}
 
-export function createDownloader(options: DownloaderOptions) {
+export function createDownloader(options: DownloaderOptions): Downloader {
   const { http, imageOrigin, clock = systemClock, onOutcome } = options;
   const { pause = createPause({ clock, label: 'The image host' }) } = options;
   const { download: timeoutMs } = TIME_LIMITS_MS;
@@ -66,13 +74,7 @@ export function createDownloader(options: DownloaderOptions) {
   }
 
   return {
-    /**
-     * Returns the bytes of an original: JPEG, PNG, WebP, AVIF or GIF by their signature, at most 16 MiB.
-     *
-     * @throws AppError `image_not_found` if the image is definitely gone, `upstream_unavailable`, `upstream_timeout` or
-     *   `upstream_invalid` if the download failed
-     */
-    async download(ref: RemoteImage, { signal }: { readonly signal: AbortSignal }): Promise<Buffer> {
+    async download(ref, { signal }) {
       let isBegun = false;
       const fetchInTime = () => {
         isBegun = true;

@@ -1,4 +1,5 @@
 import { sniffFormat } from '../domain/formats.ts';
+import { MAX_ORIGINAL_PIXELS } from './encoder/job.ts';
 
 /*
  * What the bytes of an original say about the work that it makes, without decoding it. Nothing here is validated: decoders
@@ -10,8 +11,16 @@ const MAX_HEADER_MARKERS = 1_000;
 /** Of an AVIF: its properties come before its pixels. */
 const MAX_AVIF_HEADER_BYTES = 64 * 1024;
 
-/** Width times height in the header; `undefined` if it has none. Takes less than a millisecond, whatever the bytes. */
-export function readStatedPixels(bytes: Buffer): number | undefined {
+/**
+ * Width times height in the header, at most `MAX_ORIGINAL_PIXELS`. That many if the header cannot be read: it may hide as many
+ * pixels as are decoded. Takes less than a millisecond, whatever the bytes.
+ */
+export function readStatedPixels(bytes: Buffer): number {
+  return Math.min(findStatedPixels(bytes) ?? MAX_ORIGINAL_PIXELS, MAX_ORIGINAL_PIXELS);
+}
+
+/** `undefined` if the header cannot be read. */
+function findStatedPixels(bytes: Buffer): number | undefined {
   try {
     const [width, height] = readStatedSize(bytes) ?? [];
     return width === undefined || height === undefined ? undefined : width * height;

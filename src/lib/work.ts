@@ -18,12 +18,12 @@ export interface ClientKeys {
 export const OWN_WORK: ClientKeys = { key: '', network: '' };
 
 /** The request that the current work belongs to. */
-export interface RequestContext {
+interface RequestIdentity {
   readonly requestId: string;
   readonly client: ClientKeys;
 }
 
-interface WorkContext extends Partial<RequestContext> {
+interface WorkContext extends Partial<RequestIdentity> {
   /** In which the work began. */
   readonly epoch: Epoch;
 }
@@ -34,7 +34,7 @@ const contexts = new AsyncLocalStorage<WorkContext>();
  * Runs a request's work, across all awaits: its log lines name the request, and its calls to upstream count for the
  * client. Shared work, and work that continues after the response, belongs to the request that started it.
  */
-export function withRequest<T>(context: RequestContext & { readonly epoch: Epoch }, work: () => T): T {
+export function withRequest<T>(context: RequestIdentity & { readonly epoch: Epoch }, work: () => T): T {
   const { requestId, client, epoch } = context;
   return contexts.run({ requestId, client, epoch }, work);
 }
@@ -199,14 +199,19 @@ export function createSharedWork<T>() {
   };
 }
 
-export type WaitingClients = ReturnType<typeof createWaitingClients>;
-
 /** The clients that wait for each piece of shared work: for at most as many keys as there are requests under way. */
-export function createWaitingClients() {
+export interface WaitingClients {
+  /** Runs the work. Meanwhile the client counts as waiting for the key. */
+  during<T>(key: string, client: ClientKeys, work: () => Promise<T>): Promise<T>;
+  /** The clients that wait for the key, those that came first first. */
+  of(key: string): readonly ClientKeys[];
+  stats(): { readonly entries: number };
+}
+
+export function createWaitingClients(): WaitingClients {
   const waiting = new Map<string, ClientKeys[]>();
   return {
-    /** Runs the work. Meanwhile the client counts as waiting for the key. */
-    async during<T>(key: string, client: ClientKeys, work: () => Promise<T>): Promise<T> {
+    async during(key, client, work) {
       const clients = waiting.get(key) ?? [];
       waiting.set(key, clients);
       clients.push(client);
@@ -217,8 +222,7 @@ export function createWaitingClients() {
         if (clients.length === 0) waiting.delete(key);
       }
     },
-    /** The clients that wait for the key, those that came first first. */
-    of: (key: string): readonly ClientKeys[] => waiting.get(key) ?? [],
+    of: (key) => waiting.get(key) ?? [],
     stats: () => ({ entries: waiting.size }),
   };
 }

@@ -1,8 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { createClientLogs, NONE } from './client-logs.ts';
-import type { RateLimit, RateLimitBudget, RateLimitDecision } from './limiter.ts';
-
-export type MemoryRateLimiter = ReturnType<typeof createMemoryRateLimiter>;
+import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
 
 export interface MemoryRateLimiterOptions {
   readonly clock: Clock;
@@ -22,7 +20,22 @@ const MAX_SWEPT_PER_VISIT = 2 * RANK_COUNT;
  * Decides in this process from a log of each client's admitted requests: no span of `windowMs` contains more than
  * `requests` of them. A client under two limits (an override inside its IPv6 network) has a log for each.
  */
-export function createMemoryRateLimiter(options: MemoryRateLimiterOptions) {
+export interface MemoryRateLimiter extends RateLimiter {
+  hit(client: string, limit: RateLimit): RateLimitDecision;
+  /** Returns the client's budget without counting a request. */
+  budget(client: string, limit: RateLimit): RateLimitBudget;
+  /** Forgets the client's newest request, which another limiter has rejected. */
+  takeBack(client: string, limit: RateLimit): void;
+  /** The stored clients (expired ones wait to be removed), and those evicted because of `maxClients` since the start. */
+  stats(): {
+    readonly entries: number;
+    readonly bytes: number;
+    readonly maxEntries: number;
+    readonly evicted: number;
+  };
+}
+
+export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): MemoryRateLimiter {
   const { clock, maxClients = DEFAULT_MAX_CLIENTS } = options;
   /** Ranked by limit and used budget. In each rank the client whose last admitted request is oldest comes first. */
   const logs = createClientLogs(maxClients);
@@ -95,8 +108,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions) {
   }
 
   return {
-    /** Counts and decides one request, like `RateLimiter.hit`. */
-    hit(client: string, limit: RateLimit): RateLimitDecision {
+    hit(client, limit) {
       const nowMs = clock.monotonic();
       const number = numberOf(limit);
       sweepNextRank(nowMs);
@@ -107,8 +119,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions) {
       return { ...budgetOf(log, limit, nowMs), isAllowed };
     },
 
-    /** Returns the client's budget without counting a request. */
-    budget(client: string, limit: RateLimit): RateLimitBudget {
+    budget(client, limit) {
       const log = logs.find(client, numberOf(limit));
       if (log === NONE) return { remaining: limit.requests, resetMs: 0 };
       const nowMs = clock.monotonic();
@@ -116,15 +127,13 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions) {
       return budgetOf(log, limit, nowMs);
     },
 
-    /** Forgets the client's newest request, which another limiter has rejected. */
-    takeBack(client: string, limit: RateLimit): void {
+    takeBack(client, limit) {
       const log = logs.find(client, numberOf(limit));
       if (log === NONE || logs.length(log) === 0) return;
       logs.pop(log);
       if (logs.length(log) === 0) logs.remove(log);
     },
 
-    /** The stored clients (expired ones wait to be removed), and those evicted because of `maxClients` since the start. */
     stats: () => ({ ...logs.stats(), maxEntries: maxClients, evicted }),
   };
 }

@@ -1,4 +1,11 @@
-import { type Channel, type ChannelLink, isPublishedAt, type RemoteImage, type SearchHit } from '../domain/channel.ts';
+import {
+  type Channel,
+  type ChannelLink,
+  isPublishedAt,
+  plainTitle,
+  type RemoteImage,
+  type SearchHit,
+} from '../domain/channel.ts';
 import { FORMATS } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
 import { type ImageInfo, MAX_ORIGINAL_SIDE_PX } from '../images/encoder/job.ts';
@@ -44,9 +51,11 @@ export interface Original extends ImageInfo {
 
 const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 const NOT_EMPTY = text(/./s);
+/** Earlier versions stored titles as upstream wrote them. */
+const TITLE: Check<string> = (value): value is string => NOT_EMPTY(value) && plainTitle(value) === value;
 const COUNT = nullOr(text(/^\d{1,30}$/));
 const OPTIONAL_TEXT = nullOr(text());
-const LINK = fields<ChannelLink>({ title: text(), url: isWebUrl });
+const LINK = fields<ChannelLink>({ title: TITLE, url: isWebUrl });
 
 /** Images of the catalog are never stored. */
 const REMOTE_IMAGE = fields<RemoteImage>({
@@ -57,7 +66,7 @@ const REMOTE_IMAGE = fields<RemoteImage>({
 
 const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]> } = {
   channelId: CHANNEL_ID,
-  title: NOT_EMPTY,
+  title: TITLE,
   description: OPTIONAL_TEXT,
   customUrl: nullOr(text(/^@/)),
   publishedAt: nullOr(isPublishedAt),
@@ -85,7 +94,7 @@ const IMAGE_VERSION = optional(text(/^[0-9a-f]{8}$/));
 
 const SEARCH_HIT = fields<SearchHit>({
   channelId: CHANNEL_ID,
-  title: text(),
+  title: TITLE,
   description: OPTIONAL_TEXT,
   customUrl: OPTIONAL_TEXT,
   subscriberCount: COUNT,

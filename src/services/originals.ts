@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
+import type { CatalogImage, Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import type { ImageStore } from '../image-store/images.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
-import { MAX_ORIGINAL_PIXELS, type OriginalBytes } from '../images/encoder/job.ts';
+import type { OriginalBytes } from '../images/encoder/job.ts';
 import { readStatedPixels } from '../images/header.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
@@ -42,6 +42,14 @@ export interface FoundOriginal extends Cached<Original> {
   readonly channel: Channel;
   /** False if the record names a newer image, which could not be loaded yet. */
   readonly isCurrent: boolean;
+}
+
+/** An original that is known, to be read. */
+interface Wanted {
+  readonly channelId: string;
+  readonly kind: ImageKind;
+  readonly ref: OriginalRef;
+  readonly original: Original;
 }
 
 export type Originals = ReturnType<typeof createOriginals>;
@@ -89,9 +97,7 @@ export function createOriginals(options: OriginalsOptions) {
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
     const client = currentClient();
     const waitingClients = () => waiting.of(ref.key);
-    // A header that cannot be read may hide as many pixels as are decoded.
-    const statedPixels = Math.min(readStatedPixels(bytes) ?? MAX_ORIGINAL_PIXELS, MAX_ORIGINAL_PIXELS);
-    const options = { signal: NEVER, client, waitingClients, statedPixels };
+    const options = { signal: NEVER, client, waitingClients, statedPixels: readStatedPixels(bytes) };
     const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
     const readable = (await images.findForReading(key)) ?? { bytes };
     const { width, height, format, hasAlpha } = await inspect(readable).catch((error: unknown) => {
@@ -136,7 +142,10 @@ export function createOriginals(options: OriginalsOptions) {
     return { ...found, value: { ...found.value, firstStoredAtMs: Math.min(foundInFutureAtMs ?? nowMs, nowMs) } };
   }
 
-  /** Calls `use` again with the image of a newer record if that of this one is gone. */
+  /**
+   * Calls `use` again with the image of the current record if that of this one is gone. A file of the catalog may be back: its
+   * channel was removed and imported again.
+   */
   async function withCurrentRecord<T>(
     channel: Channel,
     kind: ImageKind,
@@ -149,31 +158,46 @@ export function createOriginals(options: OriginalsOptions) {
       if (!(error instanceof ImageGone)) throw error;
       const reloaded = await channels.reload(channel.channelId);
       const newer = refOf(reloaded, kind);
-      if (newer.key === ref.key) throw error;
+      if (newer.kind === 'remote' && newer.key === ref.key) throw error;
       return use(reloaded, newer);
     }
   }
 
-  /** Returns the bytes. Downloads them again if necessary. */
-  function readBytes(given: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
-    return withCurrentRecord(given, kind, async ({ channelId }, ref) => {
-      if (ref.kind === 'catalog-file') {
-        if (ref.key === original.refKey) return orGone(own.readBytes(ref));
-        throw justChanged();
-      }
-      const key = originalBytesKey(channelId, original.digest);
-      const stored = await images.get(key, 'plain');
-      if (stored !== undefined) return stored;
-      const bytes = await failedImages.run(ref.key, () => fetchBytes(ref));
-      if ((await digestOf(bytes)) === original.digest) {
-        images.put(key, bytes, 'plain');
-        return bytes;
-      }
-      const replace = (previous: Original | undefined) => examine(channelId, ref, bytes, previous);
-      await cache.refresh(originalKey(channelId, kind), replace, ref.key);
-      throw justChanged();
-    });
+  /** @throws AppError `upstream_unavailable` if an import has replaced the image since the request began */
+  async function readOwn<T>(ref: CatalogImage, { refKey }: Original, read: (ref: CatalogImage) => Promise<T>) {
+    if (ref.key !== refKey) throw justChanged();
+    return orGone(read(ref));
   }
+
+  /** Returns the bytes. Downloads them again if necessary. */
+  async function bytesOf({ channelId, kind, ref, original }: Wanted): Promise<Buffer> {
+    if (ref.kind === 'catalog-file') return readOwn(ref, original, own.readBytes);
+    const key = originalBytesKey(channelId, original.digest);
+    const stored = await images.get(key, 'plain');
+    if (stored !== undefined) return stored;
+    const bytes = await failedImages.run(ref.key, () => fetchBytes(ref));
+    if ((await digestOf(bytes)) === original.digest) {
+      images.put(key, bytes, 'plain');
+      return bytes;
+    }
+    const replace = (previous: Original | undefined) => examine(channelId, ref, bytes, previous);
+    await cache.refresh(originalKey(channelId, kind), replace, ref.key);
+    throw justChanged();
+  }
+
+  /** Returns the file or the bytes. Downloads them again if necessary. */
+  async function fileOf(wanted: Wanted): Promise<OriginalBytes> {
+    const { channelId, ref, original } = wanted;
+    if (ref.kind === 'catalog-file') return readOwn(ref, original, own.read);
+    const stored = await images.findForReading(originalBytesKey(channelId, original.digest));
+    return stored ?? { bytes: await bytesOf(wanted) };
+  }
+
+  /** Reads an original by the current record. */
+  const reading =
+    <T>(read: (wanted: Wanted) => Promise<T>) =>
+    (given: Channel, kind: ImageKind, original: Original): Promise<T> =>
+      withCurrentRecord(given, kind, ({ channelId }, ref) => read({ channelId, kind, ref, original }));
 
   return {
     /**
@@ -187,14 +211,9 @@ export function createOriginals(options: OriginalsOptions) {
       }),
 
     /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
-    async read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes> {
-      const ref = refOf(channel, kind);
-      if (ref.kind === 'catalog-file') return orGone(own.read(ref));
-      const stored = await images.findForReading(originalBytesKey(channel.channelId, original.digest));
-      return stored ?? { bytes: await readBytes(channel, kind, original) };
-    },
+    read: reading(fileOf),
 
-    readBytes,
+    readBytes: reading(bytesOf),
   };
 }
 

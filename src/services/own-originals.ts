@@ -3,6 +3,7 @@ import type { CatalogImage } from '../domain/channel.ts';
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { ImageInfo, OriginalBytes } from '../images/encoder/job.ts';
+import { readStatedPixels } from '../images/header.ts';
 import type { FailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -50,12 +51,19 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
     return path;
   }
 
+  async function readBytes({ fileName }: CatalogImage): Promise<Buffer> {
+    const bytes = await readImageFile(directory, fileName);
+    if (bytes === undefined) throw missing();
+    return bytes;
+  }
+
   async function inspect(image: CatalogImage): Promise<ImageInfo> {
     const { key } = image;
     const path = await requireFile(image);
-    const client = currentClient() ?? '';
+    const statedPixels = readStatedPixels(await readBytes(image));
+    const client = currentClient();
     const waitingClients = () => waiting.of(key);
-    const inspectFile = () => encoder.inspect({ path }, { signal: NEVER, client, waitingClients });
+    const inspectFile = () => encoder.inspect({ path }, { signal: NEVER, client, waitingClients, statedPixels });
     try {
       const info = await waiting.during(key, client, () =>
         inspecting.run(key, NEVER, () => failedImages.run(key, inspectFile)),
@@ -79,11 +87,7 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
 
     read: async (image) => ({ path: await requireFile(image) }),
 
-    async readBytes(image) {
-      const bytes = await readImageFile(directory, image.fileName);
-      if (bytes === undefined) throw missing();
-      return bytes;
-    },
+    readBytes,
   };
 }
 

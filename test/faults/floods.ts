@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { relativePathOf } from '../../src/image-store/file-names.ts';
+import { youtubeSettings } from '../helpers/replay-server.ts';
 import { floodTheLimiter, floodTheListener } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
 import { makeMemoryGroup } from './memory-group.ts';
 import { findFaultsOf } from './mixed-load.ts';
+import { numberedChannelId, startNumberedUpstream } from './numbered-upstream.ts';
 import type { Outcome } from './report.ts';
 import { storedFilesIn } from './service-checks.ts';
 
@@ -49,15 +51,22 @@ async function floodWithinCgroup(context: FaultContext): Promise<void> {
   }
 }
 
-/** One client's sizes must not evict images that all clients use. */
+/** One client's sizes must not evict images that all clients use. The channel is fetched: originals of the catalog are not stored. */
 async function floodWithSizes(context: FaultContext): Promise<Outcome> {
+  const upstream = await startNumberedUpstream();
+  try {
+    return await floodWithSizesOf(numberedChannelId('r', 1), upstream.origin, context);
+  } finally {
+    await context.cleanUpServices();
+    await upstream.close();
+  }
+}
+
+async function floodWithSizesOf(channelId: string, origin: string, context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
-  const settings = { IMAGE_CACHE_BYTES: '3MiB', MEMORY_CACHE_BYTES: '1MiB' };
-  const service = await context.start({ directory, env: settings });
-  const { client } = service;
-  const plain = ['tv.webp', 'mobile.jpg', 'tablet.avif', 'avatar.webp'].map(
-    (name) => `/UCPennantSample00000001A/${name}`,
-  );
+  const env = { ...youtubeSettings(origin), IMAGE_CACHE_BYTES: '3MiB', MEMORY_CACHE_BYTES: '1MiB' };
+  const { client } = await context.start({ directory, env });
+  const plain = ['tv.webp', 'mobile.jpg', 'tablet.avif', 'avatar.webp'].map((name) => `/${channelId}/${name}`);
   const faults = await findFaultsOf(client, plain);
   const images = join(directory, 'data', 'images');
   const files = plain.length + ORIGINALS;
@@ -66,8 +75,7 @@ async function floodWithSizes(context: FaultContext): Promise<Outcome> {
   const sizes = context.isLong ? 3_000 : 120;
   for (let made = 0; made < sizes; made += 4) {
     const urls = [0, 1, 2, 3].map(
-      (more) =>
-        `/UCPennantSample00000001A/tv.jpg?width=${100 + ((made + more) % 2_000)}&quality=${5 + ((made / 4) % 90)}`,
+      (more) => `/${channelId}/tv.jpg?width=${100 + ((made + more) % 2_000)}&quality=${5 + ((made / 4) % 90)}`,
     );
     faults.push(...(await findFaultsOf(client, urls)));
   }

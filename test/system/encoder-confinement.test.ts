@@ -21,8 +21,9 @@ beforeAll(async () => {
 let encoder: Encoder;
 afterEach(() => encoder.close());
 
-/** Starts one process with a first task. */
+/** Starts one process, whose first task begins when it is ready: a busy machine may need more for a start than a task may take. */
 async function start(options: EncoderOptions = {}) {
+  const ready = Promise.withResolvers<void>();
   const started: (number | undefined)[] = [];
   const ended: string[] = [];
   encoder = createEncoder({
@@ -30,9 +31,12 @@ async function start(options: EncoderOptions = {}) {
     ...options,
     onEvent(event) {
       if (event.kind === 'started') started.push(event.pid);
+      if (event.kind === 'ready') ready.resolve();
       if (event.kind === 'ended') ended.push(event.reason);
     },
   });
+  encoder.warmUp();
+  await ready.promise;
   await encoder.inspect({ bytes }, ANYONE);
   return { pid: started[0], started, ended };
 }

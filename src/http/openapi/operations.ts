@@ -9,7 +9,7 @@ import {
   SEARCH_QUERY,
   VARIANT_QUERY,
 } from '../request/parameters.ts';
-import { EXTENSION_LIST } from '../routes/banners.ts';
+import { EXTENSION_LIST } from '../routes/channel-images.ts';
 import {
   CHANNEL_ERRORS,
   DOCUMENT_FIELDS,

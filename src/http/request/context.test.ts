@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { createEpochs } from '../../lib/epoch.ts';
-import { createClientIdentification } from './client.ts';
+import { createClientIdentification } from './client-identification.ts';
 import { createBaseFinder, createContextFactory } from './context.ts';
 
 describe('the base from Host', () => {

@@ -7,7 +7,7 @@ import type { Epoch } from '../../lib/epoch.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { Span } from '../../lib/tracing.ts';
-import type { Client, ClientIdentification } from './client.ts';
+import type { Client, ClientIdentification } from './client-identification.ts';
 import { malformed, parseTarget, type RequestTarget } from './target.ts';
 
 /** Everything that the request pipeline knows about one request. */
@@ -45,7 +45,7 @@ export interface RequestContext {
 }
 
 /** A response as data. The fields that every response carries are added when it is sent. */
-export interface HttpResponse {
+export interface PublicResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
@@ -62,7 +62,7 @@ export interface HttpResponse {
   /** For `If-Modified-Since`. */
   readonly lastModifiedMs?: number;
   /** Encodes the body of an image. A client whose copy can still be used needs none. */
-  readonly complete?: () => Promise<HttpResponse>;
+  readonly complete?: () => Promise<PublicResponse>;
   /** Called when the body has been sent. The response then ends with the connection, which this closes. */
   readonly onSent?: () => void;
 }
@@ -77,9 +77,9 @@ export interface Endpoint<Path = unknown> {
   /** Reads the path only. Preflights get its errors too. */
   parsePath?(parameters: PathParameters): Path;
   /** Reads the query and the header fields, and responds. */
-  respond(path: Path, context: RequestContext): HttpResponse | Promise<HttpResponse>;
+  respond(path: Path, context: RequestContext): PublicResponse | Promise<PublicResponse>;
   /** Responds to an error of this endpoint's own. Default: a problem response. */
-  respondToError?(error: unknown, context: RequestContext): Promise<HttpResponse>;
+  respondToError?(error: unknown, context: RequestContext): Promise<PublicResponse>;
 }
 
 /**

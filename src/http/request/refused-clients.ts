@@ -1,15 +1,28 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
-import { networkOf, parseAddress } from './client.ts';
+import { truncateAddress } from './ip-addresses.ts';
 
 const PERIOD_MS = 5 * 60_000;
 /** Networks of each period. A flood from many networks must not fill the memory, so the oldest are dropped. */
 const MAX_NETWORKS = 2_000;
 
-export type RefusedClients = ReturnType<typeof createRefusedClients>;
+/** A network whose clients the rate limit refused. */
+export interface RefusedNetwork {
+  readonly network: string;
+  readonly refused: number;
+  /** Of the latest refusal, milliseconds since 1970. */
+  readonly lastAtMs: number;
+}
 
 /** Clients that the rate limit refuses: networks only, in memory only, dropped after ten minutes. */
-export function createRefusedClients({ clock }: { readonly clock: Clock }) {
+export interface RefusedClients {
+  note(address: string): void;
+  /** The networks with the most refusals in the last five to ten minutes, most first. */
+  list(limit: number): RefusedNetwork[];
+  stats(): { readonly entries: number; readonly maxEntries: number };
+}
+
+export function createRefusedClients({ clock }: { readonly clock: Clock }): RefusedClients {
   /** The current one and the previous one. */
   let periods = [createPeriod(), createPeriod()] as const;
   let beganAtMs = clock.monotonic();
@@ -36,14 +49,13 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }) {
   }
 
   return {
-    note(address: string): void {
+    note(address) {
       startPeriodIfDue();
-      const network = cutAddress(address);
+      const network = truncateAddress(address);
       periods[0].set(network, { count: (periods[0].get(network)?.count ?? 0) + 1, lastAtMs: clock.now() });
     },
 
-    /** The networks with the most refusals in the last five to ten minutes, most first, with the time of the latest. */
-    list: (limit: number) =>
+    list: (limit) =>
       [...countRefused()]
         .map(([network, { count: refused, lastAtMs }]) => ({ network, refused, lastAtMs }))
         .sort((a, b) => b.refused - a.refused)
@@ -61,13 +73,4 @@ interface Refusals {
 
 function createPeriod(): LRUCache<string, Refusals> {
   return new LRUCache({ max: MAX_NETWORKS });
-}
-
-/**
- * The network of an address, for display: `203.0.113.0/24`, `2001:db8:17::/48`. It does not identify a single client.
- * A text that is not an address becomes `other`.
- */
-export function cutAddress(text: string): string {
-  const address = parseAddress(text);
-  return address === undefined ? 'other' : networkOf(address);
 }

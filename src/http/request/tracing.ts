@@ -1,6 +1,9 @@
 import { isSdkLoaded, type Span, startRequestSpan } from '../../lib/tracing.ts';
 import type { ContextOptions, RequestContext } from './context.ts';
 
+/** Starts a span for a request, if it is sampled. */
+export type RequestTracing = (context: RequestContext) => Span | undefined;
+
 /**
  * `undefined` if no SDK is loaded. Starts a span for each sampled request, from its header section to the last byte of its
  * response.
@@ -8,7 +11,7 @@ import type { ContextOptions, RequestContext } from './context.ts';
  * `traceparent` is read from trusted proxies only. Otherwise any client could have every request sampled, or write into
  * other traces.
  */
-export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'>) {
+export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'>): RequestTracing | undefined {
   if (!isSdkLoaded()) return undefined;
 
   function finish(span: Span, context: RequestContext): void {
@@ -35,7 +38,7 @@ export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'
     span.end();
   }
 
-  return (context: RequestContext): Span | undefined => {
+  return (context) => {
     const { method = '', headers, socket } = context.request;
     const isTrusted = clients.isTrustedProxy(socket.remoteAddress ?? '');
     const span = startRequestSpan(nameOf(method), isTrusted ? headers : undefined);

@@ -27,17 +27,12 @@ function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entri
   const lines: Line[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
   const clock = createManualClock();
-  const { report } = createAccessLog(
-    {
-      clock,
-      metrics: createMetrics(),
-      unservedRequests: { note: () => undefined },
-      logger,
-      failureLog: createFailureLog({ logger, clock }),
-      ...options,
-    },
-    [],
-  );
+  const { report } = createAccessLog({
+    runtime: { clock, metrics: createMetrics(), logger, failureLog: createFailureLog({ logger, clock }) },
+    unservedRequests: { note: () => undefined },
+    endpoints: [],
+    ...options,
+  });
   for (const each of entries) report({ ...ENTRY, ...each });
   return lines;
 }

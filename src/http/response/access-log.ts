@@ -1,11 +1,10 @@
 import type { AppError } from '../../domain/errors.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { FailureLog, FailureReport } from '../../lib/failure-log.ts';
-import { describeFailure, type Logger } from '../../lib/logger.ts';
-import type { Metrics } from '../../lib/metrics/metrics.ts';
+import type { FailureReport } from '../../lib/failure-log.ts';
+import { describeFailure } from '../../lib/logger.ts';
+import type { Runtime } from '../../lib/runtime.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
-import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
-import { cutAddress } from '../request/refused-clients.ts';
+import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
+import { truncateAddress } from '../request/ip-addresses.ts';
 import { type CountedResponse, createResponseMetrics } from './response-metrics.ts';
 import type { UnservedRequests } from './unserved-requests.ts';
 
@@ -25,11 +24,10 @@ const NO_ROUTE = 'none';
 export const UNPARSED = 'unparsed';
 
 export interface AccessLogOptions {
-  readonly clock: Clock;
-  readonly metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
   readonly unservedRequests: Pick<UnservedRequests, 'note'>;
-  readonly logger: Logger;
-  readonly failureLog: Pick<FailureLog, 'report'>;
+  /** Their patterns have metrics from the start. */
+  readonly endpoints: readonly Pick<Endpoint, 'url'>[];
   /** True: a line for each response. False: for failed and slow ones only. */
   readonly logsAll: boolean;
   /** True: clients appear with their full address. False: with its network (IPv4 /24, IPv6 /48). */
@@ -39,14 +37,19 @@ export interface AccessLogOptions {
 /** Longer than a stale record waits for a fresh one. */
 const SLOW_SECONDS = 4;
 
-export type AccessLog = ReturnType<typeof createAccessLog>;
-
 /** Reports each response that was handed to the socket, in the log, the metrics and the request's span. */
-export function createAccessLog(options: AccessLogOptions, endpoints: readonly Endpoint[]) {
-  const { clock, metrics, unservedRequests, logger, failureLog, logsAll, showsAddresses } = options;
+export interface AccessLog {
+  /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
+  report(entry: AccessLogEntry): void;
+  /** The last step of a response. */
+  observe(context: RequestContext, response: PublicResponse): undefined;
+}
+
+export function createAccessLog(options: AccessLogOptions): AccessLog {
+  const { runtime, unservedRequests, endpoints, logsAll, showsAddresses } = options;
+  const { clock, metrics, logger, failureLog } = runtime;
   const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);
 
-  /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
   function report(entry: AccessLogEntry): void {
     count(entry);
     unservedRequests.note(entry);
@@ -60,7 +63,7 @@ export function createAccessLog(options: AccessLogOptions, endpoints: readonly E
       method,
       path,
       durationMs: Math.round(seconds * 1000),
-      client: showsAddresses ? client : cutAddress(client),
+      client: showsAddresses ? client : truncateAddress(client),
       cache,
       code: failure?.code,
     };
@@ -72,8 +75,7 @@ export function createAccessLog(options: AccessLogOptions, endpoints: readonly E
   return {
     report,
 
-    /** The last step of a response. */
-    observe(context: RequestContext, { status, countedStatus, cache, failure }: HttpResponse): undefined {
+    observe(context, { status, countedStatus, cache, failure }) {
       const { span, endpoint, receivedAtMs, id, request, target, client } = context;
       if (span !== undefined) traceOutcome(span, cache, failure);
       report({
@@ -91,7 +93,7 @@ export function createAccessLog(options: AccessLogOptions, endpoints: readonly E
   };
 }
 
-function traceOutcome(span: Span, cache: HttpResponse['cache'], failure: AppError | undefined): void {
+function traceOutcome(span: Span, cache: PublicResponse['cache'], failure: AppError | undefined): void {
   if (cache !== undefined) span.setAttribute('pennant.cache.outcome', cache);
   if (failure === undefined) return;
   failSpan(span, failure.code, failure.code === 'internal' ? undefined : failure.message);

@@ -3,12 +3,13 @@ import type { Socket } from 'node:net';
 import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/http/listener.ts';
 import type { Connections } from '../connections.ts';
-import type { ClientIdentification, RateLimitStep } from '../request/client.ts';
+import type { ClientIdentification } from '../request/client-identification.ts';
 import { methodNotAllowed, NOT_HTTP, nextRequestId } from '../request/context.ts';
+import type { RateLimitStep } from '../request/rate-limit-step.ts';
 import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';
 import { type AccessLog, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE, type ProblemResponse, problemResponse } from './problems.ts';
-import { COMMON_HEADERS } from './response.ts';
+import { COMMON_HEADERS } from './send.ts';
 
 /** An error that Node's HTTP parser reports instead of a request. */
 interface ParserError extends Error {

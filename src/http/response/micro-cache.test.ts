@@ -4,10 +4,8 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { createEpochs } from '../../lib/epoch.ts';
 import { createHolders, type HolderStats } from '../../lib/holders.ts';
-import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
-import { createMicroCache } from './micro-cache.ts';
-
-type MicroCache = ReturnType<typeof createMicroCache>;
+import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
+import { createMicroCache, type MicroCache } from './micro-cache.ts';
 
 const ENDPOINT = { url: '/:identifier' } as Endpoint;
 
@@ -29,7 +27,7 @@ function missed(cache: MicroCache, context: RequestContext): RequestContext {
 }
 
 /** A response like those of the routes: every value is a separate string. */
-function responseOf(number: number, body: string | Buffer): HttpResponse {
+function responseOf(number: number, body: string | Buffer): PublicResponse {
   return {
     status: 200,
     headers: {
@@ -52,9 +50,7 @@ function create(maxBytes?: number) {
   const holders = createHolders();
   let version = 0;
   const cache = createMicroCache({
-    clock,
-    epochs,
-    holders,
+    runtime: { clock, epochs, holders },
     channels: { version: () => version },
     ...(maxBytes !== undefined && { maxBytes }),
   });
@@ -96,7 +92,7 @@ describe('the micro-cache', () => {
 
   it('repeats a response of the catalog until that changes, and keeps none that was begun before', () => {
     const cache = create();
-    const own: HttpResponse = { ...responseOf(1, 'body'), cache: 'own' };
+    const own: PublicResponse = { ...responseOf(1, 'body'), cache: 'own' };
     cache.keep(missed(cache, contextFor('/a')), own);
     expect(cache.find(contextFor('/a'))).toMatchObject({ status: 200 });
     const before = missed(cache, contextFor('/b'));

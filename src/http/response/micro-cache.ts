@@ -2,10 +2,11 @@ import { LRUCache } from 'lru-cache';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { ChannelService } from '../../services/channels.ts';
-import type { Endpoint, HttpResponse, RequestContext } from '../request/context.ts';
-import { applyConditions } from './response.ts';
+import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
+import { applyConditions } from './conditions.ts';
 
-export interface MicroCacheOptions extends Pick<Runtime, 'clock' | 'epochs' | 'holders'> {
+export interface MicroCacheOptions {
+  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'holders'>;
   readonly maxBytes?: number;
   readonly channels: Pick<ChannelService, 'version'>;
 }
@@ -19,7 +20,7 @@ const MAX_KEY_CHARACTERS = 2_000;
 const ENTRY_OVERHEAD_BYTES = 1_250;
 
 interface Entry {
-  readonly response: HttpResponse;
+  readonly response: PublicResponse;
   readonly endpoint: Endpoint | undefined;
   readonly isNegotiated: boolean;
   readonly untilMs: number;
@@ -28,16 +29,26 @@ interface Entry {
 }
 
 /** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
-export function createMicroCache(options: MicroCacheOptions) {
-  const { clock, epochs, maxBytes = DEFAULT_MAX_BYTES, channels, holders } = options;
+export interface MicroCache {
+  /** The step that finds the response to an equal request. */
+  find(context: RequestContext): PublicResponse | undefined;
+  /**
+   * Stores a response that needed no load and did not come from here. It is repeated only while what it was made from is
+   * fresh.
+   */
+  keep(context: RequestContext, response: PublicResponse): undefined;
+}
+
+export function createMicroCache(options: MicroCacheOptions): MicroCache {
+  const { runtime, maxBytes = DEFAULT_MAX_BYTES, channels } = options;
+  const { clock, epochs, holders } = runtime;
   const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
   let version: number | undefined;
   epochs.onEnd(() => entries.clear());
   holders.add('micro-cache', () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes }));
 
   return {
-    /** The step that finds the response to an equal request. */
-    find(context: RequestContext): HttpResponse | undefined {
+    find(context) {
       context.epoch = epochs.current();
       context.version = channels.version();
       if (context.version !== version) entries.clear();
@@ -55,11 +66,7 @@ export function createMicroCache(options: MicroCacheOptions) {
       return undefined;
     },
 
-    /**
-     * Stores a response that needed no load and did not come from here. It is repeated only while what it was made from is
-     * fresh.
-     */
-    keep(context: RequestContext, response: HttpResponse): undefined {
+    keep(context, response) {
       const { microCacheKey, endpoint, isNegotiated } = context;
       if (microCacheKey === undefined || response.status !== 200) return;
       if (response.cache !== 'hit' && response.cache !== 'own') return;
@@ -104,7 +111,7 @@ function sizeOf({ response: { headers, body } }: Entry, key: string): number {
 }
 
 /** The body's bytes, one per character. Node writes such a text without encoding it each time. */
-function encoded(response: HttpResponse): HttpResponse {
+function encoded(response: PublicResponse): PublicResponse {
   const { body, bodyEncoding } = response;
   if (typeof body !== 'string' || bodyEncoding !== undefined) return response;
   return { ...response, body: Buffer.from(body).toString('latin1'), bodyEncoding: 'latin1' };

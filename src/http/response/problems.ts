@@ -1,14 +1,14 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { hasErrorCode } from '../../lib/file-system.ts';
-import { ALLOWED_METHODS, type HttpResponse, type RequestContext } from '../request/context.ts';
-import { cacheStatusFields, publicFor } from './response.ts';
+import { ALLOWED_METHODS, type PublicResponse, type RequestContext } from '../request/context.ts';
+import { cacheStatusFields, publicFor } from './cache-fields.ts';
 
 export interface Problem {
   readonly status: number;
   readonly title: string;
   readonly description: string;
-  /** Default: `no-store`. `what is left`: as long as the error says that it holds. */
-  readonly cacheControl?: 'no-store' | 'what is left' | 'public, max-age=60';
+  /** Default: `no-store`. `remaining-ttl`: as long as the error says that it holds. */
+  readonly cacheControl?: 'no-store' | 'remaining-ttl' | 'public, max-age=60';
   /** How long nginx may store the response, whatever `cacheControl` says. */
   readonly nginxSeconds?: number;
   /** `Retry-After` in seconds if the error itself has none. */
@@ -31,7 +31,7 @@ export const PROBLEMS = {
     status: 404,
     title: 'Channel not found',
     description: 'There is no such channel, or it was terminated.',
-    cacheControl: 'what is left',
+    cacheControl: 'remaining-ttl',
   },
   image_not_found: {
     status: 404,
@@ -114,7 +114,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The header section is too large.');
 export const HEADERS_TOO_LARGE_STATUS = 431;
 
-export type ProblemResponse = HttpResponse & { readonly body: string };
+export type ProblemResponse = PublicResponse & { readonly body: string };
 
 function unexpected(cause: unknown): AppError {
   // open(2): the limit of this process, and of the system.
@@ -170,7 +170,7 @@ export function problemResponse(
 const BUG = 'Something went wrong here. Please report it with the request id.';
 
 function cacheControlOf({ cacheControl = 'no-store' }: Problem, { validForMs }: AppError): string {
-  if (cacheControl !== 'what is left') return cacheControl;
+  if (cacheControl !== 'remaining-ttl') return cacheControl;
   return validForMs === undefined ? 'no-store' : publicFor(validForMs);
 }
 

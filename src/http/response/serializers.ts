@@ -4,8 +4,9 @@ import type { CacheOutcome } from '../../domain/errors.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import type { HttpResponse } from '../request/context.ts';
-import { cacheStatusFields, entityTag, keptForMs, publicFor } from './response.ts';
+import type { PublicResponse } from '../request/context.ts';
+import { cacheStatusFields, keptForMs, publicFor } from './cache-fields.ts';
+import { entityTag } from './conditions.ts';
 
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
@@ -75,7 +76,7 @@ export function searchResultOf(hit: SearchHit, base: string, style: ImageUrlStyl
 
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 
-export interface JsonBody extends Pick<HttpResponse, 'bodyEncoding'> {
+export interface JsonBody extends Pick<PublicResponse, 'bodyEncoding'> {
   readonly body: string;
   /** Default: that of the body in UTF-8. */
   readonly etag?: string;
@@ -90,7 +91,7 @@ export function jsonResponse(
   outcome: CacheOutcome | undefined,
   { body, bodyEncoding, etag = entityTag(body) }: JsonBody,
   cacheControl = outcome === undefined ? 'no-store' : publicFor(keptForMs(outcome)),
-): HttpResponse {
+): PublicResponse {
   const headers = {
     'content-type': JSON_MEDIA_TYPE,
     'cache-control': cacheControl,
@@ -100,8 +101,8 @@ export function jsonResponse(
   return { status: 200, headers, body, bodyEncoding, cache: outcome?.kind, freshMs: outcome?.ttlMs };
 }
 
-/** Returns the JSON of a channel's record, created once per record and base URL while there is room. */
-export type RecordBodyOf = ReturnType<typeof createRecordBodies>;
+/** The JSON of a channel's record, made once for each record and base URL while there is room. */
+export type RecordBodyOf = (channel: Channel, base: string) => JsonBody;
 
 export interface RecordBodiesOptions extends ImageUrlStyle {
   readonly maxBytes?: number;
@@ -119,7 +120,7 @@ const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 /** The objects of an entry, its ETag and the cache’s own lists (320 measured; the test compares). */
 const ENTRY_OVERHEAD_BYTES = 400;
 
-export function createRecordBodies(options: RecordBodiesOptions) {
+export function createRecordBodies(options: RecordBodiesOptions): RecordBodyOf {
   const { maxBytes = DEFAULT_MAX_BYTES, holders } = options;
   const prepared = new LRUCache<string, Prepared>({
     maxSize: maxBytes,
@@ -128,7 +129,7 @@ export function createRecordBodies(options: RecordBodiesOptions) {
   holders.add('JSON of records', () => ({ entries: prepared.size, bytes: prepared.calculatedSize, maxBytes }));
 
   /** The UTF-8 bytes, one per character. Node writes such a text directly, together with the header section. */
-  return (channel: Channel, base: string): JsonBody => {
+  return (channel, base) => {
     const key = `${base} ${channel.channelId}`;
     const known = prepared.get(key);
     if (known !== undefined && known.channel.deref() === channel) return known.content;

@@ -4,7 +4,8 @@ import { printable } from '../../domain/printable.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
-import { cutAddress, type RefusedClients } from '../request/refused-clients.ts';
+import { truncateAddress } from '../request/ip-addresses.ts';
+import type { RefusedClients } from '../request/refused-clients.ts';
 
 export interface AnsweredRequest {
   readonly status: number;
@@ -68,7 +69,7 @@ export function createUnservedRequests({ clock, logger, refusedClients }: Unserv
   const failures = new LRUCache<string, RecentFailure>({ max: MAX_FAILURES });
 
   function countIn(kind: Kind, { client, requestId, failure }: AnsweredRequest): void {
-    const network = cutAddress(client);
+    const network = truncateAddress(client);
     if (kind.count === 0) kind.sinceMs = clock.now();
     kind.count += 1;
     kind.lastRequestId = requestId;

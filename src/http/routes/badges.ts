@@ -10,13 +10,14 @@ import {
   type Metric,
   RETIRED_BADGE_QUERY,
 } from '../request/badge-parameters.ts';
-import type { Endpoint, HttpResponse, PathParameters } from '../request/context.ts';
+import type { Endpoint, PathParameters, PublicResponse } from '../request/context.ts';
 import { parseQuery, readQuery, readValidQuery } from '../request/parameters.ts';
 import { type Badge, drawBadge } from '../response/badge-image.ts';
+import { cacheStatusFields, keptForMs, publicFor } from '../response/cache-fields.ts';
+import { entityTag } from '../response/conditions.ts';
 import { problemResponse } from '../response/problems.ts';
-import { cacheStatusFields, entityTag, keptForMs, publicFor } from '../response/response.ts';
 import { jsonResponse } from '../response/serializers.ts';
-import { parseBannerPath } from './banners.ts';
+import { parseBannerPath } from './channel-images.ts';
 
 type Refs = readonly ChannelRef[];
 
@@ -142,7 +143,7 @@ function messageOf(code: ErrorCode, invalidName = 'channel'): string {
   return code === 'channel_blocked' ? 'not available' : 'unavailable';
 }
 
-function imageResponse(body: string, cacheMs: number, outcome: CacheOutcome | undefined): HttpResponse {
+function imageResponse(body: string, cacheMs: number, outcome: CacheOutcome | undefined): PublicResponse {
   const headers = {
     'content-type': 'image/svg+xml',
     'cache-control': publicFor(cacheMs),

@@ -5,8 +5,9 @@ import type { BatchResult, ChannelBatches } from '../../services/channel-batches
 import type { Endpoint } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { BATCH_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
+import { keptForMs, publicFor } from '../response/cache-fields.ts';
+import { entityTag } from '../response/conditions.ts';
 import { PROBLEMS } from '../response/problems.ts';
-import { entityTag, keptForMs, publicFor } from '../response/response.ts';
 import { jsonResponse, type RecordBodyOf } from '../response/serializers.ts';
 
 interface ChannelBatchRouteOptions {

@@ -9,7 +9,7 @@ import {
 import { quoted } from '../../domain/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { SearchService } from '../../services/search.ts';
-import { disconnectSignal, type Endpoint, type HttpResponse } from '../request/context.ts';
+import { disconnectSignal, type Endpoint, type PublicResponse } from '../request/context.ts';
 import { CASE_NOTE, identifierNote } from '../request/hints.ts';
 import { CHANNEL_QUERY, parseQuery, readQuery, SEARCH_QUERY } from '../request/parameters.ts';
 import type { RequestTarget } from '../request/target.ts';
@@ -25,7 +25,7 @@ export async function recordResponse(
   { channels, recordBodyOf }: ChannelRouteOptions,
   refs: readonly ChannelRef[],
   base: string,
-): Promise<HttpResponse> {
+): Promise<PublicResponse> {
   const { channel, outcome } = await channels.getChannel(refs);
   return jsonResponse(outcome, recordBodyOf(channel, base));
 }

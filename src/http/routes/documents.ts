@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { FORMATS } from '../../domain/formats.ts';
 import { type ExampleChannel, type Examples, recordPathOf, searchPathOf } from '../../services/examples.ts';
-import type { Endpoint, HttpResponse } from '../request/context.ts';
+import type { Endpoint, PublicResponse } from '../request/context.ts';
+import { entityTag } from '../response/conditions.ts';
 import { listProblems } from '../response/problems.ts';
-import { entityTag } from '../response/response.ts';
 import { JSON_MEDIA_TYPE } from '../response/serializers.ts';
 
 interface DocumentRouteOptions {
@@ -43,7 +43,7 @@ function json(url: string, contentOf: (base: string) => object | Promise<object>
   };
 }
 
-function unchanging(contentType: string, body: string | Buffer, etag: string): HttpResponse {
+function unchanging(contentType: string, body: string | Buffer, etag: string): PublicResponse {
   return { status: 200, headers: { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag }, body };
 }
 

@@ -2,11 +2,9 @@ import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { readResourceLimits } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import type { ClientKeys } from '../../lib/work.ts';
 import { TaskInterrupted } from './child.ts';
-import { expectedMs } from './expected-cost.ts';
 import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
 import {
   createEncoderPool,
@@ -16,6 +14,7 @@ import {
   poolSizeFor,
   type RunningTask,
 } from './pool.ts';
+import { createTaskQueue, type QueuedTask, queuedTaskOf } from './task-queue.ts';
 import { type TaskName, traceTask } from './task-spans.ts';
 import { readLibraryVersion } from './version.ts';
 
@@ -27,24 +26,6 @@ export const QUEUE_LENGTH = 64;
 const EXHAUSTED_MS = 3_600_000;
 /** For an encode that no client waits for. It is interrupted for encodes that a client waits for. */
 const BACKGROUND_DEADLINE_MS = 60_000;
-
-interface Entry {
-  readonly task: EncoderTask;
-  readonly options: JobOptions;
-  /** Of its priority. */
-  readonly queue: FairQueue<Entry>;
-  /** Whose turn it takes: the client that began it. If it is displaced, the next one that waits for it. */
-  client: ClientKeys;
-  /** The clients that it has been queued for, or for which there was no room. */
-  readonly triedClients: Set<string>;
-  readonly result: PromiseWithResolvers<TaskReply>;
-  /** Removes the listeners that drop a waiting job. Called when the job starts. */
-  stopListening: () => void;
-  readonly submittedAtMs: number;
-  /** `undefined` if the request is not traced. */
-  startSpan: ReturnType<typeof traceTask>;
-  isRepeated: boolean;
-}
 
 /** Defaults: processes and their memory from the CPU and memory limits of the cgroup, the system's clock. */
 export interface EncoderOptions extends Partial<EncoderPoolOptions> {
@@ -101,71 +82,49 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     onFinished,
     pool = createEncoderPool({ ...poolSizeFor(readResourceLimits(), options.processes), ...options, clock }),
   } = options;
-  /** Costs are milliseconds of an encoder process. */
-  const interactive = createFairQueue<Entry>({ maxLength: queueLength, clock });
-  const background = createFairQueue<Entry>({ maxLength: queueLength, clock });
-  /** Jobs whose process crashed or was stopped. They are next, and the bounds of the queues do not apply. */
-  const repeated: Entry[] = [];
-  const running = new Set<Entry>();
+  const queue = createTaskQueue({ maxLength: queueLength, clock });
+  const running = new Set<QueuedTask>();
   let runningBackground: RunningTask | undefined;
   let refused = 0;
   let isClosed = false;
 
   /** Resolves with the response of the process; rejects with `AppError` `overloaded`, or the signal's reason. */
-  async function submit(task: EncoderTask, options: JobOptions): Promise<TaskReply> {
-    const { signal, client, priority } = options;
-    signal.throwIfAborted();
+  async function execute(task: EncoderTask, options: JobOptions): Promise<TaskReply> {
+    options.signal.throwIfAborted();
     if (isClosed) throw overloaded('The service is stopping.');
-    const queue = priority === 'background' ? background : interactive;
-    const result = Promise.withResolvers<TaskReply>();
-    const entry: Entry = {
-      ...{ task, options, queue, result, client },
-      triedClients: new Set(),
-      submittedAtMs: clock.monotonic(),
-      stopListening: () => undefined,
-      startSpan: undefined,
-      isRepeated: false,
-    };
-    const left = enqueue(entry);
-    if (left === entry) throw refusal();
-    if (left !== undefined) drop(left, refusal());
-    entry.startSpan = traceTask(nameOf(entry), result.promise);
-    const onDisconnect = () => drop(entry, signal.reason);
-    const onLate = () => drop(entry, refusal());
-    const stopWaiting = queue === interactive ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : undefined;
+    const queued = queuedTaskOf(task, options, clock.monotonic());
+    takePlace(queued);
+    dropIfNotNeeded(queued);
+    queued.startSpan = traceTask(queued.name, queued.result.promise);
+    startWaiting();
+    return queued.result.promise;
+  }
+
+  /** @throws AppError `overloaded` if there is no place. A displaced task is refused instead */
+  function takePlace(queued: QueuedTask): void {
+    const withoutPlace = queue.add(queued);
+    if (withoutPlace === queued) throw refusal();
+    if (withoutPlace !== undefined) drop(withoutPlace, refusal());
+  }
+
+  /** Drops a waiting task when its clients have disconnected, or have waited for too long. */
+  function dropIfNotNeeded(queued: QueuedTask): void {
+    const { signal } = queued.options;
+    const onDisconnect = () => drop(queued, signal.reason);
+    const onLate = () => drop(queued, refusal());
+    const cancelLimit =
+      queued.priority === 'interactive' ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : () => undefined;
     signal.addEventListener('abort', onDisconnect, { once: true });
-    entry.stopListening = () => {
-      stopWaiting?.();
+    queued.stopWaiting = () => {
+      cancelLimit();
       signal.removeEventListener('abort', onDisconnect);
     };
-    startWaiting();
-    return result.promise;
   }
 
-  /** Queues the job. A displaced job is queued for its next client, and so on. Returns a job for which there is no room. */
-  function enqueue(entry: Entry): Entry | undefined {
-    let homeless: Entry | undefined = entry;
-    while (homeless !== undefined) {
-      const client = nextClientOf(homeless);
-      if (client === undefined) return homeless;
-      homeless.triedClients.add(client.key);
-      const { isAdded, displaced } = homeless.queue.add(client, homeless, expectedMs(homeless.task, homeless.options));
-      if (!isAdded) continue;
-      homeless.client = client;
-      homeless = displaced;
-    }
-    return undefined;
-  }
-
-  function nextClientOf({ options: { client, waitingClients }, triedClients }: Entry): ClientKeys | undefined {
-    return [client, ...(waitingClients?.() ?? [])].find(({ key }) => !triedClients.has(key));
-  }
-
-  /** Rejects a job that waits. */
-  function drop(entry: Entry, reason: unknown): void {
-    entry.stopListening();
-    entry.queue.remove(entry);
-    entry.result.reject(reason);
+  function drop(queued: QueuedTask, reason: unknown): void {
+    queued.stopWaiting();
+    queue.remove(queued);
+    queued.result.reject(reason);
   }
 
   function refusal(): AppError {
@@ -173,90 +132,84 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     return overloaded('Too many images are being encoded at the moment.');
   }
 
-  /** A network never has all places, because no running job is interrupted for the waiting ones of others. */
+  /** A network never has all places, because no running task is interrupted for the waiting ones of others. */
   function mayStart({ network }: ClientKeys): boolean {
-    const held = [...running].filter(({ queue, client }) => queue === interactive && client.network === network);
+    const held = [...running].filter(
+      ({ priority, client }) => priority === 'interactive' && client.network === network,
+    );
     return held.length < placesOfOne(pool.places);
   }
 
   function startWaiting(): void {
-    const isNeeded = repeated.length > 0 || interactive.hasNext(mayStart);
-    if (isNeeded && !pool.hasFreePlace()) runningBackground?.preempt();
+    if (queue.isNeeded(mayStart) && !pool.hasFreePlace()) runningBackground?.preempt();
     while (pool.hasFreePlace()) {
-      const next = repeated.shift() ?? interactive.next(mayStart);
-      const entry = next ?? (runningBackground === undefined ? background.next() : undefined);
-      if (entry === undefined) return;
-      void perform(entry);
+      const next = queue.next(mayStart, runningBackground === undefined);
+      if (next === undefined) return;
+      void perform(next);
     }
   }
 
-  function nameOf({ task, queue }: Entry): TaskName {
-    return queue === background ? 're-encode' : task.kind;
-  }
-
-  function deadlineOf({ task, queue }: Entry): number {
-    if (queue === background) return BACKGROUND_DEADLINE_MS;
-    return task.kind === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
-  }
-
-  async function perform(entry: Entry): Promise<void> {
-    entry.stopListening();
-    entry.startSpan?.('encoder task');
+  async function perform(queued: QueuedTask): Promise<void> {
+    queued.stopWaiting();
+    queued.startSpan?.('encoder task');
     const startedAtMs = clock.monotonic();
-    // The queue has charged it once.
-    const chargedMs = entry.isRepeated ? 0 : expectedMs(entry.task, entry.options);
-    running.add(entry);
-    const task = pool.run(entry.task, deadlineOf(entry));
-    if (entry.queue === background) runningBackground = task;
+    const tookMs = () => clock.monotonic() - startedAtMs;
+    // The client was charged what was expected when the task left the queue for the first time.
+    const chargedMs = queued.isRepeated ? 0 : queued.expectedMs;
+    running.add(queued);
+    const task = pool.run(queued.task, deadlineOf(queued, deadlineMs));
+    if (queued.priority === 'background') runningBackground = task;
     try {
-      entry.result.resolve(await task.reply);
-      const waitedMs = startedAtMs - entry.submittedAtMs;
-      onFinished?.({ task: nameOf(entry), waitedMs, tookMs: clock.monotonic() - startedAtMs });
+      queued.result.resolve(await task.reply);
+      onFinished?.({ task: queued.name, waitedMs: startedAtMs - queued.submittedAtMs, tookMs: tookMs() });
     } catch (error) {
-      onInterrupted(entry, error);
+      onFailed(queued, error);
     }
-    entry.queue.charge(entry.client, clock.monotonic() - startedAtMs - chargedMs);
-    running.delete(entry);
+    queue.charge(queued, tookMs() - chargedMs);
+    running.delete(queued);
     if (runningBackground === task) runningBackground = undefined;
     startWaiting();
   }
 
-  function onInterrupted(entry: Entry, error: unknown): void {
+  function onFailed(queued: QueuedTask, error: unknown): void {
     if (!(error instanceof TaskInterrupted)) {
-      entry.result.reject(error);
-    } else if (['crash', 'stopped'].includes(error.reason) && !entry.isRepeated && !isClosed) {
-      entry.isRepeated = true;
-      entry.startSpan?.('encoder queue', error.reason);
-      repeated.push(entry);
+      queued.result.reject(error);
+    } else if (['crash', 'stopped'].includes(error.reason) && !queued.isRepeated && !isClosed) {
+      queued.isRepeated = true;
+      queued.startSpan?.('encoder queue', error.reason);
+      queue.repeat(queued);
     } else {
       // No retry after a deadline: it would take as long again.
-      entry.result.reject(failureAfter(error));
+      queued.result.reject(failureAfter(error));
     }
   }
 
   return {
     libraryVersion: readLibraryVersion(),
     async inspect(original, jobOptions) {
-      return resultOf(await submit({ kind: 'inspect', original }, jobOptions)) as ImageInfo;
+      return resultOf(await execute({ kind: 'inspect', original }, jobOptions)) as ImageInfo;
     },
     async encode(job, jobOptions) {
-      return resultOf(await submit({ kind: 'encode', job }, jobOptions)) as Buffer;
+      return resultOf(await execute({ kind: 'encode', job }, jobOptions)) as Buffer;
     },
     stats: () => ({
-      queued: repeated.length + interactive.size + background.size,
+      queued: queue.size,
       refused,
-      clients: interactive.clients(),
+      clients: queue.clients(),
       ...pool.stats(),
     }),
     warmUp: () => pool.warmUp(),
     async close() {
       isClosed = true;
-      for (const entry of [...repeated.splice(0), ...interactive.drain(), ...background.drain()]) {
-        drop(entry, overloaded('The service is stopping.'));
-      }
+      for (const queued of queue.drain()) drop(queued, overloaded('The service is stopping.'));
       await pool.close();
     },
   };
+}
+
+function deadlineOf({ task, priority }: QueuedTask, deadlineMs: number): number {
+  if (priority === 'background') return BACKGROUND_DEADLINE_MS;
+  return task.kind === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
 }
 
 function resultOf(reply: TaskReply): ImageInfo | Buffer {

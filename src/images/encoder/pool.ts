@@ -21,8 +21,26 @@ export interface EncoderPoolOptions {
   readonly onEvent?: (event: PoolEvent) => void;
 }
 
-export type EncoderPool = ReturnType<typeof createEncoderPool>;
-export type RunningTask = ReturnType<EncoderPool['run']>;
+export interface RunningTask {
+  /** Rejects with `TaskInterrupted` if the process ends before it has responded. */
+  readonly reply: Promise<TaskReply>;
+  /** Ends the process. */
+  readonly preempt: () => void;
+}
+
+/** Processes that run one task at a time each, and are started on demand. */
+export interface EncoderPool {
+  /** The tasks that may run at a time. */
+  readonly places: number;
+  hasFreePlace(): boolean;
+  /** Starts a process if there is none, so that the first task need not wait for it. */
+  warmUp(): void;
+  /** Precondition: there is a free place. A task that exceeds the deadline is killed together with its process. */
+  run(task: EncoderTask, deadlineMs: number): RunningTask;
+  /** `restarts`: processes that ended because of a task or of themselves, not because they were idle or closed. */
+  stats(): { readonly running: number; readonly processes: number; readonly restarts: number };
+  close(): Promise<void>;
+}
 
 /** A process without a task is ended after this time. The next image then waits for the start of another one. */
 export const ENCODER_IDLE_MS = 120_000;
@@ -38,8 +56,7 @@ interface Worker {
   cancelIdleLimit: () => void;
 }
 
-/** Processes that run one task at a time each, and are started on demand. */
-export function createEncoderPool(options: EncoderPoolOptions) {
+export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   const workers = new Set<Worker>();
   let isClosed = false;
   let unusableUntilMs = 0;
@@ -109,20 +126,13 @@ export function createEncoderPool(options: EncoderPoolOptions) {
   }
 
   return {
-    /** `restarts`: processes that ended because of a task or of themselves, not because they were idle or closed. */
     stats: () => ({ running: countBusy(), processes: workers.size, restarts }),
-    /** The tasks that may run at a time. */
     places: options.processes,
     hasFreePlace: () => countBusy() < options.processes,
-    /** Starts a process if there is none, so that the first task need not wait for it. */
-    warmUp(): void {
+    warmUp() {
       if (workers.size === 0 && !isClosed) start();
     },
-    /**
-     * Precondition: there is a free place. A task that exceeds the deadline is killed together with its process. `reply`
-     * rejects with TaskInterrupted.
-     */
-    run(task: EncoderTask, deadlineMs: number) {
+    run(task, deadlineMs) {
       const idle = [...workers].find((candidate) => !candidate.busy);
       if (idle === undefined && performance.now() < unusableUntilMs) {
         return { reply: Promise.reject(new TaskInterrupted('unusable')), preempt: () => undefined };
@@ -132,7 +142,7 @@ export function createEncoderPool(options: EncoderPoolOptions) {
       worker.cancelIdleLimit();
       return { reply: runOn(worker, task, deadlineMs), preempt: () => end(worker, 'preempted') };
     },
-    async close(): Promise<void> {
+    async close() {
       isClosed = true;
       const all = [...workers];
       for (const worker of all) end(worker, 'closed');

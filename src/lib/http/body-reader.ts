@@ -9,7 +9,18 @@ import { createWorkerThread, siblingModule } from '../worker-thread.ts';
 export type Readers = Readonly<Record<string, (body: Uint8Array) => unknown>>;
 
 /** Turns upstream responses into values without blocking the event loop. */
-export type BodyReader<R extends Readers> = ReturnType<typeof createBodyReader<R>>;
+export interface BodyReader<R extends Readers> {
+  /**
+   * Runs the reader `name`: at once for a short body, in a thread for a long one.
+   *
+   * @throws AppError `upstream_invalid` when the thread ended before it had a value, `upstream_unavailable` when too
+   *   many long bodies wait for it, and what `signal` was aborted with (the thread is ended then).
+   */
+  read<Name extends keyof R & string>(name: Name, body: Uint8Array, signal: AbortSignal): Promise<ReturnType<R[Name]>>;
+  /** Long bodies that are being read or wait. */
+  stats(): { readonly entries: number; readonly maxEntries: number; readonly bytes: number };
+  close(): Promise<void>;
+}
 
 /** Hostile JSON of 280 KiB takes 20 ms to read, an ordinary channel page of 2 MiB takes 10 ms (2026-11). */
 export const MAX_BYTES_ON_EVENT_LOOP = 256 * 1024;
@@ -19,7 +30,7 @@ const MAX_WAITING = 8;
 const IDLE_THREAD_MS = 30_000;
 
 /** @param module exports `readers`; the thread imports it */
-export function createBodyReader<R extends Readers>(readers: R, module: URL) {
+export function createBodyReader<R extends Readers>(readers: R, module: URL): BodyReader<R> {
   const thread = createWorkerThread<Readers>({
     name: 'long responses',
     module: siblingModule(import.meta.url, 'body-reader-worker'),
@@ -64,22 +75,11 @@ export function createBodyReader<R extends Readers>(readers: R, module: URL) {
   }
 
   return {
-    /**
-     * Runs the reader `name`: at once for a short body, in a thread for a long one.
-     *
-     * @throws AppError `upstream_invalid` when the thread ended before it had a value, `upstream_unavailable` when too
-     *   many long bodies wait for it, and what `signal` was aborted with (the thread is ended then).
-     */
-    async read<Name extends keyof R & string>(
-      name: Name,
-      body: Uint8Array,
-      signal: AbortSignal,
-    ): Promise<ReturnType<R[Name]>> {
+    async read<Name extends keyof R & string>(name: Name, body: Uint8Array, signal: AbortSignal) {
       const isShort = body.length <= MAX_BYTES_ON_EVENT_LOOP;
       const value = isShort ? readers[name]?.(body) : await readInThread(name, body, signal);
       return value as ReturnType<R[Name]>;
     },
-    /** Long bodies that are being read or wait. */
     stats: () => ({ entries, maxEntries: MAX_WAITING, bytes }),
     close(): Promise<void> {
       clearTimeout(idle);

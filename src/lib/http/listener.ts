@@ -39,7 +39,7 @@ export interface Listener {
 
 interface ListenerOptions {
   readonly server: Server;
-  readonly connections: OpenConnections;
+  readonly connections: Pick<OpenConnections, 'closeIdle'>;
   readonly lifetime?: Lifetime;
 }
 

@@ -74,17 +74,29 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
   }
 
   /** The connection that makes room for the newcomer: the newcomer itself if no other one should be closed. */
-  function findVictim(newcomer: Entry): Entry {
-    let mostConnections = 0;
-    for (const { size } of networks.values()) mostConnections = Math.max(mostConnections, size);
-    const largest = [...networks.values()].filter(({ size }) => size === mostConnections);
+  function chooseToClose(newcomer: Entry): Entry {
+    const largest = largestNetworks();
     for (const network of largest) {
       const idle = findIdle(network, newcomer);
       if (idle !== undefined) return idle;
     }
     const isSmaller = newcomer.owner !== undefined && !largest.some((network) => network.has(newcomer));
-    const [oldest] = isSmaller ? (largest[0] ?? []) : [];
-    return oldest ?? newcomer;
+    const [oldestRequest] = isSmaller ? (largest[0] ?? []) : [];
+    return oldestRequest ?? newcomer;
+  }
+
+  /** Those that have most connections. */
+  function largestNetworks(): Group[] {
+    let most = 0;
+    for (const { size } of networks.values()) most = Math.max(most, size);
+    return [...networks.values()].filter(({ size }) => size === most);
+  }
+
+  /** The connections of the owner's client, with this one. */
+  function joinGroups(entry: Entry, { key, network }: ConnectionOwner): Group {
+    const client = join(clients, key, entry);
+    entry.groups = [client, join(networks, network, entry)];
+    return client;
   }
 
   return {
@@ -93,11 +105,10 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
       all.set(socket, entry);
       socket.once('close', () => remove(entry));
       if (owner !== undefined) {
-        const client = join(clients, owner.key, entry);
-        entry.groups = [client, join(networks, owner.network, entry)];
+        const client = joinGroups(entry, owner);
         if (client.size > owner.maxConnections) close(findIdle(client, entry) ?? entry, 'client');
       }
-      if (all.size > maxConnections) close(findVictim(entry), 'full');
+      if (all.size > maxConnections) close(chooseToClose(entry), 'full');
     },
     begin(socket, response) {
       const entry = all.get(socket);

@@ -24,14 +24,27 @@ const ALLOWED_MS = 60_000;
 const BYTES_PER_SECOND = 16 * 1024;
 const SWEEP_MS = 1_000;
 
-export type ResponseWriter = ReturnType<typeof createResponseWriter>;
-
 /**
  * Ends responses. Most are taken by the kernel at once. The others wait for their readers: they have a deadline, and the
  * memory that they keep is bounded. A connection that misses the deadline is closed. When too much waits, the connection
  * whose reader has taken nothing for the longest time is closed first.
  */
-export function createResponseWriter({ runtime }: ResponseWriterOptions) {
+export interface ResponseWriter {
+  /**
+   * Writes the body after the header fields, and ends the response.
+   *
+   * @param encoding default: UTF-8
+   * @param onSent called when the body is written, for a response that ends with its connection: the caller closes it
+   */
+  end(
+    response: ServerResponse,
+    body: string | Buffer | undefined,
+    encoding?: BufferEncoding,
+    onSent?: () => void,
+  ): void;
+}
+
+export function createResponseWriter({ runtime }: ResponseWriterOptions): ResponseWriter {
   const { clock, holders, metrics } = runtime;
   /** Longest without progress first. */
   const connections = new Map<Socket, Map<ServerResponse, Waiting>>();
@@ -140,17 +153,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions) {
   });
 
   return {
-    /**
-     * Writes the body after the header fields, and ends the response.
-     *
-     * @param onSent called when the body is written, for a response that ends with its connection: the caller closes it
-     */
-    end(
-      response: ServerResponse,
-      body: string | Buffer | undefined,
-      encoding: BufferEncoding = 'utf8',
-      onSent?: () => void,
-    ): void {
+    end(response, body, encoding = 'utf8', onSent) {
       // It has emitted its last event.
       if (response.destroyed) return;
       const sent = response.req.method === 'HEAD' ? undefined : body;

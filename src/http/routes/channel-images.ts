@@ -5,30 +5,28 @@ import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from
 import { quoted } from '../../domain/printable.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Holders } from '../../lib/holders.ts';
+import type { Runtime } from '../../lib/runtime.ts';
 import { withinMs } from '../../lib/work.ts';
 import type { Image, ImageRequest, ImageService } from '../../services/images.ts';
 import {
   assertConnected,
   disconnectSignal,
   type Endpoint,
-  type HttpResponse,
   type PathParameters,
+  type PublicResponse,
   type RequestContext,
   routeNotFound,
 } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';
 import { IMAGE_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
-import { cacheStatusFields, publicFor, STALE_MAX_AGE_MS } from '../response/response.ts';
+import { cacheStatusFields, publicFor, STALE_MAX_AGE_MS } from '../response/cache-fields.ts';
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
-interface BannerRouteOptions extends ChannelRouteOptions {
-  readonly clock: Clock;
-  readonly banners: ImageService;
+interface ImageRouteOptions extends ChannelRouteOptions {
+  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
+  readonly channelImages: ImageService;
   /** True when the format follows `Accept`. */
   readonly isNegotiating: boolean;
-  readonly holders: Holders;
 }
 
 /** A request for an image whose response is known but for its body. */
@@ -41,8 +39,9 @@ interface Started {
 const SHORT_URL = '/:identifier';
 
 /** Banner crops and the avatar, in both URL forms. */
-export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[] {
-  const { clock, banners, isNegotiating, holders } = options;
+export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
+  const { channelImages, isNegotiating } = options;
+  const { clock, holders } = options.runtime;
   holders.add('Accept fields', () => ({ entries: parsed.size, maxEntries: MAX_REMEMBERED }));
 
   /** `undefined` for a client that knows the channel page at `/@handle` as JSON. */
@@ -66,11 +65,11 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
     };
   }
 
-  async function respond(path: ImagePath, context: RequestContext): Promise<HttpResponse> {
+  async function respond(path: ImagePath, context: RequestContext): Promise<PublicResponse> {
     const request = readRequest(path, context);
     if (request === undefined) return recordResponse(options, path.refs, context.base);
     const startedAtMs = clock.monotonic();
-    const image = await banners.getImage(request);
+    const image = await channelImages.getImage(request);
     assertConnected(context);
     const described = describe(image);
     return { ...described, complete: () => encode(image, described, { context, startedAtMs }) };
@@ -78,9 +77,9 @@ export function bannerRoutes(options: BannerRouteOptions): Endpoint<ImagePath>[]
 
   async function encode(
     image: Image,
-    described: HttpResponse,
+    described: PublicResponse,
     { context, startedAtMs }: Started,
-  ): Promise<HttpResponse> {
+  ): Promise<PublicResponse> {
     const leftMs = TIME_LIMITS_MS.image - (clock.monotonic() - startedAtMs);
     const rendering = image.render({ client: context.client, disconnectSignal: () => disconnectSignal(context) });
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));
@@ -114,7 +113,7 @@ const FIRST_ENCODING_FIELDS = {
 };
 
 /** The response without its body. */
-function describe(image: Image): HttpResponse {
+function describe(image: Image): PublicResponse {
   const { etag, lastModifiedMs, outcome, isCurrent, isFinal, freshMs, format, channelId, variant } = image;
   return {
     status: 200,

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { HttpResponse } from '../request/context.ts';
-import { applyConditions, parseHttpDate } from './response.ts';
+import type { PublicResponse } from '../request/context.ts';
+import { applyConditions, parseHttpDate } from './conditions.ts';
 
 const STORED_MS = Date.UTC(2026, 0, 1, 12, 0, 0, 900);
-const RESPONSE: HttpResponse = {
+const RESPONSE: PublicResponse = {
   status: 200,
   headers: { etag: '"new"' },
   lastModifiedMs: STORED_MS,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { proxyCidr, rateLimitOverride } from '../../config/setting-forms.ts';
-import { createClientIdentification } from './client.ts';
+import { createClientIdentification } from './client-identification.ts';
 
 const DEFAULT_LIMIT = { requests: 10, windowMs: 30_000 };
 const LIMITS = { defaultLimit: DEFAULT_LIMIT, limitOverrides: [] };

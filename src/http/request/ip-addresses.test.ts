@@ -2,8 +2,14 @@ import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { createNetworkTable, formatAddress, type IpAddress, parseAddress, parseIpv4 } from './client.ts';
-import { cutAddress } from './refused-clients.ts';
+import {
+  createNetworkTable,
+  formatAddress,
+  type IpAddress,
+  parseAddress,
+  parseIpv4,
+  truncateAddress,
+} from './ip-addresses.ts';
 
 function addressOf(text: string): IpAddress {
   const address = parseAddress(text);
@@ -145,7 +151,7 @@ describe('createNetworkTable', () => {
   });
 });
 
-describe('cutAddress', () => {
+describe('truncateAddress', () => {
   it.each([
     ['203.0.113.77', '203.0.113.0/24'],
     ['255.255.255.255', '255.255.255.0/24'],
@@ -156,6 +162,6 @@ describe('cutAddress', () => {
     ['no address', 'other'],
     ['', 'other'],
   ])('shortens %s to %s', (text, network) => {
-    expect(cutAddress(text)).toBe(network);
+    expect(truncateAddress(text)).toBe(network);
   });
 });

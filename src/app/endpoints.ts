@@ -1,0 +1,40 @@
+import type { Config } from '../config/settings.ts';
+import type { Endpoint } from '../http/request/context.ts';
+import { createRecordBodies } from '../http/response/serializers.ts';
+import { badgeRoutes } from '../http/routes/badges.ts';
+import { channelBatchRoute } from '../http/routes/channel-batches.ts';
+import { imageRoutes } from '../http/routes/channel-images.ts';
+import { channelRoutes, searchRoute } from '../http/routes/channels.ts';
+import { documentRoutes } from '../http/routes/documents.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import type { ChannelBatches } from '../services/channel-batches.ts';
+import type { ChannelService } from '../services/channels.ts';
+import type { Examples } from '../services/examples.ts';
+import type { ImageService } from '../services/images.ts';
+import type { SearchService } from '../services/search.ts';
+
+export interface EndpointsOptions {
+  readonly config: Config;
+  readonly runtime: Runtime;
+  readonly version: string;
+  readonly channels: ChannelService;
+  readonly channelBatches: ChannelBatches;
+  readonly searches: SearchService;
+  readonly channelImages: ImageService;
+  readonly examples: Examples;
+}
+
+/** Every path of the public listener. */
+export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
+  const { config, runtime, version, channels, channelBatches, searches, channelImages, examples } = options;
+  const { contact, siteUrl, rateLimit, urlForm, imageVersions: hasImageVersions, negotiate: isNegotiating } = config;
+  const recordBodyOf = createRecordBodies({ urlForm, hasImageVersions, holders: runtime.holders });
+  return [
+    ...documentRoutes({ contact, siteUrl, defaultLimit: rateLimit, version, examples }),
+    ...channelRoutes({ channels, recordBodyOf }),
+    channelBatchRoute({ channelBatches, recordBodyOf }),
+    searchRoute({ searches, urlForm, hasImageVersions }),
+    ...badgeRoutes({ channels }),
+    ...imageRoutes({ runtime, channels, channelImages, recordBodyOf, isNegotiating }),
+  ];
+}

@@ -1,0 +1,141 @@
+import { LRUCache } from 'lru-cache';
+import { type Cidr, isPrivateAddress } from '../../domain/ip-ranges.ts';
+import type { HolderStats } from '../../lib/holders.ts';
+import { compactCopy } from '../../lib/memory-cache.ts';
+import type { ClientLimit, RateLimit } from '../../rate-limit/limiter.ts';
+import {
+  createNetworkTable,
+  formatAddress,
+  type IpAddress,
+  NETWORK_IPV6_BITS,
+  networkOf,
+  parseAddress,
+  parseIpv4,
+} from './ip-addresses.ts';
+
+/** Which client a request counts for. */
+export interface ClientIdentification {
+  /**
+   * The client behind a request: the socket's address, unless that is a trusted proxy. Then all lines of
+   * `X-Forwarded-For` are read as one and walked from the right: the first address that is not trusted; at an invalid
+   * entry or the end, the last trusted one. An empty entry is invalid too: if it were skipped, the author of the
+   * text to its left could choose the address.
+   */
+  identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
+  isTrustedProxy(socketAddress: string): boolean;
+  /** The number of IPv6 addresses whose networks are cached. */
+  stats(): HolderStats;
+}
+
+export interface ClientIdentificationOptions {
+  readonly trustedProxies: readonly Cidr[];
+  /** The leading bits of an IPv6 address that identify a client, 1–128. */
+  readonly ipv6PrefixBits: number;
+  readonly defaultLimit: RateLimit;
+  /** The override with the longest prefix is used. */
+  readonly limitOverrides: readonly { readonly range: Cidr; readonly limit: ClientLimit }[];
+  /** Called once, with the first private address that is no trusted proxy and sends `X-Forwarded-For`. */
+  readonly onUntrustedProxy?: (address: string) => void;
+}
+
+/** The client that a request counts for. */
+export interface Client {
+  /** In canonical form. The socket's own text if that is no address (a Unix socket). */
+  readonly address: string;
+  /** The key of one subscriber: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
+  readonly key: string;
+  /**
+   * The part of the internet that takes turns as one: `203.0.113.0/24` or `2001:db8:17::/48`. A client with a limit of its
+   * own is a network of its own.
+   */
+  readonly network: string;
+  readonly limit: ClientLimit;
+}
+
+/** An address on the way of a request: the socket's, or one in `X-Forwarded-For`. */
+interface Hop extends Client {
+  readonly isTrusted: boolean;
+}
+
+/** Reading an IPv6 address and writing its network takes microseconds, so this many recent ones are cached. */
+const REMEMBERED_IPV6_ADDRESSES = 10_000;
+
+export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
+  const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedProxy } = options;
+  const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
+  const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
+  const recentIpv6 = new LRUCache<string, Hop>({ max: REMEMBERED_IPV6_ADDRESSES });
+
+  let hasReportedProxy = false;
+
+  function reportUntrustedProxy(socketAddress: string): void {
+    if (hasReportedProxy || !isPrivateAddress(socketAddress)) return;
+    hasReportedProxy = true;
+    onUntrustedProxy?.(socketAddress);
+  }
+
+  function hopOf(parsed: IpAddress, address: string, key: string): Hop {
+    const override = findLimit(parsed);
+    const network = override === undefined ? networkOf(parsed, Math.min(NETWORK_IPV6_BITS, ipv6PrefixBits)) : key;
+    return { address, key, network, isTrusted: findProxy(parsed) === true, limit: override ?? defaultLimit };
+  }
+
+  function findHop(text: string): Hop | undefined {
+    const ipv4 = parseIpv4(text);
+    return ipv4 === undefined ? (recentIpv6.get(text) ?? readIpv6(text)) : hopOf(ipv4, text, text);
+  }
+
+  function readIpv6(text: string): Hop | undefined {
+    const parsed = parseAddress(text);
+    if (parsed === undefined) return undefined;
+    const address = formatAddress(parsed);
+    const key = typeof parsed === 'number' ? address : networkOf(parsed, ipv6PrefixBits);
+    const hop = hopOf(parsed, address, key);
+    recentIpv6.set(compactCopy(text), hop);
+    return hop;
+  }
+
+  return {
+    identify(socketAddress, forwardedFor) {
+      let client = findHop(socketAddress);
+      if (client === undefined) {
+        return { address: socketAddress, key: socketAddress, network: socketAddress, limit: defaultLimit };
+      }
+      if (forwardedFor === undefined) return client;
+      if (!client.isTrusted) reportUntrustedProxy(socketAddress);
+      const list = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',');
+      for (let end = list.length; end >= 0 && client.isTrusted; ) {
+        const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
+        const entry = list.slice(comma + 1, end).trim();
+        const hop = findHop(entry) ?? findHop(hostOf(entry));
+        if (hop === undefined) return client;
+        client = hop;
+        end = comma;
+      }
+      return client;
+    },
+
+    isTrustedProxy: (socketAddress) => findHop(socketAddress)?.isTrusted === true,
+
+    stats: () => ({ entries: recentIpv6.size, maxEntries: REMEMBERED_IPV6_ADDRESSES }),
+  };
+}
+
+/**
+ * For the requests of the playground on the private listener: one client without a limit, which takes turns with all
+ * others.
+ */
+export const OPERATOR_CLIENTS: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'> = {
+  identify: (socketAddress) => ({ address: socketAddress, key: 'operator', network: 'operator', limit: 'unlimited' }),
+  isTrustedProxy: () => false,
+};
+
+const HOST_WITH_PORT = /^(?:\[([^[\]]*)\]|([\d.]+))(?::\d{1,5})?$/;
+
+/** The address in `1.2.3.4:5678`, `[2001:db8::1]:443` or either of them quoted. Any other text is returned unchanged. */
+function hostOf(entry: string): string {
+  const isQuoted = entry.length >= 2 && entry.startsWith('"') && entry.endsWith('"');
+  const host = isQuoted ? entry.slice(1, -1) : entry;
+  const match = HOST_WITH_PORT.exec(host);
+  return match?.[1] ?? match?.[2] ?? host;
+}

@@ -1,0 +1,28 @@
+import type { CacheOutcome } from '../../domain/errors.ts';
+
+/** `Cache-Status` (RFC 9211) of a looked-up response. None for one from the catalog, for which no cache was asked. */
+export function cacheStatusFields(outcome: CacheOutcome): { readonly 'cache-status'?: string } {
+  return outcome.kind === 'own' ? {} : { 'cache-status': cacheStatusOf(outcome) };
+}
+
+function cacheStatusOf({ kind, ttlMs, isStored, isCollapsed, reason }: CacheOutcome): string {
+  const ttlSeconds = Math.round(ttlMs / 1000);
+  if (kind === 'hit') return `pennant; hit; ttl=${ttlSeconds}`;
+  if (kind === 'stale') return `pennant; hit; ttl=${ttlSeconds}; detail="${reason ?? 'stale'}"`;
+  const forwarded = kind === 'miss' ? 'uri-miss' : 'stale';
+  return `pennant; fwd=${forwarded}${isStored ? '; stored' : ''}${isCollapsed ? '; collapsed' : ''}`;
+}
+
+/** How long a cache may store a stale value. The next attempt to replace it may succeed after that time. */
+export const STALE_MAX_AGE_MS = 60_000;
+
+/** How long a cache may store a response with this value: the rest of its freshness, or a minute if it is stale. */
+export function keptForMs({ kind, ttlMs, isProvisional = false }: CacheOutcome): number {
+  if (kind === 'stale') return STALE_MAX_AGE_MS;
+  return Math.max(0, isProvisional ? Math.min(ttlMs, STALE_MAX_AGE_MS) : ttlMs);
+}
+
+/** `Cache-Control` of a response that any cache may store for this long. */
+export function publicFor(ms: number): string {
+  return `public, max-age=${Math.round(ms / 1000)}`;
+}

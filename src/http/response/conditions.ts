@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { PublicResponse, RequestContext } from '../request/context.ts';
+
+/** A strong entity tag (RFC 9110 section 8.8.3) of these bytes. */
+export function entityTag(body: string | Buffer): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+}
+
+/**
+ * The response, or a 304 if it has an ETag and the client's copy can still be used.
+ *
+ * RFC 9110 section 13.2.2: `If-None-Match` with weak comparison, lists and `*`; `If-Modified-Since` only without
+ * `If-None-Match`.
+ */
+export function applyConditions(
+  { request }: Pick<RequestContext, 'request'>,
+  response: PublicResponse,
+): PublicResponse {
+  return response.status === 200 && isUnchanged(request.headers, response) ? notModified(response) : response;
+}
+
+function isUnchanged(requested: IncomingHttpHeaders, { headers: { etag }, lastModifiedMs }: PublicResponse): boolean {
+  if (etag === undefined) return false;
+  const ifNoneMatch = requested['if-none-match'];
+  if (ifNoneMatch !== undefined) return isNamed(etag, ifNoneMatch);
+  if (lastModifiedMs === undefined) return false;
+  const sinceMs = parseHttpDate(requested['if-modified-since'] ?? '');
+  return sinceMs !== undefined && Math.floor(lastModifiedMs / 1000) * 1000 <= sinceMs;
+}
+
+function isNamed(etag: string, ifNoneMatch: string): boolean {
+  const named: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];
+  return ifNoneMatch.trim() === '*' || named.includes(etag);
+}
+
+/** Without the fields that describe the body (RFC 9110 section 15.4.5). */
+function notModified({ headers, cache, countedStatus, failure }: PublicResponse): PublicResponse {
+  const kept = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
+  return { status: 304, headers: Object.fromEntries(kept), cache, countedStatus, failure };
+}
+
+/**
+ * Reads an HTTP-date (RFC 9110 section 5.6.7) in milliseconds since 1970; `undefined` for any other text. Clients repeat
+ * `Last-Modified`, so only its form is read, not the two forms that were obsolete in 1999.
+ */
+export function parseHttpDate(text: string): number | undefined {
+  const date = new Date(text);
+  return date.toUTCString() === text ? date.getTime() : undefined;
+}

@@ -1,0 +1,47 @@
+import type { OutgoingHttpHeader } from 'node:http';
+import type { ResponseWriter } from '../../lib/http/response-writer.ts';
+import { ALLOWED_METHODS, type PublicResponse, type RequestContext } from '../request/context.ts';
+
+/** On every response of the public listener: any page may read any of them. */
+export const COMMON_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, Retry-After, Cache-Status, X-Request-Id',
+  'cross-origin-resource-policy': 'cross-origin',
+  'timing-allow-origin': '*',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** The response to a preflight. Browsers may remember it for a day. */
+export const PREFLIGHT: PublicResponse = {
+  status: 204,
+  headers: {
+    allow: ALLOWED_METHODS,
+    'access-control-allow-methods': ALLOWED_METHODS,
+    'access-control-allow-headers': '*',
+    'access-control-max-age': '86400',
+  },
+};
+
+/** The step that writes the response with the fields that every response carries. */
+export function createSend({ responseWriter }: { readonly responseWriter: ResponseWriter }) {
+  return (context: RequestContext, { status, headers, body, bodyEncoding, onSent }: PublicResponse): undefined => {
+    const { response } = context;
+    const encoding = bodyEncoding ?? 'utf8';
+    const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];
+    pushFields(fields, context.limitHeaders);
+    pushFields(fields, headers);
+    if (context.isNegotiated) fields.push('vary', 'Accept');
+    if (context.isLast) fields.push('connection', 'close');
+    if (body !== undefined) fields.push('content-length', Buffer.byteLength(body, encoding));
+    response.writeHead(status, fields as OutgoingHttpHeader[]);
+    responseWriter.end(response, body, encoding, onSent);
+  };
+}
+
+const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();
+
+/** Names and values in turn. Node writes such a list directly, while it would convert an object first. */
+function pushFields(fields: (string | number)[], headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) fields.push(name, headers[name] as string);
+}

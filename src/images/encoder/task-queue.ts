@@ -1,0 +1,112 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
+import type { HolderStats } from '../../lib/holders.ts';
+import type { ClientKeys } from '../../lib/work.ts';
+import { expectedMs } from './expected-cost.ts';
+import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
+import type { TaskName, traceTask } from './task-spans.ts';
+
+/** A task that waits for an encoder process, or runs in one. */
+export interface QueuedTask {
+  readonly task: EncoderTask;
+  readonly name: TaskName;
+  readonly options: JobOptions;
+  readonly priority: Priority;
+  /** Milliseconds of an encoder process. */
+  readonly expectedMs: number;
+  readonly submittedAtMs: number;
+  readonly result: PromiseWithResolvers<TaskReply>;
+  /** The client charged for it. */
+  client: ClientKeys;
+  /** The clients that it has been queued for, or for which there was no room. */
+  readonly triedClients: Set<string>;
+  /** Removes the listeners that drop it while it waits. */
+  stopWaiting: () => void;
+  /** `undefined` if the request is not traced. */
+  startSpan: ReturnType<typeof traceTask>;
+  /** Its first process crashed or was stopped. */
+  isRepeated: boolean;
+}
+
+export function queuedTaskOf(task: EncoderTask, options: JobOptions, submittedAtMs: number): QueuedTask {
+  const { client, priority = 'interactive' } = options;
+  return {
+    ...{ task, options, priority, submittedAtMs, client },
+    name: priority === 'background' ? 're-encode' : task.kind,
+    expectedMs: expectedMs(task, options),
+    result: Promise.withResolvers(),
+    triedClients: new Set(),
+    stopWaiting: () => undefined,
+    startSpan: undefined,
+    isRepeated: false,
+  };
+}
+
+/** Tasks that wait for an encoder process. Those of each priority have a fair queue, whose costs are milliseconds of a process. */
+export interface TaskQueue {
+  /** Of both priorities. */
+  readonly size: number;
+  /** Queues the task. @returns the task for which there is no room: this one, or one that it has displaced */
+  add(task: QueuedTask): QueuedTask | undefined;
+  /** Queues a task before all others, whose bounds do not apply: it has had its turn. */
+  repeat(task: QueuedTask): void;
+  /** Whether a task waits that a client waits for, and that may start. */
+  isNeeded(mayStart: (client: ClientKeys) => boolean): boolean;
+  /** The next task of a client that may start; without one, and if `hasRoom`, the next in the background. */
+  next(mayStart: (client: ClientKeys) => boolean, hasRoom: boolean): QueuedTask | undefined;
+  remove(task: QueuedTask): void;
+  drain(): QueuedTask[];
+  /** Adds to what the client of the task is charged, or subtracts from it. */
+  charge(task: QueuedTask, ms: number): void;
+  /** The clients whose encoder time is remembered. */
+  clients(): HolderStats;
+}
+
+/** @param maxLength of each priority */
+export function createTaskQueue({
+  maxLength,
+  clock,
+}: {
+  readonly maxLength: number;
+  readonly clock: Clock;
+}): TaskQueue {
+  const queues: Readonly<Record<Priority, FairQueue<QueuedTask>>> = {
+    interactive: createFairQueue({ maxLength, clock }),
+    background: createFairQueue({ maxLength, clock }),
+  };
+  const repeated: QueuedTask[] = [];
+
+  /** The next client that waits for the task and has not been tried. */
+  function nextClientOf({ options: { client, waitingClients }, triedClients }: QueuedTask): ClientKeys | undefined {
+    return [client, ...(waitingClients?.() ?? [])].find(({ key }) => !triedClients.has(key));
+  }
+
+  return {
+    get size() {
+      return repeated.length + queues.interactive.size + queues.background.size;
+    },
+    add(task) {
+      let withoutPlace: QueuedTask | undefined = task;
+      // A displaced task is queued for its next client, and so on.
+      while (withoutPlace !== undefined) {
+        const client = nextClientOf(withoutPlace);
+        if (client === undefined) return withoutPlace;
+        withoutPlace.triedClients.add(client.key);
+        const { isAdded, displaced } = queues[withoutPlace.priority].add(client, withoutPlace, withoutPlace.expectedMs);
+        if (!isAdded) continue;
+        withoutPlace.client = client;
+        withoutPlace = displaced;
+      }
+      return undefined;
+    },
+    repeat: (task) => repeated.push(task),
+    isNeeded: (mayStart) => repeated.length > 0 || queues.interactive.hasNext(mayStart),
+    next(mayStart, hasRoom) {
+      return repeated.shift() ?? queues.interactive.next(mayStart) ?? (hasRoom ? queues.background.next() : undefined);
+    },
+    remove: (task) => queues[task.priority].remove(task),
+    drain: () => [...repeated.splice(0), ...queues.interactive.drain(), ...queues.background.drain()],
+    charge: ({ priority, client }, ms) => queues[priority].charge(client, ms),
+    clients: () => queues.interactive.clients(),
+  };
+}

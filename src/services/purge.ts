@@ -138,7 +138,7 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
       const found = await useStore(() => findChannelId(refs));
       const channelIds = found === undefined ? [] : await useStore(() => withTarget(found));
       const removal = { channelIds, names: refs.map(nameOf) };
-      const entries = await eraseEntries(() => store.erase(removal, 'always')).catch((error: unknown) => {
+      const entries = await eraseEntries(() => store.erase(removal, 'purge')).catch((error: unknown) => {
         forget({ channelIds, names: refs.map(nameKey) });
         throw error;
       });
@@ -156,7 +156,7 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
 
     async takeDown(channelIds) {
       const [entries, erasedImages] = await Promise.allSettled([
-        eraseEntries(() => store.erase({ channelIds, names: [] }, 'if-erased')),
+        eraseEntries(() => store.erase({ channelIds, names: [] }, 'take-down')),
         eraseImages(channelIds),
       ]);
       if (entries.status === 'rejected') throw entries.reason;

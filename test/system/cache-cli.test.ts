@@ -108,7 +108,7 @@ describe('cache stats', () => {
       maxBytes: 512 * 2 ** 20,
       kinds: {
         records: { entries: 2, bytes: expect.any(Number), oldest: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) },
-        names: { entries: 1 },
+        names: { entries: 2 },
         negatives: { entries: 1 },
         searches: { entries: 1 },
         imageDetails: { entries: 3 },

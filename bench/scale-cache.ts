@@ -102,7 +102,7 @@ async function measure(path: string, count: number): Promise<Figures> {
     store.set(keyOf(count + number), entryOf(count + number), DAY_MS),
   );
   const purgeMs = await medianCpuMs(PURGES, (number) =>
-    store.erase({ channelIds: [channelIdOf(spread(number, count))], names: [] }, 'always'),
+    store.erase({ channelIds: [channelIdOf(spread(number, count))], names: [] }, 'purge'),
   );
   await store.close();
   const full = open(statSync(path).size);

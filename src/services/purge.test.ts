@@ -159,8 +159,15 @@ describe('a purge of one channel', () => {
     broken.erasures = true;
     const purging = purge.purgeChannel([ref]);
     await expect(purging).rejects.toBeInstanceOf(PurgeFailed);
-    await expect(purging).rejects.toThrow(/Redis cannot be changed \(it is broken\).*Try again when Redis works/);
+    await expect(purging).rejects.toThrow(/^Redis cannot be used \(it is broken\)\. Left: what it has, and the images.*\. Try again when Redis works$/);
     expect([runtime.epochs.current().number, await left(), erased]).toEqual(['', OTHERS, []]);
+  });
+
+  it('by its ID leaves nothing of the channel in memory while the store cannot be read', async () => {
+    broken.reads = true;
+    caches.records.removeFromMemory((key) => key === MEANT);
+    await expect(purge.purgeChannel([channelIdRef(MEANT)])).rejects.toBeInstanceOf(PurgeFailed);
+    expect([await left(), erased]).toEqual([OTHERS, []]);
   });
 
   it('by a name fails while the store cannot be read, because nothing of the channel would be removed', async () => {
@@ -171,7 +178,7 @@ describe('a purge of one channel', () => {
 
   it('fails if images stay on the disk, and says so', async () => {
     broken.disk = true;
-    await expect(purge.purgeChannel([HANDLE])).rejects.toThrow(/Images on this instance's disk cannot be removed/);
+    await expect(purge.purgeChannel([HANDLE])).rejects.toThrow(/Images on this instance's disk cannot be removed.*Removed: what Redis and memory had/);
     expect(await left()).toEqual([]);
   });
 });

@@ -65,21 +65,17 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
   const { records, names, searches, originals } = caches;
   const storeName = store.isShared === true ? 'Redis' : 'cache.db';
 
-  async function useStore<T>(run: () => Promise<T>): Promise<T> {
-    try {
-      return await run();
-    } catch (error) {
-      throw new PurgeFailed(
-        `${storeName} cannot be changed (${describeFailure(error)}). What it had is still there; memory may have lost it. ` +
-          `Try again when ${storeName} works`,
-        { cause: error },
-      );
-    }
+  /** @param andWhat what else is left */
+  function storeFailed(error: unknown, andWhat: string): PurgeFailed {
+    return new PurgeFailed(
+      `${storeName} cannot be used (${describeFailure(error)}). Left: what it has${andWhat}. Try again when ${storeName} works`,
+      { cause: error },
+    );
   }
 
   /** From here on, work that began before it keeps nothing. */
   async function eraseEntries(erase: () => Promise<Erasure>): Promise<ErasedEntries> {
-    const { erased, epoch } = await useStore(erase);
+    const { erased, epoch } = await erase();
     epochs.moveTo(epoch);
     return erased;
   }
@@ -90,8 +86,8 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
       return { images: files, imageBytes: bytes };
     } catch (error) {
       throw new PurgeFailed(
-        `Images on this instance's disk cannot be removed (${describeFailure(error)}). ` +
-          'Try again when the disk works',
+        `Images on this instance's disk cannot be removed (${describeFailure(error)}). Left: some of them. ` +
+          `Removed: what ${storeName} and memory had. Try again when the disk works`,
         { cause: error },
       );
     }
@@ -135,13 +131,19 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
 
   return {
     async purgeChannel(refs) {
-      const found = await useStore(() => findChannelId(refs));
-      const channelIds = found === undefined ? [] : await useStore(() => withTarget(found));
-      const removal = { channelIds, names: refs.map(nameOf) };
-      const entries = await eraseEntries(() => store.erase(removal, 'always')).catch((error: unknown) => {
+      let channelIds: readonly string[] = [];
+      let entries: ErasedEntries;
+      try {
+        const found = await findChannelId(refs);
+        if (found !== undefined) {
+          channelIds = [found];
+          channelIds = await withTarget(found);
+        }
+        entries = await eraseEntries(() => store.erase({ channelIds, names: refs.map(nameOf) }, 'purge'));
+      } catch (error) {
         forget({ channelIds, names: refs.map(nameKey) });
-        throw error;
-      });
+        throw storeFailed(error, `, and the images on this instance's disk`);
+      }
       const purged = { entries, ...(await eraseImages(channelIds)) };
       const [channelId = null] = channelIds;
       const { search: _, ...ownEntries } = entries;
@@ -150,17 +152,21 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
     },
 
     async purgeAll() {
-      const entries = await eraseEntries(() => store.clear());
+      const entries = await eraseEntries(() => store.clear()).catch((error: unknown) => {
+        throw storeFailed(error, `, and the images on this instance's disk`);
+      });
       return { entries, ...(await eraseImages('all')) };
     },
 
     async takeDown(channelIds) {
       const [entries, erasedImages] = await Promise.allSettled([
-        eraseEntries(() => store.erase({ channelIds, names: [] }, 'if-erased')),
+        eraseEntries(() => store.erase({ channelIds, names: [] }, 'take-down')),
         eraseImages(channelIds),
       ]);
-      if (entries.status === 'rejected') throw entries.reason;
-      if (erasedImages.status === 'rejected') throw erasedImages.reason;
+      const areImagesLeft = erasedImages.status === 'rejected';
+      if (entries.status === 'rejected')
+        throw storeFailed(entries.reason, areImagesLeft ? `, and images on this instance's disk` : '');
+      if (areImagesLeft) throw erasedImages.reason;
       return { entries: entries.value, ...erasedImages.value };
     },
   };

@@ -36,6 +36,7 @@ interface Job {
   ended: number;
   known: Epoch | undefined;
   value: Value;
+  isRestoring: boolean;
   isDone: boolean;
 }
 
@@ -57,6 +58,7 @@ const WEAKNESSES = [
   'work of an earlier epoch is kept in memory',
   'memory is kept when the number has moved',
   'an earlier state of the store is taken for the present one',
+  'a new series begins before the restored values are erased',
   'files are erased while they are written',
   'a purge by name in an outage reports success',
   'a purge on a full disk reports success',
@@ -183,14 +185,30 @@ const readNumber: Step = (state, job) => {
   return undefined;
 };
 
-/** A lower number of the same series: the store has values from before a purge. */
-const noticeEarlierState: Step = (state, job, here, weakness) => {
-  const { known } = here;
+/** A lower number of the same series: the store has values from before a purge. They are erased while it can still be seen. */
+const eraseRestored: Step = (state, job, { known }, weakness) => {
   const isEarlier = known !== undefined && known.series === job.known?.series && job.known.number < known.number;
   if (!isEarlier || weakness === 'an earlier state of the store is taken for the present one') return undefined;
-  if (!isSame(job.known, state.epoch)) return 'end';
-  state.stored = 'none';
+  if (state.isDown) return 'end';
+  if (weakness !== 'a new series begins before the restored values are erased') state.stored = 'none';
+  job.isRestoring = true;
+  return undefined;
+};
+
+/** From here on, nobody stores what was read before. */
+const beginSeries: Step = (state, job) => {
+  if (!job.isRestoring) return undefined;
+  if (state.isDown || !isSame(job.known, state.epoch)) return 'end';
   state.epoch = { series: state.epoch.series + 1, number: 0 };
+  return undefined;
+};
+
+/** What was stored in between, and what memory has read of it. */
+const eraseAgain: Step = (state, job) => {
+  if (!job.isRestoring) return undefined;
+  if (state.isDown) return 'end';
+  state.stored = 'none';
+  state.epoch = raised(state.epoch);
   job.known = state.epoch;
   return undefined;
 };
@@ -210,7 +228,7 @@ const JOBS = {
   download: [begin, loadFromSource, beginFile, endFile],
   purge: [changeSource, ...PURGE_STEPS],
   purgeByName: [changeSource, lookUpName, ...PURGE_STEPS],
-  follow: [readNumber, noticeEarlierState, follow],
+  follow: [readNumber, eraseRestored, beginSeries, eraseAgain, follow],
   /** The process is killed, and starts again. */
   restart: [
     (state, job, here) => {
@@ -256,6 +274,7 @@ const JOBS = {
 } as const satisfies Record<string, readonly Step[]>;
 
 const FIRST: Epoch = { series: 0, number: 0 };
+const NEW_JOB = { step: 0, ended: 0, known: undefined, value: 'none', isRestoring: false, isDone: false } as const;
 
 /** What is kept although it is old. Until all have followed, another instance and a restored store may have it. */
 function findOld({ instances, stored, jobs }: State): string | undefined {
@@ -281,7 +300,7 @@ function explore(work: readonly Work[], weakness?: Weakness): { states: number; 
   const instance = { ended: 0, known: FIRST, memory: 'old', file: 'old', writes: 0, hasPurged: false } as const;
   const start: State = {
     instances: [{ ...instance }, { ...instance }],
-    jobs: work.map(([kind, at]) => ({ kind, at, step: 0, ended: 0, known: undefined, value: 'none', isDone: false })),
+    jobs: work.map(([kind, at]) => ({ kind, at, ...NEW_JOB })),
     source: 'old',
     epoch: FIRST,
     stored: 'old',
@@ -351,6 +370,23 @@ const SCENARIOS: Readonly<Record<string, readonly Work[]>> = {
     ['follow', 0, 1],
     ['follow', 1, 2],
     ['load', 0],
+  ],
+  'a restored store that fails while its values are erased': [
+    ['purge', 0],
+    ['restore', 0, 0],
+    ['outage', 0, 1],
+    ['follow', 0, 1],
+    ['follow', 0, 3],
+    ['follow', 1, 4],
+  ],
+  'a restored store, and an instance that starts on it': [
+    ['purge', 0],
+    ['restore', 0, 0],
+    ['restart', 1, 1],
+    ['follow', 1, 2],
+    ['change', 1, 3],
+    ['follow', 0, 1],
+    ['follow', 1, 5],
   ],
 };
 

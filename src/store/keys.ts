@@ -129,6 +129,6 @@ export function checksumOf(key: string, value: string): number {
 }
 
 /** The channel IDs in a key or a stored text, in which quotes, colons and slashes delimit them. */
-function channelIdsIn(text: string): string[] {
+export function channelIdsIn(text: string): string[] {
   return text.match(/UC[A-Za-z0-9_-]{22}/g) ?? [];
 }

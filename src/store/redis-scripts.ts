@@ -52,7 +52,7 @@ return 1
  * Erases values, and raises the number of the epoch.
  *
  * Keys: the epoch's, the values' keys, then indexes of more values. Arguments: the first epoch of a new series, the number of
- * the values' keys, and 'always', or 'if-erased' to raise the number only if there was a value. Returns the epoch and the
+ * the values' keys, and '1' to raise the number although there was no value. Returns the epoch and the
  * erased keys.
  */
 export const ERASE = createRedisScript(`${HEAD}
@@ -67,7 +67,7 @@ for at = 2 + values, #KEYS do
   for _, key in ipairs(redis.call('ZRANGE', KEYS[at], 0, -1)) do erase(key) end
   redis.call('DEL', KEYS[at])
 end
-if ARGV[3] == 'always' or #erased > 0 then
+if ARGV[3] == '1' or #erased > 0 then
   local series, number = string.match(epoch, '^(%x+):(%d+)$')
   epoch = string.format('%s:%d', series, number + 1)
   redis.call('SET', KEYS[1], epoch)

@@ -3,6 +3,7 @@ import type { RedisAddress } from '../lib/redis/client.ts';
 import {
   createRedisConnection,
   keysLike,
+  membersOf,
   PATIENT_TIMINGS,
   type RedisConnection,
   RedisUnavailable,
@@ -10,7 +11,7 @@ import {
 } from '../lib/redis/connection.ts';
 import { DATA_VERSION, findEntryKind } from './keys.ts';
 import { BEGIN_SERIES, ERASE, READ_EPOCH, SET, SWEEP } from './redis-scripts.ts';
-import { addErased, type ErasedEntries, hasAny, keysOf, stepsOf } from './removal.ts';
+import { addErased, containsChannel, type ErasedEntries, hasAny, keysOf, stepsOf } from './removal.ts';
 import { type BackingStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
 
@@ -23,6 +24,8 @@ const LEADS_PREFIX = `${REDIS_KEY_PREFIX}leads${DATA_VERSION}:`;
 
 /** A script blocks the server. This many searches, with some tens of kilobytes each, take a millisecond. */
 const SEARCHES_PER_STEP = 100;
+/** About half a megabyte. */
+const SEARCHES_PER_READ = 20;
 
 interface RedisStoreOptions {
   /** The caller closes it. */
@@ -45,9 +48,9 @@ interface RedisStoreOptions {
  */
 export function createRedisStore({ connection, onRefused, onRestored }: RedisStoreOptions): BackingStore {
   /** Values are erased by keys and indexes. */
-  async function eraseKeys(values: readonly string[], indexes: readonly string[], raises: 'always' | 'if-erased') {
+  async function eraseKeys(values: readonly string[], indexes: readonly string[], mustRaise: boolean) {
     const keys = [EPOCH_KEY, ...values, ...indexes];
-    const args = [firstOfSeries(), String(values.length), raises];
+    const args = [firstOfSeries(), String(values.length), mustRaise ? '1' : '0'];
     const [epoch, erased] = (await connection.run((redis) => ERASE(redis, keys, args))) as [string, string[]];
     return { epoch, erased: countKinds(erased) };
   }
@@ -63,6 +66,30 @@ export function createRedisStore({ connection, onRefused, onRestored }: RedisSto
     }
   }
 
+  /** Erases the searches that contain one of the channels. */
+  async function eraseSearchesWith(channelIds: ReadonlySet<string>): Promise<ErasedEntries> {
+    const total: ErasedEntries = {};
+    for await (const keys of membersOf(connection, SEARCHES_KEY, SEARCHES_PER_READ)) {
+      const values = await connection.run((redis) => redis.mGet(keys));
+      const found = keys.filter((key, at) => containsChannel(channelIds, keyIn(key), values[at] ?? ''));
+      if (found.length === 0) continue;
+      const search = await connection.run((redis) => redis.unlink(found));
+      await connection.run((redis) => redis.zRem(SEARCHES_KEY, found));
+      addErased(total, { search });
+    }
+    return total;
+  }
+
+  async function eraseValues(): Promise<ErasedEntries> {
+    const erased: ErasedEntries = {};
+    for await (const found of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
+      const keys = found.filter((key) => findEntryKind(keyIn(key)) !== undefined || key.startsWith(LEADS_PREFIX));
+      if (keys.length > 0) await connection.run((redis) => redis.unlink(keys));
+      addErased(erased, countKinds(keys));
+    }
+    return erased;
+  }
+
   /**
    * Erases all values, which no instance stores from now on if their load began before. Does nothing if the epoch is no longer
    * the expected one.
@@ -71,14 +98,9 @@ export function createRedisStore({ connection, onRefused, onRestored }: RedisSto
     const series = firstOfSeries();
     const begun = await connection.run((redis) => BEGIN_SERIES(redis, [EPOCH_KEY], [expected, series]));
     if (begun !== series) return { epoch: String(begun), erased: undefined };
-    const erased: ErasedEntries = {};
-    for await (const found of keysLike(connection, `${REDIS_KEY_PREFIX}*:*`)) {
-      const keys = found.filter((key) => findEntryKind(keyIn(key)) !== undefined || key.startsWith(LEADS_PREFIX));
-      if (keys.length > 0) await connection.run((redis) => redis.unlink(keys));
-      addErased(erased, countKinds(keys));
-    }
+    const erased = await eraseValues();
     // Memory may have read values meanwhile.
-    const { epoch } = await eraseKeys([], [SEARCHES_KEY], 'always');
+    const { epoch } = await eraseKeys([], [SEARCHES_KEY], true);
     return { epoch, erased };
   }
 
@@ -102,18 +124,24 @@ export function createRedisStore({ connection, onRefused, onRestored }: RedisSto
     async readEpoch(known) {
       const epoch = String(await connection.run((redis) => READ_EPOCH(redis, [EPOCH_KEY], [firstOfSeries()])));
       if (!isEarlier(epoch, known)) return epoch;
+      // While the number is lower: if this fails, the next call tries it again.
+      const restored = await eraseValues();
       const { epoch: next, erased } = await eraseAll(epoch);
-      if (erased !== undefined) onRestored(erased);
+      if (erased !== undefined) {
+        addErased(erased, restored);
+        onRestored(erased);
+      }
       return next;
     },
-    async erase(removal, raises) {
-      const erased = await sweepSearches();
+    async erase(removal, reason) {
+      const isPurge = reason === 'purge';
+      const erased = await (isPurge ? sweepSearches() : eraseSearchesWith(new Set(removal.channelIds)));
       let epoch = '';
       for (const step of stepsOf(removal)) {
         const values = keysOf(step).map((key) => REDIS_KEY_PREFIX + key);
-        const indexes = [SEARCHES_KEY, ...step.channelIds.map((channelId) => LEADS_PREFIX + channelId)];
-        const mustRaise = raises === 'always' || hasAny(erased);
-        const done = await eraseKeys(values, indexes, mustRaise ? 'always' : 'if-erased');
+        const leads = step.channelIds.map((channelId) => LEADS_PREFIX + channelId);
+        const indexes = isPurge ? [SEARCHES_KEY, ...leads] : leads;
+        const done = await eraseKeys(values, indexes, isPurge || hasAny(erased));
         addErased(erased, done.erased);
         epoch = done.epoch;
       }

@@ -1,9 +1,9 @@
 import { IMAGE_KINDS } from '../domain/variants.ts';
-import { channelKey, type EntryKind, originalKey, prefixOf, publishedKey } from './keys.ts';
+import { channelIdsIn, channelKey, type EntryKind, originalKey, prefixOf, publishedKey } from './keys.ts';
 
 /**
  * What a purge or a take-down removes from the store: everything of the channels, with the names and redirects that lead to
- * them, and all searches, because any of them may contain one of the channels.
+ * them, and searches, because any of them may contain one of the channels.
  */
 export interface Removal {
   readonly channelIds: readonly string[];
@@ -33,6 +33,11 @@ export function stepsOf({ channelIds, names }: Removal): readonly Removal[] {
     const [from, to] = [step * CHANNELS_PER_STEP, (step + 1) * CHANNELS_PER_STEP];
     return { channelIds: channelIds.slice(from, to), names: names.slice(from, to) };
   });
+}
+
+/** True for a search in whose key or value one of the channels is. */
+export function containsChannel(channelIds: ReadonlySet<string>, key: string, value: string): boolean {
+  return channelIdsIn(`${key} ${value}`).some((channelId) => channelIds.has(channelId));
 }
 
 /** The keys of the entries that are removed, apart from searches and those that lead to a channel. */

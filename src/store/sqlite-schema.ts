@@ -90,6 +90,7 @@ export function prepareStatements(db: DatabaseSync) {
     removeBetween: db.prepare(
       'DELETE FROM entries WHERE row IN (SELECT row FROM entries WHERE key >= ? AND key < ? LIMIT ?)',
     ),
+    selectBetween: db.prepare('SELECT key, value FROM entries WHERE key > ? AND key < ? ORDER BY key LIMIT ?'),
     pages: db.prepare(`
       SELECT page_count - freelist_count AS used, page_size AS bytes
       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`),

@@ -6,7 +6,7 @@ import { workerData } from 'node:worker_threads';
 import { makeDirectory } from '../lib/file-system.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import { checksumOf, findEntryKind, prefixOf } from './keys.ts';
-import { addErased, type ErasedEntries, hasAny, keysOf, type Removal } from './removal.ts';
+import { addErased, containsChannel, type ErasedEntries, hasAny, keysOf, type Removal } from './removal.ts';
 import {
   type CacheStatements,
   DamagedFileError,
@@ -22,6 +22,13 @@ import type { BackingStore, Erasure, StoredEntry } from './store.ts';
 export interface Times {
   readonly nowMs: number;
   readonly monotonicMs: number;
+}
+
+interface EraseStep {
+  readonly step: Removal;
+  readonly isPurge: boolean;
+  /** Although nothing is removed in this step. */
+  readonly mustRaise: boolean;
 }
 
 interface OpenFile {
@@ -48,6 +55,8 @@ const ROWS_PER_STEP = 64;
 /** About the number of rows that takes a few milliseconds, during which other calls wait. */
 const ROWS_PER_ERASING_STEP = 200;
 const MAX_EVICTION_STEPS = 10;
+/** Between which keys those of the searches are: the character after the prefix's colon is a semicolon. */
+const SEARCHES = { from: prefixOf('search'), to: `${prefixOf('search').slice(0, -1)};` };
 
 /** `maxBytes` limits the pages in use; a single change may exceed it for a moment. */
 const { path, maxBytes } = workerData as { readonly path: string; readonly maxBytes: number };
@@ -85,8 +94,23 @@ const functions = {
   /** Removes some searches. Returns their number; 0 if there are none. */
   eraseSearches: (times: Times): number =>
     use(times, ({ db, statements }) => whileWaiting(db, () => removeSearches(statements))),
-  /** Removes the entries that the step names, and the last searches, and raises the number of the epoch. */
-  eraseStep({ step, mustRaise, ...times }: Times & { step: Removal; mustRaise: boolean }): Erasure {
+  /**
+   * Removes, of the next searches after this key, those that contain one of the channels. Returns their number, and the last
+   * key that was read; `undefined` if there are no more.
+   */
+  eraseSearchesWith({ channelIds, after, ...times }: Times & { channelIds: readonly string[]; after: string }) {
+    return use(times, ({ db, statements }) =>
+      whileWaiting(db, () => {
+        const ids = new Set(channelIds);
+        const rows = statements.selectBetween.all(after || SEARCHES.from, SEARCHES.to, ROWS_PER_ERASING_STEP);
+        const found = rows.filter(({ key, value }) => containsChannel(ids, String(key), String(value)));
+        for (const { key } of found) statements.removeKey.run(String(key));
+        return { erased: found.length, last: rows.at(-1)?.key as string | undefined };
+      }),
+    );
+  },
+  /** Removes the entries that the step names and, in a purge, the last searches, and raises the number of the epoch. */
+  eraseStep({ step, isPurge, mustRaise, ...times }: Times & EraseStep): Erasure {
     return use(times, ({ db, statements }) =>
       whileWaiting(db, () =>
         inTransaction(db, () => {
@@ -95,7 +119,7 @@ const functions = {
           for (const channelId of step.channelIds) {
             for (const { key } of statements.removeLeadsTo.all(channelId)) count(erased, String(key), 1);
           }
-          for (let removed = -1; removed !== 0; addErased(erased, { search: removed }))
+          for (let removed = -1; isPurge && removed !== 0; addErased(erased, { search: removed }))
             removed = removeSearches(statements);
           if (mustRaise || hasAny(erased)) statements.raiseEpoch.run();
           return { erased, epoch: readEpoch(statements) };
@@ -238,8 +262,7 @@ function readEpoch({ epoch }: CacheStatements): string {
 }
 
 function removeSearches({ removeBetween }: CacheStatements): number {
-  const prefix = prefixOf('search');
-  return Number(removeBetween.run(prefix, `${prefix.slice(0, -1)};`, ROWS_PER_ERASING_STEP).changes);
+  return Number(removeBetween.run(SEARCHES.from, SEARCHES.to, ROWS_PER_ERASING_STEP).changes);
 }
 
 function count(erased: ErasedEntries, key: string, number: number): void {

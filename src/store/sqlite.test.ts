@@ -113,7 +113,7 @@ describe('data erased from cache.db', () => {
       await store.set(`search2:20:words ${round}`, record(round), HOUR_MS);
     }
     expect(await bytesIn(directory)).toContain(SECRET);
-    await store.erase({ channelIds: [CHANNEL], names: [] }, 'always');
+    await store.erase({ channelIds: [CHANNEL], names: [] }, 'purge');
     expect(await bytesIn(directory)).not.toContain(SECRET);
     expect((await other.get('channel1:another 19'))?.value).toHaveLength(5_000);
   });
@@ -124,7 +124,7 @@ describe('data erased from cache.db', () => {
     for (let n = 0; n < 50; n += 1) await store.set(`channel1:${n}`, entryOf(`${TEXT} ${n}`), 100);
     clock.advance(1_000);
     for (let n = 0; n < 400; n += 1) await store.set(`key ${n}`, entryOf('x'.repeat(1_000)), HOUR_MS);
-    await store.erase({ channelIds: [CHANNEL], names: [] }, 'always');
+    await store.erase({ channelIds: [CHANNEL], names: [] }, 'purge');
     expect(await bytesIn(directory)).not.toContain(SECRET);
   });
 });
@@ -216,18 +216,18 @@ describe('the number of the epoch in cache.db', () => {
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
     const removal = { channelIds: ['UCgone_________________A'], names: [] };
-    await expect(store.erase(removal, 'always')).rejects.toThrow('locked');
+    await expect(store.erase(removal, 'purge')).rejects.toThrow('locked');
     expect([await store.get(key), await store.readEpoch()]).toEqual([entryOf('{}'), before]);
     other.exec('ROLLBACK');
     other.close();
-    expect((await store.erase(removal, 'always')).erased).toEqual({ channel: 1 });
+    expect((await store.erase(removal, 'purge')).erased).toEqual({ channel: 1 });
   });
 
   it('is the same for all processes that use the file', async () => {
     const { open } = await setUp();
     const [store, other] = [open(), open()];
     const before = await store.readEpoch();
-    const { epoch } = await other.erase({ channelIds: [], names: [] }, 'always');
+    const { epoch } = await other.erase({ channelIds: [], names: [] }, 'purge');
     expect([await store.readEpoch(), epoch === before]).toEqual([epoch, false]);
   });
 

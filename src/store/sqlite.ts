@@ -42,19 +42,37 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
   });
   const times = (): Times => ({ nowMs: clock.now(), monotonicMs: clock.monotonic() });
 
+  async function eraseSearches(): Promise<ErasedEntries> {
+    const erased: ErasedEntries = {};
+    for (let count = -1; count !== 0; addErased(erased, { search: count }))
+      count = await thread.call('eraseSearches', times());
+    return erased;
+  }
+
+  async function eraseSearchesWith(channelIds: readonly string[]): Promise<ErasedEntries> {
+    const total: ErasedEntries = {};
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const { erased, last }: { erased: number; last: string | undefined } = await thread.call('eraseSearchesWith', {
+        ...{ channelIds, after },
+        ...times(),
+      });
+      addErased(total, { search: erased });
+      after = last;
+    }
+    return total;
+  }
+
   return {
     get: (key) => thread.call('get', { key, ...times() }),
     set: (key, entry, ttlMs) => thread.call('set', { key, entry, ttlMs, ...times() }),
     readEpoch: () => thread.call('readEpoch', times()),
-    async erase(removal, raises) {
-      const erased: ErasedEntries = {};
+    async erase(removal, reason) {
+      const isPurge = reason === 'purge';
+      const erased = await (isPurge ? eraseSearches() : eraseSearchesWith(removal.channelIds));
       let epoch = '';
-      for (let count = -1; count !== 0; addErased(erased, { search: count })) {
-        count = await thread.call('eraseSearches', times());
-      }
       for (const step of stepsOf(removal)) {
-        const mustRaise = raises === 'always' || hasAny(erased);
-        const done = await thread.call('eraseStep', { step, mustRaise, ...times() });
+        const mustRaise = isPurge || hasAny(erased);
+        const done = await thread.call('eraseStep', { step, isPurge, mustRaise, ...times() });
         addErased(erased, done.erased);
         epoch = done.epoch;
       }

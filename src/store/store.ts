@@ -54,9 +54,10 @@ export interface BackingStore extends Pick<Store, 'isShared' | 'get' | 'close'> 
    * Removes every entry that the removal names, found by keys and an index, and their bytes from the store's file. The number
    * of the epoch rises in the same transaction. Other calls can run in between. If it rejects, some may be removed.
    *
-   * @param raises `if-erased`: the number rises only if there was an entry
+   * @param reason `purge`: all searches are removed. `take-down`, which each start repeats: only the searches that contain one
+   *   of the channels are removed, and the number rises only if there was an entry
    */
-  erase(removal: Removal, raises: 'always' | 'if-erased'): Promise<Erasure>;
+  erase(removal: Removal, reason: 'purge' | 'take-down'): Promise<Erasure>;
   /** Removes all entries. */
   clear(): Promise<Erasure>;
 }

@@ -176,7 +176,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       ],
     ])('erases %s', async (_what, removal, expected, counts) => {
       for (const [key, leadsTo] of entries) await store.set(key, { value: '{}', storedAtMs: 1, leadsTo }, HOUR_MS);
-      expect((await store.erase(removal, 'always')).erased).toEqual(counts);
+      expect((await store.erase(removal, 'purge')).erased).toEqual(counts);
       for (const [key] of entries) {
         expect([key, (await store.get(key)) === undefined]).toEqual([key, expected.includes(key)]);
       }
@@ -184,11 +184,27 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
 
     const removalOf = (...channelIds: string[]): Removal => ({ channelIds, names: [] });
 
+    it('erases, in a take-down, only the searches that contain a channel of it', async () => {
+      const names = Array.from({ length: 700 }, (_, number) => `search2:${number}`);
+      const holds = (number: number) => (number % 10 === 0 ? GONE : KEPT);
+      await Promise.all(
+        names.map((name, number) =>
+          store.set(name, { value: `{"channelId":"${holds(number)}"}`, storedAtMs: number }, HOUR_MS),
+        ),
+      );
+      await store.set(`search2:${GONE}`, { value: '{}', storedAtMs: 1 }, HOUR_MS);
+      expect((await store.erase(removalOf('UCother________________A', GONE), 'take-down')).erased).toEqual({
+        search: 71,
+      });
+      const found = await Promise.all(names.map((name) => store.get(name)));
+      expect(found.map((entry) => entry === undefined)).toEqual(names.map((_, number) => number % 10 === 0));
+    });
+
     it('erases what leads to the channel at the time', async () => {
       const [name, value] = ['name2:handle:moved', { value: '{}', storedAtMs: 1 }];
       await store.set(name, { ...value, leadsTo: GONE }, HOUR_MS);
       await store.set(name, { ...value, leadsTo: KEPT }, HOUR_MS);
-      await store.erase(removalOf(KEPT), 'always');
+      await store.erase(removalOf(KEPT), 'purge');
       expect(await store.get(name)).toBeUndefined();
     });
 
@@ -199,7 +215,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         numbers.map((n) => store.set(`channel1:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
       );
       await Promise.all(numbers.map((n) => store.set(`search2:${n}`, { value: '{}', storedAtMs: n }, HOUR_MS)));
-      const erasing = store.erase(removalOf(...numbers.filter((n) => n % 3 === 0).map(idOf)), 'always');
+      const erasing = store.erase(removalOf(...numbers.filter((n) => n % 3 === 0).map(idOf)), 'purge');
       expect((await store.get(`channel1:${idOf(1)}`))?.storedAtMs).toBe(1);
       expect((await erasing).erased).toEqual({ channel: 500, search: 1_500 });
       const found = await Promise.all(numbers.map((n) => store.get(`channel1:${idOf(n)}`)));
@@ -222,7 +238,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
 
       it('is another one after each erasure, and refuses what began before it', async () => {
         let former = await store.readEpoch('');
-        for (const erase of [() => store.erase(removalOf(GONE), 'always'), () => store.clear()]) {
+        for (const erase of [() => store.erase(removalOf(GONE), 'purge'), () => store.clear()]) {
           const { epoch } = await erase();
           expect([epoch === former, await store.readEpoch(former)]).toEqual([false, epoch]);
           await write(former);
@@ -233,9 +249,10 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         }
       });
 
-      it('stays the same while nothing is erased, also when the store is opened again', async () => {
+      it('stays the same if a take-down erases nothing, also when the store is opened again', async () => {
+        await store.set('search2:found another', { value: KEPT, storedAtMs: 1 }, HOUR_MS);
         const epoch = await store.readEpoch('');
-        const nothing = await store.erase(removalOf(GONE), 'if-erased');
+        const nothing = await store.erase(removalOf(GONE), 'take-down');
         expect([nothing, await store.readEpoch(epoch)]).toEqual([{ erased: {}, epoch }, epoch]);
         if (subject.reopen === undefined) return;
         await store.close();
@@ -243,11 +260,14 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         expect(await store.readEpoch('')).toBe(epoch);
       });
 
-      it('rises if something was erased', async () => {
-        await store.set(`channel1:${GONE}`, { value: '{}', storedAtMs: 1 }, HOUR_MS);
+      it.each([
+        ['a record', `channel1:${GONE}`, '{}'],
+        ['a search that found it', 'search2:found it', `{"channelId":"${GONE}"}`],
+      ])('rises if a take-down erases %s', async (_what, key, value) => {
+        await store.set(key, { value, storedAtMs: 1 }, HOUR_MS);
         const before = await store.readEpoch('');
-        const { epoch } = await store.erase(removalOf(GONE), 'if-erased');
-        expect(epoch).not.toBe(before);
+        const { epoch } = await store.erase(removalOf(GONE), 'take-down');
+        expect([epoch === before, await store.get(key)]).toEqual([false, undefined]);
       });
 
       it('refuses a writer that does not know it', async () => {

@@ -29,6 +29,8 @@ const WAYS = [
   '/pennantsample/avatar?height=77',
 ];
 const SEARCHES = ['/api/search?q=crops', '/api/search?q=@pennantsample&limit=50', `/api/search?q=${BLOCKED}`];
+/** The blocked channel is not among its hits. */
+const OTHER_SEARCH = '/api/search?q=suppers';
 
 let dataDir: string;
 beforeEach(async () => {
@@ -47,7 +49,7 @@ async function fillStores(): Promise<void> {
     encoder: createFakeEncoder(),
     ...fetchedSamples(),
   });
-  for (const way of [...WAYS, ...SEARCHES, `/${OTHER}/tv.webp`])
+  for (const way of [...WAYS, ...SEARCHES, OTHER_SEARCH, `/${OTHER}/tv.webp`])
     expect([way, (await app.get(way)).status]).toEqual([way, 200]);
   await app.close();
 }
@@ -92,7 +94,8 @@ describe('a channel that is blocked after it was stored', () => {
     // The original and image of the other channel.
     expect(before).toBeGreaterThan(2);
     await expect.poll(countImages).toBe(2);
-    expect((await app.get(`/${OTHER}/tv.webp`)).headers['cache-status']).toMatch(/^pennant; hit/);
+    for (const way of [`/${OTHER}/tv.webp`, OTHER_SEARCH])
+      expect((await app.get(way)).headers['cache-status']).toMatch(/^pennant; hit/);
     await expectNotFound(app);
   });
 

@@ -26,6 +26,10 @@ function sampleId(number: number): string {
   return `UCPennantSample0000000${(number % SAMPLES) + 1}A`;
 }
 
+function absentId(number: number): string {
+  return numberedChannelId('a', number);
+}
+
 /** Requests that the sample catalog can serve. */
 export const CATALOG_KINDS: readonly RequestKind[] = [
   {
@@ -57,25 +61,18 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
     fills: { 'Accept fields': FULL },
   },
   {
-    name: 'searches',
-    counts: [2_000, LONG],
+    name: 'searches of the catalog',
+    counts: [14_000, LONG],
     request: (number) => ({ url: `/api/search?q=word${number}` }),
     statuses: [200],
-    fills: { 'searches in memory': FULL },
+    fills: { 'rows of the catalog': FULL },
   },
   {
-    name: 'absent channels',
-    counts: [4_000, LONG],
-    request: (number) => ({ url: `/api/channel/UCabsent${String(number).padStart(16, '0')}` }),
+    name: 'channels that the catalog does not have',
+    counts: [14_000, LONG],
+    request: (number) => ({ url: number % 2 === 0 ? `/api/channel/${absentId(number)}` : `/@absent${number}` }),
     statuses: [404],
-    fills: { 'records in memory': FULL },
-  },
-  {
-    name: 'absent handles',
-    counts: [4_000, LONG],
-    request: (number) => ({ url: `/@absent${number}` }),
-    statuses: [404],
-    fills: { 'names in memory': FULL },
+    fills: { 'rows of the catalog': FULL },
   },
   {
     name: 'IPv6 clients',
@@ -120,6 +117,27 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
     request: (number) => ({ url: `/channel/${numberedChannelId('r', number)}` }),
     statuses: [200],
     fills: { 'records in memory': FULL },
+  },
+  {
+    name: 'absent channels',
+    counts: [4_000, LONG],
+    request: (number) => ({ url: `/api/channel/${absentId(number)}` }),
+    statuses: [404],
+    fills: { 'records in memory': FULL },
+  },
+  {
+    name: 'absent handles',
+    counts: [4_000, LONG],
+    request: (number) => ({ url: `/@absent${number}` }),
+    statuses: [404],
+    fills: { 'names in memory': FULL },
+  },
+  {
+    name: 'searches',
+    counts: [2_000, LONG],
+    request: (number) => ({ url: `/api/search?q=word${number}` }),
+    statuses: [200],
+    fills: { 'searches in memory': FULL },
   },
   {
     name: 'hidden and absent channels',

@@ -7,6 +7,8 @@ import { drawTestCard } from '../helpers/test-card.ts';
 
 const TEMPLATE_ID = 'UCreplayLighthouse000001';
 const TEMPLATE_TITLE = 'Bell Rock Light';
+/** As YouTube replies about a handle or user name that leads nowhere. */
+const NO_SUCH_NAME = JSON.stringify({ error: { code: 404, status: 'NOT_FOUND' } });
 const ID = /UC[arpx]\d{21}/;
 
 /** `r`: has images. `p`: its images are refused. `x`: is not shown. `a`: is absent. */
@@ -24,7 +26,7 @@ export interface NumberedUpstream extends FakeUpstream {
   colourOf(channelId: string): readonly [number, number, number];
 }
 
-/** YouTube with a channel for every ID, each with its own images. */
+/** YouTube with a channel for every ID, each with its own images, and no names. Every search finds the same channels. */
 export async function startNumberedUpstream(): Promise<NumberedUpstream> {
   const { contents: _, ...page } = ownResponse('browseId', TEMPLATE_ID) as Record<string, unknown>;
   const texts = {
@@ -32,6 +34,8 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
     about: aboutPanel(),
     hidden: alertOf('This channel is not available in your country.'),
     absent: alertOf('This channel does not exist.'),
+    // Without a further page.
+    found: JSON.stringify(ownResponse('query', 'bell rock')),
   };
   const image = await drawTestCard({ width: 640, height: 360 }).jpeg({ quality: 90 }).toBuffer();
   const changed = new Map<string, { readonly version: number; readonly image: Buffer }>();
@@ -61,7 +65,13 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
       } else response.writeHead(channelId.startsWith('UCp') ? 403 : 404).end();
       return;
     }
-    const { browseId, continuation } = (await json(request)) as { browseId?: string; continuation?: string };
+    const body = (await json(request)) as { browseId?: string; continuation?: string; query?: string; url?: string };
+    const { browseId, continuation, query, url } = body;
+    if (query !== undefined) return sendJson(response, texts.found, TEMPLATE_ID);
+    if (url !== undefined) {
+      response.writeHead(404, { 'content-type': 'application/json' }).end(NO_SUCH_NAME);
+      return;
+    }
     const channelId = browseId ?? channelIdOfToken(continuation ?? '') ?? '';
     if (channelId.startsWith('UCx')) sendJson(response, texts.hidden, channelId);
     else if (channelId.startsWith('UCa')) sendJson(response, texts.absent, channelId);

@@ -41,3 +41,8 @@ export async function importLines(
   );
   return { ...summary, refusals, warnings };
 }
+
+/** What a command prints that has changed a catalog which no service reads. */
+export function unread(dataDir: string): string {
+  return `The catalog is ${join(dataDir, 'catalog.db')}. No service runs on it.\n`;
+}

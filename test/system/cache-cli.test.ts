@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { EPOCH_KEY } from '../../src/store/redis.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { type EndedCommand, runCommand, type ServiceProcess, startService } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
@@ -77,6 +78,10 @@ function cache(
   return runCommand(['cache', ...args], { directory, env: { DATA_DIR: dataDir, CONSOLE_PORT: consolePort, ...env } });
 }
 
+function removedFrom(where: string): string {
+  return `Removed from ${where}. A running service that uses it empties its memory within a second.\n`;
+}
+
 async function filesIn(path: string): Promise<string[]> {
   const entries = await readdir(join(dataDir, path), { recursive: true, withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -103,7 +108,7 @@ describe('cache stats', () => {
       maxBytes: 512 * 2 ** 20,
       kinds: {
         records: { entries: 2, bytes: expect.any(Number), oldest: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) },
-        names: { entries: 1 },
+        names: { entries: 2 },
         negatives: { entries: 1 },
         searches: { entries: 1 },
         imageDetails: { entries: 3 },
@@ -154,25 +159,38 @@ describe('cache purge', () => {
     for (const way of WAYS.slice(0, 4)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
   });
 
-  test('clears only the stores when no service responds, and reports what remains', async () => {
-    const service = await serveFilled();
+  test('without a running service removes it from the stores, and says where', async () => {
+    await stop(await serveFilled());
     const ended = await cache(['purge', CHANNEL]);
-    expect(ended).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('No running service') });
+    expect(ended).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(`^Purged ${CHANNEL}: `),
+      stderr: removedFrom(join(dataDir, 'cache.db')),
+    });
     expect(await storedText()).not.toContain(WORDS);
     expect(await filesIn('images')).toHaveLength(2);
-    expect(await outcomeOf(service, `/channel/${CHANNEL}`)).toBe('hit');
-    await stop(service);
     const restarted = await serve();
     expect(await outcomeOf(restarted, `/channel/${CHANNEL}`)).toBe('fwd=uri-miss');
     expect(await outcomeOf(restarted, `/channel/${OTHER}`)).toBe('hit');
   });
 
-  test('does not ask the service of another DATA_DIR', async () => {
+  test('removes it from the memory of a service that it cannot ask, too', async () => {
+    const service = await serveFilled();
+    const host = { CONSOLE_HOST: '127.0.0.2' };
+    expect(await cache(['purge', CHANNEL], host, service)).toMatchObject({ exitCode: 0 });
+    await expect.poll(() => outcomeOf(service, `/channel/${CHANNEL}`)).toBe('fwd=uri-miss');
+    expect(await outcomeOf(service, `/channel/${OTHER}`)).toBe('hit');
+  });
+
+  test('refuses the service of another DATA_DIR', async () => {
     const service = await serveFilled();
     const elsewhere = await createTemporaryDirectory();
     const ended = await cache(['purge', CHANNEL, '--data-dir', elsewhere], {}, service);
-    expect(ended).toMatchObject({ exitCode: 0, stdout: `Nothing was stored of ${CHANNEL}.\n` });
-    expect(ended.stderr).toContain('No running service');
+    expect(ended).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`At ${service.inside} is a service with another DATA_DIR. Nothing was removed.`),
+    });
     expect(await outcomeOf(service, `/channel/${CHANNEL}`)).toBe('hit');
   });
 
@@ -181,7 +199,7 @@ describe('cache purge', () => {
     expect(await cache(['purge', '@nobody'])).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'Nothing is stored by the name @nobody; a channel ID always finds what there is.\n',
+      stderr: `Nothing is stored by the name @nobody (${join(dataDir, 'cache.db')}); a channel ID always finds what there is.\n`,
     });
     expect(await cache(['purge', 'some words'])).toMatchObject({ exitCode: 2, stdout: '' });
     expect(await cache(['purge'])).toMatchObject({ exitCode: 2, stdout: '' });
@@ -240,13 +258,19 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
       kinds: { records: { entries: 2 }, searches: { entries: 1 }, imageDetails: { entries: 3 } },
     });
 
+    // Without the service's settings, as if the address were in a credential.
+    expect(await cache(['purge', CHANNEL])).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('stores in Redis, and this command has cache.db. Nothing was removed.'),
+    });
     const purged = await cache(['purge', CHANNEL], env);
-    expect(purged).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(purged).toMatchObject({ exitCode: 0, stderr: removedFrom('Redis') });
     const keys = async () => ((await redis.command('KEYS', '*')) as string[]).join('\n');
     expect(await keys()).not.toContain(CHANNEL);
     expect(await keys()).toContain(OTHER);
-    expect(await cache(['clear', '--yes'], env)).toMatchObject({ exitCode: 0, stderr: '' });
-    const left = (await keys()).split('\n').filter((key) => !['pennant:probe', 'pennant:removals1'].includes(key));
+    expect(await cache(['clear', '--yes'], env)).toMatchObject({ exitCode: 0, stderr: removedFrom('Redis') });
+    const left = (await keys()).split('\n').filter((key) => !['pennant:probe', EPOCH_KEY].includes(key));
     expect(left).toEqual([expect.stringMatching(/^pennant:limit1:/)]);
     await redis.stop();
     const failed = await cache(['purge', CHANNEL], env);
@@ -255,9 +279,9 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
   });
 
   test.each([
-    [['stats'], 'Redis'],
-    [['clear', '--yes'], 'The cache is empty.'],
-  ])('waits for a Redis that pauses for a second or two: cache %s', async (args, printed) => {
+    [['stats'], 'Redis', ''],
+    [['clear', '--yes'], 'The cache is empty.', removedFrom('Redis')],
+  ])('waits for a Redis that pauses for a second or two: cache %s', async (args, printed, stderr) => {
     const redis = await startRedisServer();
     onTestFinished(() => redis.remove());
     await mkdir(dataDir);
@@ -265,7 +289,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     expect(await cache(args, { REDIS_URL: redis.url })).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining(printed),
-      stderr: '',
+      stderr,
     });
   });
 });

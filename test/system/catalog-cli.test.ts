@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { catalogLine } from '../helpers/catalog.ts';
+import { catalogLine, unread } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { launchCommand, PROGRAM, startService } from '../helpers/process.ts';
 import { createFifo, createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -56,8 +56,12 @@ describe('a running service', () => {
     const [record, image] = [`/channel/${numberedChannelId(1)}`, '/UCPennantSample00000005A/avatar'];
     expect([await statusOf(record), await statusOf('/user/newcomer'), await statusOf(image)]).toEqual([404, 404, 200]);
     const file = await writeLines(directory, [catalogLine(1, { username: 'Newcomer' })]);
-    expect(await catalog(dataDir, 'import', file)).toMatchObject({ exitCode: 0 });
+    expect(await catalog(dataDir, 'import', file)).toMatchObject({ exitCode: 0, stderr: '' });
     expect([await statusOf(record), await statusOf('/user/newcomer')]).toEqual([200, 200]);
+    // The folder of all instances, which no service reads.
+    expect((await catalog(directory, 'import', file)).stderr).toBe(
+      `${unread(directory).trimEnd()} One runs on ${dataDir}: name it with --data-dir DIR.\n`,
+    );
     expect(await catalog(dataDir, 'remove', numberedChannelId(1))).toMatchObject({ exitCode: 0 });
     expect([await statusOf(record), await statusOf('/user/newcomer')]).toEqual([404, 404]);
     await expect.poll(() => filesOfCache(dataDir)).not.toEqual([]);
@@ -76,7 +80,7 @@ describe('the catalog command', () => {
     expect(imported).toEqual({
       exitCode: 0,
       stdout: 'Channels added: 8, replaced: 0. Lines refused: 0.\n',
-      stderr: '',
+      stderr: unread(dataDir),
     });
 
     const exported = await catalog(dataDir, 'export', '--images', images);
@@ -84,7 +88,10 @@ describe('the catalog command', () => {
     expect(await readdir(images)).toEqual(await readdir(join(dataDir, 'catalog-images')));
 
     const file = await writeLines(otherDir, [exported.stdout]);
-    expect(await catalog(otherDir, 'import', file, '--images', images)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await catalog(otherDir, 'import', file, '--images', images)).toMatchObject({
+      exitCode: 0,
+      stderr: unread(otherDir),
+    });
     expect((await catalog(otherDir, 'export')).stdout).toBe(exported.stdout);
   });
 
@@ -111,7 +118,7 @@ describe('the catalog command', () => {
       stdout: 'Channels added: 3, replaced: 0. Lines refused: 1.\n',
       stderr:
         'line 2: subscriberCount: must be a decimal integer as a string, got 12.5\n' +
-        `line 4: warning: customUrl: @Three leads to the channel ${numberedChannelId(3)}, and is not stored for ${numberedChannelId(4)}\n`,
+        `line 4: warning: customUrl: @Three leads to the channel ${numberedChannelId(3)}, and is not stored for ${numberedChannelId(4)}\n${unread(dataDir)}`,
     });
   });
 
@@ -126,7 +133,7 @@ describe('the catalog command', () => {
       const lines = [catalogLine(1, { avatarFile: 'cut' }), catalogLine(2, { avatarFile: 'whole' })];
       const file = await writeLines(dataDir, lines);
       const { exitCode, stdout, stderr } = await catalog(dataDir, 'import', file, '--images', images);
-      expect(stderr).toBe('line 1: avatarFile: cut is damaged or incomplete\n');
+      expect(stderr).toBe(`line 1: avatarFile: cut is damaged or incomplete\n${unread(dataDir)}`);
       expect([exitCode, stdout]).toEqual([1, 'Channels added: 1, replaced: 0. Lines refused: 1.\n']);
     },
   );
@@ -154,7 +161,7 @@ describe('the catalog command', () => {
     expect(await catalog(dataDir, 'remove', 'UCPennantSample00000005A')).toEqual({
       exitCode: 0,
       stdout: 'Removed UCPennantSample00000005A (Höhenkamm).\nNothing was stored of UCPennantSample00000005A.\n',
-      stderr: '',
+      stderr: unread(dataDir),
     });
     expect(await readdir(join(dataDir, 'catalog-images'))).toHaveLength(13);
     // A command that only reads creates the catalog and nothing else.
@@ -220,7 +227,7 @@ describe('the catalog command', () => {
     expect(await catalog(dataDir, 'import', file)).toEqual({
       exitCode: 0,
       stdout: `Channels added: ${count - kept}, replaced: ${kept}. Lines refused: 0.\n`,
-      stderr: '',
+      stderr: unread(dataDir),
     });
   });
 

@@ -79,7 +79,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await store.set('search2:words', { value: '{}', storedAtMs: 1 }, 60_000);
     await server.command('DEL', 'pennant:searches1');
     await server.command('RPUSH', 'pennant:searches1', 'item');
-    const erasing = store.erase({ channelIds: [gone], names: [] }, 'always');
+    const erasing = store.erase({ channelIds: [gone], names: [] }, 'purge');
     expect((await erasing).erased).toEqual({ channel: 1, name: 1 });
     // The index of searches was lost, so this one stays until it expires.
     expect(((await server.command('KEYS', '*')) as string[]).toSorted()).toEqual([EPOCH_KEY, 'pennant:search2:words']);

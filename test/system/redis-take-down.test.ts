@@ -46,7 +46,6 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
 
   async function keysAndValues(): Promise<string> {
     const keys = (await redis.command('KEYS', 'pennant:*')) as string[];
-    // The stream of erasures names the channel.
     const entries = keys.filter((key) => !/:(?:limit|epoch)/.test(key));
     const contentOf = async (key: string) =>
       (await redis.command('TYPE', key)) === 'zset'

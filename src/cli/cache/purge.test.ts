@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startFakeUpstream } from '../../../test/helpers/fake-upstream.ts';
+import { findFreePort } from '../../../test/helpers/process.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { parseConfig } from '../../config/settings.ts';
 import { CommandFailure } from '../command.ts';
@@ -61,8 +64,20 @@ describe('the running service of this DATA_DIR', () => {
     await expect(purged).rejects.toThrow(`At ${server.origin} is ${what}. Nothing was removed.`);
   });
 
+  it.each([
+    ['greets like a mail server', '220 mail.example ESMTP\r\n'],
+    ['closes the connection', ''],
+  ])('is not a program that %s, which is refused', async (_what, greeting) => {
+    const program = createServer((socket) => socket.end(greeting)).listen(0, '127.0.0.1');
+    onTestFinished(() => void program.close());
+    await once(program, 'listening');
+    const { port } = program.address() as AddressInfo;
+    const { purged } = await ask({}, String(port));
+    await expect(purged).rejects.toThrow(/is another program\. Nothing was removed/);
+  });
+
   it('is absent if nothing listens or no address is known', async () => {
-    expect(await (await ask({}, '1')).purged).toBeUndefined();
+    expect(await (await ask({}, String(await findFreePort()))).purged).toBeUndefined();
     const config = parseConfig({ CONSOLE_PORT: '0', DATA_DIR: '/nowhere' });
     expect(await purgeByService(config, { everything: true })).toBeUndefined();
   });

@@ -15,7 +15,7 @@ import {
   requireRefs,
   UsageError,
 } from '../command.ts';
-import { findRunningService } from '../serve/data-dir-lock.ts';
+import { findLatestStore } from '../serve/data-dir-lock.ts';
 import { type PurgeRequest, purgeByService } from './running-service.ts';
 
 export const purgeCommand = defineCommand({
@@ -71,10 +71,10 @@ async function carryOut<T>(config: Config, request: PurgeRequest, purge: (purge:
   if (byService !== undefined) return { purged: byService.purged, where: byService.origin, isByService: true };
   const { where, files } = chooseStore(config);
   const ownStore = config.redisUrl === undefined ? 'cache.db' : 'Redis';
-  const { store = ownStore } = findRunningService(config.dataDir) ?? {};
+  const store = findLatestStore(config.dataDir) ?? ownStore;
   if (store !== ownStore) {
     throw new CommandFailure(
-      `The service of ${config.dataDir} uses ${store}, and this command ${ownStore}. Nothing was removed. ` +
+      `The service of ${config.dataDir} stores in ${store}, and this command has ${ownStore}. Nothing was removed. ` +
         'Give the settings of the service: --env-file FILE.',
     );
   }

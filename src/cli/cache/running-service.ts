@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import type { Config } from '../../config/settings.ts';
+import { hasErrorCode } from '../../lib/file-system.ts';
 import type { PurgedChannel } from '../../services/purge.ts';
 import { CommandFailure } from '../command.ts';
 import { findRunningService } from '../serve/data-dir-lock.ts';
@@ -31,9 +32,12 @@ export async function purgeByService(config: Config, request: PurgeRequest): Pro
     const reply = await response.json().catch(() => undefined);
     return { origin, purged: readReply(origin, response.status, reply as Reply | undefined) };
   } catch (error) {
-    // Nothing listens at this address.
-    if (error instanceof TypeError) return undefined;
     if (error instanceof CommandFailure) throw error;
+    if (error instanceof TypeError) {
+      // Otherwise nothing listens at this address.
+      if (isNoHttp(error.cause)) throw foreign(origin, 'another program');
+      return undefined;
+    }
     throw new CommandFailure(`${origin}/purge did not respond within ${RESPONSE_MS / 1000} s.`, { cause: error });
   }
 }
@@ -48,10 +52,19 @@ function readReply(origin: string, status: number, reply: Reply | undefined): Pu
   if (isPennant && status >= 500) {
     throw new CommandFailure(`The running service at ${origin} could not purge. ${reply.detail}`);
   }
-  const what = isPennant && status === 409 ? 'a service with another DATA_DIR' : 'another program';
-  throw new CommandFailure(
+  throw foreign(origin, isPennant && status === 409 ? 'a service with another DATA_DIR' : 'another program');
+}
+
+function foreign(origin: string, what: string): CommandFailure {
+  return new CommandFailure(
     `At ${origin} is ${what}. Nothing was removed. Give the settings of the service: --env-file FILE, --data-dir DIR.`,
   );
+}
+
+/** True if the connection was closed, or what came is no HTTP: the errors of Node's HTTP client. */
+function isNoHttp(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ['SocketError', 'HTTPParserError'].includes(error.name) || hasErrorCode(error, 'ECONNRESET', 'EPIPE');
 }
 
 /** The private listener on this machine. `undefined`: there is none. */

@@ -12,7 +12,7 @@ import { withReader } from '../../sources/catalog/reader.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { defineCommand, requireRefs, StoppedError } from '../command.ts';
-import { changeCatalog } from './change.ts';
+import { changeCatalog, describeUnread } from './change.ts';
 import { createDecoder } from './decoder.ts';
 
 export const addCommand = defineCommand({
@@ -45,6 +45,7 @@ Exit code: 0 the channel was added, 1 it was not, or fields or images are missin
       stdout.write(
         `${isReplaced ? 'Replaced' : 'Added'} ${record.channelId} (${printable(record.title)})${imagesOf(record)}.\n`,
       );
+      stderr.write(describeUnread(catalogPaths(config.dataDir)));
     } catch (error) {
       if (!(error instanceof RecordRefusedError)) throw error;
       stderr.write(`${fetched.channel.channelId}: ${error.message}\n`);

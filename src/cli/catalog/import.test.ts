@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { catalogLine, writeImages } from '../../../test/helpers/catalog.ts';
+import { catalogLine, unread, writeImages } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { runInProcess } from '../../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
@@ -60,13 +60,13 @@ describe('catalog import', () => {
       stdout: 'Channels added: 0, replaced: 0. Lines refused: 1.\n',
       stderr:
         `line 1: avatarFile: there is no image ${join(folder, 'one.png')}\n` +
-        `Images were searched for in ${folder}. Name another folder with --images DIR.\n`,
+        `Images were searched for in ${folder}. Name another folder with --images DIR.\n${unread(dataDir)}`,
     });
     expect((await runCatalog(dataDir, ['import', '-', '--images', images], { stdin })).exitCode).toBe(0);
     const missing = await runCatalog(dataDir, ['import', '-', '--images', images], {
       stdin: catalogLine(2, { avatarFile: 'two.png' }),
     });
-    expect(missing.stderr).toBe(`line 1: avatarFile: there is no image ${join(images, 'two.png')}\n`);
+    expect(missing.stderr).toBe(`line 1: avatarFile: there is no image ${join(images, 'two.png')}\n${unread(dataDir)}`);
   });
 });
 
@@ -97,7 +97,7 @@ describe('catalog import --dry-run', () => {
     expect(existsSync(stored)).toBe(false);
     expect(await titles()).toEqual(['Channel 1']);
     const real = await runCatalog(dataDir, args, { stdin });
-    expect([real.exitCode, real.stderr]).toEqual([tried.exitCode, tried.stderr]);
+    expect([real.exitCode, real.stderr]).toEqual([tried.exitCode, tried.stderr + unread(dataDir)]);
     expect(real.stdout).toBe('Channels added: 3, replaced: 1. Lines refused: 1.\n');
   });
 

@@ -8,7 +8,7 @@ import { type ImportSummary, importChannels } from '../../sources/catalog/import
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { withDryRun } from '../../sources/catalog/writer.ts';
 import { type CommandContext, defineCommand, StoppedError, UsageError } from '../command.ts';
-import { changeCatalog } from './change.ts';
+import { changeCatalog, describeUnread } from './change.ts';
 import { createDecoder } from './decoder.ts';
 
 export const importCommand = defineCommand({
@@ -68,6 +68,7 @@ stopped by SIGTERM.`,
       throw new StoppedError(signal.reason, `${describe(summary, isDryRun)} ${next}`);
     }
     stdout.write(`${describe(summary, isDryRun)}\n`);
+    if (!isDryRun) stderr.write(describeUnread(paths));
     return summary.refused === 0;
   },
 });

@@ -52,6 +52,13 @@ export function findRunningService(dataDir: string): RunningService | undefined 
   });
 }
 
+/** The store of the service that runs on this data directory, or ran last. */
+export function findLatestStore(dataDir: string): RunningService['store'] | undefined {
+  const path = join(dataDir, FILE);
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+  return unlessInaccessible(() => readAndClose(new DatabaseSync(path)))?.store;
+}
+
 const SQLITE_BUSY = 5;
 
 /** Returns false if another process has the lock. */

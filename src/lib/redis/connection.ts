@@ -227,3 +227,26 @@ export async function* keysLike(connection: RedisConnection, pattern: string): A
     if (step.keys.length > 0) yield step.keys;
   } while (cursor !== '0');
 }
+
+/**
+ * All members of a sorted set, in batches of at most `perBatch`. One that is added or removed meanwhile may be missing, and one
+ * may come twice. There are none if the key holds another type.
+ *
+ * @throws RedisUnavailable
+ */
+export async function* membersOf(connection: RedisConnection, key: string, perBatch: number): AsyncGenerator<string[]> {
+  let cursor = '0';
+  do {
+    const from = cursor;
+    const step = await connection
+      .run((redis) => redis.zScan(key, from, { COUNT: perBatch }))
+      .catch((error: unknown) => {
+        if (error instanceof RedisWrongType) return { cursor: '0', members: [] };
+        throw error;
+      });
+    cursor = step.cursor;
+    // A small set comes in one step.
+    const members = step.members.map(({ value }) => value);
+    for (let at = 0; at < members.length; at += perBatch) yield members.slice(at, at + perBatch);
+  } while (cursor !== '0');
+}

@@ -43,10 +43,7 @@ export function createDownloader(options: DownloaderOptions) {
       return imageOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }), pause);
     } catch (error) {
       if (!(error instanceof ForeignRedirectError)) throw error;
-      throw new AppError(error.code, error.message, {
-        cause: error,
-        retryAfterMs: pause.refuse('redirect to another host'),
-      });
+      throw pause.refuse('redirect to another host');
     }
   }
 
@@ -102,10 +99,9 @@ function concernsUrlOnly(error: unknown): error is AppError {
 /** @param pause begins when the host refuses this address */
 function imageOf(response: HttpResponse, pause: Pause): Buffer {
   const { status, headers, body } = response;
-  const refused = (what: string, message: string) =>
-    new AppError('upstream_unavailable', message, { retryAfterMs: pause.refuse(what, readRetryAfterMs(headers)) });
+  const refused = (what: string) => pause.refuse(what, readRetryAfterMs(headers));
   if (status === 404 || status === 410) throw new AppError('image_not_found', GONE);
-  if (status === 429) throw refused('status 429', 'The image host refuses requests at the moment.');
+  if (status === 429) throw refused('status 429');
   if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);
   if (status >= 400) {
     // It concerns this URL only.
@@ -115,7 +111,7 @@ function imageOf(response: HttpResponse, pause: Pause): Buffer {
   }
   // HTML is a captcha or a consent page.
   if (/^\s*text\/html\b/i.test(headers['content-type'] ?? '')) {
-    throw refused(`HTML with status ${status}`, 'The image host sent a page instead of an image.');
+    throw refused(`HTML with status ${status}`);
   }
   if (status !== 200 || sniffFormat(body) === undefined) {
     throw new AppError('upstream_invalid', 'The image host did not respond with a JPEG, PNG, WebP, AVIF or GIF image.');

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -80,6 +80,28 @@ it.each(Object.entries(NAMES))('five names that %s are no failure of YouTube', a
   }
   replay.behave();
   await expectReady('/api/channel/BellRockLight?type=handle');
+});
+
+it('five names that lead to a video belong to no channel', async () => {
+  const { service, replay } = await start();
+  replay.misbehave('resolve', respondWithJson({ endpoint: { watchEndpoint: { videoId: 'exampleVideo' } } }));
+  for (const number of FIVE) {
+    expect((await service.get(`/api/channel/name${number}?type=handle`)).status).toBe(404);
+  }
+  replay.behave();
+  await expectReady('/api/channel/BellRockLight?type=handle');
+});
+
+it('five HTML pages with 404 are no failure of YouTube', async () => {
+  const { service, replay } = await start();
+  replay.misbehave('browse', jsonError(400, 'INVALID_ARGUMENT'));
+  replay.misbehave('about-page', respondWithHtml(404));
+  for (const number of FIVE) {
+    expect((await service.get(`/api/channel/${numberedChannelId(number)}`)).status).toBe(502);
+  }
+  const conditions = (await service.readiness()).conditions.map(({ name }) => name);
+  expect(conditions).not.toContain('source youtube');
+  expect(conditions).not.toContain('source youtube pages');
 });
 
 it('one channel that gets a JSON 403 does not pause the others', async () => {

@@ -77,10 +77,7 @@ export function createInnertube({ http, reader, origin, clientVersions, pauses }
   const limits = { timeoutMs: TIME_LIMITS_MS.upstreamCall, maxBytes: MAX_BYTES };
 
   const refused = ({ headers }: HttpResponse, what: string, pause: Pause) =>
-    new AppError('upstream_unavailable', REFUSED, {
-      cause: new Error(what),
-      retryAfterMs: pause.refuse(what, readRetryAfterMs(headers)),
-    });
+    pause.refuse(what, readRetryAfterMs(headers));
 
   /** @throws AppError `upstream_unavailable` if the response shows that upstream refuses this address or this key, or fails. */
   function throwIfUnavailable(response: HttpResponse, pause: Pause): void {
@@ -149,7 +146,9 @@ export function createInnertube({ http, reader, origin, clientVersions, pauses }
     }
     pauses.pages.succeed();
     if (found !== null) return found;
-    throw invalid('The video site sent a page without a channel.', new Error(`status ${response.status}`));
+    const problem = 'The video site sent a page without a channel.';
+    if (response.status === 404) throw inconclusive(problem, 'status 404');
+    throw invalid(problem, new Error(`status ${response.status}`));
   }
 
   return {

@@ -190,11 +190,10 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
     const response = await innertube.resolveUrl(url, signal);
     // Another URL led here, so the channel may exist: "/@Vilebrequin", "/vilebrequin", NOT_FOUND (2026).
     if (hop > 0 && isNotFound(response)) throw new LostNameError(url);
-    const { browseId, target } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
-    if (browseId !== undefined) {
-      if (isChannelId(browseId)) return browseId;
-      throw channelNotFound(`${url} is the page ${browseId}`);
-    }
+    const { browseId, target, isOtherPage } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
+    if (browseId !== undefined && isChannelId(browseId)) return browseId;
+    if (browseId !== undefined || isOtherPage)
+      throw channelNotFound(`${url} is the page ${browseId ?? 'of no channel'}`);
     url = requireNextUrl(target);
     const channelId = parseChannelId(url);
     if (channelId !== undefined) return channelId;

@@ -79,7 +79,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
       );
     };
     const pause = pauseOf?.(source, operation);
-    const guarded = () => (pause === undefined ? attempt() : pause.run(`${operation} ${key}`, attempt, signal));
+    const guarded = () => (pause === undefined ? attempt() : pause.run(key, attempt, signal));
     try {
       const span = { name: `source ${operation}`, attributes: { 'pennant.source': source.name } };
       const value = await traced(span, guarded);
@@ -192,8 +192,8 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
             withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) =>
               findPublishedAt.call(source, channelId, { signal: attemptSignal }),
             );
-          const key = `findPublishedAt ${channelId}`;
-          const publishedAt = await orError(pause === undefined ? attempt() : pause.run(key, attempt, signal));
+          // The same key as for the record, because a source may make the same call.
+          const publishedAt = await orError(pause === undefined ? attempt() : pause.run(channelId, attempt, signal));
           if (typeof publishedAt === 'string') return publishedAt;
         }
         return null;

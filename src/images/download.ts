@@ -4,7 +4,7 @@ import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
-import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/client.ts';
+import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/http-client.ts';
 import { createPause, type Pause } from '../lib/http/pause.ts';
 import { withDeadline } from '../lib/work.ts';
 

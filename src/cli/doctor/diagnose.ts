@@ -4,7 +4,7 @@ import { AppError, orError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
+import type { HttpClient, HttpRequest } from '../../lib/http/http-client.ts';
 import { createPause } from '../../lib/http/pause.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/json.ts';

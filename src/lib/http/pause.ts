@@ -4,7 +4,7 @@ import { createFailedKeys } from '../failed-keys.ts';
 import type { HolderStats } from '../holders.ts';
 import { describeFailure } from '../logger.ts';
 import { LocalLimitError } from './call-budget.ts';
-import { ConnectionError } from './client.ts';
+import { ConnectionError } from './http-client.ts';
 
 /** Times are milliseconds since 1970. */
 export interface PauseState {

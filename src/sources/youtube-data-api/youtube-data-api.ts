@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
-import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
+import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import { isMarkup } from '../json.ts';

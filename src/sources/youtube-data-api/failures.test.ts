@@ -18,7 +18,7 @@ import {
   respondWithStatus,
 } from '../../../test/helpers/fake-upstream.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { createYoutubeDataApiSource } from './client.ts';
+import type { createYoutubeDataApiSource } from './youtube-data-api.ts';
 
 let upstream: FakeUpstream;
 let source: ReturnType<typeof createYoutubeDataApiSource>;

@@ -1,5 +1,5 @@
 import type { RemoteImage } from '../domain/channel.ts';
-import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostTelling } from '../domain/errors.ts';
+import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostSpecificError } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -59,7 +59,7 @@ export function createDownloader(options: DownloaderOptions) {
       }
     }
     const indeterminate = unusable.filter((error) => error.code !== 'image_not_found');
-    throw mostTelling(indeterminate) ?? new AppError('image_not_found', GONE);
+    throw mostSpecificError(indeterminate) ?? new AppError('image_not_found', GONE);
   }
 
   return {

@@ -5,8 +5,8 @@ import {
   errorCodeOf,
   isAnswer,
   isIndeterminate,
-  mostTelling,
-  orError,
+  mostSpecificError,
+  valueOrError,
 } from '../domain/errors.ts';
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
@@ -120,7 +120,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
         indeterminate.push(error);
       }
     }
-    throw withRetryAfter(mostTelling(indeterminate) as AppError);
+    throw withRetryAfter(mostSpecificError(indeterminate) as AppError);
   }
 
   /**
@@ -134,7 +134,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
     const loading = withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
       callSource(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
     );
-    return fillFields(loaded, await orError(loading));
+    return fillFields(loaded, await valueOrError(loading));
   }
 
   function withinRequest<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -198,7 +198,9 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
               findPublishedAt.call(source, channelId, { signal: attemptSignal }),
             );
           // The same key as for the record, because a source may make the same call.
-          const publishedAt = await orError(pause === undefined ? attempt() : pause.run(channelId, attempt, signal));
+          const publishedAt = await valueOrError(
+            pause === undefined ? attempt() : pause.run(channelId, attempt, signal),
+          );
           if (typeof publishedAt === 'string') return publishedAt;
         }
         return null;

@@ -1,4 +1,4 @@
-import { AppError, orError } from '../../domain/errors.ts';
+import { AppError, valueOrError } from '../../domain/errors.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -196,7 +196,7 @@ export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: Lo
   const placeMs = timeoutMs / PLACES.length;
   const problems: string[] = [];
   for (const { name, path, read } of PLACES) {
-    const found = await orError(
+    const found = await valueOrError(
       withDeadline(clock, placeMs, new AbortController().signal, async (signal) => {
         const url = `${origin}${path}`;
         const limits = { timeoutMs: placeMs, maxBytes: MAX_BYTES, signal };

@@ -5,7 +5,7 @@ import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/http-client.ts';
-import { createPause, type Pause } from '../lib/http/pause.ts';
+import { createPause, type Pause, UnexplainedRefusalError } from '../lib/http/pause.ts';
 import { withDeadline } from '../lib/work.ts';
 
 /** The hosts from which YouTube serves channel images (seen 2026-11). No other hosts are allowed. */
@@ -104,10 +104,10 @@ function imageOf(response: HttpResponse, pause: Pause): Buffer {
   if (status === 429) throw refused('status 429');
   if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);
   if (status >= 400) {
+    const message = `The image host refused the image with status ${status}.`;
+    if (status === 403) throw new UnexplainedRefusalError(message, 'status 403');
     // It concerns this URL only.
-    throw new AppError('upstream_unavailable', `The image host refused the image with status ${status}.`, {
-      scope: 'key',
-    });
+    throw new AppError('upstream_unavailable', message, { scope: 'key' });
   }
   // HTML is a captcha or a consent page.
   if (/^\s*text\/html\b/i.test(headers['content-type'] ?? '')) {

@@ -168,6 +168,30 @@ describe('feeds that fail', () => {
   });
 });
 
+describe('images with 403', () => {
+  it('are no reason for a pause while others are there', async () => {
+    const { replay } = await start();
+    replay.misbehave('image', (request, response) => {
+      const listener = request.url?.includes('banner') ? respondWithHtml(403) : respondWithStatus(404);
+      listener(request, response);
+    });
+    for (const path of [`/${LIGHTHOUSE}/tv`, `/${LIGHTHOUSE}/avatar`, `/${HARBOUR}/tv`, `/${HARBOUR}/avatar`]) {
+      await statusOf(path);
+    }
+    expect(await problems()).toEqual([]);
+  });
+
+  it('two in a row pause images only', async () => {
+    const { replay } = await start();
+    replay.misbehave('image', respondWithHtml(403));
+    expect(await statusOf(`/${LIGHTHOUSE}/tv`)).toBe(503);
+    expect(await problems()).toEqual([]);
+    expect(await statusOf(`/${HARBOUR}/avatar`)).toBe(503);
+    expect(await problems()).toEqual(['image hosts']);
+    expect(await loadRecords()).toEqual(ALL_FOUND);
+  });
+});
+
 it('five searches that cannot be read pause searches only', async () => {
   const { replay } = await start();
   replay.misbehave('search', respondWithJson({ contents: {} }));

@@ -3,7 +3,7 @@ import type { SourceReading } from '../console/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS as IMAGE_HOST_NAMES } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
-import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
+import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFailover, type SourceOutcome } from '../sources/failover.ts';

@@ -92,7 +92,7 @@ export function errorCodeOf(error: unknown): ErrorCode {
 }
 
 /** The value, or the expected failure. @throws any other error */
-export async function orError<T>(value: T | Promise<T>): Promise<T | AppError> {
+export async function valueOrError<T>(value: T | Promise<T>): Promise<T | AppError> {
   try {
     return await value;
   } catch (error) {
@@ -121,7 +121,7 @@ export function isAnswer(error: unknown): error is AppError {
   return isIndeterminate(error) && error.scope === 'answer';
 }
 
-/** The most informative of several indeterminate errors: unavailable before time-out before invalid. */
-export function mostTelling(errors: readonly AppError[]): AppError | undefined {
+/** The most specific of several indeterminate errors: unavailable before time-out before invalid. */
+export function mostSpecificError(errors: readonly AppError[]): AppError | undefined {
   return INDETERMINATE.flatMap((code) => errors.filter((error) => error.code === code))[0];
 }

@@ -6,17 +6,6 @@ export interface SourceStatus {
 
 /** Why a source is not asked. */
 export const PAUSE_REASONS = ['refused', 'quota', 'failing', 'unreachable'] as const;
-export type PauseReason = (typeof PAUSE_REASONS)[number];
-
-/** Times are milliseconds since 1970. */
-export interface PauseState {
-  readonly reason: PauseReason;
-  readonly sinceMs: number;
-  /** When the next call may be made. It may be in the past: the next call ends the pause or continues it. */
-  readonly untilMs: number;
-  /** Reason, beginning and end, as one sentence for the operator. */
-  readonly description: string;
-}
 
 /** What one source, or the image hosts, can do at the moment. Readiness, console and log show the same. */
 export interface SourceState {
@@ -28,7 +17,8 @@ export interface SourceState {
 export interface SourceProblem {
   /** The source, or the source and what is paused of it: `youtube feeds`. */
   readonly name: string;
-  readonly reason: PauseReason;
+  /** One of `PAUSE_REASONS`. */
+  readonly reason: string;
   /** Reason, beginning and end, as one sentence for the operator. */
   readonly description: string;
 }

@@ -13,7 +13,6 @@ const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> = {
   namedChannel: 'search',
   sourceAttempt: 'request',
   upstreamCall: 'sourceAttempt',
-  connect: 'upstreamCall',
   clientVersion: 'sourceAttempt',
   aboutWait: 'sourceAttempt',
   fillMissingFields: 'sourceAttempt',

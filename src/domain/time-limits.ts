@@ -21,8 +21,6 @@ export const TIME_LIMITS_MS = {
   sourceAttempt: 5_000,
   /** One HTTP request to an upstream API, with its body. */
   upstreamCall: 5_000,
-  /** The connection of an HTTP request. An abandoned request leaves its half-open connection behind for this long. */
-  connect: 5_000,
   /** A refused call to YouTube waits for a lookup of the client version. */
   clientVersion: 3_000,
   /** A loaded channel page waits for the About data. */

@@ -13,7 +13,7 @@ import {
 } from '../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
-import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
+import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { createDownloader, type Downloader } from './download.ts';
 
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');

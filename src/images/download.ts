@@ -1,11 +1,11 @@
 import type { RemoteImage } from '../domain/channel.ts';
-import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostTelling } from '../domain/errors.ts';
+import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostSpecificError } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
-import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/client.ts';
-import { createPause, type Pause } from '../lib/http/pause.ts';
+import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/http-client.ts';
+import { createPause, type Pause, UnexplainedRefusalError } from '../lib/http/pause.ts';
 import { withDeadline } from '../lib/work.ts';
 
 /** The hosts from which YouTube serves channel images (seen 2026-11). No other hosts are allowed. */
@@ -51,10 +51,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       return imageOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }), pause);
     } catch (error) {
       if (!(error instanceof ForeignRedirectError)) throw error;
-      throw new AppError(error.code, error.message, {
-        cause: error,
-        retryAfterMs: pause.refuse('redirect to another host'),
-      });
+      throw pause.refuse('redirect to another host');
     }
   }
 
@@ -70,7 +67,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       }
     }
     const indeterminate = unusable.filter((error) => error.code !== 'image_not_found');
-    throw mostTelling(indeterminate) ?? new AppError('image_not_found', GONE);
+    throw mostSpecificError(indeterminate) ?? new AppError('image_not_found', GONE);
   }
 
   return {
@@ -104,20 +101,19 @@ function concernsUrlOnly(error: unknown): error is AppError {
 /** @param pause begins when the host refuses this address */
 function imageOf(response: HttpResponse, pause: Pause): Buffer {
   const { status, headers, body } = response;
-  const refused = (what: string, message: string) =>
-    new AppError('upstream_unavailable', message, { retryAfterMs: pause.refuse(what, readRetryAfterMs(headers)) });
+  const refused = (what: string) => pause.refuse(what, readRetryAfterMs(headers));
   if (status === 404 || status === 410) throw new AppError('image_not_found', GONE);
-  if (status === 429) throw refused('status 429', 'The image host refuses requests at the moment.');
+  if (status === 429) throw refused('status 429');
   if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);
   if (status >= 400) {
+    const message = `The image host refused the image with status ${status}.`;
+    if (status === 403) throw new UnexplainedRefusalError(message, 'status 403');
     // It concerns this URL only.
-    throw new AppError('upstream_unavailable', `The image host refused the image with status ${status}.`, {
-      scope: 'key',
-    });
+    throw new AppError('upstream_unavailable', message, { scope: 'key' });
   }
   // HTML is a captcha or a consent page.
   if (/^\s*text\/html\b/i.test(headers['content-type'] ?? '')) {
-    throw refused(`HTML with status ${status}`, 'The image host sent a page instead of an image.');
+    throw refused(`HTML with status ${status}`);
   }
   if (status !== 200 || sniffFormat(body) === undefined) {
     throw new AppError('upstream_invalid', 'The image host did not respond with a JPEG, PNG, WebP, AVIF or GIF image.');

@@ -1,4 +1,4 @@
-import { AppError, orError } from '../domain/errors.ts';
+import { AppError, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -36,11 +36,11 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
 
   async function peek(item: Item): Promise<void> {
     // An expected failure concerns one channel of the batch. A bug concerns the request.
-    item.result = await orError(channels.peekChannel(item.ref));
+    item.result = await valueOrError(channels.peekChannel(item.ref));
   }
 
   async function load(item: Item, deadlineMs: number): Promise<void> {
-    const loading = orError(channels.getChannel([item.ref]));
+    const loading = valueOrError(channels.getChannel([item.ref]));
     const loaded = await withinMs(clock, loading, deadlineMs - clock.monotonic());
     item.result = loaded ?? item.result ?? new AppError('upstream_timeout', TOO_LATE);
   }

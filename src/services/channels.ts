@@ -1,5 +1,12 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate, mostTelling, orError } from '../domain/errors.ts';
+import {
+  AppError,
+  type CacheOutcome,
+  errorCodeOf,
+  isIndeterminate,
+  mostSpecificError,
+  valueOrError,
+} from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -68,7 +75,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     ref: ChannelRef,
     fetch: (fetched: FetchedChannels) => Promise<T>,
   ): Promise<ChannelResponse | T> {
-    const own = catalog && (await orError(catalog.find(ref)));
+    const own = catalog && (await valueOrError(catalog.find(ref)));
     if (own instanceof AppError) return whileUnreadable(own, fetch);
     if (own !== undefined) {
       assertNotBlocked(own.channelId);
@@ -84,12 +91,12 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     fetch: (fetched: FetchedChannels) => Promise<T>,
   ): Promise<T> {
     if (fetched === undefined) throw failure;
-    const response = await orError(fetch(fetched));
+    const response = await valueOrError(fetch(fetched));
     if (!(response instanceof AppError)) {
       return response && { ...response, outcome: { ...response.outcome, isProvisional: true } };
     }
     if (response.code === 'channel_not_found') throw failure;
-    throw isIndeterminate(response) ? (mostTelling([response, failure]) ?? failure) : response;
+    throw isIndeterminate(response) ? (mostSpecificError([response, failure]) ?? failure) : response;
   }
 
   function getByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelResponse> {

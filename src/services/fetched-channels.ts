@@ -1,5 +1,5 @@
 import type { Channel } from '../domain/channel.ts';
-import { errorCodeOf } from '../domain/errors.ts';
+import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -89,6 +89,35 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
     }
   }
 
+  /** @param previous the channel to which the name led before */
+  async function resolveAgain(ref: ChannelRef, previous: string): Promise<Resolution> {
+    try {
+      return await resolve(ref);
+    } catch (error) {
+      const mayKeep = errorCodeOf(error) === 'channel_not_found' && !blockedChannels.has(previous);
+      if (mayKeep && (await keepsName(ref, previous))) return { channelId: previous };
+      throw error;
+    }
+  }
+
+  /**
+   * A name that leads nowhere may be a mistake of upstream if it has led to a channel. So the channel's own record decides.
+   * Records have no user names, but a channel never loses its user name.
+   *
+   * @throws AppError `channel_not_found` if the channel has another name or is gone; if its record cannot be loaded, the
+   *   failure
+   */
+  async function keepsName(ref: ChannelRef, channelId: string): Promise<boolean> {
+    const { value, outcome } = await getRecord(channelId, TIME_LIMITS_MS.refreshWait);
+    if (outcome.kind === 'stale') throw new AppError('upstream_unavailable', 'It is not known who has this name.');
+    if (ref.kind === 'username' || !('channel' in value)) return true;
+    return findHandle(value.channel.customUrl ?? '')?.key === ref.key;
+  }
+
+  function getRecord(channelId: string, staleWaitMs: number): Promise<Cached<ChannelEntry>> {
+    return records.get(channelId, (previous) => load(channelId, previous), { staleWaitMs });
+  }
+
   function withExactTime(channel: Channel): Promise<Channel> {
     return publishDates.complete(channel, (publishedAt) =>
       records.patch(channel.channelId, (entry) =>
@@ -106,8 +135,8 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   return {
     async getId(ref, staleWaitMs) {
       let record: Cached<ChannelEntry> | undefined;
-      const loadId = async (): Promise<Loaded<string>> => {
-        const { channelId, loaded } = await resolve(ref);
+      const loadId = async (previous: string | undefined): Promise<Loaded<string>> => {
+        const { channelId, loaded } = await (previous === undefined ? resolve(ref) : resolveAgain(ref, previous));
         if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
         if (loaded !== undefined) record = await keepFresh(loaded);
         return { value: channelId };
@@ -116,8 +145,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
       return { ...found, record };
     },
 
-    getRecord: (channelId, staleWaitMs) =>
-      records.get(channelId, (previous) => load(channelId, previous), { staleWaitMs }),
+    getRecord,
 
     peekId: (ref) => names.peek(nameKey(ref)),
     peekRecord: (channelId) => records.peek(channelId),

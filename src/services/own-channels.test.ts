@@ -86,7 +86,8 @@ describe('a channel', () => {
     clock.advance(HOUR_MS);
     asked = [];
     expect(await get(HANDLE, USERNAME)).toMatchObject({ id: idOf(1), title: 'own' });
-    expect(asked).toEqual(['own handle:name', 'live handle:name', 'own username:name']);
+    // The record of the channel that had the handle confirms that it has it no more.
+    expect(asked).toEqual(['own handle:name', 'live handle:name', `live id:${idOf(2)}`, 'own username:name']);
   });
 
   it('of the catalog is found by the ID that a fetched name or redirect leads to', async () => {

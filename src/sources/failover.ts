@@ -5,8 +5,8 @@ import {
   errorCodeOf,
   isAnswer,
   isIndeterminate,
-  mostTelling,
-  orError,
+  mostSpecificError,
+  valueOrError,
 } from '../domain/errors.ts';
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
@@ -42,19 +42,29 @@ export interface FailoverOptions {
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
 
-export type Failover = ReturnType<typeof createFailover>;
-
 export interface FailoverSearchOptions extends Partial<LoadOptions> {
   readonly from?: FoundChannels['next'] | undefined;
 }
-
-const RETRY_AFTER_MS = 10_000;
 
 /**
  * All sources as one. Sources are tried in order, and the first one that finds the channel, or knows that there is none, wins.
  * If every source fails, the most specific failure is thrown, with the time after which to retry.
  */
-export function createFailover({ pauseOf, clock, onOutcome, ...options }: FailoverOptions) {
+export interface Failover {
+  resolve(ref: ChannelRef, caller?: Partial<LoadOptions>): Promise<Resolution>;
+  getChannel(channelId: string, caller?: Partial<LoadOptions>): Promise<LoadedChannel>;
+  /**
+   * Searches all sources, one page each. `from` is the `next` of an earlier result: then only the sources in it are
+   * searched, for their next page.
+   */
+  search(query: string, limit: number, options?: FailoverSearchOptions): Promise<SearchResult>;
+  /** The exact second a channel was created, from the first source that has it; `null` if none has it now. */
+  findPublishedAt(channelId: string, caller?: Partial<LoadOptions>): Promise<string | null>;
+}
+
+const RETRY_AFTER_MS = 10_000;
+
+export function createFailover({ pauseOf, clock, onOutcome, ...options }: FailoverOptions): Failover {
   const sources = options.sources.map(withPlainTitles);
 
   /** @param key names the channel or query, because a failure may concern only that */
@@ -79,7 +89,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
       );
     };
     const pause = pauseOf?.(source, operation);
-    const guarded = () => (pause === undefined ? attempt() : pause.run(`${operation} ${key}`, attempt, signal));
+    const guarded = () => (pause === undefined ? attempt() : pause.run(key, attempt, signal));
     try {
       const span = { name: `source ${operation}`, attributes: { 'pennant.source': source.name } };
       const value = await traced(span, guarded);
@@ -110,7 +120,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
         indeterminate.push(error);
       }
     }
-    throw withRetryAfter(mostTelling(indeterminate) as AppError);
+    throw withRetryAfter(mostSpecificError(indeterminate) as AppError);
   }
 
   /**
@@ -124,7 +134,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
     const loading = withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
       callSource(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
     );
-    return fillFields(loaded, await orError(loading));
+    return fillFields(loaded, await valueOrError(loading));
   }
 
   function withinRequest<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -133,7 +143,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
   }
 
   return {
-    resolve(ref: ChannelRef, caller: Partial<LoadOptions> = {}): Promise<Resolution> {
+    resolve(ref, caller = {}) {
       return withinRequest(caller, async (signal) => {
         const key = `${ref.kind} ${ref.key}`;
         const { value, source } = await tryInOrder('resolve', key, signal, (each, attempt) =>
@@ -144,7 +154,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
       });
     },
 
-    getChannel(channelId: string, caller: Partial<LoadOptions> = {}): Promise<LoadedChannel> {
+    getChannel(channelId, caller = {}) {
       return withinRequest(caller, async (signal) => {
         const { value, source } = await tryInOrder('getChannel', channelId, signal, (each, attempt) =>
           each.getChannel(channelId, attempt),
@@ -153,11 +163,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
       });
     },
 
-    /**
-     * Searches all sources, one page each. `from` is the `next` of an earlier result: then only the sources in it are
-     * searched, for their next page.
-     */
-    search(query: string, limit: number, { from, ...caller }: FailoverSearchOptions = {}): Promise<SearchResult> {
+    search(query, limit, { from, ...caller } = {}) {
       async function searchPage(source: ChannelSource, signal: AbortSignal): Promise<SearchResult> {
         const place = from?.[source.name];
         // In another letter case it would fail in the same way.
@@ -181,8 +187,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
       });
     },
 
-    /** The exact second a channel was created, from the first source that has it; `null` if none has it now. */
-    findPublishedAt(channelId: string, caller: Partial<LoadOptions> = {}): Promise<string | null> {
+    findPublishedAt(channelId, caller = {}) {
       return withinRequest(caller, async (signal) => {
         for (const source of sources) {
           const { findPublishedAt } = source;
@@ -192,8 +197,10 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
             withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) =>
               findPublishedAt.call(source, channelId, { signal: attemptSignal }),
             );
-          const key = `findPublishedAt ${channelId}`;
-          const publishedAt = await orError(pause === undefined ? attempt() : pause.run(key, attempt, signal));
+          // The same key as for the record, because a source may make the same call.
+          const publishedAt = await valueOrError(
+            pause === undefined ? attempt() : pause.run(channelId, attempt, signal),
+          );
           if (typeof publishedAt === 'string') return publishedAt;
         }
         return null;

@@ -7,7 +7,7 @@ import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts
 import { createStub } from '../../test/helpers/fake-source.ts';
 import { findFreePort } from '../../test/helpers/process.ts';
 import { AppError } from '../domain/errors.ts';
-import { ConnectionError } from '../lib/http/client.ts';
+import { ConnectionError } from '../lib/http/http-client.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { createPauses, type Pauses } from './pauses.ts';
 import { createReachability } from './reachability.ts';

@@ -1,7 +1,7 @@
-import { PAUSE_REASONS, type PauseReason, type PauseState, type SourceState } from '../domain/source-status.ts';
+import { PAUSE_REASONS, type SourceState } from '../domain/source-status.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
-import { createPause, type Pause } from '../lib/http/pause.ts';
+import { createPause, type Pause, type PauseState } from '../lib/http/pause.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { PausedOperation } from './failover.ts';
@@ -64,7 +64,7 @@ export interface Pauses {
 export function createPauses({ clock, logger, holders }: PausesOptions): Pauses {
   const pauses = new Map<string, Pause>();
   /** What the log says at the moment: the reason of each problem, by its name. */
-  const logged = new Map<string, PauseReason>();
+  const logged = new Map<string, string>();
 
   function pauseOf(name: string): Pause {
     const known = pauses.get(name);

@@ -1,12 +1,12 @@
 import { type Config, SETTINGS } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createHttpClient, type HttpClient } from '../lib/http/client.ts';
+import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import type { Pause } from '../lib/http/pause.ts';
 import type { PauseName } from './pauses.ts';
 import type { ChannelSource, KeptText } from './source.ts';
 import { createClientVersions } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
-import { createYoutubeDataApiSource } from './youtube-data-api/client.ts';
+import { createYoutubeDataApiSource } from './youtube-data-api/youtube-data-api.ts';
 
 export interface SourceDeps {
   readonly clock: Clock;

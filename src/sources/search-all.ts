@@ -1,5 +1,5 @@
 import type { SearchHit } from '../domain/channel.ts';
-import { AppError, isIndeterminate, mostTelling } from '../domain/errors.ts';
+import { AppError, isIndeterminate, mostSpecificError } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/work.ts';
@@ -42,7 +42,7 @@ export async function searchAll(searches: readonly Promise<SearchResult>[], cloc
   await Promise.race([everyone, firstHit.promise]);
 
   const tooLate = results.includes(undefined) ? new AppError('upstream_timeout', TOO_LATE) : undefined;
-  const failure = mostTelling(results.flatMap((result) => result?.failure ?? [])) ?? tooLate;
+  const failure = mostSpecificError(results.flatMap((result) => result?.failure ?? [])) ?? tooLate;
   const found = mergeFound(results.filter((result) => result !== undefined));
   if (found.hits.length === 0 && failure !== undefined) throw failure;
   return failure === undefined ? found : { ...found, failure };

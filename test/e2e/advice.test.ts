@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConnectionError } from '../../src/lib/http/client.ts';
+import { ConnectionError } from '../../src/lib/http/http-client.ts';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { numberedSource } from '../helpers/fake-source.ts';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';

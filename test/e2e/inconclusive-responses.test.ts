@@ -1,9 +1,10 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { WAIT } from '../helpers/wait.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -82,6 +83,28 @@ it.each(Object.entries(NAMES))('five names that %s are no failure of YouTube', a
   await expectReady('/api/channel/BellRockLight?type=handle');
 });
 
+it('five names that lead to a video belong to no channel', async () => {
+  const { service, replay } = await start();
+  replay.misbehave('resolve', respondWithJson({ endpoint: { watchEndpoint: { videoId: 'exampleVideo' } } }));
+  for (const number of FIVE) {
+    expect((await service.get(`/api/channel/name${number}?type=handle`)).status).toBe(404);
+  }
+  replay.behave();
+  await expectReady('/api/channel/BellRockLight?type=handle');
+});
+
+it('five HTML pages with 404 are no failure of YouTube', async () => {
+  const { service, replay } = await start();
+  replay.misbehave('browse', jsonError(400, 'INVALID_ARGUMENT'));
+  replay.misbehave('about-page', respondWithHtml(404));
+  for (const number of FIVE) {
+    expect((await service.get(`/api/channel/${numberedChannelId(number)}`)).status).toBe(502);
+  }
+  const conditions = (await service.readiness()).conditions.map(({ name }) => name);
+  expect(conditions).not.toContain('source youtube');
+  expect(conditions).not.toContain('source youtube pages');
+});
+
 it('one channel that gets a JSON 403 does not pause the others', async () => {
   const { service, replay } = await start();
   replay.misbehave('browse', jsonError(403, 'PERMISSION_DENIED'), 1);
@@ -105,6 +128,20 @@ describe('the YouTube Data API', () => {
       expect((await service.get(`/api/channel/${numberedChannelId(number)}`)).status).toBeGreaterThan(500);
     }
     await expectReady(`/api/channel/${LIGHTHOUSE}`);
+  });
+
+  it('does not refuse this address when it refuses one channel twice, for two purposes', async () => {
+    const both = { ...env, SOURCES: 'youtube,youtube-data-api' };
+    const { service, replay } = await start({ dataApi }, { env: both });
+    replay.misbehave('data-api', respondWithDataApiError(403, 'forbidden'));
+    // Without its panel, the API is asked for the missing fields. Without its feed, for the time of its creation.
+    replay.misbehave('about', respondWithStatus(500));
+    replay.misbehave('feed', respondWithStatus(404));
+    expect((await service.get(`/api/channel/${LIGHTHOUSE}`)).status).toBe(200);
+    await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1), WAIT);
+    service.clock.advance(15_000);
+    await service.get(`/api/channel/${LIGHTHOUSE}`);
+    expect((await service.readiness()).conditions).toEqual([]);
   });
 
   it.each([

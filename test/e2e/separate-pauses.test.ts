@@ -110,6 +110,44 @@ describe.each(REFUSALS)('%s', (_name, listener) => {
   });
 });
 
+describe('a refusal of another kind of call', () => {
+  const respondToLostName = (running: YoutubeService): RequestListener => {
+    const isLost = () => String(running.replay.callsTo('resolve').at(-1)?.body?.url).endsWith('/vilebrequin');
+    return (request, response) => {
+      const listener = isLost()
+        ? respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404)
+        : respondWithJson({ endpoint: { urlEndpoint: { url: '/vilebrequin' } } });
+      listener(request, response);
+    };
+  };
+
+  it('does not prolong a pause: of names, by a search for a lost handle', async () => {
+    const { service, replay } = await start();
+    replay.misbehave('resolve', respondWithStatus(429), 1);
+    expect(await statusOf('/api/channel/Vilebrequin?type=handle')).toBe(503);
+    service.clock.advance(60_000);
+    // The trial.
+    replay.misbehave('resolve', respondToLostName(running));
+    replay.misbehave('search', respondWithStatus(429));
+    expect(await statusOf('/api/channel/Vilebrequin?type=handle')).toBe(503);
+    replay.behave();
+    expect(await statusOf('/api/channel/BellRockLight?type=handle')).toBe(200);
+    expect(await problems()).toEqual(['source youtube searches']);
+  });
+
+  it('does not prolong a pause: of records, by an HTML page', async () => {
+    const { service, replay } = await start();
+    replay.misbehave('browse', respondWithStatus(429), 1);
+    expect(await statusOf(`/api/channel/${LIGHTHOUSE}`)).toBe(503);
+    service.clock.advance(60_000);
+    replay.misbehave('browse', respondWithJson({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400), 2);
+    replay.misbehave('about-page', respondWithStatus(429));
+    expect(await statusOf(`/api/channel/${LIGHTHOUSE}`)).toBe(503);
+    expect(await statusOf(`/api/channel/${HARBOUR}`)).toBe(200);
+    expect(await problems()).toEqual(['source youtube pages']);
+  });
+});
+
 describe('feeds that fail', () => {
   it('are paused after five of them, and are no failure of records', async () => {
     const { replay } = await start();
@@ -127,6 +165,30 @@ describe('feeds that fail', () => {
     expect(await loadRecords()).toEqual(ALL_FOUND);
     await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(CHANNELS.length), WAIT);
     expect(await problems()).toEqual([]);
+  });
+});
+
+describe('images with 403', () => {
+  it('are no reason for a pause while others are there', async () => {
+    const { replay } = await start();
+    replay.misbehave('image', (request, response) => {
+      const listener = request.url?.includes('banner') ? respondWithHtml(403) : respondWithStatus(404);
+      listener(request, response);
+    });
+    for (const path of [`/${LIGHTHOUSE}/tv`, `/${LIGHTHOUSE}/avatar`, `/${HARBOUR}/tv`, `/${HARBOUR}/avatar`]) {
+      await statusOf(path);
+    }
+    expect(await problems()).toEqual([]);
+  });
+
+  it('two in a row pause images only', async () => {
+    const { replay } = await start();
+    replay.misbehave('image', respondWithHtml(403));
+    expect(await statusOf(`/${LIGHTHOUSE}/tv`)).toBe(503);
+    expect(await problems()).toEqual([]);
+    expect(await statusOf(`/${HARBOUR}/avatar`)).toBe(503);
+    expect(await problems()).toEqual(['image hosts']);
+    expect(await loadRecords()).toEqual(ALL_FOUND);
   });
 });
 

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createPause } from '../../src/lib/http/pause.ts';
-import { createYoutubeDataApiSource, type YoutubeDataApiOptions } from '../../src/sources/youtube-data-api/client.ts';
+import {
+  createYoutubeDataApiSource,
+  type YoutubeDataApiOptions,
+} from '../../src/sources/youtube-data-api/youtube-data-api.ts';
 import { createManualClock } from './clock.ts';
 import { createUpstreamClient, respondWithJson, startFakeUpstream } from './fake-upstream.ts';
 import { createMemoryText } from './youtube-source.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { createHttpClient, type HttpClient } from '../../src/lib/http/client.ts';
+import { createHttpClient, type HttpClient } from '../../src/lib/http/http-client.ts';
 import { findFreePort } from './process.ts';
 
 export type FakeUpstream = Awaited<ReturnType<typeof startFakeUpstream>>;

@@ -1,6 +1,5 @@
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
-import type { PauseState } from '../../src/domain/source-status.ts';
-import { createPause } from '../../src/lib/http/pause.ts';
+import { createPause, type PauseState } from '../../src/lib/http/pause.ts';
 import { createManualClock } from './clock.ts';
 
 const NEVER = new AbortController().signal;
@@ -41,7 +40,8 @@ export function startPause() {
       };
       return pause.run(key, work, signal).catch((thrown: unknown) => thrown);
     },
-    refuse: () => pause.run(nextKey(), async () => void pause.refuse('status 429'), NEVER).catch(() => undefined),
+    refuse: () =>
+      pause.run(nextKey(), async () => Promise.reject(pause.refuse('status 429')), NEVER).catch(() => undefined),
     reason: () => pause.state()?.reason,
     /** Lets the time of the pause pass, so that the next call is the trial. */
     waitForTrial: () => clock.advance((pause.state()?.untilMs ?? 0) - clock.now()),

@@ -1,10 +1,10 @@
 import { createImageClient } from '../../app/upstreams.ts';
 import type { Config } from '../../config/settings.ts';
-import { AppError, orError } from '../../domain/errors.ts';
+import { AppError, valueOrError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { HttpClient, HttpRequest } from '../../lib/http/client.ts';
+import type { HttpClient, HttpRequest } from '../../lib/http/http-client.ts';
 import { createPause } from '../../lib/http/pause.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/json.ts';
@@ -113,7 +113,7 @@ async function inspectFeed(
   signal: AbortSignal,
 ): Promise<FieldFinding> {
   const finding = { field: 'publishedAt (feed)', path: 'feed.published', note: null };
-  const value = await orError(source.findPublishedAt?.(channelId, { signal }));
+  const value = await valueOrError(source.findPublishedAt?.(channelId, { signal }));
   if (typeof value === 'string') return { ...finding, state: 'fine', value };
   if (calls.findLast(({ name }) => name === 'feed')?.status === 200) {
     return { ...finding, state: 'unreadable', value: null, note: 'the feed was loaded, but its time cannot be read' };
@@ -144,7 +144,7 @@ async function inspectImages(
       imageOrigin: config.youtubeImageOrigin,
     });
     const finding = { field: `${kind} (original)`, path: ref.key };
-    const bytes = await orError(downloader.download(ref, { signal }));
+    const bytes = await valueOrError(downloader.download(ref, { signal }));
     calls.push(...tried);
     if (bytes instanceof AppError) return [{ ...finding, state: 'missing', value: null, note: describeFailure(bytes) }];
     const value = `${bytes.length} bytes`;

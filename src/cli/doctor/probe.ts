@@ -1,4 +1,4 @@
-import { AppError, orError } from '../../domain/errors.ts';
+import { AppError, valueOrError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/work.ts';
@@ -44,5 +44,5 @@ export async function probeWays(source: Pick<ChannelSource, 'tryWays'>, channelI
 }
 
 function inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | AppError> {
-  return orError(withDeadline(systemClock, CALLS_MS, new AbortController().signal, work));
+  return valueOrError(withDeadline(systemClock, CALLS_MS, new AbortController().signal, work));
 }

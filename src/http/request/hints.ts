@@ -10,7 +10,7 @@ import {
 } from '../../domain/identifier.ts';
 import { quoted } from '../../domain/printable.ts';
 import { isVariant } from '../../domain/variants.ts';
-import { ConnectionError } from '../../lib/http/client.ts';
+import { ConnectionError } from '../../lib/http/http-client.ts';
 import type { RequestContext } from './context.ts';
 import { parseQuery } from './parameters.ts';
 import { isDecodable } from './target.ts';

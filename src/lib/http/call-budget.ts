@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
+import type { HolderStats } from '../holders.ts';
 import { createTurns } from '../turns.ts';
 import { abortError, type ClientKeys, currentClient } from '../work.ts';
-import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './client.ts';
-
-export type CallBudget = ReturnType<typeof createCallBudget>;
+import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
 
 export interface CallBudgetOptions {
   readonly clock: Clock;
@@ -13,13 +12,26 @@ export interface CallBudgetOptions {
   readonly burst: number;
 }
 
+/** Limits the calls to one upstream with a token bucket. While calls wait, networks take turns, and clients of a network. */
+export interface CallBudget {
+  /**
+   * Waits for this call's turn. The network that has made the fewest calls lately comes first, and in it the client; a
+   * client's own calls stay in order.
+   *
+   * @param client whose request needs the call
+   * @throws LocalLimitError if it has no turn within 2 s, or at once if too many calls wait and this client and
+   *   its network have made as many as the others
+   */
+  take(client: ClientKeys, signal: AbortSignal): Promise<void>;
+  stats(): { readonly clients: HolderStats; readonly waiting: HolderStats };
+}
+
 /** As many calls may wait as can be made in this time. */
 const MAX_WAIT_MS = 2_000;
 /** The next one is found in less than a millisecond. */
 const MAX_WAITING = 1_000;
 
-/** Limits the calls to one upstream with a token bucket. While calls wait, networks take turns, and clients of a network. */
-export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOptions) {
+export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOptions): CallBudget {
   const tokens = createTokenBucket({ perSecond: callsPerSecond, capacity: burst, nowMs: clock.monotonic() });
   const callsInTime = Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000);
   const maxLength = Math.min(MAX_WAITING, callsInTime);
@@ -40,15 +52,7 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
   }
 
   return {
-    /**
-     * Waits for this call's turn. The network that has made the fewest calls lately comes first, and in it the client; a
-     * client's own calls stay in order.
-     *
-     * @param client whose request needs the call
-     * @throws LocalLimitError if it has no turn within 2 s, or at once if too many calls wait and this client and
-     *   its network have made as many as the others
-     */
-    take: (client: ClientKeys, signal: AbortSignal): Promise<void> => turns.wait(client, 1, signal),
+    take: (client, signal) => turns.wait(client, 1, signal),
     stats: () => ({ clients: turns.clients(), waiting: turns.waiting() }),
   };
 }

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
+
+/** An abandoned request leaves its half-open connection behind for this long. */
+export const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Opens a connection to the origin, sends nothing and closes it. Rejects if there is none within the time limit. */
 export async function tryToConnect(origin: string): Promise<void> {
@@ -10,7 +12,7 @@ export async function tryToConnect(origin: string): Promise<void> {
   // Must not delay a stop.
   socket.unref();
   try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(TIME_LIMITS_MS.connect) });
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
   } finally {
     socket.destroy();
   }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createHttpClient } from './client.ts';
+import { createHttpClient } from './http-client.ts';
 
 /** Sends two requests with the idle time between them. Returns the number of connections that they came on. */
 async function countConnections(idleMs: number, headers: Record<string, string>): Promise<number> {

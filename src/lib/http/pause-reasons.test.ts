@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { repeat, startPause } from '../../../test/helpers/pause.ts';
-import { ConnectionError } from './client.ts';
+import { ConnectionError } from './http-client.ts';
 import { UnexplainedRefusalError } from './pause.ts';
 
 const MINUTE_MS = 60_000;

@@ -57,6 +57,7 @@ describe('a source', () => {
 
   it.each([
     ['a local limit', new LocalLimitError('Spent.', 100), never],
+    ['a refusal for which another pause has begun', startPause().pause.refuse('status 429'), never],
     ['a bug', new TypeError('undefined is not a function'), never],
     ['an abandoned call', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
   ])('is not judged by %s', async (_name, error, signal) => {
@@ -104,6 +105,7 @@ describe('a pause after failures', () => {
   it.each([
     ['an abandoned trial', new AppError('upstream_timeout', 'Given up.'), AbortSignal.abort()],
     ['a trial that a local limit prevented', new LocalLimitError('Spent.', 100), never],
+    ['a refusal for which another pause has begun', startPause().pause.refuse('status 429'), never],
   ])('is not prolonged by %s', async (_name, error, signal) => {
     started.clock.advance(10_000);
     await started.fail(error, started.nextKey(), signal);
@@ -155,18 +157,18 @@ describe('a source that refuses this address', () => {
     const gate = Promise.withResolvers<void>();
     const work = async () => {
       await gate.promise;
-      started.pause.refuse('status 429');
+      throw started.pause.refuse('status 429');
     };
     const running = Array.from({ length: 10 }, (_, index) => started.pause.run(`key ${index}`, work, never));
     gate.resolve();
-    await Promise.all(running);
+    await Promise.allSettled(running);
     expect(started.pause.state()?.untilMs).toBe(started.clock.now() + MINUTE_MS);
   });
 
   it('is paused for the time that it names if that is longer', () => {
-    expect(started.pause.refuse('status 429', 1_000)).toBe(MINUTE_MS);
+    expect(started.pause.refuse('status 429', 1_000).retryAfterMs).toBe(MINUTE_MS);
     started.clock.advance(MINUTE_MS);
-    expect(started.pause.refuse('status 429', 600_000)).toBe(600_000);
+    expect(started.pause.refuse('status 429', 600_000).retryAfterMs).toBe(600_000);
   });
 
   it('stays paused, although the trial failed in another way', async () => {
@@ -197,10 +199,13 @@ describe('a source that refuses this address', () => {
   });
 });
 
-describe('a source whose daily quota is spent', () => {
-  it('is ready again when the quota is renewed, without a trial', async () => {
-    expect(started.pause.spend(3_600_000)).toMatchObject({ reason: 'quota', retryAfterMs: 3_600_000 });
-    expect(() => started.pause.check()).toThrow(/quota/);
+describe('a source on hold', () => {
+  const why = { reason: 'quota', operator: 'has no quota left', client: () => 'The quota is spent.' };
+
+  it('is ready again at the time that its caller knows, without a trial', async () => {
+    expect(started.pause.hold(why, 3_600_000)).toMatchObject({ reason: 'quota', retryAfterMs: 3_600_000 });
+    expect(() => started.pause.check()).toThrow('The quota is spent.');
+    expect(started.pause.state()?.description).toMatch(/^YouTube has no quota left since /);
     expect(await started.fail()).toMatchObject({ reason: 'quota', retryAfterMs: 3_600_000 });
     started.clock.advance(3_600_000);
     expect(started.pause.state()).toBeUndefined();

@@ -1,11 +1,29 @@
-import { AppError, type AppErrorOptions, isAnswer, isIndeterminate, isKeyFailure } from '../../domain/errors.ts';
-import type { PauseReason, PauseState } from '../../domain/source-status.ts';
+import { AppError, isAnswer, isIndeterminate, isKeyFailure } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { createFailedKeys } from '../failed-keys.ts';
 import type { HolderStats } from '../holders.ts';
 import { describeFailure } from '../logger.ts';
 import { LocalLimitError } from './call-budget.ts';
-import { ConnectionError } from './client.ts';
+import { ConnectionError } from './http-client.ts';
+
+/** Times are milliseconds since 1970. */
+export interface PauseState {
+  /** `refused`, `failing`, `unreachable`, or that of a `hold`. */
+  readonly reason: string;
+  readonly sinceMs: number;
+  /** When the next call may be made. It may be in the past: the next call ends the pause or continues it. */
+  readonly untilMs: number;
+  /** Reason, beginning and end, as one sentence for the operator. */
+  readonly description: string;
+}
+
+/** Why a source is paused. */
+export interface PauseReason {
+  readonly reason: string;
+  /** What the source does, after its label. */
+  readonly operator: string;
+  readonly client: (label: string) => string;
+}
 
 export interface PauseOptions {
   readonly clock: Clock;
@@ -18,12 +36,17 @@ export interface PauseOptions {
 /** A call that was not made because its source is paused. */
 export class PausedError extends LocalLimitError {
   override name = 'PausedError';
-  readonly reason: PauseReason;
+  readonly reason: string;
 
-  constructor(reason: PauseReason, message: string, retryAfterMs: number) {
+  constructor(reason: string, message: string, retryAfterMs: number) {
     super(message, retryAfterMs);
     this.reason = reason;
   }
+}
+
+/** The source refused this address, for which its pause has begun. The call counts for no other pause. */
+export class RefusedError extends AppError {
+  override name = 'RefusedError';
 }
 
 /**
@@ -35,8 +58,8 @@ export class UnexplainedRefusalError extends AppError {
   /** What the source did. */
   readonly detail: string;
 
-  constructor(message: string, detail: string, options: Pick<AppErrorOptions, 'retryAfterMs'> = {}) {
-    super('upstream_unavailable', message, { ...options, cause: new Error(detail), scope: 'key' });
+  constructor(message: string, detail: string) {
+    super('upstream_unavailable', message, { cause: new Error(detail), scope: 'key' });
     this.detail = detail;
   }
 }
@@ -50,27 +73,30 @@ const FAILING_KEYS = 5;
 /** The shortest `Retry-After`, for example during a trial. */
 const SOON_MS = 1_000;
 
-const WORDS: Record<PauseReason, { readonly operator: string; readonly client: (label: string) => string }> = {
+const REASONS = {
   refused: {
+    reason: 'refused',
     operator: 'refuses this address',
-    client: (label) => `${label} refuses this service at the moment.`,
-  },
-  quota: {
-    operator: 'has no quota left',
-    client: (label) => `The daily quota of the ${label} is spent.`,
+    client: (label: string) => `${label} refuses this service at the moment.`,
   },
   failing: {
+    reason: 'failing',
     operator: 'fails every call',
-    client: (label) => `Calls to ${label} are paused after failures.`,
+    client: (label: string) => `Calls to ${label} are paused after failures.`,
   },
   unreachable: {
+    reason: 'unreachable',
     operator: 'cannot be reached',
-    client: (label) => `${label} cannot be reached at the moment.`,
+    client: (label: string) => `${label} cannot be reached at the moment.`,
   },
-};
+} as const satisfies Record<string, PauseReason>;
+
+type Series = keyof typeof LENGTHS_MS;
 
 interface Current {
-  readonly reason: PauseReason;
+  readonly why: PauseReason;
+  /** `undefined` for a hold, which ends at its time without a trial. */
+  readonly series: Series | undefined;
   /** What the source did. */
   readonly detail: string | undefined;
   /** By the wall clock, for people. */
@@ -95,9 +121,9 @@ export interface Pause {
    *
    * @param detail what it did
    * @param retryAfterMs the time that it named
-   * @returns what is left of the pause, in milliseconds
+   * @returns the error of the refused call
    */
-  refuse(detail: string, retryAfterMs?: number): number;
+  refuse(detail: string, retryAfterMs?: number): RefusedError;
   /** Its calls fail, by the judgement of the caller. Failures during the pause do not prolong it. */
   fail(detail: string): void;
   /** A call succeeded. */
@@ -106,8 +132,8 @@ export interface Pause {
   loseContact(detail: string): void;
   /** A connection could be opened. */
   regainContact(): void;
-  /** The daily quota is spent for this many milliseconds. */
-  spend(ms: number): PausedError;
+  /** No call is useful for this many milliseconds. @returns the error of calls meanwhile */
+  hold(why: PauseReason, ms: number): PausedError;
   /** For example because calls are made in another way: earlier failures say nothing about them. */
   forgetFailures(): void;
   /** `undefined` while the source is ready. */
@@ -118,14 +144,15 @@ export interface Pause {
 /**
  * Says whether a source is ready or paused, until when, and why:
  * - `refused`: it refuses this address. At once, for a minute, doubled to an hour.
- * - `quota`: its daily quota is spent. Until the quota is renewed.
  * - `failing`: its last calls, of five different keys, failed, however slowly they came. For 10 s, doubled to 5 minutes.
  * - `unreachable`: the same, if there was no connection.
  *
- * After a pause one call is the trial. Others wait for its result: a success ends the pause, a failure doubles it.
+ * A `hold` has a reason of its own, and lasts for the time that its caller knows.
+ *
+ * After any other pause one call is the trial. Others wait for its result: a success ends the pause, a failure doubles it.
  * A failure that concerns one key is remembered for 15 s: meanwhile calls for the key get the same failure, so it counts once.
  * A readable response about the key is a success: "no such channel", "not available in your country". Calls that their caller
- * aborted, local limits and bugs do not count.
+ * aborted, local limits, refusals for which another pause has begun, and bugs do not count.
  */
 export function createPause({ clock, label, onChange }: PauseOptions): Pause {
   const failedKeys = createFailedKeys({ clock });
@@ -139,14 +166,14 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
   // A call that began before the last change says nothing about the time after it.
   let changes = 0;
 
-  function begin(reason: PauseReason, lengthMs: number, detail?: string): Current {
-    const isNew = current?.reason !== reason;
+  function begin(why: PauseReason, series: Series | undefined, lengthMs: number, detail?: string): Current {
+    const isNew = current?.why.reason !== why.reason;
     const sinceMs = isNew || current === undefined ? clock.now() : current.sinceMs;
-    const begun = { reason, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
+    const begun = { why, series, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
     current = begun;
     changes += 1;
     failing.clear();
-    if (isNew) onChange?.(describe(begun));
+    if (isNew) onChange?.(stateOf(begun));
     return begun;
   }
 
@@ -164,46 +191,49 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     end();
   }
 
-  function beginSeries(reason: keyof typeof LENGTHS_MS, detail: string, minMs = 0): void {
-    const { first, longest } = LENGTHS_MS[reason];
-    const isSameSeries =
-      current !== undefined && current.reason !== 'quota' && LENGTHS_MS[current.reason] === LENGTHS_MS[reason];
+  function beginSeries(series: Series, detail: string, minMs = 0): void {
+    const { first, longest } = LENGTHS_MS[series];
+    const isSameSeries = current?.series !== undefined && LENGTHS_MS[current.series] === LENGTHS_MS[series];
     const nextMs = isSameSeries ? 2 * (current?.lengthMs ?? 0) : first;
-    begin(reason, Math.min(longest, Math.max(first, nextMs, minMs)), detail);
+    begin(REASONS[series], series, Math.min(longest, Math.max(first, nextMs, minMs)), detail);
   }
 
   /** A time-out of a source that could not be reached says nothing new. */
   function reasonOf(error: AppError): 'failing' | 'unreachable' {
-    const isStillUnreachable = current?.reason === 'unreachable' && error.code === 'upstream_timeout';
+    const isStillUnreachable = current?.series === 'unreachable' && error.code === 'upstream_timeout';
     return error instanceof ConnectionError || isStillUnreachable ? 'unreachable' : 'failing';
   }
 
-  function refuse(detail: string, retryAfterMs?: number): number {
-    const isKnown = current?.reason === 'refused' && msLeft() > 0;
+  function refuse(detail: string, retryAfterMs?: number): RefusedError {
+    const isKnown = current?.series === 'refused' && msLeft() > 0;
     if (!isKnown) beginSeries('refused', detail, retryAfterMs);
-    return msLeft();
+    const options = { cause: new Error(detail), retryAfterMs: msLeft() };
+    return new RefusedError('upstream_unavailable', REASONS.refused.client(label), options);
   }
 
   function msLeft(): number {
     return current === undefined ? 0 : Math.max(0, current.untilMs - clock.monotonic());
   }
 
-  function pausedError({ reason }: Current): PausedError {
-    return new PausedError(reason, WORDS[reason].client(label), Math.max(SOON_MS, msLeft()));
+  function pausedError({ why }: Current): PausedError {
+    return new PausedError(why.reason, why.client(label), Math.max(SOON_MS, msLeft()));
   }
 
-  /** A quota needs no trial: it is renewed at its time. */
   function findCurrent(): Current | undefined {
-    if (current?.reason === 'quota' && msLeft() === 0) end();
+    if (isHeld() && msLeft() === 0) end();
     return current;
   }
 
-  function describe({ reason, detail, sinceMs, untilMs: until }: Current): PauseState {
+  function isHeld(): boolean {
+    return current !== undefined && current.series === undefined;
+  }
+
+  function stateOf({ why, detail, sinceMs, untilMs: until }: Current): PauseState {
     const untilMs = clock.now() + until - clock.monotonic();
     const cause = detail === undefined ? '' : ` (${detail})`;
     const next = msLeft() > 0 ? `next call at ${formatTime(untilMs)}` : 'the next request tries again';
-    const description = `${label} ${WORDS[reason].operator} since ${formatTime(sinceMs)}${cause}; ${next}`;
-    return { reason, sinceMs, untilMs, description };
+    const description = `${label} ${why.operator} since ${formatTime(sinceMs)}${cause}; ${next}`;
+    return { reason: why.reason, sinceMs, untilMs, description };
   }
 
   /** @returns whether the call is the trial */
@@ -219,18 +249,16 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
   function countFailure(key: string, error: AppError, isTrial: boolean): void {
     failing.add(key);
     const isEnough = failing.size >= FAILING_KEYS || (isTrial && !isKeyFailure(error));
-    if (!isEnough || current?.reason === 'quota') return;
-    beginSeries(current?.reason === 'refused' ? 'refused' : reasonOf(error), describeFailure(error));
+    if (!isEnough || isHeld()) return;
+    beginSeries(current?.series === 'refused' ? 'refused' : reasonOf(error), describeFailure(error));
   }
 
   /** @returns the error for the caller */
   function settle(key: string, error: AppError, isTrial: boolean): AppError {
+    if (error instanceof RefusedError) return error;
     if (error instanceof UnexplainedRefusalError) {
       refusedKey ??= key;
-      if (refusedKey !== key) {
-        const retryAfterMs = refuse(error.detail);
-        return new UnexplainedRefusalError(error.message, error.detail, { retryAfterMs });
-      }
+      if (refusedKey !== key) return refuse(error.detail);
     }
     if (!isIndeterminate(error) || isAnswer(error)) succeed();
     else countFailure(key, error, isTrial);
@@ -271,20 +299,20 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
       if (msLeft() === 0) beginSeries('failing', detail);
     },
     loseContact(detail) {
-      if (current === undefined && !hasSucceeded) begin('unreachable', 0, detail);
+      if (current === undefined && !hasSucceeded) begin(REASONS.unreachable, 'unreachable', 0, detail);
     },
     regainContact() {
-      if (current?.reason === 'unreachable') end();
+      if (current?.series === 'unreachable') end();
     },
-    spend: (ms) => pausedError(begin('quota', ms)),
+    hold: (why, ms) => pausedError(begin(why, undefined, ms)),
     forgetFailures() {
       failing.clear();
       failedKeys.forget();
-      if (current?.reason === 'failing') end();
+      if (current?.series === 'failing') end();
     },
     state() {
       const paused = findCurrent();
-      return paused === undefined ? undefined : describe(paused);
+      return paused === undefined ? undefined : stateOf(paused);
     },
     stats: failedKeys.stats,
   };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRetryAfterMs } from './client.ts';
+import { readRetryAfterMs } from './http-client.ts';
 
 const DATE = 'Sun, 22 Nov 2026 10:00:00 GMT';
 const HOUR_MS = 3_600_000;

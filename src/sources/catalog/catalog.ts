@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import type { Channel, SearchHit } from '../../domain/channel.ts';
-import { AppError, orError } from '../../domain/errors.ts';
+import { AppError, valueOrError } from '../../domain/errors.ts';
 import { type ChannelRef, channelIdRef, nameOf } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -100,7 +100,7 @@ export function openCatalog({ dataDir, samplesDir, clock = systemClock, ...optio
   let failure: { readonly problem: string; readonly atMs: number } | undefined;
 
   // A failure is reported by onStateChange. Later calls try again.
-  const opening = orError(settle(thread.call('open', undefined)));
+  const opening = valueOrError(settle(thread.call('open', undefined)));
 
   function beginVersion(): void {
     version += 1;

@@ -222,14 +222,14 @@ function readHttpUrl(value: unknown, field: string): string {
 }
 
 function refusal(field: string, expected: string, value: unknown): RecordRefusedError {
-  return new RecordRefusedError(field, `must be ${expected}, got ${describe(value)}`);
+  return new RecordRefusedError(field, `must be ${expected}, got ${shownValue(value)}`);
 }
 
 const MAX_SHOWN_CHARACTERS = 60;
 const MAX_SHOWN_NAMES = 5;
 
-/** Describes a value of the file. The content of lists and objects is left out, because `JSON` cannot write deep nesting. */
-function describe(value: unknown): string {
+/** A value of the file for a message. The content of lists and objects is left out, because `JSON` cannot write deep nesting. */
+function shownValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';

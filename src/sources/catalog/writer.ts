@@ -13,7 +13,25 @@ import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
 
-export type CatalogWriter = ReturnType<typeof openCatalogWriter>;
+/** Writes to the catalog. Readers in other processes never wait for it (WAL). */
+export interface CatalogWriter {
+  /**
+   * Adds records with their images, and replaces records with the same ID. The outcomes are in the order of the
+   * records; that of a record that is refused already is its refusal. The whole batch becomes visible at once.
+   *
+   * @param onWarning called with the place of a record whose handle or user name leads to another channel
+   */
+  putBatch(
+    records: readonly (CatalogRecord | RecordRefusedError)[],
+    imagesFrom: string,
+    onWarning?: (index: number, warning: string) => void,
+  ): Outcome[];
+  /** Removes a channel; false if there is none with this ID. */
+  remove(channelId: string): boolean;
+  /** Removes the images that no record names. */
+  removeLeftovers(): void;
+  close(): void;
+}
 
 /** Another import may hold the lock for one batch. */
 const BUSY_TIMEOUT_MS = 30_000;
@@ -27,12 +45,12 @@ export const IS_IMAGE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file = :
 type WriterPaths = { readonly database: string; readonly images: string | null };
 
 /**
- * Opens the catalog for writing: the only code that changes a catalog. Readers in other processes never wait for it (WAL).
+ * Opens the catalog for writing: the only code that changes a catalog.
  * Creates the database if there is none.
  *
  * @throws CatalogUnusableError if the file is damaged, of another version or not a catalog; it is not changed then
  */
-export function openCatalogWriter({ database, images }: WriterPaths) {
+export function openCatalogWriter({ database, images }: WriterPaths): CatalogWriter {
   makeDirectory(dirname(database));
   const db = explainingFailure(database, () => openForWriting(database));
 
@@ -68,31 +86,19 @@ export function openCatalogWriter({ database, images }: WriterPaths) {
   }
 
   return {
-    /**
-     * Adds records with their images, and replaces records with the same ID. The outcomes are in the order of the
-     * records; that of a record that is refused already is its refusal. The whole batch becomes visible at once.
-     *
-     * @param onWarning called with the place of a record whose handle or user name leads to another channel
-     */
-    putBatch: (
-      records: readonly (CatalogRecord | RecordRefusedError)[],
-      imagesFrom: string,
-      onWarning: (index: number, warning: string) => void = () => {},
-    ): Outcome[] =>
+    putBatch: (records, imagesFrom, onWarning = () => {}) =>
       inTransaction((batch) =>
         records.map((record, index) => put(batch, record, imagesFrom, (warning) => onWarning(index, warning))),
       ),
-    /** Removes a channel; false if there is none with this ID. */
-    remove: (channelId: string): boolean => inTransaction((batch) => batch.remove(channelId)),
-    /** Removes the images that no record names. */
-    removeLeftovers(): void {
+    remove: (channelId) => inTransaction((batch) => batch.remove(channelId)),
+    removeLeftovers() {
       if (images === null) return;
       inTransaction(() => {
         const isReferenced = db.prepare(IS_IMAGE_REFERENCED);
         removeUnreferencedImages(images, (name) => isReferenced.get({ name }) !== undefined);
       });
     },
-    close: (): void => db.close(),
+    close: () => db.close(),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createTokenBucket } from '../../lib/http/call-budget.ts';
-import { type Pause, PausedError } from '../../lib/http/pause.ts';
+import { type Pause, PausedError, type PauseReason } from '../../lib/http/pause.ts';
 import { fields, numberIn, parseJson, text } from '../../lib/shape.ts';
 import type { KeptText } from '../source.ts';
 
@@ -75,7 +75,7 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay, kept, pau
 
   function takeSearch(): void {
     const waitMs = searchesNow.msUntil(1, clock.monotonic());
-    if (waitMs > 0) throw new PausedError('quota', SPENT_FOR_NOW, waitMs);
+    if (waitMs > 0) throw new PausedError(SPENT.reason, SPENT_FOR_NOW, waitMs);
     searchesNow.take(clock.monotonic());
   }
 
@@ -89,7 +89,7 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay, kept, pau
     async spend(allowance: Allowance): Promise<void> {
       pauses[allowance].check();
       await readShared();
-      if (spent[allowance] >= perDay[allowance]) throw pauses[allowance].spend(msUntilNextDay());
+      if (spent[allowance] >= perDay[allowance]) throw pauses[allowance].hold(SPENT, msUntilNextDay());
       if (allowance === 'searches') takeSearch();
       spent[allowance] += 1;
       await writeShared();
@@ -99,7 +99,7 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay, kept, pau
       startNewDay();
       spent[allowance] = perDay[allowance];
       await writeShared();
-      return pauses[allowance].spend(msUntilNextDay());
+      return pauses[allowance].hold(SPENT, msUntilNextDay());
     },
     stats(): readonly SourceQuota[] {
       startNewDay();
@@ -108,5 +108,10 @@ export function createDailyQuota({ clock, unitsPerDay, searchesPerDay, kept, pau
   };
 }
 
+const SPENT: PauseReason = {
+  reason: 'quota',
+  operator: 'has no quota left',
+  client: (label) => `The daily quota of the ${label} is spent.`,
+};
 const SPENT_FOR_NOW =
   'The daily quota of the YouTube Data API for searches is released through the day and exhausted for now.';

@@ -12,7 +12,7 @@ import {
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { homePage, serviceWorkerData } from '../../../test/helpers/replay-server.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { HttpClient } from '../../lib/http/client.ts';
+import type { HttpClient } from '../../lib/http/http-client.ts';
 import { lookUpClientVersion } from './client-version.ts';
 
 const VERSION = '2.20271104.02.00';

@@ -1,8 +1,8 @@
-import { AppError, orError } from '../../domain/errors.ts';
+import { AppError, valueOrError } from '../../domain/errors.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { HttpClient, HttpResponse } from '../../lib/http/client.ts';
+import type { HttpClient, HttpResponse } from '../../lib/http/http-client.ts';
 import type { Pause } from '../../lib/http/pause.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { withDeadline } from '../../lib/work.ts';
@@ -34,7 +34,28 @@ export function learnedClient(version: string): WebClient {
   return { version, origin: 'learned', headers };
 }
 
-export type ClientVersions = ReturnType<typeof createClientVersions>;
+/**
+ * Chooses how calls name YouTube's web client: the built-in version without headers, or the version that YouTube names,
+ * with headers. The version in use changes only when YouTube refuses it and accepts the other one.
+ */
+export interface ClientVersions {
+  /**
+   * Sends a call. If YouTube refuses the version in use, the call is repeated once with the other one.
+   *
+   * @param key names the channel or query, because a refusal may concern only that
+   * @throws PausedError while these calls are paused
+   */
+  send(key: string, call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse>;
+  /** True while calls are paused: the data comes as HTML only. */
+  isPaused(): boolean;
+  /** An HTML page has brought a record. If YouTube refuses the version for more than one key, calls are paused. */
+  pauseIfRefused(): void;
+  /** True while YouTube refuses the version in use and accepts no other. */
+  isRefused(): boolean;
+  /** Looks up the version that YouTube names. Never rejects. */
+  lookUp(): ReturnType<typeof lookUpClientVersion>;
+  state(): ClientVersionState;
+}
 
 export interface ClientVersionsOptions {
   readonly http: HttpClient;
@@ -51,11 +72,7 @@ export interface ClientVersionsOptions {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/**
- * Chooses how calls name YouTube's web client: the built-in version without headers, or the version that YouTube names,
- * with headers. The version in use changes only when YouTube refuses it and accepts the other one.
- */
-export function createClientVersions(options: ClientVersionsOptions) {
+export function createClientVersions(options: ClientVersionsOptions): ClientVersions {
   const { http, origin, clock, calls, isFirstRefusalEnough = false, onChange } = options;
   let client = BUILT_IN;
   let learned: WebClient | undefined;
@@ -117,13 +134,7 @@ export function createClientVersions(options: ClientVersionsOptions) {
   }
 
   return {
-    /**
-     * Sends a call. If YouTube refuses the version in use, the call is repeated once with the other one.
-     *
-     * @param key names the channel or query, because a refusal may concern only that
-     * @throws PausedError while these calls are paused
-     */
-    async send(key: string, call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse> {
+    async send(key, call) {
       calls.check();
       const used = client;
       const response = await call(used);
@@ -143,21 +154,15 @@ export function createClientVersions(options: ClientVersionsOptions) {
       return repeated;
     },
 
-    /** True while calls are paused: the data comes in the other way only. */
     isPaused: calls.isPaused,
 
-    /** The other way has brought a record. If YouTube refuses the version for more than one key, calls are paused. */
-    noteOtherWay(): void {
+    pauseIfRefused() {
       if (isRefused && !isFirstRefusalEnough) pauseCalls();
     },
 
-    /** True while YouTube refuses the version in use and accepts no other. */
     isRefused: () => isRefused,
-
-    /** Looks up the version that YouTube names. Never rejects. */
     lookUp: () => lookUpClientVersion({ http, origin, clock, timeoutMs: TIME_LIMITS_MS.clientVersion }),
-
-    state: (): ClientVersionState => ({ version: client.version, origin: client.origin }),
+    state: () => ({ version: client.version, origin: client.origin }),
   };
 }
 
@@ -191,7 +196,7 @@ export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: Lo
   const placeMs = timeoutMs / PLACES.length;
   const problems: string[] = [];
   for (const { name, path, read } of PLACES) {
-    const found = await orError(
+    const found = await valueOrError(
       withDeadline(clock, placeMs, new AbortController().signal, async (signal) => {
         const url = `${origin}${path}`;
         const limits = { timeoutMs: placeMs, maxBytes: MAX_BYTES, signal };

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { BodyReader } from '../../lib/http/body-reader.ts';
-import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
+import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { type Pause, UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { isHtml, isMarkup } from '../json.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
@@ -64,10 +64,35 @@ interface BrowseOptions extends Pick<CallOptions, 'client'> {
   readonly signal: AbortSignal;
 }
 
-/** The calls of YouTube's own web client, without a key, a session or an account. */
-export type Innertube = ReturnType<typeof createInnertube>;
+/**
+ * The calls of YouTube's own web client, without a key, a session or an account.
+ *
+ * Each throws AppError `upstream_unavailable` if upstream refused the request (429, 403, a redirect, or HTML with any status:
+ * consent, "sorry" and captcha pages) or failed (5xx), `upstream_invalid` for everything else that is not of its form, and
+ * PausedError.
+ */
+export interface Innertube {
+  /** @param options `client`: the call is made in this way only */
+  browseChannel(channelId: string, options: BrowseOptions): Promise<ApiResponse<PageReading>>;
+  browseAboutTab(channelId: string, signal: AbortSignal): Promise<ApiResponse<PageReading>>;
+  /** Loads a channel's About panel. */
+  browseAboutPanel(channelId: string, token: string, signal: AbortSignal): Promise<ApiResponse<ValueOf<'panel'>>>;
+  /** @param url a page of www.youtube.com */
+  resolveUrl(url: string, signal: AbortSignal): Promise<ApiResponse<ValueOf<'endpoint'>>>;
+  /** @param continuation leads to a later page */
+  search(
+    query: string,
+    continuation: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ApiResponse<ValueOf<'searchPage'>>>;
+  /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
+  getAboutPage(channelId: string, signal: AbortSignal): Promise<PageReading>;
+  /** @returns `undefined` if there is no feed */
+  getFeed(channelId: string, signal: AbortSignal): Promise<ReturnType<typeof readers.feed>>;
+}
 
-export function createInnertube({ http, reader, origin, clientVersions, pauses }: InnertubeOptions) {
+export function createInnertube(options: InnertubeOptions): Innertube {
+  const { http, reader, origin, clientVersions, pauses } = options;
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -77,10 +102,7 @@ export function createInnertube({ http, reader, origin, clientVersions, pauses }
   const limits = { timeoutMs: TIME_LIMITS_MS.upstreamCall, maxBytes: MAX_BYTES };
 
   const refused = ({ headers }: HttpResponse, what: string, pause: Pause) =>
-    new AppError('upstream_unavailable', REFUSED, {
-      cause: new Error(what),
-      retryAfterMs: pause.refuse(what, readRetryAfterMs(headers)),
-    });
+    pause.refuse(what, readRetryAfterMs(headers));
 
   /** @throws AppError `upstream_unavailable` if the response shows that upstream refuses this address or this key, or fails. */
   function throwIfUnavailable(response: HttpResponse, pause: Pause): void {
@@ -97,9 +119,6 @@ export function createInnertube({ http, reader, origin, clientVersions, pauses }
    * Sends a call, and reads its response with the named reader.
    *
    * @param key names the channel or query
-   * @throws AppError `upstream_unavailable` if upstream refused the request (429, 403, a redirect, or HTML with any status:
-   * consent, "sorry" and captcha pages) or failed (5xx); `upstream_invalid` for everything else that is not a JSON object;
-   * PausedError
    */
   async function call<Name extends ResponseName>(
     name: Name,
@@ -130,7 +149,6 @@ export function createInnertube({ http, reader, origin, clientVersions, pauses }
     return { kind: 'refusal', status, reason: requireObject(await reader.read('refusal', body, signal)) };
   }
 
-  /** @throws AppError like the other calls */
   async function getAboutPage(page: string, signal: AbortSignal, redirects = 0): Promise<PageReading> {
     pauses.pages.check();
     const url = `${origin}/${page}/about`;
@@ -149,32 +167,27 @@ export function createInnertube({ http, reader, origin, clientVersions, pauses }
     }
     pauses.pages.succeed();
     if (found !== null) return found;
-    throw invalid('The video site sent a page without a channel.', new Error(`status ${response.status}`));
+    const problem = 'The video site sent a page without a channel.';
+    if (response.status === 404) throw inconclusive(problem, 'status 404');
+    throw invalid(problem, new Error(`status ${response.status}`));
   }
 
   return {
-    /** @param options `client`: the call is made in this way only */
-    browseChannel(channelId: string, { isWhole, client, signal }: BrowseOptions) {
+    browseChannel(channelId, { isWhole, client, signal }) {
       const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
       return call('page', channelId, 'browse', { browseId: channelId }, signal, { mask, client });
     },
-    browseAboutTab: (channelId: string, signal: AbortSignal) =>
+    browseAboutTab: (channelId, signal) =>
       call('page', channelId, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
-    /** Loads a channel's About panel. */
-    browseAboutPanel: (channelId: string, token: string, signal: AbortSignal) =>
-      call('panel', channelId, 'browse', { continuation: token }, signal),
-    /** @param url a page of www.youtube.com */
-    resolveUrl: (url: string, signal: AbortSignal) =>
+    browseAboutPanel: (channelId, token, signal) => call('panel', channelId, 'browse', { continuation: token }, signal),
+    resolveUrl: (url, signal) =>
       call('endpoint', url, 'navigation/resolve_url', { url }, signal, { pause: pauses.names }),
-    /** @param continuation leads to a later page */
-    search(query: string, continuation: string | undefined, signal: AbortSignal) {
+    search(query, continuation, signal) {
       const parameters = continuation === undefined ? { query, params: CHANNELS_ONLY } : { continuation };
       return call('searchPage', query, 'search', parameters, signal, { pause: pauses.searches });
     },
-    /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
-    getAboutPage: (channelId: string, signal: AbortSignal) => getAboutPage(`channel/${channelId}`, signal),
-    /** @returns `undefined` if there is no feed @throws AppError like the other calls */
-    async getFeed(channelId: string, signal: AbortSignal) {
+    getAboutPage: (channelId, signal) => getAboutPage(`channel/${channelId}`, signal),
+    async getFeed(channelId, signal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
       const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
       throwIfUnavailable(response, pauses.feeds);

@@ -1,4 +1,4 @@
-import { AppError, orError } from '../../domain/errors.ts';
+import { AppError, valueOrError } from '../../domain/errors.ts';
 import type { WayIn } from '../source.ts';
 import { BUILT_IN, type ClientVersions, learnedClient, type WebClient } from './client-version.ts';
 import { type Innertube, requireFound } from './innertube.ts';
@@ -41,6 +41,6 @@ export async function tryWays({ innertube, clientVersions, channelId, signal }: 
 
   const isLearned = clientVersions.state().origin === 'learned';
   const used = clientVersions.isRefused() ? 2 : Number(isLearned);
-  const results = await Promise.all([call(BUILT_IN), callWithHeaders(), loadHtml()].map(orError));
+  const results = await Promise.all([call(BUILT_IN), callWithHeaders(), loadHtml()].map(valueOrError));
   return WAYS.map((name, index) => ({ name, isInUse: index === used, result: results[index] as string | AppError }));
 }

@@ -3,7 +3,7 @@ import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifie
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
-import type { HttpClient } from '../../lib/http/client.ts';
+import type { HttpClient } from '../../lib/http/http-client.ts';
 import { createPause } from '../../lib/http/pause.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
@@ -100,7 +100,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     }
     // The second way to a record, for calls that YouTube refuses, but not for an address that it refuses.
     const page = await innertube.getAboutPage(channelId, signal);
-    clientVersions.noteOtherWay();
+    clientVersions.pauseIfRefused();
     return page;
   }
 
@@ -190,11 +190,10 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
     const response = await innertube.resolveUrl(url, signal);
     // Another URL led here, so the channel may exist: "/@Vilebrequin", "/vilebrequin", NOT_FOUND (2026).
     if (hop > 0 && isNotFound(response)) throw new LostNameError(url);
-    const { browseId, target } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
-    if (browseId !== undefined) {
-      if (isChannelId(browseId)) return browseId;
-      throw channelNotFound(`${url} is the page ${browseId}`);
-    }
+    const { browseId, target, isOtherPage } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
+    if (browseId !== undefined && isChannelId(browseId)) return browseId;
+    if (browseId !== undefined || isOtherPage)
+      throw channelNotFound(`${url} is the page ${browseId ?? 'of no channel'}`);
     url = requireNextUrl(target);
     const channelId = parseChannelId(url);
     if (channelId !== undefined) return channelId;

@@ -15,7 +15,7 @@ import {
 } from '../../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
 import { AppError } from '../../domain/errors.ts';
-import { ConnectionError, createHttpClient, type HttpClient, type HttpRequest } from './client.ts';
+import { ConnectionError, createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
 
 const MAX_BYTES = 1024 * 1024;
 

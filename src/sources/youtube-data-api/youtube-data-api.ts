@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
-import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/client.ts';
+import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import { isMarkup } from '../json.ts';
@@ -53,14 +53,14 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       signal,
     });
     const { status, body } = response;
-    if (isMarkup(body) && status < 500) throw refused(response, allowance, 'refused', `HTML with status ${status}`);
+    if (isMarkup(body) && status < 500) throw refused(response, allowance, `HTML with status ${status}`);
     const reply = await reader.read(method, body, signal);
     if (status !== 200 || reply === null) {
       const refusal = findRefusal(status, reply?.error);
       if (refusal === 'quota_exceeded') throw await quota.exhaust(allowance);
       const isRedirect = status >= 300 && status < 400;
       if (refusal === 'rate_limited' || (refusal === 'refused' && isRedirect)) {
-        throw refused(response, allowance, refusal, `status ${status}`);
+        throw refused(response, allowance, `status ${status}`);
       }
       if (refusal === 'refused' && status === 403) throw new UnexplainedRefusalError(MESSAGES.refused, 'status 403');
       throw failureOf(status, reply?.error, refusal, method);
@@ -72,15 +72,8 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
   }
 
   /** The API refuses this address, for calls of this allowance. */
-  function refused(
-    { headers }: HttpResponse,
-    allowance: Allowance,
-    refusal: keyof typeof MESSAGES,
-    what: string,
-  ): AppError {
-    const retryAfterMs = pauses[allowance].refuse(what, readRetryAfterMs(headers));
-    return new AppError('upstream_unavailable', MESSAGES[refusal], { cause: new Error(what), retryAfterMs });
-  }
+  const refused = ({ headers }: HttpResponse, allowance: Allowance, what: string) =>
+    pauses[allowance].refuse(what, readRetryAfterMs(headers));
 
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
     const list = await call('channels', { part: CHANNEL_PARTS, [FILTERS[ref.kind]]: ref.value }, load);
@@ -124,13 +117,12 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
 
 /** Upstream's own message is never passed on: it may repeat parts of the request. */
 const MESSAGES = {
-  rate_limited: 'The YouTube Data API gets too many requests at the moment.',
   key_refused: 'The YouTube Data API does not accept this service’s key.',
   channel_refused: 'The YouTube Data API does not show this channel.',
   refused: 'The YouTube Data API refuses this service at the moment.',
 } as const;
 
-type Refusal = keyof typeof MESSAGES | 'quota_exceeded';
+type Refusal = keyof typeof MESSAGES | 'rate_limited' | 'quota_exceeded';
 
 /** `error.errors[].reason`: developers.google.com/youtube/v3/docs/errors and .../docs/core_errors (seen 2026-11). */
 const REASONS: ReadonlyMap<string, Refusal> = new Map([

@@ -10,7 +10,7 @@ import {
 } from '../../../test/helpers/fake-upstream.ts';
 import { errorCodeOf } from '../../domain/errors.ts';
 import { createCallBudget, guardHttpClient } from './call-budget.ts';
-import type { HttpClient } from './client.ts';
+import type { HttpClient } from './http-client.ts';
 
 let upstream: FakeUpstream;
 let http: HttpClient;

@@ -18,7 +18,7 @@ import {
   respondWithStatus,
 } from '../../../test/helpers/fake-upstream.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { createYoutubeDataApiSource } from './client.ts';
+import type { createYoutubeDataApiSource } from './youtube-data-api.ts';
 
 let upstream: FakeUpstream;
 let source: ReturnType<typeof createYoutubeDataApiSource>;
@@ -78,7 +78,7 @@ describe('an unknown channel', () => {
 
 const MESSAGES = {
   quota_exceeded: 'The daily quota of the YouTube Data API is spent.',
-  rate_limited: 'The YouTube Data API gets too many requests at the moment.',
+  rate_limited: 'YouTube Data API refuses this service at the moment.',
   key_refused: 'The YouTube Data API does not accept this service’s key.',
   channel_refused: 'The YouTube Data API does not show this channel.',
   refused: 'The YouTube Data API refuses this service at the moment.',

@@ -21,7 +21,7 @@ import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { MAX_BYTES_ON_EVENT_LOOP } from '../../lib/http/body-reader.ts';
 import { PausedError } from '../../lib/http/pause.ts';
-import type { createYoutubeDataApiSource } from './client.ts';
+import type { createYoutubeDataApiSource } from './youtube-data-api.ts';
 
 const OTHER_ID = 'UCPennantSample00000002A';
 

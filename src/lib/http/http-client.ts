@@ -4,11 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher, errors } from 'undici';
 import { AppError } from '../../domain/errors.ts';
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { failSpan, traced } from '../tracing.ts';
 import { withDeadline } from '../work.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
+import { CONNECT_TIMEOUT_MS } from './connect.ts';
 import { limitReceivedBytes, limitResponses } from './response-limits.ts';
 
 export interface HttpRequest {
@@ -91,7 +91,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       connect: limitReceivedBytes(
         undici.buildConnector({
           lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
-          timeout: TIME_LIMITS_MS.connect,
+          timeout: CONNECT_TIMEOUT_MS,
           // An abort then closes only the request's own socket.
           allowH2: false,
         }),

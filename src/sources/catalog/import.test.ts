@@ -261,7 +261,7 @@ describe('an import', () => {
     const dataDir = await createTemporaryDirectory();
     const { database } = catalogPaths(dataDir);
     await writeFile(database, 'a diary\n'.repeat(200));
-    await expect(importLines(dataDir, [catalogLine(1)])).rejects.toThrow(/catalog\.db is damaged .*put a backup/);
+    await expect(importLines(dataDir, [catalogLine(1)])).rejects.toThrow(/catalog\.db is damaged .*import your backup/);
     expect(await readFile(database, 'utf8')).toBe('a diary\n'.repeat(200));
   });
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import type { EnvFile } from './env-file.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
@@ -89,11 +90,9 @@ export function findSettingWarnings({ trustProxy, baseUrls, contact, rateLimitOv
   return warnings;
 }
 
-const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
-
-/** A warning if the private listener binds every address of a machine. Those of a container are its own. */
+/** A warning if the private listener binds a public address, or every address of a machine. Those of a container are its own. */
 export function findConsoleWarnings({ consoleHost, consolePort }: Config, isInContainer: boolean): string[] {
-  if (isInContainer || consolePort === 0 || !EVERY_ADDRESS.includes(consoleHost)) return [];
+  if (isInContainer || consolePort === 0 || isIP(consoleHost) === 0 || isPrivateAddress(consoleHost)) return [];
   return [
     `CONSOLE_HOST=${consoleHost} opens the private listener to everyone who reaches this machine: set an address that only the operator reaches`,
   ];

@@ -46,19 +46,24 @@ describe('findSettingWarnings', () => {
 });
 
 describe('findConsoleWarnings', () => {
-  it.each(['0.0.0.0', '::'])('warns about CONSOLE_HOST=%s outside of a container', (host) => {
-    const config = parseConfig({ CONSOLE_HOST: host });
-    expect(findConsoleWarnings(config, false)).toEqual([
-      expect.stringMatching(
-        /^CONSOLE_HOST=.* opens the private listener to everyone who reaches this machine: set an /,
-      ),
-    ]);
-    expect(findConsoleWarnings(config, true)).toEqual([]);
-  });
+  it.each(['0.0.0.0', '::', '::0', '203.0.113.5', '2001:db8::5'])(
+    'warns about CONSOLE_HOST=%s outside of a container',
+    (host) => {
+      const config = parseConfig({ CONSOLE_HOST: host });
+      expect(findConsoleWarnings(config, false)).toEqual([
+        expect.stringMatching(
+          /^CONSOLE_HOST=.* opens the private listener to everyone who reaches this machine: set an /,
+        ),
+      ]);
+      expect(findConsoleWarnings(config, true)).toEqual([]);
+    },
+  );
 
   it('is empty for another address, and without a private listener', () => {
     expect(findConsoleWarnings(parseConfig({}), false)).toEqual([]);
-    expect(findConsoleWarnings(parseConfig({ CONSOLE_HOST: '10.0.0.2' }), false)).toEqual([]);
+    for (const CONSOLE_HOST of ['10.0.0.2', '::1', 'fd00::5', '100.64.0.2', 'localhost']) {
+      expect(findConsoleWarnings(parseConfig({ CONSOLE_HOST }), false)).toEqual([]);
+    }
     expect(findConsoleWarnings(parseConfig({ CONSOLE_HOST: '0.0.0.0', CONSOLE_PORT: '0' }), false)).toEqual([]);
   });
 });

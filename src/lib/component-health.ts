@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { Logger } from './logger.ts';
+import { describeFailure, type Logger } from './logger.ts';
 
 interface Component {
   problem: string | null;
@@ -36,8 +36,10 @@ export function createComponentHealth(logger: Logger, clock: Clock) {
 
   return {
     /**
-     * @param problem a sentence without its subject; `null`: the component works again. A change is logged once. Another
-     *   reason for the same state appears in `/readyz` only.
+     * A change is logged once. Another reason for the same state appears in `/readyz` only.
+     *
+     * @param problem a sentence without its subject; `null`: the component works again
+     * @param error the reason, if the problem does not say it
      */
     report(name: string, problem: string | null, error?: unknown): void {
       const component = components.get(name) ?? { problem: null, linesAtMs: [], changes: 0, error: undefined };
@@ -48,8 +50,12 @@ export function createComponentHealth(logger: Logger, clock: Clock) {
       else if (isChange) component.changes += 1;
       else if (problem !== null) logger.debug({ part: name, err: error }, `${name}: ${problem}`);
     },
+    /** Each with its reason. */
     problems: () =>
-      [...components].flatMap(([name, { problem }]) => (problem === null ? [] : [[name, problem] as const])),
+      [...components].flatMap(([name, { problem, error }]) => {
+        if (problem === null) return [];
+        return [[name, error === undefined ? problem : `${problem} (${describeFailure(error)})`] as const];
+      }),
     /** Logs the state of components whose latest changes were not logged. */
     summarize() {
       for (const [name, component] of components) {

@@ -69,7 +69,7 @@ export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): str
 }
 
 /** Warnings about valid settings that probably do not do what the operator wants. */
-export function findSettingWarnings({ trustProxy, baseUrls, contact, rateLimitOverrides }: Config): string[] {
+export function findSettingWarnings({ trustProxy, baseUrls, contact, sources, rateLimitOverrides }: Config): string[] {
   const warnings: string[] = [];
   if (trustProxy.length > 0 && baseUrls.length === 0) {
     warnings.push('TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host');
@@ -78,6 +78,9 @@ export function findSettingWarnings({ trustProxy, baseUrls, contact, rateLimitOv
     warnings.push(
       'BASE_URL is set without CONTACT: responses do not say whom to ask for a higher limit or a take-down',
     );
+  }
+  if (sources.indexOf('catalog') > 0) {
+    warnings.push('SOURCES names the catalog after another source, but it always comes first');
   }
   const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
     limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],

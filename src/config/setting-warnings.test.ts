@@ -22,6 +22,14 @@ describe('findSettingWarnings', () => {
     expect(warningsFor({ BASE_URL: 'https://a.example', CONTACT: 'ops@a.example' })).toEqual([]);
   });
 
+  it('warns that the catalog comes first, wherever SOURCES names it', () => {
+    expect(warningsFor({ SOURCES: 'youtube,catalog' })).toEqual([
+      'SOURCES names the catalog after another source, but it always comes first',
+    ]);
+    expect(warningsFor({ SOURCES: 'catalog,youtube' })).toEqual([]);
+    expect(warningsFor({ SOURCES: 'youtube' })).toEqual([]);
+  });
+
   it.each(['127.0.0.0/8', '::1/128', '10.0.0.0/8', '192.168.1.7/32', 'fd00::/8', '100.64.0.0/10'])(
     'warns that %s without a limit removes the limit of all clients of a proxy there',
     (network) => {

@@ -37,7 +37,7 @@ export const SETTINGS = {
     'SOURCES',
     'catalog,youtube',
     form.list(form.oneOf(['catalog', 'youtube', 'youtube-data-api']), { minimum: 1 }),
-    'Sources of channels, in order of preference.',
+    'Sources of channels, in order of preference. The catalog always comes first.',
   ),
   sampleCatalog: form.setting(
     'SAMPLE_CATALOG',

@@ -42,7 +42,7 @@ export function createPurges(
       health.report('removal', null);
     } catch (error) {
       if (!(error instanceof PurgeFailed)) throw error;
-      health.report('removal', `what is stored of blocked channels cannot be removed: ${error.message}`, error);
+      health.report('removal', 'what is stored of blocked channels cannot be removed', error);
       if (!isStopped) cancelTakeDown = clock.after(TAKE_DOWN_RETRY_MS, () => void takeDown());
     }
   }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { isPrivateAddress } from '../domain/ip-ranges.ts';
 import type { EnvFile } from './env-file.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
@@ -68,13 +69,8 @@ export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): str
 }
 
 /** Warnings about valid settings that probably do not do what the operator wants. */
-export function findSettingWarnings(config: Config): string[] {
-  const { sources, trustProxy, baseUrls, contact, rateLimitOverrides } = config;
+export function findSettingWarnings({ trustProxy, baseUrls, contact, sources, rateLimitOverrides }: Config): string[] {
   const warnings: string[] = [];
-  const [first] = sources;
-  if (first !== 'catalog' && sources.includes('catalog')) {
-    warnings.push(`SOURCES names ${first} before catalog: the catalog is read first all the same`);
-  }
   if (trustProxy.length > 0 && baseUrls.length === 0) {
     warnings.push('TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host');
   }
@@ -82,6 +78,9 @@ export function findSettingWarnings(config: Config): string[] {
     warnings.push(
       'BASE_URL is set without CONTACT: responses do not say whom to ask for a higher limit or a take-down',
     );
+  }
+  if (sources.indexOf('catalog') > 0) {
+    warnings.push('SOURCES names the catalog after another source, but it always comes first');
   }
   const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
     limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],
@@ -94,11 +93,9 @@ export function findSettingWarnings(config: Config): string[] {
   return warnings;
 }
 
-const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
-
-/** A warning if the private listener binds every address of a machine. Those of a container are its own. */
+/** A warning if the private listener binds a public address, or every address of a machine. Those of a container are its own. */
 export function findConsoleWarnings({ consoleHost, consolePort }: Config, isInContainer: boolean): string[] {
-  if (isInContainer || consolePort === 0 || !EVERY_ADDRESS.includes(consoleHost)) return [];
+  if (isInContainer || consolePort === 0 || isIP(consoleHost) === 0 || isPrivateAddress(consoleHost)) return [];
   return [
     `CONSOLE_HOST=${consoleHost} opens the private listener to everyone who reaches this machine: set an address that only the operator reaches`,
   ];

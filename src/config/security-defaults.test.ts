@@ -13,7 +13,7 @@ test('without settings, nothing more is reachable, trusted or logged than necess
     rateLimitOverrides: [],
     rateLimitIpv6Prefix: 64,
     accessLog: false,
-    logAddresses: 'cut',
+    logAddresses: 'truncated',
     redisUrl: undefined,
     youtubeApiKey: undefined,
   });

@@ -15,18 +15,19 @@ describe('findSettingWarnings', () => {
     ]);
   });
 
-  it('warns about a source before the catalog', () => {
-    expect(warningsFor({ SOURCES: 'youtube,catalog' })).toEqual([
-      'SOURCES names youtube before catalog: the catalog is read first all the same',
-    ]);
-    expect(warningsFor({ SOURCES: 'catalog,youtube' })).toEqual([]);
-  });
-
   it('warns about BASE_URL without CONTACT', () => {
     expect(warningsFor({ BASE_URL: 'https://a.example' })).toEqual([
       'BASE_URL is set without CONTACT: responses do not say whom to ask for a higher limit or a take-down',
     ]);
     expect(warningsFor({ BASE_URL: 'https://a.example', CONTACT: 'ops@a.example' })).toEqual([]);
+  });
+
+  it('warns that the catalog comes first, wherever SOURCES names it', () => {
+    expect(warningsFor({ SOURCES: 'youtube,catalog' })).toEqual([
+      'SOURCES names the catalog after another source, but it always comes first',
+    ]);
+    expect(warningsFor({ SOURCES: 'catalog,youtube' })).toEqual([]);
+    expect(warningsFor({ SOURCES: 'youtube' })).toEqual([]);
   });
 
   it.each(['127.0.0.0/8', '::1/128', '10.0.0.0/8', '192.168.1.7/32', 'fd00::/8', '100.64.0.0/10'])(
@@ -53,19 +54,24 @@ describe('findSettingWarnings', () => {
 });
 
 describe('findConsoleWarnings', () => {
-  it.each(['0.0.0.0', '::'])('warns about CONSOLE_HOST=%s outside of a container', (host) => {
-    const config = parseConfig({ CONSOLE_HOST: host });
-    expect(findConsoleWarnings(config, false)).toEqual([
-      expect.stringMatching(
-        /^CONSOLE_HOST=.* opens the private listener to everyone who reaches this machine: set an /,
-      ),
-    ]);
-    expect(findConsoleWarnings(config, true)).toEqual([]);
-  });
+  it.each(['0.0.0.0', '::', '::0', '203.0.113.5', '2001:db8::5'])(
+    'warns about CONSOLE_HOST=%s outside of a container',
+    (host) => {
+      const config = parseConfig({ CONSOLE_HOST: host });
+      expect(findConsoleWarnings(config, false)).toEqual([
+        expect.stringMatching(
+          /^CONSOLE_HOST=.* opens the private listener to everyone who reaches this machine: set an /,
+        ),
+      ]);
+      expect(findConsoleWarnings(config, true)).toEqual([]);
+    },
+  );
 
   it('is empty for another address, and without a private listener', () => {
     expect(findConsoleWarnings(parseConfig({}), false)).toEqual([]);
-    expect(findConsoleWarnings(parseConfig({ CONSOLE_HOST: '10.0.0.2' }), false)).toEqual([]);
+    for (const CONSOLE_HOST of ['10.0.0.2', '::1', 'fd00::5', '100.64.0.2', 'localhost']) {
+      expect(findConsoleWarnings(parseConfig({ CONSOLE_HOST }), false)).toEqual([]);
+    }
     expect(findConsoleWarnings(parseConfig({ CONSOLE_HOST: '0.0.0.0', CONSOLE_PORT: '0' }), false)).toEqual([]);
   });
 });

@@ -32,7 +32,7 @@ describe('the settings', () => {
       rateLimit: { requests: 10, windowMs: 30_000 },
       rateLimitOverrides: [],
       rateLimitIpv6Prefix: 64,
-      logAddresses: 'cut',
+      logAddresses: 'truncated',
       logLevel: 'info',
       accessLog: false,
       youtubeOrigin: 'https://www.youtube.com',

@@ -27,7 +27,7 @@ export const SETTINGS = {
     'Public URL at which the files of `dist/site/` are served. The index then links the playground and the documentation. Unset: no links.',
   ),
   imageVersions: form.setting(
-    'PICTURE_VERSIONS',
+    'IMAGE_VERSIONS',
     'off',
     form.onOff,
     'Whether image URLs in records end in `v=` and eight digits that change with the image, so that caches in front load a changed image as soon as a record names it. Requests may have any `v`.',
@@ -37,7 +37,7 @@ export const SETTINGS = {
     'SOURCES',
     'catalog,youtube',
     form.list(form.oneOf(['catalog', 'youtube', 'youtube-data-api']), { minimum: 1 }),
-    'Sources of channels, in the order in which they are asked. The catalog always comes first.',
+    'Sources of channels, in order of preference. The catalog always comes first.',
   ),
   sampleCatalog: form.setting(
     'SAMPLE_CATALOG',
@@ -59,7 +59,7 @@ export const SETTINGS = {
   youtubeUserAgent: form.optionalSetting(
     'YOUTUBE_USER_AGENT',
     form.matching((value) => /^[\x20-\x7e]{1,500}$/.test(value), 'at most 500 printable ASCII characters'),
-    '`User-Agent` of requests to YouTube and its image hosts. Unset: `Pennant/` and the version.',
+    '`User-Agent` of requests to YouTube and its image hosts, for example a browser’s if YouTube refuses the default. Unset: `Pennant/` and the version.',
   ),
   youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.text, 'Key of the `youtube-data-api` source.'),
   youtubeApiOrigin: form.setting(
@@ -153,15 +153,15 @@ export const SETTINGS = {
   logLevel: form.setting(
     'LOG_LEVEL',
     'info',
-    form.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    form.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
     'Lowest level that is logged.',
   ),
   accessLog: form.setting('ACCESS_LOG', 'off', form.onOff, 'Whether each response is logged as one line.'),
   logAddresses: form.setting(
     'LOG_ADDRESSES',
-    'cut',
-    form.oneOf(['cut', 'full']),
-    'How clients appear in the log: `cut` = network (IPv4 /24, IPv6 /48), `full` = address.',
+    'truncated',
+    form.oneOf(['truncated', 'full']),
+    'How clients appear in the log: `truncated` = network (IPv4 /24, IPv6 /48), `full` = address.',
   ),
   consolePort: form.setting(
     'CONSOLE_PORT',

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { Logger } from './logger.ts';
+import { describeFailure, type Logger } from './logger.ts';
 
 interface Component {
   problem: string | null;
@@ -17,10 +17,13 @@ const MINUTE_MS = 60_000;
 /** Which components of the service cannot be used at the moment, and why. */
 export interface ComponentHealth {
   /**
-   * @param problem a sentence without its subject; `null`: the component works again. A change is logged once. Another
-   *   reason for the same state appears in `/readyz` only.
+   * A change is logged once. Another reason for the same state appears in `/readyz` only.
+   *
+   * @param problem a sentence without its subject; `null`: the component works again
+   * @param error the reason, if the problem does not say it
    */
   report(name: string, problem: string | null, error?: unknown): void;
+  /** Each with its reason. */
   problems(): readonly (readonly [name: string, problem: string])[];
   /** Logs the state of components whose latest changes were not logged. */
   summarize(): void;
@@ -54,7 +57,10 @@ export function createComponentHealth(logger: Logger, clock: Clock): ComponentHe
       else if (problem !== null) logger.debug({ part: name, err: error }, `${name}: ${problem}`);
     },
     problems: () =>
-      [...components].flatMap(([name, { problem }]) => (problem === null ? [] : [[name, problem] as const])),
+      [...components].flatMap(([name, { problem, error }]) => {
+        if (problem === null) return [];
+        return [[name, error === undefined ? problem : `${problem} (${describeFailure(error)})`] as const];
+      }),
     summarize() {
       for (const [name, component] of components) {
         if (component.changes > 0 && mayWrite(component)) write(name, component);

@@ -159,7 +159,9 @@ describe('a purge of one channel', () => {
     broken.erasures = true;
     const purging = purge.purgeChannel([ref]);
     await expect(purging).rejects.toBeInstanceOf(PurgeFailed);
-    await expect(purging).rejects.toThrow(/^Redis cannot be used \(it is broken\)\. Left: what it has, and the images.*\. Try again when Redis works$/);
+    await expect(purging).rejects.toThrow(
+      /^Redis cannot be used \(it is broken\)\. Left: what it has, and the images.*\. Try again when Redis works$/,
+    );
     expect([runtime.epochs.current().number, await left(), erased]).toEqual(['', OTHERS, []]);
   });
 
@@ -178,7 +180,9 @@ describe('a purge of one channel', () => {
 
   it('fails if images stay on the disk, and says so', async () => {
     broken.disk = true;
-    await expect(purge.purgeChannel([HANDLE])).rejects.toThrow(/Images on this instance's disk cannot be removed.*Removed: what Redis and memory had/);
+    await expect(purge.purgeChannel([HANDLE])).rejects.toThrow(
+      /Images on this instance's disk cannot be removed.*Removed: what Redis and memory had/,
+    );
     expect(await left()).toEqual([]);
   });
 });

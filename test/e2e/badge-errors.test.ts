@@ -39,7 +39,7 @@ test.each([
   ['style=round', 'invalid style'],
   ['color=12345', 'invalid color'],
   ['color=url(x)', 'invalid color'],
-  ['color=Crimson', 'invalid color'],
+  ['color=crimsonred', 'invalid color'],
   ['color=constructor', 'invalid color'],
   ['color=', 'invalid color'],
   ['color=red&color=red', 'invalid color'],

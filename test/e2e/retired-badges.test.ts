@@ -51,6 +51,7 @@ const SUBSCRIBERS: readonly (readonly [query: string, drawn: Drawn])[] = [
   ['?color=red&label=YouTube&logo=youtube&style=for-the-badge', { ...WIDE, logo, label: 'YouTube' }],
   ['?logoColor=red&logo=youtube&style=for-the-badge', { ...WIDE, logo: '#dd4343' }],
   ['?style=for-the-badge&logo=youtube&logoColor=white&color=red', { ...WIDE, logo: 'white' }],
+  ['?color=Green&logo=YouTube&logoColor=White&style=for-the-badge', { ...WIDE, logo: 'white', color: 'green' }],
   [
     '?label=YouTube&logo=Youtube&logoColor=%23DF5D44&style=for-the-badge',
     { ...WIDE, logo: '#df5d44', label: 'YouTube' },

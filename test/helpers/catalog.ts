@@ -27,12 +27,14 @@ export async function writeImages(directory: string, images: Record<string, Buff
 /** Imports lines as the command line does. @returns also its messages about lines */
 export async function importLines(
   dataDir: string,
-  lines: readonly string[],
+  lines: readonly (string | Buffer)[],
   imagesFrom = dataDir,
   options: Pick<ImportOptions, 'onProgress' | 'signal'> = {},
 ) {
   const refusals: string[] = [];
-  const input = Readable.from([Buffer.from(lines.join('\n'))]);
+  const input = Readable.from(
+    lines.flatMap((line, at) => (at === 0 ? [line] : ['\n', line])).map((part) => Buffer.from(part)),
+  );
   const warnings: string[] = [];
   const onRefused = (lineNumber: number, reason: string) => refusals.push(`line ${lineNumber}: ${reason}`);
   const onWarning = (lineNumber: number, warning: string) => warnings.push(`line ${lineNumber}: ${warning}`);

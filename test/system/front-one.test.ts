@@ -79,7 +79,7 @@ describe.skipIf(!findNginx())('one instance behind an nginx with another site', 
 
   test('passes no trace of a client on, and answers with JSON while the instance is away', async () => {
     const instance = await startFakeUpstream();
-    const { ask } = await startNginx(Number(new URL(instance.origin).port));
+    const { ask, log } = await startNginx(Number(new URL(instance.origin).port));
     let received: NodeJS.Dict<string | string[]> = {};
     instance.response((request, response) => {
       received = request.headers;
@@ -94,5 +94,6 @@ describe.skipIf(!findNginx())('one instance behind an nginx with another site', 
     const { status, headers, body } = await ask(`/${ID}/tv`);
     expect([status, headers['content-type'], headers['retry-after']]).toEqual([503, 'application/problem+json', '5']);
     expect(JSON.parse(body)).toMatchObject({ code: 'upstream_unavailable', status: 503 });
+    await expect.poll(log).toContain(` id=${JSON.parse(body).requestId}\n`);
   });
 });

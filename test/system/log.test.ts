@@ -98,13 +98,15 @@ test('standard output that is no terminal gets lines of JSON only, with what a t
   expect((await fetch(`${service.base}/channel/UCPennantSample00000001A`)).status).toBe(200);
   service.child.kill('SIGTERM');
   expect(await service.closed).toBe(0);
+  const inside = service.inside.replace('127.0.0.1', 'localhost');
   const texts = service.stdout().trimEnd().split('\n');
   expect(texts.map((text) => JSON.parse(text))).toEqual([
     {
       level: 30,
       time: expect.any(String),
       examples: expect.arrayContaining([`http://localhost:${service.port}/api/channel/pennantsample?type=handle`]),
-      playground: `${service.inside.replace('127.0.0.1', 'localhost')}/playground/`,
+      playground: `${inside}/playground/`,
+      console: `${inside}/`,
       msg: `Pennant listens on 127.0.0.1:${service.port}.`,
     },
   ]);

@@ -9,7 +9,6 @@ import { findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.
 import { decodeImage } from '../helpers/image.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { addVideos, LIBRARY_SCRIPT, readNfo, runProgram } from '../helpers/media-library.ts';
-import { startService } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 /* deploy/media-library.py with a real service. */
@@ -171,13 +170,20 @@ function recordOf(channelId: string, fields: object = {}) {
 
 describe.skipIf(!hasPython)('the script', () => {
   test('waits when the rate limit is reached', async () => {
-    // With a clock of its own, because the script waits in real time.
-    const { base, child } = await startService({ directory, env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '2/1' } });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    for (const [at, id] of [1, 3, 5].entries()) await addVideos(library, `Show ${at}`, `UCPennantSample0000000${id}A`);
-    const { exitCode, stdout, stderr } = await runScript(base, library);
-    expect([exitCode, stdout.match(/written/g)?.length]).toEqual([0, 3]);
-    expect(stderr).toContain('The rate limit is reached: waiting 1 s.');
+    let requests = 0;
+    const upstream = await startFakeUpstream((_request, response) => {
+      requests += 1;
+      if (requests === 1) response.writeHead(429, { 'retry-after': '1' }).end('{}');
+      else response.end(JSON.stringify({ results: [{ identifier: SAMPLE, channel: recordOf(SAMPLE) }] }));
+    });
+    onTestFinished(() => upstream.close());
+    const folder = await addVideos(library, 'Show', SAMPLE);
+    const ended = await runScript('--background', '000000', upstream.origin, library);
+    expect(ended).toEqual({
+      exitCode: 0,
+      stdout: `${folder}/tvshow.nfo: written\n`,
+      stderr: 'The rate limit is reached: waiting 1 s.\n',
+    });
   });
 
   test('writes all files that it can, says why others are missing, and ends with 1', async () => {
@@ -193,7 +199,7 @@ describe.skipIf(!hasPython)('the script', () => {
       expect.stringMatching(/Broken: tvshow\.nfo is not XML \(.+\), and is not changed$/),
       expect.stringMatching(/Mixed: has videos of UCPennantSample00000001A and UCPennantSample00000003A: choose one/),
       expect.stringMatching(/Nothing: has no \.info\.json file that names a channel/),
-      expect.stringMatching(/Unknown: There is no channel with the ID/),
+      expect.stringMatching(/Unknown: The catalog has no such channel\.$/),
     ]);
     expect(await readFile(join(library, 'Broken', 'tvshow.nfo'), 'utf8')).toBe('<tvshow><title>x</tvshow>');
   });

@@ -74,7 +74,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
       OTEL_EXPORTER_OTLP_ENDPOINT: upstream.origin.replace('//', `//collector:${PASSWORD}@`),
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${TOKEN}`,
       OTEL_BSP_SCHEDULE_DELAY: '100',
-      LOG_LEVEL: 'trace',
+      LOG_LEVEL: 'debug',
       ACCESS_LOG: 'on',
       LOG_ADDRESSES: 'full',
     },

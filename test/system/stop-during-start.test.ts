@@ -61,7 +61,7 @@ describe.each(STARTS)('a start as $as', ({ prefix }) => {
     await once(server, 'connection');
     await signal('SIGTERM');
     expect(await ended).toBe(0);
-    expect(output()).toContain('stopping: the start is given up');
+    expect(output()).toContain('stopping: the start is cancelled');
     expect(output()).not.toContain('listens on');
     const left = await readdir(join(directory, 'data'));
     expect(left.filter((entry) => entry.startsWith('catalog.new-'))).toEqual([]);

@@ -94,7 +94,7 @@ async function close(service: App, logger: Logger): Promise<number> {
       logger.warn('the stop took too long: what was not stored yet is loaded or encoded again');
     return EXIT.done;
   } catch (error) {
-    logger.error({ err: error }, 'could not stop in order');
+    logger.error({ err: error }, 'the stop failed');
     return EXIT.failed;
   }
 }
@@ -146,7 +146,7 @@ function listenForStop(dataDir: string, { npm_lifecycle_event: npmScript }: Envi
     if (stop.hasStarted) {
       logger.info(cause, 'stopping: accepted requests finish first');
     } else {
-      logger.info(cause, 'stopping: the start is given up');
+      logger.info(cause, 'stopping: the start is cancelled');
       setTimeout(() => {
         removeOwnDrafts(dataDir);
         process.exit(EXIT.done);

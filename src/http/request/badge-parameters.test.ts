@@ -25,6 +25,8 @@ test.each([
   ['FA0', '#fa0'],
   ['#0A0B0C', '#0a0b0c'],
   ['0a0b0c', '#0a0b0c'],
+  ['Red', '#dd4343'],
+  ['RebeccaPurple', 'rebeccapurple'],
 ])('%s is the color %s', (text, color) => {
   expect(BADGE_IMAGE_QUERY.color.read(text)).toBe(color);
 });
@@ -39,8 +41,8 @@ test.each([
   'url(x)',
   'constructor',
   '__proto__',
-  'Red',
   ' red',
+  'TOSTRING',
   'no color',
 ])('"%s" is no color', (text) => {
   expect(BADGE_IMAGE_QUERY.color.read(text)).toBeUndefined();

@@ -80,17 +80,17 @@ export const COLOR_NAMES: readonly string[] = [...COLORS.keys()];
 
 const HEX_COLOR = /^#?((?:[\da-f]{3}){1,2})$/i;
 
-/** A name or hex digits, read as CSS writes the color. */
+/** A name or hex digits in any letter case, read as CSS writes the color. */
 function color(description: string, example: string): Parameter<string | undefined> {
   return {
     description,
     example,
-    schema: { type: 'string', pattern: '^(?:#?(?:[0-9A-Fa-f]{3}){1,2}|[a-z]{3,20})$' },
+    schema: { type: 'string', pattern: '^(?:#?(?:[0-9A-Fa-f]{3}){1,2}|[A-Za-z]{3,20})$' },
     expected: 'a color name, RRGGBB, RGB',
     isRequired: false,
     read(text) {
       const [, digits] = HEX_COLOR.exec(text) ?? [];
-      return digits === undefined ? COLORS.get(text) : `#${digits.toLowerCase()}`;
+      return digits === undefined ? COLORS.get(text.toLowerCase()) : `#${digits.toLowerCase()}`;
     },
   };
 }

@@ -124,8 +124,12 @@ describe('an import', () => {
 
   it.each([
     ['a JSON array', "jq -c '.[]'", [`[${catalogLine(1)},`, `${catalogLine(2)}]`]],
-    ['JSON on several lines', 'jq -c .', JSON.stringify(JSON.parse(catalogLine(1)), null, 2).split('\n')],
-    ['not JSON', 'docs/catalog.md', ['channelId,title', `${numberedChannelId(1)},One`]],
+    ['a JSON array', "jq -c '.[]'", [`[${Array.from({ length: 10_000 }, (_, at) => catalogLine(at))}]`]],
+    ['not one JSON object', 'jq -c .', JSON.stringify(JSON.parse(catalogLine(1)), null, 2).split('\n')],
+    ['not one JSON object', 'jq -c .', ['{"channels":[', catalogLine(1), ']}']],
+    ['not one JSON object', 'jq -c .', [`${catalogLine(1)},`, catalogLine(2)]],
+    ['not JSON in UTF-8', 'docs/catalog.md', ['channelId,title', `${numberedChannelId(1)},One`]],
+    ['not JSON in UTF-8', 'docs/catalog.md', [Buffer.from(`\ufeff${catalogLine(1)}\n${catalogLine(2)}`, 'utf16le')]],
     ['empty', 'one JSON object per line', ['', '  ', '']],
   ])('of a file that is %s has one message, and imports nothing (%s)', async (what, advice, lines) => {
     const dataDir = await createTemporaryDirectory();
@@ -261,7 +265,7 @@ describe('an import', () => {
     const dataDir = await createTemporaryDirectory();
     const { database } = catalogPaths(dataDir);
     await writeFile(database, 'a diary\n'.repeat(200));
-    await expect(importLines(dataDir, [catalogLine(1)])).rejects.toThrow(/catalog\.db is damaged .*put a backup/);
+    await expect(importLines(dataDir, [catalogLine(1)])).rejects.toThrow(/catalog\.db is damaged .*import your backup/);
     expect(await readFile(database, 'utf8')).toBe('a diary\n'.repeat(200));
   });
 

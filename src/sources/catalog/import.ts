@@ -97,7 +97,7 @@ export async function importChannels(
   let bytesDone = 0;
   try {
     for await (const line of readNdjsonLines(signal === undefined ? input : addAbortSignal(signal, input))) {
-      if (counts.lastLine === 0) requireNdjson(line);
+      if (counts.lastLine === 0) requireNdjson(line.content);
       await take(line);
       counts.lastLine = line.number;
       bytesRead = line.endOffset;
@@ -113,7 +113,7 @@ export async function importChannels(
     // The signal destroys the input.
     if (!(error instanceof Error && error.name === 'AbortError')) throw error;
   }
-  if (counts.lastLine === 0 && !signal?.aborted) throw new NoNdjsonError(`The file is empty. ${ONE_PER_LINE}`);
+  if (counts.lastLine === 0 && !signal?.aborted) throw new NoNdjsonError(`The file is empty. ${ONE_PER_LINE}.`);
   flush(bytesRead);
   return counts;
 }
@@ -121,12 +121,13 @@ export async function importChannels(
 const ONE_PER_LINE = 'A file of channels has one JSON object per line';
 
 /** The first line tells files of other forms apart, which would have an error for every line. @throws NoNdjsonError */
-function requireNdjson({ content }: NdjsonLine): void {
-  const first = 'text' in content ? content.text.trim() : '';
-  if (first === '' || /^\{./.test(first)) return;
-  if (first === '{') throw new NoNdjsonError(`The file has its JSON on several lines. ${ONE_PER_LINE}: jq -c .`);
+function requireNdjson(content: NdjsonLine['content']): void {
+  const isRead = 'text' in content;
+  const first = (isRead ? content.text : content.beginning).trim();
+  if (first.startsWith('{') && (first.endsWith('}') || !isRead)) return;
+  if (first.startsWith('{')) throw new NoNdjsonError(`The first line is not one JSON object. ${ONE_PER_LINE}: jq -c .`);
   if (first.startsWith('[')) throw new NoNdjsonError(`The file is a JSON array. ${ONE_PER_LINE}: jq -c '.[]'`);
-  throw new NoNdjsonError(`The file is not JSON. ${ONE_PER_LINE} (docs/catalog.md)`);
+  throw new NoNdjsonError(`The file is not JSON in UTF-8. ${ONE_PER_LINE} (docs/catalog.md).`);
 }
 
 /** @throws RecordRefusedError if images of the record are missing, damaged or incomplete */
@@ -149,7 +150,8 @@ export interface NdjsonLine {
   readonly number: number;
   /** The number of bytes up to the end of this line. */
   readonly endOffset: number;
-  readonly content: { readonly text: string } | { readonly problem: string };
+  /** `beginning`: the first character. */
+  readonly content: { readonly text: string } | { readonly problem: string; readonly beginning: string };
 }
 
 /**
@@ -161,6 +163,7 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
   let offset = 0;
   let parts: Buffer[] = [];
   let partBytes = 0;
+  let beginning = '';
 
   for await (const chunk of input as AsyncIterable<Buffer>) {
     let start = 0;
@@ -176,6 +179,7 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
   yield* finishLine();
 
   function keep(part: Buffer): void {
+    if (partBytes === 0) beginning = part.toString('latin1', 0, 1);
     partBytes += part.length;
     // Bytes over the limit are counted but not kept.
     if (partBytes <= MAX_LINE_BYTES) parts.push(part);
@@ -183,7 +187,7 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
 
   function* finishLine(): Generator<NdjsonLine> {
     number += 1;
-    const content = readContent(parts, partBytes, number === 1);
+    const content = readContent({ parts, bytes: partBytes, beginning, isFirst: number === 1 });
     parts = [];
     partBytes = 0;
     if (content !== undefined) yield { number, endOffset: offset, content };
@@ -192,10 +196,18 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
 
 const NEWLINE = 0x0a;
 
-function readContent(parts: Buffer[], bytes: number, isFirst: boolean): NdjsonLine['content'] | undefined {
-  if (bytes > MAX_LINE_BYTES) return { problem: `longer than ${MAX_LINE_BYTES} bytes` };
+interface ReadLine {
+  /** Fewer bytes than `bytes` if the line is too long. */
+  readonly parts: readonly Buffer[];
+  readonly bytes: number;
+  readonly beginning: string;
+  readonly isFirst: boolean;
+}
+
+function readContent({ parts, bytes, beginning, isFirst }: ReadLine): NdjsonLine['content'] | undefined {
+  if (bytes > MAX_LINE_BYTES) return { problem: `longer than ${MAX_LINE_BYTES} bytes`, beginning };
   const joined = Buffer.concat(parts, bytes);
-  if (!isUtf8(joined)) return { problem: 'not UTF-8' };
+  if (!isUtf8(joined)) return { problem: 'not UTF-8', beginning };
   const text = joined.toString('utf8').replace(/\r$/, '');
   const line = isFirst && text.startsWith('\u{feff}') ? text.slice(1) : text;
   return line.trim() === '' ? undefined : { text: line };

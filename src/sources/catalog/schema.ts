@@ -114,7 +114,7 @@ export function readSchemaState(db: DatabaseSync, path: string): 'current' | 'ou
 export function requireTables(db: DatabaseSync, path: string): 'current' | 'outdated' {
   const state = readSchemaState(db, path);
   if (state !== 'empty') return state;
-  throw new CatalogUnusableError(`${path} is empty: put a backup in its place, or import your channels again.`);
+  throw new CatalogUnusableError(`${path} is empty: import your backup.`);
 }
 
 function schemaVersion(db: DatabaseSync): number {
@@ -143,8 +143,7 @@ export function explainFailure(path: string, error: unknown): unknown {
   const code = Number(error.errcode) & PRIMARY_CODE_MASK;
   if (BUG_CODES.has(code)) return error;
   const message = DAMAGE_CODES.has(code)
-    ? `${path} is damaged (${error.message}): stop the server and put a backup in its place, or move the file away ` +
-      'and import your channels again. It is left as it is.'
+    ? `${path} is damaged (${error.message}): move it away and import your backup. It is left as it is.`
     : `${path} cannot be used (${error.message}): check that it and its folder can be read and written.`;
   return new CatalogUnusableError(message, { cause: error });
 }

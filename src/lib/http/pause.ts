@@ -151,7 +151,7 @@ export interface Pause {
  *
  * After any other pause one call is the trial. Others wait for its result: a success ends the pause, a failure doubles it.
  * A failure that concerns one key is remembered for 15 s: meanwhile calls for the key get the same failure, so it counts once.
- * A readable response about the key is a success: "no such channel", "not available in your country". Calls that their caller
+ * A readable response about the key is a success: "not found", "not available in your country". Calls that their caller
  * aborted, local limits, refusals for which another pause has begun, and bugs do not count.
  */
 export function createPause({ clock, label, onChange }: PauseOptions): Pause {

@@ -51,16 +51,14 @@ export function readPanel(about: JsonObject) {
   return { fields: readFields(find), hasPanel: find(layouts.ABOUT_PANEL).some(isJsonObject) };
 }
 
-/** Endpoints that may lead to a channel. */
-const CHANNEL_ENDPOINTS = ['browseEndpoint', 'urlEndpoint'];
+/** They lead to a video, a short or a playlist. */
+const VIDEO_ENDPOINTS = ['watchEndpoint', 'reelWatchEndpoint', 'watchPlaylistEndpoint'];
 
 /** The target of a page address: a page of the site, or another address. */
 export function readEndpoint(body: JsonObject) {
   const endpoint = firstAt(body, 'endpoint');
-  const names = isJsonObject(endpoint) ? Object.keys(endpoint).filter((name) => name.endsWith('Endpoint')) : [];
   return {
-    /** True for a page that is no channel's, such as a video. */
-    isOtherPage: names.length > 0 && !names.some((name) => CHANNEL_ENDPOINTS.includes(name)),
+    isVideo: VIDEO_ENDPOINTS.some((name) => firstAt(endpoint, name) !== undefined),
     browseId: textWithin(onlyOf(valuesNamed(endpoint, 'browseId')), 'url'),
     target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), 'url'),
   };

@@ -190,10 +190,9 @@ async function resolvePage(innertube: Innertube, page: string, signal: AbortSign
     const response = await innertube.resolveUrl(url, signal);
     // Another URL led here, so the channel may exist: "/@Vilebrequin", "/vilebrequin", NOT_FOUND (2026).
     if (hop > 0 && isNotFound(response)) throw new LostNameError(url);
-    const { browseId, target, isOtherPage } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
+    const { browseId, target, isVideo } = requireFound(response, 'resolve_url', NOT_UNDERSTOOD);
     if (browseId !== undefined && isChannelId(browseId)) return browseId;
-    if (browseId !== undefined || isOtherPage)
-      throw channelNotFound(`${url} is the page ${browseId ?? 'of no channel'}`);
+    if (browseId !== undefined || isVideo) throw channelNotFound(`${url} is the page ${browseId ?? 'of a video'}`);
     url = requireNextUrl(target);
     const channelId = parseChannelId(url);
     if (channelId !== undefined) return channelId;

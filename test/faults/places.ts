@@ -132,6 +132,8 @@ async function takePlaces(context: FaultContext, attack: PlaceAttack, enter: rea
 
 async function probeDuring(service: { readonly port: number }, run: () => Promise<unknown>) {
   const probes = [startProbe(service), startConnectingProbe(service)] as const;
+  // One of them keeps the connection that it has by then.
+  await Promise.all(probes.map(({ begun }) => begun));
   await run();
   const [keeping, connecting] = await Promise.all([probes[0].stop(), probes[1].stop()]);
   return { ...keeping, faults: [...keeping.faults, ...connecting.faults], connecting };

@@ -27,6 +27,7 @@ for (let count = 0; !isStopped; count += 1) {
   }
   const respondedAtMs = performance.now();
   latenciesMs.push(respondedAtMs - startedAtMs);
+  if (count === 0) parent.postMessage('begun');
   await sleep(pauseMs);
   latenessMs.push(performance.now() - respondedAtMs - pauseMs);
 }

@@ -23,6 +23,8 @@ export interface ProbeResult {
 export const HOT_URLS = ['/api/channel/UCPennantSample00000001A', '/UCPennantSample00000001A/avatar.webp?width=96'];
 
 export interface Probe {
+  /** Settles after its first response. */
+  readonly begun: Promise<unknown>;
   stop(): Promise<ProbeResult>;
 }
 
@@ -38,8 +40,11 @@ export function startConnectingProbe({ port }: Pick<ServiceProcess, 'port'>): Pr
 
 function probe(workerData: ProbeOptions): Probe {
   const worker = new Worker(new URL('./probe-worker.ts', import.meta.url), { workerData });
+  const begun = once(worker, 'message');
   return {
+    begun,
     async stop() {
+      await begun;
       const result = once(worker, 'message');
       worker.postMessage('stop');
       return (await result)[0] as ProbeResult;

@@ -49,9 +49,9 @@ export async function findResponseFaults(
   return found.filter((fault) => fault !== undefined);
 }
 
-/** Whether a response refuses the request for now, and says when to try again. */
+/** Whether a response refuses the request for now, or comes too late for it (504), and says when to try again. */
 export function isRefusal(response: Pick<SentResponse, 'status' | 'headers'>): boolean {
-  return response.status === 503 && hasRetryAfter(response);
+  return [503, 504].includes(response.status) && hasRetryAfter(response);
 }
 
 /** Whether `Retry-After` is a positive whole number of seconds. */

@@ -25,11 +25,11 @@ export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'
     if (route !== undefined) span.updateName(`${nameOf(method)} ${route}`);
     span.setAttributes({
       'http.request.method': isKnown ? method : '_OTHER',
-      'http.request.method_original': isKnown ? undefined : cut(method),
+      'http.request.method_original': isKnown ? undefined : truncated(method),
       'http.route': route,
       'http.response.status_code': headersSent ? statusCode : undefined,
       'network.protocol.version': request.httpVersion,
-      'url.path': cut(target.path),
+      'url.path': truncated(target.path),
       'url.scheme': context.scheme,
       ...serverOf(context),
       'pennant.request_id': context.id,
@@ -54,13 +54,13 @@ const REFUSED = 429;
 function serverOf({ request, target }: RequestContext) {
   const url = URL.parse(`http://${target.authority ?? request.headers.host ?? ''}`);
   if (url === null) return {};
-  return { 'server.address': cut(url.hostname), 'server.port': url.port === '' ? undefined : Number(url.port) };
+  return { 'server.address': truncated(url.hostname), 'server.port': url.port === '' ? undefined : Number(url.port) };
 }
 
 /** Paths and `Host` are foreign text. */
 const MAX_ATTRIBUTE_CHARACTERS = 1_024;
 
-function cut(text: string): string {
+function truncated(text: string): string {
   return text.slice(0, MAX_ATTRIBUTE_CHARACTERS);
 }
 

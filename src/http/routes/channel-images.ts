@@ -71,13 +71,13 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
     const startedAtMs = clock.monotonic();
     const image = await channelImages.getImage(request);
     assertConnected(context);
-    const described = describe(image);
-    return { ...described, complete: () => encode(image, described, { context, startedAtMs }) };
+    const withoutBody = responseWithoutBody(image);
+    return { ...withoutBody, complete: () => encode(image, withoutBody, { context, startedAtMs }) };
   }
 
   async function encode(
     image: Image,
-    described: PublicResponse,
+    withoutBody: PublicResponse,
     { context, startedAtMs }: Started,
   ): Promise<PublicResponse> {
     const leftMs = TIME_LIMITS_MS.image - (clock.monotonic() - startedAtMs);
@@ -86,10 +86,10 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
     if (made === undefined) throw new AppError('overloaded', 'The image is not encoded yet. Try again.');
     const { bytes: body, isStored, isCollapsed } = made;
     // A stale original is the fact that matters, even if this image was encoded now.
-    if (isStored || image.outcome.kind === 'stale') return { ...described, body };
+    if (isStored || image.outcome.kind === 'stale') return { ...withoutBody, body };
     const outcome = { ...image.outcome, kind: 'miss', isStored: true, isCollapsed } as const;
-    const headers = { ...described.headers, ...cacheStatusFields(outcome) };
-    return { ...described, headers, body, cache: outcome.kind };
+    const headers = { ...withoutBody.headers, ...cacheStatusFields(outcome) };
+    return { ...withoutBody, headers, body, cache: outcome.kind };
   }
 
   const pathReaders = {
@@ -112,8 +112,7 @@ const FIRST_ENCODING_FIELDS = {
   'x-accel-expires': String(FIRST_ENCODING_SECONDS),
 };
 
-/** The response without its body. */
-function describe(image: Image): PublicResponse {
+function responseWithoutBody(image: Image): PublicResponse {
   const { etag, lastModifiedMs, outcome, isCurrent, isFinal, freshMs, format, channelId, variant } = image;
   return {
     status: 200,

@@ -106,7 +106,7 @@ async function perform(task: EncoderTask): Promise<TaskReply> {
     const result = await resultOf(task);
     return { ok: true, result, rssBytes: process.memoryUsage.rss() };
   } catch (error) {
-    return { ok: false, failure: failureOf(error), detail: describe(error), rssBytes: process.memoryUsage.rss() };
+    return { ok: false, failure: failureOf(error), detail: messageOf(error), rssBytes: process.memoryUsage.rss() };
   }
 }
 
@@ -120,9 +120,9 @@ function failureOf(error: unknown): TaskFailure {
   return 'bug';
 }
 
-function describe(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`;
+  return error.cause === undefined ? error.message : `${error.message}: ${messageOf(error.cause)}`;
 }
 
 async function inspect(original: OriginalBytes): Promise<ImageInfo> {

@@ -58,6 +58,9 @@ describe.skipIf(!hasBrowser).each(Object.keys(PAGES) as (keyof typeof PAGES)[])(
   });
 });
 
+/** The frame's share of the width on each side (device-frames.css). */
+const FRAME_SHARE = 0.012;
+
 describe.skipIf(!hasBrowser)('the TV', () => {
   test('has no light line beside its banner, in a window of any width', async () => {
     const { page } = await open(({ consoleOrigin }) => `${consoleOrigin}/playground/?channel=@fernwick.works`, {});
@@ -68,7 +71,8 @@ describe.skipIf(!hasBrowser)('the TV', () => {
       const { data, info } = await tv.greyscale().raw().toBuffer({ resolveWithObject: true });
       const row = [...data.subarray(Math.round(info.height / 2) * info.width).subarray(0, info.width)];
       // The frame and this banner's edges are dark. The outermost pixels are partly the page's.
-      const edges = [...row.slice(1, 14), ...row.slice(-14, -1)];
+      const depth = Math.ceil(info.width * FRAME_SHARE) + 3;
+      const edges = [...row.slice(1, depth), ...row.slice(-depth, -1)];
       expect([width, Math.max(...edges) < 80]).toEqual([width, true]);
     }
   });

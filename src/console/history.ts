@@ -1,20 +1,68 @@
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Sample } from '../lib/metrics/series.ts';
 
-export type History = ReturnType<typeof startHistory>;
+/** The counters since start, grouped for the console. */
+export interface Totals {
+  readonly requests: Readonly<Record<RequestOutcome, number>>;
+  readonly latency: Buckets;
+  /** By kind and outcome. */
+  readonly lookups: Readonly<Record<LookupKind, Outcomes>>;
+  readonly encoding: Buckets;
+  readonly waiting: Buckets;
+  /** Calls by upstream and outcome. */
+  readonly sources: Readonly<Record<string, Outcomes>>;
+}
+
+/** In seconds; `null` without observations. */
+export interface Quantiles {
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+}
+
+/** What happened in five seconds. */
+export interface HistoryStep {
+  readonly atMs: number;
+  readonly requests: Totals['requests'];
+  readonly latencySeconds: Quantiles;
+  /** Images that wait for an encoder, at the end. */
+  readonly queued: number;
+}
+
+/** What happened in the last 15 minutes, or since the start. */
+export interface RecentActivity extends Pick<Totals, 'requests' | 'lookups' | 'sources'> {
+  readonly seconds: number;
+  readonly latencySeconds: Quantiles;
+  readonly encodingSeconds: Quantiles;
+  readonly waitingSeconds: Quantiles;
+  /** Images. */
+  readonly encoded: number;
+}
+
+export interface History {
+  /** Oldest first. */
+  readonly steps: () => readonly HistoryStep[];
+  readonly recent: (now: HistorySample) => RecentActivity;
+  readonly stats: () => { readonly entries: number };
+  readonly stop: () => void;
+}
 
 interface HistorySample {
   readonly atMs: number;
-  readonly totals: ReturnType<typeof readTotals>;
+  readonly totals: Totals;
   /** Images that wait for an encoder. */
   readonly queued: number;
 }
+
+type RequestOutcome = keyof typeof NO_REQUESTS;
+type LookupKind = keyof typeof NO_LOOKUPS;
+type Outcomes = Readonly<Record<string, number>>;
 
 const STEP_MS = 5_000;
 const KEPT_STEPS = 180;
 
 /** Samples the counters every five seconds and keeps 15 minutes. */
-export function startHistory(read: () => HistorySample) {
+export function startHistory(read: () => HistorySample): History {
   const samples: HistorySample[] = [];
 
   function sample(): void {
@@ -27,7 +75,6 @@ export function startHistory(read: () => HistorySample) {
   timer.unref();
 
   return {
-    /** The changes between two samples each, oldest first. */
     steps() {
       return samples.slice(1).map((later, at) => {
         const { requests, latency } = growthSince(later.totals, samples[at]?.totals);
@@ -35,8 +82,7 @@ export function startHistory(read: () => HistorySample) {
       });
     },
 
-    /** The changes from the oldest sample to `now`. */
-    recent({ atMs, totals }: HistorySample) {
+    recent({ atMs, totals }) {
       const { requests, latency, lookups, encoding, waiting, sources } = growthSince(totals, samples[0]?.totals);
       return {
         seconds: Math.max(1, Math.round((atMs - (samples[0]?.atMs ?? atMs)) / 1000)),
@@ -56,7 +102,7 @@ export function startHistory(read: () => HistorySample) {
   };
 }
 
-function quantiles(buckets: Buckets) {
+function quantiles(buckets: Buckets): Quantiles {
   return { p50: quantile(buckets, 0.5), p95: quantile(buckets, 0.95), p99: quantile(buckets, 0.99) };
 }
 
@@ -66,8 +112,8 @@ const IMAGE_HOSTS: string = 'image hosts';
 const NO_REQUESTS = { responded: 0, unchanged: 0, mistaken: 0, refused: 0, failed: 0 };
 const NO_LOOKUPS = { records: {}, images: {}, searches: {} };
 
-/** The counters since start, grouped for the console. The same counts as in `/metrics`. */
-export function readTotals({ samples }: Pick<Metrics, 'samples'>) {
+/** The same counts as in `/metrics`. */
+export function readTotals({ samples }: Pick<Metrics, 'samples'>): Totals {
   const isEncode = ({ labels }: Sample) => labels.task === 'encode';
   return {
     requests: {
@@ -81,7 +127,6 @@ export function readTotals({ samples }: Pick<Metrics, 'samples'>) {
     },
     encoding: bucketsOf(samples('pennant_encoder_task_duration_seconds').filter(isEncode)),
     waiting: bucketsOf(samples('pennant_encoder_wait_duration_seconds').filter(isEncode)),
-    /** Calls by upstream and outcome. */
     sources: {
       ...outcomesBy(samples('pennant_source_calls_total'), ({ source }) => String(source)),
       ...outcomesBy(samples('pennant_image_host_calls_total'), () => IMAGE_HOSTS),
@@ -89,8 +134,15 @@ export function readTotals({ samples }: Pick<Metrics, 'samples'>) {
   };
 }
 
-/** For each field of upstream responses, how often it was found and how often not, since start. */
-export function readFields({ samples }: Pick<Metrics, 'samples'>) {
+/** How often a field of upstream responses was found, and how often not, since start. */
+export interface FieldReading {
+  readonly source: string;
+  readonly field: string;
+  readonly found: number;
+  readonly missing: number;
+}
+
+export function readFields({ samples }: Pick<Metrics, 'samples'>): FieldReading[] {
   const byField = Map.groupBy(
     samples('pennant_source_fields_total'),
     ({ labels }) => `${labels.source} ${labels.field}`,
@@ -104,7 +156,7 @@ export function readFields({ samples }: Pick<Metrics, 'samples'>) {
   }));
 }
 
-function requestOutcome(status: number): keyof typeof NO_REQUESTS {
+function requestOutcome(status: number): RequestOutcome {
   if (status === 304) return 'unchanged';
   if (status === 429) return 'refused';
   if (status >= 500) return 'failed';
@@ -114,7 +166,7 @@ function requestOutcome(status: number): keyof typeof NO_REQUESTS {
 /** A badge and a list of channels show records, too. */
 const RECORD_ROUTE = /^\/(?:(?:api\/)?(?:channel|c|user)|api\/badge|youtube\/channel)\/|^\/api\/channels$/;
 
-function lookupKind(route: string): keyof typeof NO_LOOKUPS {
+function lookupKind(route: string): LookupKind {
   if (route === '/api/search') return 'searches';
   return RECORD_ROUTE.test(route) ? 'records' : 'images';
 }

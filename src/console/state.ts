@@ -1,5 +1,13 @@
+import type { HolderReading } from '../lib/holders.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { type History, readFields, readTotals } from './history.ts';
+import {
+  type FieldReading,
+  type History,
+  type HistoryStep,
+  type RecentActivity,
+  readFields,
+  readTotals,
+} from './history.ts';
 import { type SourceReading, sourceProblems } from './source-status.ts';
 
 /** The components whose state is shown. */
@@ -8,21 +16,23 @@ export interface ShownComponents {
   readonly version: string;
   readonly runtime: Runtime;
   readonly upstreams: { states(): readonly SourceReading[] };
-  readonly encoder: {
-    stats(): Readonly<Record<'queued' | 'running' | 'processes' | 'refused' | 'restarts', number>>;
-  };
+  readonly encoder: { stats(): EncoderStats };
   readonly limiter: { stats(): { readonly entries: number; readonly evicted: number } };
   readonly refusedClients: { list(limit: number): readonly RefusedNetwork[] };
   readonly unservedRequests: { recentFailures(): readonly RecentFailure[] };
   readonly http: { isClosing(): boolean };
-  readonly settings: readonly {
-    readonly name: string;
-    readonly value: string;
-    readonly isDefault: boolean;
-    /** Where the value comes from. */
-    readonly origin: string;
-  }[];
+  readonly settings: readonly ShownSetting[];
 }
+
+interface ShownSetting {
+  readonly name: string;
+  readonly value: string;
+  readonly isDefault: boolean;
+  /** Where the value comes from. */
+  readonly origin: string;
+}
+
+type EncoderStats = Readonly<Record<'queued' | 'running' | 'processes' | 'refused' | 'restarts', number>>;
 
 /** A network whose clients were refused. Times are milliseconds since 1970. */
 interface RefusedNetwork {
@@ -55,9 +65,26 @@ export interface Condition {
 const SHOWN_NETWORKS = 20;
 
 /** The content of the page, as one JSON document. */
-export type ConsoleState = ReturnType<typeof readState>;
+export interface ConsoleState {
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  readonly settings: readonly ShownSetting[];
+  readonly conditions: readonly Condition[];
+  readonly steps: readonly HistoryStep[];
+  readonly recent: RecentActivity;
+  readonly sources: readonly SourceReading[];
+  readonly fields: readonly FieldReading[];
+  readonly encoder: EncoderStats;
+  readonly stores: readonly HolderReading[];
+  /** Clients that the rate limit counts, and those that it forgot before their window ended. */
+  readonly limiter: { readonly clients: number; readonly evicted: number };
+  readonly refusedNetworks: readonly RefusedNetwork[];
+  readonly failures: readonly RecentFailure[];
+}
 
-export function readState(components: ShownComponents, startedAtMs: number, history: History) {
+export function readState(components: ShownComponents, startedAtMs: number, history: History): ConsoleState {
   const { version, runtime, upstreams, encoder, limiter, refusedClients, unservedRequests, settings } = components;
   const now = readSample(components);
   const { entries: clients, evicted } = limiter.stats();

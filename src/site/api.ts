@@ -48,7 +48,13 @@ export class Problem extends Error {
   }
 }
 
-type Api = ReturnType<typeof createApi>;
+export interface Api {
+  /** @returns rejects with `Problem`, or the signal's reason */
+  readonly get: (url: string, options?: GetOptions) => Promise<ReceivedResponse>;
+  /** @returns rejects with `Problem`, or the signal's reason */
+  // biome-ignore lint/suspicious/noExplicitAny: as JSON.parse; the callers check what they read.
+  readonly getJson: (url: string, options?: GetOptions) => Promise<any>;
+}
 
 /** What a part of the page needs to send requests. */
 export interface RequestDeps {
@@ -65,10 +71,9 @@ interface ApiDeps {
 }
 
 /** Requests to one instance, counted against its budget. */
-export function createApi({ budget, onBudgetChange, routeOf }: ApiDeps) {
+export function createApi({ budget, onBudgetChange, routeOf }: ApiDeps): Api {
   const recent = createRecentResponses(() => performance.now());
 
-  /** @returns rejects with `Problem`, or the signal's reason */
   async function get(url: string, { accept = '*/*', signal, beforeSend }: GetOptions = {}): Promise<ReceivedResponse> {
     const key = `${accept} ${url}`;
     const known = recent.get(key);
@@ -113,7 +118,7 @@ export function createApi({ budget, onBudgetChange, routeOf }: ApiDeps) {
   return {
     get,
 
-    async getJson(url: string, options?: GetOptions) {
+    async getJson(url, options) {
       const { body } = await get(url, options);
       try {
         return JSON.parse(await body.text());

@@ -35,18 +35,18 @@ const SAMPLES: Readonly<Record<string, { file: string; hasBanner?: boolean }>> =
 interface GalleryDeps {
   readonly channels: () => readonly ExampleChannel[];
   /** The page's address for a channel. */
-  readonly addressOf: (handle: string) => string;
+  readonly hrefOf: (handle: string) => string;
   readonly onChoose: (handle: string) => void;
 }
 
 /** Channels of the instance, each a link. */
-export function createGallery(list: HTMLElement, { channels, addressOf, onChoose }: GalleryDeps) {
+export function createGallery(list: HTMLElement, { channels, hrefOf, onChoose }: GalleryDeps) {
   function card({ channelId, title, handle }: ExampleChannel, index: number) {
     const name = handle ?? channelId;
     const bundled = bundledImages(channelId);
     const link = element(
       'a',
-      { class: 'sample', href: addressOf(name) },
+      { class: 'sample', href: hrefOf(name) },
       ...(bundled === undefined ? [] : images(bundled, index >= ON_FIRST_SCREEN || !list.checkVisibility())),
       element(
         'span',

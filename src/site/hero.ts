@@ -1,11 +1,11 @@
-import { Problem, type RequestDeps } from './api.ts';
+import type { RequestDeps } from './api.ts';
 import { createCopyButton } from './copy.ts';
 import { decodeImage } from './decode-image.ts';
 import { find } from './dom.ts';
 import { bundledImages, type ExampleChannel } from './gallery.ts';
 import { BROWSER_ACCEPT, nameInPath } from './images.ts';
 import { createNotice } from './notice.ts';
-import { pauseFor, waitForBudget, whenSeen } from './patience.ts';
+import { whenSeen } from './patience.ts';
 import { createRegion } from './region.ts';
 
 const TYPING_PAUSE_MS = 700;
@@ -19,7 +19,7 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
   const region = createRegion({ notice: createNotice(find('#hero-notice', HTMLElement, form)), budget });
   let pause: ReturnType<typeof setTimeout> | undefined;
   let objectUrl = '';
-  let example = new AbortController();
+  let beforeSeen = new AbortController();
 
   find('.url-field', HTMLElement, form).append(createCopyButton('Copy URL', () => input.value));
   form.addEventListener('submit', (event) => {
@@ -34,12 +34,13 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
   });
   input.addEventListener('input', () => {
     clearTimeout(pause);
-    pause = setTimeout(load, TYPING_PAUSE_MS);
+    pause = setTimeout(() => load(), TYPING_PAUSE_MS);
   });
 
-  function load() {
+  /** @param isExample the visitor has not asked for this channel, which the instance may not have */
+  function load(isExample = false) {
     clearTimeout(pause);
-    example.abort();
+    beforeSeen.abort();
     const url = URL.parse(input.value.trim(), `${instance()}/`);
     if (url?.origin !== instance()) {
       image.hidden = true;
@@ -50,11 +51,12 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
       verb: 'Load',
       load: async (options) => decodeImage(await api.get(url.href, { ...options, accept: BROWSER_ACCEPT })),
       show: ({ url: shown }) => show(shown),
-      fail() {
+      fail({ code }) {
         image.hidden = true;
+        form.hidden = isExample && code === 'channel_not_found';
         return [];
       },
-      retry: load,
+      retry: () => load(isExample),
     });
   }
 
@@ -65,26 +67,13 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
     image.hidden = false;
   }
 
-  /** Costs a request. The visitor has not asked for the image, so an error is not shown. */
-  async function loadExample(signal: AbortSignal) {
-    try {
-      const beforeSend = () => waitForBudget(budget, (ms) => pauseFor(ms, signal));
-      const response = await api.get(input.value, { accept: BROWSER_ACCEPT, signal, beforeSend });
-      const { url } = await decodeImage(response);
-      if (!signal.aborted) show(url);
-    } catch (error) {
-      if (!signal.aborted && !(error instanceof Problem)) throw error;
-    }
-  }
-
   return {
     /** Starts again with a channel of the instance. @param channel `undefined`: none is known */
     start(channel: ExampleChannel | undefined) {
       clearTimeout(pause);
       region.end();
-      example.abort();
-      example = new AbortController();
-      const { signal } = example;
+      beforeSeen.abort();
+      beforeSeen = new AbortController();
       image.hidden = true;
       form.hidden = instance() === '';
       if (form.hidden) return;
@@ -92,7 +81,7 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
         channel === undefined ? WELL_KNOWN : nameInPath({ customUrl: channel.handle, channelId: channel.channelId });
       input.value = `${instance()}/${name}/tv`;
       const bundled = channel === undefined ? undefined : bundledImages(channel.channelId)?.banner;
-      whenSeen(form, signal, () => (bundled === undefined ? void loadExample(signal) : show(bundled)));
+      whenSeen(form, beforeSeen.signal, () => (bundled === undefined ? load(true) : show(bundled)));
     },
   };
 }

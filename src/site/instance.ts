@@ -11,28 +11,37 @@ export interface Route {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The instance that the page uses: the one in the page's address, otherwise the configured one. */
+export interface Instance {
+  /** Empty: there is none. */
+  readonly origin: () => string;
+  /** For the page's address: empty if it is the configured one. */
+  readonly named: () => string;
+  /** @param text from the page's address; empty: the configured instance */
+  readonly show: (text: string) => void;
+  /**
+   * Where the page requests a URL of the instance. The private listener passes requests of its own page on: they need no
+   * name that a proxy may not have yet, and have no limit.
+   */
+  readonly routeOf: (url: string) => Route;
+  /** Calls back when another instance was entered. */
+  readonly onChange: (listener: () => void) => void;
+  /** Opens the field for its address. */
+  readonly focus: () => void;
+}
+
 /** The page asks nothing before. */
 const MAX_CONFIG_MS = 5_000;
 
-/**
- * The instance that the page uses: the one in the page's URL, otherwise the configured one. Pennant allows pages of
- * every origin (CORS).
- */
-export async function createInstance({
-  named,
-  onChange,
-}: {
-  /** From the page's address, or empty. */
-  readonly named: string;
-  /** Another instance was entered. */
-  readonly onChange: () => void;
-}) {
+/** Pennant allows pages of every origin (CORS). @param named from the page's address, or empty */
+export async function createInstance(named: string): Promise<Instance> {
   const details = find('#instance-details', HTMLDetailsElement);
   const form = find('#instance-form', HTMLFormElement);
   const input = find('#instance', HTMLInputElement);
   const fault = find('#instance-fault', HTMLElement);
   const { instance: configured = '', requestPath } = await findConfigured();
   let origin = configured;
+  let onChange = () => {};
   show(named);
 
   /** @param problem empty: there is none */
@@ -52,7 +61,6 @@ export async function createInstance({
     onChange();
   }
 
-  /** @param text from the page's address; empty: the configured instance */
   function show(text: string) {
     const { origin: shown, problem } =
       text === '' ? { origin: configured, problem: '' } : parseInstance(text, location.protocol);
@@ -78,15 +86,14 @@ export async function createInstance({
 
   return {
     origin: () => origin,
-    /** For the page's address: empty if it is the configured one. */
     named: () => (origin === configured ? '' : origin),
     show,
 
-    /**
-     * Where the page requests a URL of the instance. The private listener passes requests of its own page on: they need no
-     * name that a proxy may not have yet, and have no limit.
-     */
-    routeOf(url: string): Route {
+    onChange(listener) {
+      onChange = listener;
+    },
+
+    routeOf(url) {
       if (requestPath === undefined || !url.startsWith(`${configured}/`)) return { url, headers: {} };
       return { url: new URL(requestPath + url.slice(configured.length), location.href).href, headers: OWN_REQUEST };
     },

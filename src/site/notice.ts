@@ -20,13 +20,30 @@ const TITLES: Record<string, string> = {
   cancelled: 'Cancelled.',
 };
 
-export type Notice = ReturnType<typeof createNotice>;
+export interface Notice {
+  readonly clear: () => void;
+  readonly say: (words: string) => void;
+  /** Says that something is being loaded. */
+  readonly busy: (words: string, cancel: () => void) => void;
+  /** @param retry offered only if it can help; called after the wait that the rate limit names */
+  readonly explain: (problem: Problem, retry: () => void, ...otherActions: HTMLElement[]) => void;
+  /**
+   * Says that a request waits for budget, until it is there or the visitor does not want to wait. What comes next
+   * replaces the words.
+   *
+   * @returns rejects with the signal's reason
+   */
+  readonly wait: (
+    ms: number,
+    options: { verb: string; cancel?: () => void; signal: AbortSignal },
+  ) => Promise<'over' | 'now'>;
+}
 
 /**
  * The notice of a region (region.ts). Shows the current activity, errors and possible actions. Only the text is announced
  * to screen readers, because the buttons count down.
  */
-export function createNotice(container: HTMLElement) {
+export function createNotice(container: HTMLElement): Notice {
   const text = element('p', { role: 'status' });
   const actions = element('div', { class: 'actions' });
   container.append(text, actions);
@@ -56,20 +73,14 @@ export function createNotice(container: HTMLElement) {
   return {
     clear: () => set([]),
 
-    say: (words: string) => set([words]),
+    say: (words) => set([words]),
 
-    /** Says that something is being loaded. */
-    busy(words: string, cancel: () => void) {
+    busy(words, cancel) {
       set([words], [button('Cancel', cancel)]);
       container.classList.add('is-busy');
     },
 
-    /** @param retry offered only if it can help; called after the wait that the rate limit names */
-    explain(
-      { code, message, requestId, retryAfterMs, canRetry }: Problem,
-      retry: () => void,
-      ...otherActions: HTMLElement[]
-    ) {
+    explain({ code, message, requestId, retryAfterMs, canRetry }, retry, ...otherActions) {
       const again = button('Try again', retry);
       const reference = requestId === '' ? null : element('span', { class: 'muted' }, ` Request ${requestId}.`);
       const title = element('strong', {}, TITLES[code] ?? 'The request failed.');
@@ -89,16 +100,7 @@ export function createNotice(container: HTMLElement) {
       );
     },
 
-    /**
-     * Says that a request waits for budget, until it is there or the visitor does not want to wait. What comes next
-     * replaces the words.
-     *
-     * @returns rejects with the signal's reason
-     */
-    wait(
-      ms: number,
-      { verb, cancel, signal }: { verb: string; cancel?: () => void; signal: AbortSignal },
-    ): Promise<'over' | 'now'> {
+    wait(ms, { verb, cancel, signal }) {
       const { promise, resolve, reject }: PromiseWithResolvers<'over' | 'now'> = Promise.withResolvers();
       const left = element('span', { class: 'number', 'aria-hidden': 'true' });
       const title = element('strong', {}, 'Waiting for the rate limit.');

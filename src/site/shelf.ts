@@ -18,13 +18,28 @@ const DEVICES = [
   { variant: 'mobile', label: 'Phone', visibleWidth: 1546, videos: 3 },
 ] as const;
 
-export type Shelf = ReturnType<typeof createShelf>;
+export interface Shelf {
+  /**
+   * @param record `undefined`: it is being loaded
+   * @param bundled shown until the images of the instance are there
+   */
+  readonly show: (record: ChannelRecord | undefined, bundled?: BundledImages) => void;
+  readonly showAvatar: (url: string) => void;
+  /** Shows the TV image, and parts of it on the devices that have no image of the instance yet. */
+  readonly showOnAll: (url: string) => void;
+  /** Shows a device's own image. */
+  readonly showImage: (variant: Variant, url: string) => void;
+  /** Devices that have no image of their own. */
+  readonly missing: () => readonly Variant[];
+  /** Marks a device. */
+  readonly choose: (variant: Variant | undefined) => void;
+}
 
 /**
  * The banner on four devices. Usually one image serves all of them: the other frames show their part of the TV image
  * until they get their own.
  */
-export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (variant: Variant) => void }) {
+export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (variant: Variant) => void }): Shelf {
   const devices: Map<Variant, Device> = new Map();
   for (const { variant, label, videos } of DEVICES) {
     const device = createDevice(variant, label, videos, () => onChoose(variant));
@@ -32,10 +47,6 @@ export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (v
     container.append(device.button);
   }
 
-  /**
-   * @param record `undefined`: it is being loaded
-   * @param bundled shown until the images of the instance are there
-   */
   function show(record: ChannelRecord | undefined, bundled?: BundledImages) {
     container.classList.toggle('is-loading', record === undefined);
     container.classList.toggle('is-bare', record !== undefined && record.bannerUrl === null);
@@ -54,7 +65,6 @@ export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (v
     for (const { face } of devices.values()) face.replaceChildren(image(url));
   }
 
-  /** Shows the TV image, and parts of it on the devices that have no image of the instance yet. */
   function showOnAll(url: string, className = '') {
     for (const { variant, visibleWidth } of DEVICES) {
       const banner = devices.get(variant)?.banner;
@@ -74,18 +84,16 @@ export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (v
     showAvatar,
     showOnAll,
 
-    /** Shows a device's own image. */
-    showImage(variant: Variant, url: string) {
+    showImage(variant, url) {
       devices.get(variant)?.banner.replaceChildren(image(url));
     },
 
-    /** Devices that have no image of their own. */
     missing: () =>
       DEVICES.map(({ variant }) => variant).filter(
         (variant) => devices.get(variant)?.banner.querySelector('img:not(.cut, .placeholder)') === null,
       ),
 
-    choose(variant: Variant | undefined) {
+    choose(variant) {
       for (const [each, { button }] of devices) button.setAttribute('aria-pressed', String(each === variant));
     },
   };

@@ -98,10 +98,10 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     await lookUp('nobodyhere');
     const reason = 'There is no channel with the name “nobodyhere”.';
     await expect.poll(() => notice.innerText()).toBe(`${reason} Nothing found for “nobodyhere”.`);
-    await lookUp('saltmarrow');
+    await lookUp('kitchen');
     await expect.poll(() => page.getByRole('option').count()).toBe(1);
     expect(await notice.innerText()).toContain('Choose a channel from the list.');
-    expect(asked.at(-1)).toBe('/api/search?q=saltmarrow&limit=8');
+    expect(asked.at(-1)).toBe('/api/search?q=kitchen&limit=8');
   });
 
   test('says that the browser is offline, and goes on when it is not', async () => {

@@ -58,6 +58,26 @@ describe.skipIf(!hasBrowser).each(Object.keys(PAGES) as (keyof typeof PAGES)[])(
   });
 });
 
+/** The frame's share of the width on each side (device-frames.css). */
+const FRAME_SHARE = 0.012;
+
+describe.skipIf(!hasBrowser)('the TV', () => {
+  test('has no light line beside its banner, in a window of any width', async () => {
+    const { page } = await open(({ consoleOrigin }) => `${consoleOrigin}/playground/?channel=@fernwick.works`, {});
+    await page.locator('.device-tv .banner img:not(.placeholder)').waitFor();
+    for (const width of [390, 768, 1280, 1281, 1333, 1440, 1920]) {
+      await page.setViewportSize({ width, height: 850 });
+      const tv = sharp(await page.locator('.device-tv .body').screenshot());
+      const { data, info } = await tv.greyscale().raw().toBuffer({ resolveWithObject: true });
+      const row = [...data.subarray(Math.round(info.height / 2) * info.width).subarray(0, info.width)];
+      // The frame and this banner's edges are dark. The outermost pixels are partly the page's.
+      const depth = Math.ceil(info.width * FRAME_SHARE) + 3;
+      const edges = [...row.slice(1, depth), ...row.slice(-depth, -1)];
+      expect([width, Math.max(...edges) < 80]).toEqual([width, true]);
+    }
+  });
+});
+
 describe.skipIf(!hasBrowser)('with forced colors', () => {
   test('the playground shows which variant, format, width, device and tab is chosen', async () => {
     const { page } = await open(PAGES['channel page'], { forcedColors: 'active' });

@@ -53,10 +53,13 @@ describe('times and rates', () => {
   });
 
   test.each([
-    [0, '0.0'],
-    [9.94, '9.9'],
-    [10.4, '10'],
-  ])('a rate of %d is "%s"', (perSecond, text) => expect(formatRate(perSecond)).toBe(text));
+    [0, '0.0', 'a minute'],
+    [0.05, '3.0', 'a minute'],
+    [0.99, '59', 'a minute'],
+    [1, '1.0', 'a second'],
+    [9.94, '9.9', 'a second'],
+    [10.4, '10', 'a second'],
+  ])('a rate of %d is %s %s', (perSecond, amount, unit) => expect(formatRate(perSecond)).toEqual({ amount, unit }));
 });
 
 describe('a chart', () => {

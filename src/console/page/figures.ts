@@ -63,9 +63,12 @@ export function formatDurationOf(seconds: number | null): string {
   return seconds === null ? '–' : formatDuration(seconds * 1000);
 }
 
-/** With one decimal place below 10. */
-export function formatRate(perSecond: number): string {
-  return perSecond < 10 ? perSecond.toFixed(1) : formatCount(String(Math.round(perSecond)));
+/** `3.2` and `a minute`. Below one a second, a rate is one of a minute. With one decimal place below 10. */
+export function formatRate(perSecond: number): { readonly amount: string; readonly unit: string } {
+  const isSlow = perSecond < 1;
+  const rate = isSlow ? perSecond * 60 : perSecond;
+  const amount = rate < 10 ? rate.toFixed(1) : formatCount(String(Math.round(rate)));
+  return { amount, unit: isSlow ? 'a minute' : 'a second' };
 }
 
 /** Extends the beginning to `length`, so that a chart keeps its time axis. */

@@ -48,10 +48,8 @@ function showRequests({ steps, recent }: ConsoleState) {
   find('#requests-chart', HTMLElement).replaceChildren(
     withAxes(chart, { labels: countLabels(highest), unit, times: TIMES }),
   );
-  find('#request-rate', HTMLElement).replaceChildren(
-    formatRate(total / recent.seconds),
-    element('small', {}, ' a second'),
-  );
+  const { amount, unit: rateUnit } = formatRate(total / recent.seconds);
+  find('#request-rate', HTMLElement).replaceChildren(amount, element('small', {}, ` ${rateUnit}`));
   find('#requests-legend', HTMLElement).replaceChildren(
     ...legend(OUTCOMES.map(({ name, label }) => ({ name, label, value: formatCount(String(recent.requests[name])) }))),
   );

@@ -1,0 +1,111 @@
+import { Problem, type RequestDeps } from './api.ts';
+import { element, find } from './dom.ts';
+import { describeFault, type Identified, identify } from './identify.ts';
+import type { ChannelRecord } from './images.ts';
+import { createLookup } from './lookup.ts';
+import { createNotice } from './notice.ts';
+import { RESERVE } from './patience.ts';
+import { createRegion } from './region.ts';
+import { createSearchBox } from './search-box.ts';
+
+/** A lookup takes up to three requests: record, banner, avatar. */
+const LOOKUP_REQUESTS = 3;
+
+export interface ChannelFinder {
+  /** Looks up the channel that a text names, or else searches for the text. Replaces the former lookup. */
+  readonly find: (text: string) => void;
+  /** Ends the lookup or search and its notice. */
+  readonly end: () => void;
+  /** Shows a sentence instead of a lookup. */
+  readonly say: (words: string) => void;
+  /** Writes the text of the search field. */
+  readonly setText: (text: string) => void;
+  readonly focus: () => void;
+}
+
+interface ChannelFinderDeps extends RequestDeps {
+  /** A text was typed, pasted or chosen. */
+  readonly onSubmit: (text: string) => void;
+  /** A lookup begins. @param text as it was typed */
+  readonly onLookup: (text: string) => void;
+  /** @param signal aborted when the next lookup begins */
+  readonly onFound: (record: ChannelRecord, signal: AbortSignal) => void;
+  /** There is no channel to show: a search begins, or the lookup has failed. */
+  readonly onNothing: () => void;
+}
+
+/** The search field with its suggestions, lookups and searches. */
+export function createChannelFinder({
+  onSubmit,
+  onLookup,
+  onFound,
+  onNothing,
+  ...deps
+}: ChannelFinderDeps): ChannelFinder {
+  const lookup = createLookup(deps);
+  const region = createRegion({ notice: createNotice(find('#notice', HTMLElement)), budget: deps.budget });
+  const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search: suggest, onSubmit });
+
+  /**
+   * Suggestions while somebody types. There are none if the budget would not allow a lookup afterwards, or if the search
+   * fails: a lookup then says why.
+   */
+  async function suggest(text: string, signal: AbortSignal) {
+    if (deps.instance() === '' || deps.budget.waitMs(RESERVE + LOOKUP_REQUESTS) > 0) return [];
+    try {
+      return await lookup.findChannels(text, { signal });
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof Problem)) throw error;
+      return [];
+    }
+  }
+
+  function lookUp(text: string, named: Identified) {
+    onLookup(text);
+    void region.run({
+      label: `Looking up ${text}.`,
+      verb: 'Look up',
+      load: (options) => lookup.findRecord(named, options),
+      show(found, signal) {
+        if (found === undefined) searchFor(named.value, `There is no channel with the name “${named.value}”. `);
+        else onFound(found, signal);
+      },
+      fail({ code }) {
+        onNothing();
+        if (named.kind === 'id' || code !== 'channel_not_found') return [];
+        return [element('button', { type: 'button', onclick: () => searchFor(named.value) }, 'Search for it')];
+      },
+      retry: () => lookUp(text, named),
+    });
+  }
+
+  /** Offers search results for a text that names no channel. @param reason a sentence before them */
+  function searchFor(text: string, reason = '') {
+    onNothing();
+    const fault = describeFault(text);
+    if (fault !== undefined) return region.say(fault);
+    void region.run({
+      label: `Searching for “${text}”.`,
+      verb: 'Search',
+      load: (options) => lookup.findChannels(text, options),
+      show(hits) {
+        searchBox.offer(hits);
+        const found = hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.';
+        region.say(`${reason}${found}`);
+      },
+      retry: () => searchFor(text, reason),
+    });
+  }
+
+  return {
+    find(text) {
+      const named = identify(text);
+      if (named === undefined) searchFor(text);
+      else lookUp(text, named);
+    },
+    end: region.end,
+    say: region.say,
+    setText: searchBox.setText,
+    focus: searchBox.focus,
+  };
+}

@@ -142,6 +142,14 @@ describe('while the catalog cannot be read', () => {
     isReadable = false;
   });
 
+  it('a fetched record whose image is gone can be loaded again', async () => {
+    live.set(`id:${idOf(1)}`, idOf(1));
+    expect(await channels.reload(idOf(1))).toMatchObject({ title: 'live' });
+    await expect(channels.reload(idOf(2))).rejects.toBe(UNREADABLE);
+    channels = start({ hasSource: false });
+    await expect(channels.reload(idOf(1))).rejects.toBe(UNREADABLE);
+  });
+
   it('a fetched channel is provisional, also from the cache', async () => {
     live.set(nameOf(HANDLE), idOf(1)).set(`id:${idOf(1)}`, idOf(1));
     for (const kind of ['miss', 'hit']) expect(await get(HANDLE)).toMatchObject({ kind, isProvisional: true });

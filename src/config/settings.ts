@@ -27,7 +27,7 @@ export const SETTINGS = {
     'Public URL at which the files of `dist/site/` are served. The index then links the playground and the documentation. Unset: no links.',
   ),
   imageVersions: form.setting(
-    'PICTURE_VERSIONS',
+    'IMAGE_VERSIONS',
     'off',
     form.onOff,
     'Whether image URLs in records end in `v=` and eight digits that change with the image, so that caches in front load a changed image as soon as a record names it. Requests may have any `v`.',

@@ -21,7 +21,7 @@ beforeEach(async () => {
   const [red, blue] = await Promise.all(['red', 'blue'].map((background) => drawSquare(background)));
   const image = (request: IncomingMessage, response: ServerResponse) =>
     respondWithBytes((request.url?.includes('new-avatar') ? blue : red) as Buffer)(request, response);
-  running = await startYoutubeService({ image }, { env: { PICTURE_VERSIONS: 'on' } });
+  running = await startYoutubeService({ image }, { env: { IMAGE_VERSIONS: 'on' } });
   ({ service, replay } = running);
 });
 afterEach(() => running.close());

@@ -23,10 +23,10 @@ async function recordOf(service: TestApp, channelId: string): Promise<ImageUrls>
   return (await service.get(`/api/channel/${channelId}`)).json();
 }
 
-describe('with PICTURE_VERSIONS=on', () => {
+describe('with IMAGE_VERSIONS=on', () => {
   let service: TestApp;
   beforeAll(async () => {
-    service = await startTestApp({ encoder: createFakeEncoder(), env: { PICTURE_VERSIONS: 'on' } });
+    service = await startTestApp({ encoder: createFakeEncoder(), env: { IMAGE_VERSIONS: 'on' } });
   });
   afterAll(() => service.close());
 
@@ -91,7 +91,7 @@ describe('with PICTURE_VERSIONS=on', () => {
 });
 
 test('with URL_FORM=short, the version follows the path or the type', async () => {
-  const service = await startTestApp({ env: { PICTURE_VERSIONS: 'on', URL_FORM: 'short' } });
+  const service = await startTestApp({ env: { IMAGE_VERSIONS: 'on', URL_FORM: 'short' } });
   try {
     const { bannerUrl, avatarUrl, bannerUrls } = await recordOf(service, SAMPLE);
     const [banner, avatar] = [versionIn(bannerUrl), versionIn(avatarUrl)];
@@ -110,7 +110,7 @@ test('the version of a remote image is made from its upstream URL, and changes w
   let banner = image('https://yt3.ggpht.com/first');
   const avatar = image('https://yt3.ggpht.com/avatar');
   const source = { ...createStub(), getChannel: async () => record({ banner, avatar }) };
-  const service = await startTestApp({ sources: [source], env: { PICTURE_VERSIONS: 'on' } });
+  const service = await startTestApp({ sources: [source], env: { IMAGE_VERSIONS: 'on' } });
   try {
     const before = await recordOf(service, ID);
     expect(versionIn(before.bannerUrl)).toBe(startOfSha256('https://yt3.ggpht.com/first'));

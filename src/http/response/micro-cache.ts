@@ -86,7 +86,7 @@ function keyOf({ base, target: { path, query }, request }: RequestContext): stri
 
 const VERSION = /[?&]v(?:[=&]|$)/;
 
-/** No endpoint reads `v`: it only makes URLs differ for caches in front (`PICTURE_VERSIONS`). */
+/** No endpoint reads `v`: it only makes URLs differ for caches in front (`IMAGE_VERSIONS`). */
 function withoutVersion(query: string): string {
   const kept = query
     .slice(1)

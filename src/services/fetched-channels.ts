@@ -100,7 +100,9 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
   function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
     const { channelId } = loaded.channel;
-    return records.get(channelId, (previous) => entryOf(loaded, previous), { staleWaitMs: TIME_LIMITS_MS.refreshWait });
+    return records.get(channelId, (previous) => entryOf(loaded, previous), {
+      softTimeoutMs: TIME_LIMITS_MS.refreshWait,
+    });
   }
 
   return {
@@ -112,12 +114,12 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
         if (loaded !== undefined) record = await keepFresh(loaded);
         return { value: channelId };
       };
-      const found = await names.get(nameKey(ref), loadId, { staleWaitMs });
+      const found = await names.get(nameKey(ref), loadId, { softTimeoutMs: staleWaitMs });
       return { ...found, record };
     },
 
     getRecord: (channelId, staleWaitMs) =>
-      records.get(channelId, (previous) => load(channelId, previous), { staleWaitMs }),
+      records.get(channelId, (previous) => load(channelId, previous), { softTimeoutMs: staleWaitMs }),
 
     peekId: (ref) => names.peek(nameKey(ref)),
     peekRecord: (channelId) => records.peek(channelId),

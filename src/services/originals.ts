@@ -110,7 +110,7 @@ export function createOriginals(options: OriginalsOptions) {
     const isCurrent = ({ refKey }: Original) => refKey === ref.key;
     const lookUp = () =>
       cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
-        staleWaitMs: TIME_LIMITS_MS.refreshWait,
+        softTimeoutMs: TIME_LIMITS_MS.refreshWait,
         loadId: ref.key,
         // A new key in the record means a new image.
         isCurrent,

@@ -48,15 +48,19 @@ function start({ hasSource = true } = {}): ChannelService {
     return { channel: testChannel(found, { title: 'live' }), isComplete: true, missing: [] };
   }
 
-  const shared = { epochs: createEpochs(), store: memoryStore(), clock, maxMemoryBytes: 1_000_000 };
+  const shared = {
+    memoryTier: { epochs: createEpochs(), maxBytes: 1_000_000 },
+    storeTier: { store: memoryStore() },
+    clock,
+  };
   const blockedChannels = new Set([BLOCKED]);
   const fetched = createFetchedChannels({
     sources: {
       resolve: async (ref) => ({ channelId: (await load(ref)).channel.channelId }),
       getChannel: (channelId) => load(channelIdRef(channelId)),
     },
-    records: createReadThrough<ChannelEntry>({ ...CACHE_POLICY.records, ...shared }),
-    names: createReadThrough<string>({ ...CACHE_POLICY.names, ...shared }),
+    records: createReadThrough<ChannelEntry>({ policy: CACHE_POLICY.records, ...shared }),
+    names: createReadThrough<string>({ policy: CACHE_POLICY.names, ...shared }),
     publishDates: { complete: async (channel) => channel },
     missingFields: { note: () => [], isMissing: () => false },
     blockedChannels,

@@ -23,18 +23,21 @@ function handleRef(name: string): ChannelRef {
 /** The stores are empty, so everything found is in memory. */
 function inMemory<V>(storeKeyOf?: (key: string) => string): ReadThrough<V> {
   return createReadThrough<V>({
-    store: {
-      get: async () => undefined,
-      set: async () => undefined,
-      close: async () => undefined,
+    policy: {
+      isValue: (_value): _value is V => true,
+      ...(storeKeyOf !== undefined && { storeKeyOf }),
+      freshMs: 1_000,
+      graceMs: 1_000,
     },
-    isValue: (_value): _value is V => true,
-    ...(storeKeyOf !== undefined && { storeKeyOf }),
-    epochs: runtime.epochs,
+    memoryTier: { epochs: runtime.epochs, maxBytes: 1_000_000 },
+    storeTier: {
+      store: {
+        get: async () => undefined,
+        set: async () => undefined,
+        close: async () => undefined,
+      },
+    },
     clock: createManualClock(),
-    freshMs: 1_000,
-    staleMs: 1_000,
-    maxMemoryBytes: 1_000_000,
   });
 }
 
@@ -159,7 +162,9 @@ describe('a purge of one channel', () => {
     broken.erasures = true;
     const purging = purge.purgeChannel([ref]);
     await expect(purging).rejects.toBeInstanceOf(PurgeFailed);
-    await expect(purging).rejects.toThrow(/^Redis cannot be used \(it is broken\)\. Left: what it has, and the images.*\. Try again when Redis works$/);
+    await expect(purging).rejects.toThrow(
+      /^Redis cannot be used \(it is broken\)\. Left: what it has, and the images.*\. Try again when Redis works$/,
+    );
     expect([runtime.epochs.current().number, await left(), erased]).toEqual(['', OTHERS, []]);
   });
 
@@ -178,7 +183,9 @@ describe('a purge of one channel', () => {
 
   it('fails if images stay on the disk, and says so', async () => {
     broken.disk = true;
-    await expect(purge.purgeChannel([HANDLE])).rejects.toThrow(/Images on this instance's disk cannot be removed.*Removed: what Redis and memory had/);
+    await expect(purge.purgeChannel([HANDLE])).rejects.toThrow(
+      /Images on this instance's disk cannot be removed.*Removed: what Redis and memory had/,
+    );
     expect(await left()).toEqual([]);
   });
 });

@@ -44,10 +44,20 @@ export interface FoundOriginal extends Cached<Original> {
   readonly isCurrent: boolean;
 }
 
-export type Originals = ReturnType<typeof createOriginals>;
-
 /** The originals of all variants: files of the catalog, or downloaded once for all variants, and fresh for a day. */
-export function createOriginals(options: OriginalsOptions) {
+export interface Originals {
+  /**
+   * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `upstream_…`
+   * when it cannot be downloaded, `overloaded` when it cannot be decoded
+   */
+  get(channel: Channel, kind: ImageKind): Promise<FoundOriginal>;
+  /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
+  read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
+  /** Returns the bytes. Downloads them again if necessary. */
+  readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
+}
+
+export function createOriginals(options: OriginalsOptions): Originals {
   const { ownImagesDir, downloader, encoder, images, cache, channels, runtime } = options;
   const { clock, holders } = runtime;
   // By image, not by channel: a record with a new image does not wait.
@@ -154,7 +164,6 @@ export function createOriginals(options: OriginalsOptions) {
     }
   }
 
-  /** Returns the bytes. Downloads them again if necessary. */
   function readBytes(given: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
     return withCurrentRecord(given, kind, async ({ channelId }, ref) => {
       if (ref.kind === 'catalog-file') {
@@ -176,18 +185,13 @@ export function createOriginals(options: OriginalsOptions) {
   }
 
   return {
-    /**
-     * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `upstream_…`
-     * when it cannot be downloaded, `overloaded` when it cannot be decoded
-     */
-    get: (given: Channel, kind: ImageKind): Promise<FoundOriginal> =>
+    get: (given, kind) =>
       withCurrentRecord(given, kind, async (channel, ref) => {
         if (ref.kind === 'remote') return find(channel, kind, ref);
         return { ...(await orGone(own.get(ref))), channel, isCurrent: true };
       }),
 
-    /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
-    async read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes> {
+    async read(channel, kind, original) {
       const ref = refOf(channel, kind);
       if (ref.kind === 'catalog-file') return orGone(own.read(ref));
       const stored = await images.findForReading(originalBytesKey(channel.channelId, original.digest));

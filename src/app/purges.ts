@@ -3,7 +3,6 @@ import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
-import { withinMs } from '../lib/work.ts';
 import { createPurge, PurgeFailed } from '../services/purge.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
@@ -49,10 +48,10 @@ export function createPurges(
 
   return {
     purge,
-    /** Reads the epoch, removes what is stored of blocked channels, and follows what other processes purge. */
+    /** Reads the epoch and follows what other processes purge. Begins to remove what is stored of blocked channels. */
     async start(): Promise<void> {
       await follow();
-      if (blockedChannels.length > 0) await withinMs(clock, takeDown(), START_WAIT_MS);
+      if (blockedChannels.length > 0) void takeDown();
     },
     stop(): void {
       isStopped = true;
@@ -82,4 +81,3 @@ export async function openPurge(config: Config) {
 /** A purge must reach every instance within 2 s, even if three reads fail. */
 const FOLLOW_MS = 500;
 const TAKE_DOWN_RETRY_MS = 60_000;
-const START_WAIT_MS = 1_000;

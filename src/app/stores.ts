@@ -95,7 +95,13 @@ export async function createStores(config: Config, runtime: Runtime, options: St
 
   function createCache<Value>(name: string, policy: CachePolicy<Value> & { readonly memoryShare: number }) {
     const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
-    const cache = createReadThrough<Value>({ ...policy, name, store, epochs, clock, onRefused, maxMemoryBytes });
+    const cache = createReadThrough<Value>({
+      policy,
+      memoryTier: { epochs, maxBytes: maxMemoryBytes },
+      storeTier: { store, onRefused },
+      clock,
+      name,
+    });
     holders.add(`${name} in memory`, () => cache.stats().memory);
     holders.add(`loads of ${name}`, () => cache.stats().loading);
     return cache;

@@ -132,7 +132,7 @@ const LAST_GOOD_MS = 7 * DAY_MS;
  */
 export const CACHE_POLICY = {
   records: {
-    ...{ freshMs: HOUR_MS, staleMs: LAST_GOOD_MS, memoryShare: 0.2 },
+    ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.2 },
     storeKeyOf: channelKey,
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
@@ -141,18 +141,18 @@ export const CACHE_POLICY = {
     leadsTo: (entry: ChannelEntry) => ('movedTo' in entry ? entry.movedTo : undefined),
   },
   names: {
-    ...{ freshMs: HOUR_MS, staleMs: LAST_GOOD_MS, memoryShare: 0.05 },
+    ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.05 },
     isValue: CHANNEL_ID,
     leadsTo: (channelId: string) => channelId,
   },
   searches: {
     // A stale list lacks new channels, so each request tries to reload it. The pauses of the sources limit the calls.
-    ...{ freshMs: 10 * MINUTE_MS, staleMs: DAY_MS, retryFailedLoadMs: 0, memoryShare: 0.1 },
+    ...{ freshMs: 10 * MINUTE_MS, graceMs: DAY_MS, retryFailedLoadMs: 0, memoryShare: 0.1 },
     isValue: FOUND_CHANNELS,
   },
   originals: {
     // Another instance may have loaded a newer image that this one cannot load. Its metadata must not hide the image here.
-    ...{ freshMs: DAY_MS, staleMs: LAST_GOOD_MS, prefersOwn: true, memoryShare: 0.05 },
+    ...{ freshMs: DAY_MS, graceMs: LAST_GOOD_MS, prefersOwn: true, memoryShare: 0.05 },
     isValue: ORIGINAL,
   },
 } as const;

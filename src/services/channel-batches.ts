@@ -27,9 +27,18 @@ interface Item {
   result: BatchResult | undefined;
 }
 
-export type ChannelBatches = ReturnType<typeof createChannelBatches>;
+/** Records of many channels for one request. */
+export interface ChannelBatches {
+  /**
+   * Returns the record of each reference, in order. Equal references are loaded once.
+   *
+   * Cached records are returned as they are if they are fresh. At most ten of the other channels are loaded, and none if
+   * the client already has two batches that load channels. The rest are stale, or `upstream_unavailable`.
+   */
+  getChannels(refs: readonly ChannelRef[]): Promise<BatchResult[]>;
+}
 
-export function createChannelBatches({ channels, clock, holders }: ChannelBatchesOptions) {
+export function createChannelBatches({ channels, clock, holders }: ChannelBatchesOptions): ChannelBatches {
   /** By client: the number of its batches that load channels. At most one entry for each current request. */
   const loadingBatches = new Map<string, number>();
   holders.add('clients with batches', () => ({ entries: loadingBatches.size }));
@@ -60,13 +69,7 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
   }
 
   return {
-    /**
-     * Returns the record of each reference, in order. Equal references are loaded once.
-     *
-     * Cached records are returned as they are if they are fresh. At most ten of the other channels are loaded, and none if
-     * the client already has two batches that load channels. The rest are stale, or `upstream_unavailable`.
-     */
-    async getChannels(refs: readonly ChannelRef[]): Promise<BatchResult[]> {
+    async getChannels(refs) {
       const deadlineMs = clock.monotonic() + TIME_LIMITS_MS.batch;
       const items = new Map<string, Item>(refs.map((ref) => [nameOf(ref), { ref, result: undefined }]));
       await Promise.all(Array.from(items.values(), peek));

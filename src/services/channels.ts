@@ -175,10 +175,13 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     },
 
     async reload(channelId) {
-      const own = await catalog?.findAnew(channelIdRef(channelId));
-      if (own !== undefined) return own;
-      await fetched?.reload(channelId);
-      return (await getById(channelId, 0)).channel;
+      const own = catalog && (await valueOrError(catalog.findAnew(channelIdRef(channelId))));
+      if (own !== undefined && !(own instanceof AppError)) return own;
+      const reloaded = await ownOr(channelIdRef(channelId), async ({ reload }) => {
+        await reload(channelId);
+        return getById(channelId, 0);
+      });
+      return reloaded.channel;
     },
 
     isBlocked: (channelId) => blockedChannels.has(channelId),

@@ -115,7 +115,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   }
 
   function getRecord(channelId: string, staleWaitMs: number): Promise<Cached<ChannelEntry>> {
-    return records.get(channelId, (previous) => load(channelId, previous), { staleWaitMs });
+    return records.get(channelId, (previous) => load(channelId, previous), { softTimeoutMs: staleWaitMs });
   }
 
   function withExactTime(channel: Channel): Promise<Channel> {
@@ -129,7 +129,9 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
   function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
     const { channelId } = loaded.channel;
-    return records.get(channelId, (previous) => entryOf(loaded, previous), { staleWaitMs: TIME_LIMITS_MS.refreshWait });
+    return records.get(channelId, (previous) => entryOf(loaded, previous), {
+      softTimeoutMs: TIME_LIMITS_MS.refreshWait,
+    });
   }
 
   return {
@@ -141,7 +143,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
         if (loaded !== undefined) record = await keepFresh(loaded);
         return { value: channelId };
       };
-      const found = await names.get(nameKey(ref), loadId, { staleWaitMs });
+      const found = await names.get(nameKey(ref), loadId, { softTimeoutMs: staleWaitMs });
       return { ...found, record };
     },
 

@@ -52,10 +52,20 @@ interface Wanted {
   readonly original: Original;
 }
 
-export type Originals = ReturnType<typeof createOriginals>;
-
 /** The originals of all variants: files of the catalog, or downloaded once for all variants, and fresh for a day. */
-export function createOriginals(options: OriginalsOptions) {
+export interface Originals {
+  /**
+   * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `upstream_…`
+   * when it cannot be downloaded, `overloaded` when it cannot be decoded
+   */
+  get(channel: Channel, kind: ImageKind): Promise<FoundOriginal>;
+  /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
+  read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
+  /** Returns the bytes. Downloads them again if necessary. */
+  readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
+}
+
+export function createOriginals(options: OriginalsOptions): Originals {
   const { ownImagesDir, downloader, encoder, images, cache, channels, runtime } = options;
   const { clock, holders } = runtime;
   // By image, not by channel: a record with a new image does not wait.
@@ -116,7 +126,7 @@ export function createOriginals(options: OriginalsOptions) {
     const isCurrent = ({ refKey }: Original) => refKey === ref.key;
     const lookUp = () =>
       cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
-        staleWaitMs: TIME_LIMITS_MS.refreshWait,
+        softTimeoutMs: TIME_LIMITS_MS.refreshWait,
         loadId: ref.key,
         // A new key in the record means a new image.
         isCurrent,
@@ -200,17 +210,12 @@ export function createOriginals(options: OriginalsOptions) {
       withCurrentRecord(given, kind, ({ channelId }, ref) => read({ channelId, kind, ref, original }));
 
   return {
-    /**
-     * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `upstream_…`
-     * when it cannot be downloaded, `overloaded` when it cannot be decoded
-     */
-    get: (given: Channel, kind: ImageKind): Promise<FoundOriginal> =>
+    get: (given, kind) =>
       withCurrentRecord(given, kind, async (channel, ref) => {
         if (ref.kind === 'remote') return find(channel, kind, ref);
         return { ...(await orGone(own.get(ref))), channel, isCurrent: true };
       }),
 
-    /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
     read: reading(fileOf),
 
     readBytes: reading(bytesOf),

@@ -48,15 +48,19 @@ function start({ hasSource = true } = {}): ChannelService {
     return { channel: testChannel(found, { title: 'live' }), isComplete: true, missing: [] };
   }
 
-  const shared = { epochs: createEpochs(), store: memoryStore(), clock, maxMemoryBytes: 1_000_000 };
+  const shared = {
+    memoryTier: { epochs: createEpochs(), maxBytes: 1_000_000 },
+    storeTier: { store: memoryStore() },
+    clock,
+  };
   const blockedChannels = new Set([BLOCKED]);
   const fetched = createFetchedChannels({
     sources: {
       resolve: async (ref) => ({ channelId: (await load(ref)).channel.channelId }),
       getChannel: (channelId) => load(channelIdRef(channelId)),
     },
-    records: createReadThrough<ChannelEntry>({ ...CACHE_POLICY.records, ...shared }),
-    names: createReadThrough<string>({ ...CACHE_POLICY.names, ...shared }),
+    records: createReadThrough<ChannelEntry>({ policy: CACHE_POLICY.records, ...shared }),
+    names: createReadThrough<string>({ policy: CACHE_POLICY.names, ...shared }),
     publishDates: { complete: async (channel) => channel },
     missingFields: { note: () => [], isMissing: () => false },
     blockedChannels,
@@ -141,6 +145,14 @@ describe('without a source', () => {
 describe('while the catalog cannot be read', () => {
   beforeEach(() => {
     isReadable = false;
+  });
+
+  it('a fetched record whose image is gone can be loaded again', async () => {
+    live.set(`id:${idOf(1)}`, idOf(1));
+    expect(await channels.reload(idOf(1))).toMatchObject({ title: 'live' });
+    await expect(channels.reload(idOf(2))).rejects.toBe(UNREADABLE);
+    channels = start({ hasSource: false });
+    await expect(channels.reload(idOf(1))).rejects.toBe(UNREADABLE);
   });
 
   it('a fetched channel is provisional, also from the cache', async () => {

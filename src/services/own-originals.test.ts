@@ -39,8 +39,10 @@ beforeEach(async () => {
     encoder: { warmUp: () => undefined, inspect },
     images: { get: async () => undefined, findForReading: async () => undefined, put: () => undefined },
     cache: createReadThrough<Original>({
-      ...CACHE_POLICY.originals,
-      ...{ store: memoryStore(), epochs: createEpochs(), clock, maxMemoryBytes: 1_000_000 },
+      policy: CACHE_POLICY.originals,
+      memoryTier: { epochs: createEpochs(), maxBytes: 1_000_000 },
+      storeTier: { store: memoryStore() },
+      clock,
     }),
     channels: { reload: () => changed() },
     runtime: createTestRuntime({ clock }),

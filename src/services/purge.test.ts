@@ -23,18 +23,21 @@ function handleRef(name: string): ChannelRef {
 /** The stores are empty, so everything found is in memory. */
 function inMemory<V>(storeKeyOf?: (key: string) => string): ReadThrough<V> {
   return createReadThrough<V>({
-    store: {
-      get: async () => undefined,
-      set: async () => undefined,
-      close: async () => undefined,
+    policy: {
+      isValue: (_value): _value is V => true,
+      ...(storeKeyOf !== undefined && { storeKeyOf }),
+      freshMs: 1_000,
+      graceMs: 1_000,
     },
-    isValue: (_value): _value is V => true,
-    ...(storeKeyOf !== undefined && { storeKeyOf }),
-    epochs: runtime.epochs,
+    memoryTier: { epochs: runtime.epochs, maxBytes: 1_000_000 },
+    storeTier: {
+      store: {
+        get: async () => undefined,
+        set: async () => undefined,
+        close: async () => undefined,
+      },
+    },
     clock: createManualClock(),
-    freshMs: 1_000,
-    staleMs: 1_000,
-    maxMemoryBytes: 1_000_000,
   });
 }
 

@@ -97,7 +97,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     }
     const isJoined = firstPages.isRunning(key);
     const { value, outcome } = await firstPages.run(key, disconnected, (signal) =>
-      cache.get(key, () => load(signal), { staleWaitMs: TIME_LIMITS_MS.staleSearchWait }),
+      cache.get(key, () => load(signal), { softTimeoutMs: TIME_LIMITS_MS.staleSearchWait }),
     );
     const isCollapsed = outcome.isCollapsed || (isJoined && outcome.kind !== 'hit');
     // Another instance or an earlier run may have stored channels that are blocked here.

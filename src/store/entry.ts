@@ -16,7 +16,7 @@ export interface CachePolicy<V> {
    * How long after it was loaded a value may be returned when reloads fail. An absence is returned only while it is
    * fresh.
    */
-  readonly staleMs: number;
+  readonly graceMs: number;
   /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
   readonly retryFailedLoadMs?: number;
   /** True: an outdated value in memory is loaded again here, although another instance may have stored a newer one. */
@@ -61,13 +61,13 @@ const ENTRY_OVERHEAD_BYTES = 600;
 /** How far another instance's clock may be ahead: far more than with NTP, far less than a value is fresh. */
 const MAX_CLOCK_SKEW_MS = 5_000;
 
-interface NewEntry<V> extends Pick<Entry<V>, 'content' | 'freshMs' | 'storedAtMs' | 'isStored'> {
-  readonly staleMs: number;
+interface EntryParts<V> extends Pick<Entry<V>, 'content' | 'freshMs' | 'storedAtMs' | 'isStored'> {
+  readonly graceMs: number;
   /** Length of key and value as text. */
   readonly characters: number;
 }
 
-export function createEntry<V>(clock: Clock, { staleMs, characters, ...entry }: NewEntry<V>): Entry<V> {
+export function createEntry<V>(clock: Clock, { graceMs, characters, ...entry }: EntryParts<V>): Entry<V> {
   const { content, freshMs, storedAtMs } = entry;
   const aheadMs = storedAtMs - clock.now();
   // A value from the future: the clock was set back. Its age is unknown, so it counts as stale.
@@ -75,7 +75,7 @@ export function createEntry<V>(clock: Clock, { staleMs, characters, ...entry }: 
   return {
     ...entry,
     bornAtMs: clock.monotonic() - ageMs,
-    maxAgeMs: 'absent' in content ? freshMs : Math.max(freshMs, staleMs),
+    maxAgeMs: 'absent' in content ? freshMs : Math.max(freshMs, graceMs),
     bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
     lastFailure: undefined,
   };
@@ -89,14 +89,14 @@ export function readEntry<V>(
   clock: Clock,
   key: string,
   { value: json, storedAtMs }: StoredEntry,
-  { isValue, freshMs: maxFreshMs, staleMs }: CachePolicy<V>,
+  { isValue, freshMs: maxFreshMs, graceMs }: CachePolicy<V>,
 ): Entry<V> | undefined {
   const form = json.length > MAX_CHARACTERS ? undefined : parseJson(json, isForm);
   if (form === undefined) return undefined;
   const { value, absent, freshMs } = form;
   const isAbsence = absent !== undefined && value === undefined;
   if (freshMs > (isAbsence ? ABSENT_FRESH_MS : maxFreshMs)) return undefined;
-  const rest = { freshMs, storedAtMs, staleMs, isStored: true, characters: key.length + json.length };
+  const rest = { freshMs, storedAtMs, graceMs, isStored: true, characters: key.length + json.length };
   if (isAbsence) return createEntry(clock, { content: { absent: NO_SUCH_CHANNEL }, ...rest });
   return absent === undefined && isValue(value, key) ? createEntry(clock, { content: { value }, ...rest }) : undefined;
 }

@@ -11,18 +11,19 @@ const EMPTY_STORE: Store = {
   set: async () => undefined,
   close: async () => undefined,
 };
-const AT_ONCE = { staleWaitMs: 0 };
+const AT_ONCE = { softTimeoutMs: 0 };
 
 function create(maxMemoryBytes: number) {
   const clock = createManualClock();
   return createReadThrough<unknown>({
-    store: EMPTY_STORE,
-    epochs: createEpochs(),
+    policy: {
+      freshMs: 3_600_000,
+      graceMs: 86_400_000,
+      isValue: (value): value is unknown => value !== undefined,
+    },
+    memoryTier: { epochs: createEpochs(), maxBytes: maxMemoryBytes },
+    storeTier: { store: EMPTY_STORE },
     clock,
-    freshMs: 3_600_000,
-    staleMs: 86_400_000,
-    maxMemoryBytes,
-    isValue: (value): value is unknown => value !== undefined,
   });
 }
 

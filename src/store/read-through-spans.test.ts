@@ -12,22 +12,25 @@ function setUp() {
   const clock = createManualClock();
   const cache = createReadThrough<string>({
     name: 'values',
-    isValue: (value): value is string => typeof value === 'string',
-    store: {
-      get: async () => undefined,
-      set: async () => undefined,
-      close: async () => undefined,
+    policy: {
+      isValue: (value): value is string => typeof value === 'string',
+      freshMs: FRESH_MS,
+      graceMs: 2 * FRESH_MS,
     },
-    epochs: createEpochs(),
+    memoryTier: { epochs: createEpochs(), maxBytes: 1_000_000 },
+    storeTier: {
+      store: {
+        get: async () => undefined,
+        set: async () => undefined,
+        close: async () => undefined,
+      },
+    },
     clock,
-    freshMs: FRESH_MS,
-    staleMs: 2 * FRESH_MS,
-    maxMemoryBytes: 1_000_000,
   });
   /** The outcomes of the lookups that became spans of one request. */
   async function spansOf(load: () => Promise<{ value: string }>, isCurrent?: (value: string) => boolean) {
     const request = startRequest();
-    const options = { staleWaitMs: 50, ...(isCurrent !== undefined && { isCurrent }) };
+    const options = { softTimeoutMs: 50, ...(isCurrent !== undefined && { isCurrent }) };
     await request.run(() => cache.get('k', load, options)).catch(() => undefined);
     return request.children().map(({ name, attributes }) => [name, attributes['pennant.cache.outcome']]);
   }

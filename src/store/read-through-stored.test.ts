@@ -35,7 +35,7 @@ describe('the read-through cache over a store that instances share', () => {
     first.clock.advance(HOUR_MS);
     if (hasFailed) expect((await second.cache.get('k', fail, WAIT)).outcome.kind).toBe('stale');
     await first.cache.get('k', first.load('c'), WAIT);
-    const found = await second.cache.get('k', second.load('d'), { staleWaitMs: 0 });
+    const found = await second.cache.get('k', second.load('d'), { softTimeoutMs: 0 });
     expect(found).toMatchObject({ value: 'c', outcome: { kind: 'hit' } });
     expect(second.loads()).toBe(0);
   });

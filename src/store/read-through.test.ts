@@ -63,7 +63,7 @@ describe('the read-through cache', () => {
     clock.advance(HOUR_MS);
     const late = Promise.withResolvers<Loaded<string>>();
     const waiting = cache.get('k', () => late.promise, WAIT);
-    await clock.passTimer(WAIT.staleWaitMs);
+    await clock.passTimer(WAIT.softTimeoutMs);
     expect((await waiting).value).toBe('a');
     late.resolve({ value: 'b' });
     await late.promise;

@@ -1,6 +1,7 @@
 import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Epochs } from '../lib/epoch.ts';
+import type { HolderStats } from '../lib/holders.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import { tracedLookUp } from '../lib/tracing.ts';
 import { asWork, createSharedWork, epochOfWork, withinMs } from '../lib/work.ts';
@@ -22,8 +23,8 @@ export interface Cached<V> {
 }
 
 export interface GetOptions<V> {
-  /** How long to wait for a reload before the stale value is returned; 0 returns it at once. */
-  readonly staleWaitMs: number;
+  /** How long to wait for a reload before a stale value is returned; 0 returns it at once. */
+  readonly softTimeoutMs: number;
   /** Returns false for a fresh value that must be treated as stale. Default: always true. */
   readonly isCurrent?: (value: V) => boolean;
   /**
@@ -34,36 +35,66 @@ export interface GetOptions<V> {
   readonly loadId?: string;
 }
 
-export interface ReadThroughOptions<V> extends CachePolicy<V> {
+export interface ReadThroughOptions<V> {
+  readonly policy: CachePolicy<V>;
+  readonly memoryTier: {
+    readonly epochs: Pick<Epochs, 'current' | 'onEnd'>;
+    /** Values count with the length of their JSON. */
+    readonly maxBytes: number;
+  };
+  readonly storeTier: {
+    readonly store: Store;
+    /** Called for an invalid stored value. */
+    readonly onRefused?: (key: string) => void;
+  };
+  readonly clock: Clock;
   /** For traces. */
   readonly name?: string;
-  /** Called for an invalid stored value. */
-  readonly onRefused?: (key: string) => void;
-  readonly store: Store;
-  readonly epochs: Pick<Epochs, 'current' | 'onEnd'>;
-  readonly clock: Clock;
-  /** Limit of the memory tier; values count with the length of their JSON. */
-  readonly maxMemoryBytes: number;
 }
 
 export type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
 const RETRY_FAILED_LOAD_MS = 60_000;
 
-export type ReadThrough<V> = ReturnType<typeof createReadThrough<V>>;
-
 /**
- * An LRU cache in memory over a store, with one load per key at a time. When a load fails or takes too long, a stale
- * value is returned. A load continues after its callers disconnect.
+ * A cache with two tiers, an LRU cache in memory and a store, and one load per key at a time. Within its grace, a stale value
+ * is returned when its reload fails or exceeds the soft timeout. A load continues after its callers disconnect.
  */
-export function createReadThrough<V>(options: ReadThroughOptions<V>) {
-  const { name = 'values', store, clock, epochs, freshMs, staleMs, onRefused } = options;
-  const { leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, maxMemoryBytes, prefersOwn = false } = options;
-  const { storeKeyOf = (key) => key } = options;
-  const isOthersWanted = store.isShared === true && !prefersOwn;
+export interface ReadThrough<V> {
+  /**
+   * Returns the value from a tier, or loads it.
+   *
+   * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load when there is no
+   * stale value to return
+   */
+  get(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>>;
+  /** Returns the cached value, fresh or stale, without loading one. */
+  find(key: string): Promise<V | undefined>;
+  /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
+  peek(key: string): Promise<Cached<V> | undefined>;
+  /** Reloads the value, or joins a current load with the same `loadId` (`GetOptions`). */
+  refresh(key: string, load: Load<V>, loadId?: string): Promise<Cached<V>>;
+  /** Stores what `load` returns for the cached value, fresh or stale. */
+  put(key: string, load: Load<V>): Promise<void>;
+  /** Changes the cached value, if there is one, without changing its age. */
+  patch(key: string, change: (value: V) => V): Promise<void>;
+  /** Removes from memory what the function returns true for. The store keeps it. */
+  removeFromMemory(isRemoved: (key: string, value: V | undefined) => boolean): void;
+  /** Makes the next request try a load that failed a moment ago. */
+  forgetFailures(): void;
+  stats(): { readonly memory: HolderStats & { readonly entries: number }; readonly loading: HolderStats };
+}
+
+export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {
+  const { policy, memoryTier, storeTier, clock, name = 'values' } = options;
+  const { epochs, maxBytes } = memoryTier;
+  const { store, onRefused } = storeTier;
+  const { freshMs, graceMs, leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, storeKeyOf = (key) => key } = policy;
+  /** Whether another instance's value may replace an outdated one of this one's memory. */
+  const isOthersWanted = store.isShared === true && policy.prefersOwn !== true;
   const memory = createMemoryCache<Entry<V>>({
     epochs,
-    maxBytes: maxMemoryBytes,
+    maxBytes,
     sizeOf: (entry) => entry.bytes,
   });
   const loads = createLoads<Entry<V>>();
@@ -80,7 +111,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   async function findStored(key: string): Promise<Entry<V> | undefined> {
     const storeKey = storeKeyOf(key);
     const stored = await store.get(storeKey);
-    const entry = stored && readEntry(clock, storeKey, stored, options);
+    const entry = stored && readEntry(clock, storeKey, stored, policy);
     if (stored !== undefined && entry === undefined) onRefused?.(storeKey);
     // A load may have finished during this read.
     const held = memory.get(key);
@@ -102,7 +133,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   ): Entry<V> {
     // `stored-kinds.ts` recognizes absences by the beginning of the text.
     const text = JSON.stringify({ ...content, freshMs: freshForMs });
-    const form = { content, freshMs: freshForMs, storedAtMs, staleMs };
+    const form = { content, freshMs: freshForMs, storedAtMs, graceMs };
     const characters = storeKeyOf(key).length + text.length;
     const entry = createEntry(clock, { ...form, isStored: isStorable, characters });
     if (!isLatest || !memory.set(key, entry)) return { ...entry, isStored: false };
@@ -146,32 +177,53 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   }
 
   async function lookUp(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>> {
-    const { staleWaitMs, isCurrent, loadId = '' } = options;
-    const isWanted = (entry: Entry<V>) => isFresh(entry, isCurrent);
+    const { softTimeoutMs, isCurrent, loadId = '' } = options;
+    // Before anything is awaited: a load that ends meanwhile has the newest value.
     const joined = loads.find(key, loadId);
-    const held = findHeld(key);
-    let entry = held ?? (await findStored(key));
-    if (entry !== undefined && isWanted(entry)) return response(entry, HIT);
-    // Another instance may have replaced the value, even if this one cannot, or its request does not wait for a load.
-    if (held !== undefined && isOthersWanted && (joined ?? loads.find(key, loadId)) === undefined) {
-      entry = (await storeReads.run(key, NEVER, () => findStored(key))) ?? held;
-      if (isWanted(entry)) return response(entry, HIT);
-    }
+    const isWanted = (entry: Entry<V>) => isFresh(entry, isCurrent);
+    const found = await findInTiers(key, isWanted, joined !== undefined);
+    if (found !== undefined && isWanted(found)) return response(found, HIT);
     const running = joined ?? loads.find(key, loadId);
-    const previous = entry !== undefined && 'value' in entry.content ? entry : undefined;
-    if (previous !== undefined && running === undefined && hasJustFailed(previous, loadId)) {
-      return response(previous, { ...STALE, reason: 'upstream failed' });
-    }
-    const result = running ?? startLoad(key, load, loadId, previous);
     const isCollapsed = running !== undefined;
-    if (previous === undefined) return response(await result, { kind: 'miss', isCollapsed });
+    // An absence has no grace.
+    const stale = found !== undefined && 'value' in found.content ? found : undefined;
+    if (stale !== undefined && !isCollapsed && hasJustFailed(stale, loadId)) {
+      return response(stale, { ...STALE, reason: 'upstream failed' });
+    }
+    const loading = running ?? startLoad(key, load, loadId, stale);
+    if (stale === undefined) return response(await loading, { kind: 'miss', isCollapsed });
+    return withinSoftTimeout(loading, softTimeoutMs, stale, isCollapsed);
+  }
+
+  /**
+   * The entry of the memory tier, or else of the store tier. Another instance may have replaced one that is not wanted, even if
+   * this instance cannot, or its request does not wait for a load.
+   */
+  async function findInTiers(
+    key: string,
+    isWanted: (entry: Entry<V>) => boolean,
+    isLoading: boolean,
+  ): Promise<Entry<V> | undefined> {
+    const held = findHeld(key);
+    if (held === undefined) return findStored(key);
+    if (isWanted(held) || !isOthersWanted || isLoading) return held;
+    return (await storeReads.run(key, NEVER, () => findStored(key))) ?? held;
+  }
+
+  /** The loaded value, or the stale one when the load takes longer or cannot tell. */
+  async function withinSoftTimeout(
+    loading: Promise<Entry<V>>,
+    softTimeoutMs: number,
+    stale: Entry<V>,
+    isCollapsed: boolean,
+  ): Promise<Cached<V>> {
     try {
-      const loaded = await withinMs(clock, result, staleWaitMs);
-      if (loaded === undefined) return response(previous, { ...STALE, isCollapsed, reason: 'refresh under way' });
+      const loaded = await withinMs(clock, loading, softTimeoutMs);
+      if (loaded === undefined) return response(stale, { ...STALE, isCollapsed, reason: 'refresh under way' });
       return response(loaded, { kind: 'refreshed', isCollapsed });
     } catch (error) {
       if (!isIndeterminate(error)) throw error;
-      return response(previous, { ...STALE, isCollapsed, reason: error.code });
+      return response(stale, { ...STALE, isCollapsed, reason: error.code });
     }
   }
 
@@ -189,42 +241,30 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
   }
 
   return {
-    /**
-     * Returns the value from memory or the store, or loads it.
-     *
-     * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load when there is no
-     * stale value to return
-     */
-    async get(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>> {
+    async get(key, load, options) {
       const held = findHeld(key);
       // There is nothing to wait for or to trace.
       if (held !== undefined && isFresh(held, options.isCurrent)) return response(held, HIT);
       return work(() => tracedLookUp(name, () => lookUp(key, load, options)));
     },
 
-    /** Returns the cached value, fresh or stale, without loading one. */
-    find: (key: string): Promise<V | undefined> => work(async () => valueIn(await find(key))),
+    find: (key) => work(async () => valueIn(await find(key))),
 
-    /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
-    peek: (key: string): Promise<Cached<V> | undefined> =>
+    peek: (key) =>
       work(async () => {
         const entry = await find(key);
         return entry && response(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
       }),
 
-    /** Reloads the value, or joins a current load with the same `loadId` (`GetOptions`). */
-    refresh: (key: string, load: Load<V>, loadId = ''): Promise<Cached<V>> =>
-      work(() => tracedLookUp(name, () => refresh(key, load, loadId))),
+    refresh: (key, load, loadId = '') => work(() => tracedLookUp(name, () => refresh(key, load, loadId))),
 
-    /** Stores what `load` returns for the cached value, fresh or stale. */
-    put: (key: string, load: Load<V>): Promise<void> =>
+    put: (key, load) =>
       work(async () => {
         const { value, ...loaded } = await load(valueIn(await find(key)));
         keep(key, { value }, loaded);
       }),
 
-    /** Changes the cached value, if there is one, without changing its age. */
-    patch: (key: string, change: (value: V) => V): Promise<void> =>
+    patch: (key, change) =>
       work(async () => {
         // A current load would overwrite the change.
         await loads.ended(key);
@@ -234,13 +274,11 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>) {
         keep(key, { value: change(entry.content.value) }, kept);
       }),
 
-    /** Removes from memory what the function returns true for. The store keeps it. */
-    removeFromMemory(isRemoved: (key: string, value: V | undefined) => boolean): void {
+    removeFromMemory(isRemoved) {
       memory.removeWhere((key, { content }) => isRemoved(key, 'value' in content ? content.value : undefined));
     },
 
-    /** Makes the next request try a load that failed a moment ago. */
-    forgetFailures(): void {
+    forgetFailures() {
       failuresSince = clock.monotonic();
     },
 

@@ -5,7 +5,7 @@ import type { Store, StoredEntry } from '../../src/store/store.ts';
 import { createManualClock } from './clock.ts';
 
 export const HOUR_MS = 3_600_000;
-export const WAIT = { staleWaitMs: 50 };
+export const WAIT = { softTimeoutMs: 50 };
 
 /** A store in this process's memory. */
 export function memoryStore(): Store & { readonly entries: Map<string, StoredEntry> } {
@@ -24,14 +24,14 @@ export function setUpReadThrough(store = memoryStore(), clock = createManualCloc
   const epochs = createEpochs();
   const refused: string[] = [];
   const cache = createReadThrough<string>({
-    isValue: (value): value is string => typeof value === 'string',
-    onRefused: (key) => refused.push(key),
-    epochs,
-    store,
+    policy: {
+      isValue: (value): value is string => typeof value === 'string',
+      freshMs: HOUR_MS,
+      graceMs: 168 * HOUR_MS,
+    },
+    memoryTier: { epochs, maxBytes: 1_000_000 },
+    storeTier: { store, onRefused: (key) => refused.push(key) },
     clock,
-    freshMs: HOUR_MS,
-    staleMs: 168 * HOUR_MS,
-    maxMemoryBytes: 1_000_000,
   });
   let loads = 0;
   const load =

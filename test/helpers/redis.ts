@@ -120,8 +120,12 @@ export function createRedisClock() {
   };
 }
 
-/** Moves the clock beyond the pause after a failure, and waits until Redis is used again. */
+/** Moves the clock beyond the pause after each failed attempt, until Redis is used again. */
 export async function reconnect(instance: TestApp): Promise<void> {
-  instance.clock.advance(REST_MS);
-  await expect.poll(() => instance.metric('pennant_redis_usable')).toBe(1);
+  await expect
+    .poll(() => {
+      instance.clock.advance(REST_MS);
+      return instance.metric('pennant_redis_usable');
+    })
+    .toBe(1);
 }

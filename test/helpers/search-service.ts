@@ -69,17 +69,18 @@ export function setUpSearch(
       isBlocked: (channelId) => blocked.has(channelId),
     },
     cache: createReadThrough<FoundChannels>({
-      epochs: createEpochs(),
-      clock,
-      ...CACHE_POLICY.searches,
-      maxMemoryBytes,
-      store: {
-        ...store,
-        async get(key) {
-          await beforeRead();
-          return store.get(key);
+      policy: CACHE_POLICY.searches,
+      memoryTier: { epochs: createEpochs(), maxBytes: maxMemoryBytes },
+      storeTier: {
+        store: {
+          ...store,
+          async get(key) {
+            await beforeRead();
+            return store.get(key);
+          },
         },
       },
+      clock,
     }),
     clock,
   });

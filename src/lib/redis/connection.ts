@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts';
+import type { HolderStats } from '../holders.ts';
 import { traced } from '../tracing.ts';
 import { createRedisClient, type RedisAddress, type RedisClient } from './client.ts';
 
@@ -12,7 +13,29 @@ export class RedisWrongType extends RedisUnavailable {
   override name = 'RedisWrongType';
 }
 
-export type RedisConnection = Awaited<ReturnType<typeof createRedisConnection>>;
+/**
+ * A connection to Redis with short time-outs. After three time-outs in a row, a lost connection or a refused command
+ * (full, read-only, not allowed), Redis is paused for a moment; then a new connection is made, and used after a small
+ * write succeeds. Commands are neither queued nor sent twice.
+ */
+export interface RedisConnection {
+  /**
+   * Runs a command, or several that belong together.
+   *
+   * @throws RedisUnavailable after the command's time-out, or at once while Redis is paused; the command may have been
+   * executed anyway. RedisWrongType when a key holds another type; Redis stays in use
+   */
+  run<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
+  /** Since the start: `timeouts` of commands, and `outages`, when a usable Redis was paused after a failure. */
+  stats(): {
+    readonly isUsable: boolean;
+    readonly timeouts: number;
+    readonly outages: number;
+    readonly commands: HolderStats;
+  };
+  /** Pending commands fail, so close their callers first. */
+  close(): void;
+}
 
 export interface RedisTimings {
   /**
@@ -45,14 +68,8 @@ export const REDIS_CALL = { name: 'redis', isCall: true, attributes: { 'db.syste
 const PROBE_KEY = 'pennant:probe';
 const PROBE_KEPT_MS = 1_000;
 
-/**
- * A connection to Redis with short time-outs. After three time-outs in a row, a lost connection or a refused command
- * (full, read-only, not allowed), Redis is paused for a moment; then a new connection is made, and used after a small
- * write succeeds. Commands are neither queued nor sent twice.
- *
- * Resolves when the first attempt has succeeded or failed.
- */
-export async function createRedisConnection(options: RedisConnectionOptions) {
+/** Resolves when the first attempt has succeeded or failed. */
+export async function createRedisConnection(options: RedisConnectionOptions): Promise<RedisConnection> {
   const { address, onStateChange, clock = systemClock } = options;
   const timings = { ...TIMINGS, ...options.timings };
   let usable: RedisClient | undefined;
@@ -146,15 +163,8 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
   await connect();
 
   return {
-    /**
-     * Runs a command, or several that belong together.
-     *
-     * @throws RedisUnavailable after the command's time-out, or at once while Redis is paused; the command may have been
-     * executed anyway. RedisWrongType when a key holds another type; Redis stays in use
-     */
     run: <T>(command: (client: RedisClient) => Promise<T>) => traced(REDIS_CALL, () => run(command)),
 
-    /** Since the start: `timeouts` of commands, and `outages`, when a usable Redis was paused after a failure. */
     stats: () => ({
       isUsable: usable !== undefined,
       timeouts,
@@ -162,8 +172,7 @@ export async function createRedisConnection(options: RedisConnectionOptions) {
       commands: { entries: commands, maxEntries: MAX_COMMANDS },
     }),
 
-    /** Pending commands fail, so close their callers first. */
-    close(): void {
+    close() {
       isClosed = true;
       cancelTimer();
       const client = usable;

@@ -1,5 +1,3 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { RedisConnection } from '../../src/lib/redis/connection.ts';
 import { createRedisStore, EPOCH_KEY } from '../../src/store/redis.ts';
@@ -15,6 +13,7 @@ import {
   reconnect,
   startRedisServer,
 } from '../helpers/redis.ts';
+import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ID = 'UCgone_________________A';
@@ -139,10 +138,7 @@ describe.skipIf(!findRedisServer())('the epoch that instances share', () => {
     const RECORD = `/channel/${HELD_CHANNEL_ID}`;
     const titleOf = async (instance: TestApp) => (await instance.get(RECORD)).json<{ title: string }>().title;
 
-    async function countImages(dataDir: string): Promise<number> {
-      const entries = await readdir(join(dataDir, 'images'), { recursive: true, withFileTypes: true });
-      return entries.filter((entry) => entry.isFile()).length;
-    }
+    const countImages = (dataDir: string) => storedRowsIn(dataDir).length;
 
     async function purge(instance: TestApp): Promise<void> {
       expect((await instance.purge({ channel: HELD_CHANNEL_ID })).status).toBe(200);
@@ -159,7 +155,7 @@ describe.skipIf(!findRedisServer())('the epoch that instances share', () => {
       source.title = 'new title';
       await purge(first);
       expect(await titleOf(first)).toBe('new title');
-      expect(await countImages(first.dataDir)).toBe(0);
+      expect(countImages(first.dataDir)).toBe(0);
       second.clock.advance(LOOK_MS);
       await expect.poll(() => titleOf(second)).toBe('new title');
       // The same original: the image that was made of it is right.

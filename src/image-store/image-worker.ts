@@ -112,15 +112,23 @@ const functions = {
   /** Removes an image whose file is missing or damaged. */
   discard: ({ key, ...times }: Times & { key: string }) => use(times, (statements, db) => discard(statements, db, key)),
 
-  /** Makes some room for a file: evicts images, and gives pages back to the disk. Returns true if there is more to do. */
+  /**
+   * Makes some room for an image: evicts others and, because a file uses no free pages, gives pages back to the disk. Returns
+   * true if there is more to do.
+   */
   makeRoom: ({ image, ...times }: Times & { image: NewImage }): boolean =>
     use(times, (statements, db) => {
       if (neverFits(quota, image)) return false;
-      const { removed } = inTransaction(db, () => evictFor(statements, image, ROWS_PER_STEP));
-      return removed > 0 || giveBackSurplus(statements, db, image);
+      const isEnough = findSurplus(quota, readUsage(statements), image) === undefined;
+      if (isEnough) return image.isFile && giveBackSurplus(statements, db, image);
+      const { removed } = inTransaction(db, () => {
+        recordUses(statements);
+        return evictFor(statements, image, ROWS_PER_STEP);
+      });
+      return removed > 0;
     }),
 
-  /** `refused`: the epoch is another one. `no-room`: the image is too large for the quota. */
+  /** `refused`: the epoch is another one. `no-room`: the image is too large for the quota, or others have just used the room. */
   set(call: Times & { key: string; channel: string; image: NewImage; content: Content; epoch: string }) {
     const { key, channel, image, content, epoch, nowMs } = call;
     return use(call, (statements, db) =>
@@ -129,7 +137,7 @@ const functions = {
         recordUses(statements);
         const earlier = findRow(statements, key);
         if (earlier !== undefined) removeRow(statements, earlier);
-        const isKept = !neverFits(quota, image) && evictFor(statements, image, Number.POSITIVE_INFINITY).hasRoom;
+        const isKept = !neverFits(quota, image) && evictFor(statements, image, ROWS_PER_STEP).hasRoom;
         if (isKept) add(statements, { key, channel, image, content, nowMs });
         return { result: isKept ? ('stored' as const) : ('no-room' as const), usage: readUsage(statements) };
       }),

@@ -106,7 +106,6 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
   }
 
   async function setFile(key: string, bytes: Buffer, image: NewImage, epoch: string) {
-    while (await thread.call('makeRoom', { image, ...times() }));
     const part = join(files, `${fileNameOf(key)}.${randomUUID()}`);
     try {
       makeDirectory(files);
@@ -183,6 +182,7 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
       const size = bytes.length;
       const image: NewImage = { kind, size, isFile: kind === 'original' || size > MAX_ROW_BYTES };
       const row = { key, channel: channelOfImage(key), image, content: { bytes }, epoch };
+      while (await thread.call('makeRoom', { image, ...times() }));
       const done = image.isFile
         ? await setFile(key, bytes, image, epoch)
         : await thread.call('set', { ...row, ...times() });

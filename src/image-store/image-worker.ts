@@ -1,22 +1,16 @@
 /** The worker thread that uses `images.db`, so that its calls do not block the event loop. */
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { createDisposableDatabase, inTransaction } from '../lib/disposable-database.ts';
-import { isDamage, isFullDisk } from '../lib/sqlite-errors.ts';
+import { isFullDisk } from '../lib/sqlite-errors.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
+import { type Content, createImageRows, findRow, readEpoch, rowsOf } from './image-rows.ts';
 import { exceeds, findSurplus, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
-import {
-  fileNameOf,
-  type ImageRow,
-  type ImageStatements,
-  PAGE_BYTES,
-  prepareSchema,
-  prepareStatements,
-  spaceOf,
-} from './schema.ts';
+import { createRecordedUses } from './recorded-uses.ts';
+import { type ImageRow, type ImageStatements, PAGE_BYTES, prepareSchema, prepareStatements } from './schema.ts';
 
 /** The caller's clock: tests can move it. */
 export interface Times {
@@ -46,9 +40,6 @@ export interface StoredFile {
   readonly checksum: number;
 }
 
-/** The bytes, or a complete file that becomes the image's own. */
-type Content = { readonly bytes: Uint8Array } | { readonly part: string; readonly checksum: number };
-
 /** What was removed: images, and their bytes on the disk. */
 export interface Erased {
   readonly images: number;
@@ -57,9 +48,6 @@ export interface Erased {
 
 /** Writes of another process take milliseconds. An image that has to wait longer is not kept. */
 const WRITE_TIMEOUT_MS = 50;
-/** A use is recorded once in this time, so that most reads need no write. */
-const USE_RECORDED_MS = 3_600_000;
-const MAX_UNRECORDED_USES = 64;
 const UNUSED_MS = 30 * 86_400_000;
 /** Rows and pages that take some milliseconds, during which other calls wait. */
 const ROWS_PER_STEP = 16;
@@ -73,19 +61,21 @@ const { path, filesDirectory, maxBytes } = workerData as ImageThreadData;
 /** The log counts against the quota as a whole. */
 const logBytes = Math.min(MAX_LOG_BYTES, Math.floor(maxBytes / 8));
 const quota = { maxBytes, logBytes };
+const uses = createRecordedUses();
+const rows = createImageRows(filesDirectory, quota, uses);
 const database = createDisposableDatabase({
   path,
   prepare,
   waitMs: WRITE_TIMEOUT_MS,
   mayShrink: true,
   onRebuilt(reason) {
-    uses.clear();
+    uses.forgetAll();
     removeFiles();
     notify({ kind: 'rebuilt', reason } satisfies ImageNotice);
   },
 });
-/** The last uses that are not recorded yet, by row. */
-const uses = new Map<number, number>();
+/** False until the first call: then closing would create the file. */
+let isUsed = false;
 
 const functions = {
   readState: (times: Times): { epoch: string; usage: Usage } =>
@@ -96,7 +86,7 @@ const functions = {
       const row = findRow(statements, key);
       if (row === undefined) return undefined;
       if (row.file !== null) {
-        noteUse(statements, db, row, times.nowMs);
+        uses.note(statements, db, row, times.nowMs);
         return { path: join(filesDirectory, row.file), size: row.size, checksum: row.checksum };
       }
       const bytes = statements.content.get(row.row)?.content as Uint8Array | undefined;
@@ -104,7 +94,7 @@ const functions = {
         discard(statements, db, key);
         return undefined;
       }
-      noteUse(statements, db, row, times.nowMs);
+      uses.note(statements, db, row, times.nowMs);
       return bytes;
     });
   },
@@ -122,8 +112,8 @@ const functions = {
       const isEnough = findSurplus(quota, readUsage(statements), image) === undefined;
       if (isEnough) return image.isFile && giveBackSurplus(statements, db, image);
       const { removed } = inTransaction(db, () => {
-        recordUses(statements);
-        return evictFor(statements, image, ROWS_PER_STEP);
+        uses.record(statements);
+        return rows.evictFor(statements, image, ROWS_PER_STEP);
       });
       return removed > 0;
     }),
@@ -134,11 +124,11 @@ const functions = {
     return use(call, (statements, db) =>
       inTransaction(db, () => {
         if (readEpoch(statements) !== epoch) return { result: 'refused' as const, usage: readUsage(statements) };
-        recordUses(statements);
+        uses.record(statements);
         const earlier = findRow(statements, key);
-        if (earlier !== undefined) removeRow(statements, earlier);
-        const isKept = !neverFits(quota, image) && evictFor(statements, image, ROWS_PER_STEP).hasRoom;
-        if (isKept) add(statements, { key, channel, image, content, nowMs });
+        if (earlier !== undefined) rows.remove(statements, earlier);
+        const isKept = !neverFits(quota, image) && rows.evictFor(statements, image, ROWS_PER_STEP).hasRoom;
+        if (isKept) rows.add(statements, { key, channel, image, content, nowMs });
         return { result: isKept ? ('stored' as const) : ('no-room' as const), usage: readUsage(statements) };
       }),
     );
@@ -148,14 +138,14 @@ const functions = {
   eraseStep(call: Times & { channelIds: readonly string[]; mustRaise: boolean }) {
     const { channelIds, mustRaise } = call;
     const erase = (statements: ImageStatements, maxRows: number): Erased & { usage: Usage } => {
-      const rows: ImageRow[] = [];
+      const found: ImageRow[] = [];
       for (const channelId of channelIds) {
-        if (rows.length < maxRows) rows.push(...rowsOf(statements.ofChannel.all(channelId, maxRows - rows.length)));
+        if (found.length < maxRows) found.push(...rowsOf(statements.ofChannel.all(channelId, maxRows - found.length)));
       }
-      for (const row of rows) removeRow(statements, row);
-      if (mustRaise || rows.length > 0) statements.raiseEpoch.run();
-      const bytes = rows.reduce((total, { size }) => total + size, 0);
-      return { images: rows.length, bytes, usage: readUsage(statements) };
+      for (const row of found) rows.remove(statements, row);
+      if (mustRaise || found.length > 0) statements.raiseEpoch.run();
+      const bytes = found.reduce((total, { size }) => total + size, 0);
+      return { images: found.length, bytes, usage: readUsage(statements) };
     };
     return use(call, (statements, db) =>
       database.patiently(db, () => withSpace(db, (maxRows) => inTransaction(db, () => erase(statements, maxRows)))),
@@ -179,7 +169,7 @@ const functions = {
   /** Deletes the file and the folder; the next call creates new ones. */
   eraseAll(times: Times): Erased {
     const erased = countAll(times);
-    uses.clear();
+    uses.forgetAll();
     database.remove();
     removeFiles();
     return erased;
@@ -189,10 +179,10 @@ const functions = {
   tidyStep(times: Times): { isDone: boolean; usage: Usage } {
     return use(times, (statements, db) => {
       const { removed, usage } = inTransaction(db, () => {
-        recordUses(statements);
+        uses.record(statements);
         const unused = rowsOf(statements.unusedSince.all(times.nowMs - UNUSED_MS, ROWS_PER_STEP));
-        for (const row of unused) removeRow(statements, row);
-        const evicted = evictFor(statements, NOTHING, ROWS_PER_STEP).removed;
+        for (const row of unused) rows.remove(statements, row);
+        const evicted = rows.evictFor(statements, NOTHING, ROWS_PER_STEP).removed;
         return { removed: unused.length + evicted, usage: readUsage(statements) };
       });
       const isDone = removed === 0 && !giveBackPages(statements, db);
@@ -231,111 +221,25 @@ function prepare(db: DatabaseSync): ImageStatements {
 }
 
 function use<T>({ monotonicMs }: Times, operation: (statements: ImageStatements, db: DatabaseSync) => T): T {
+  isUsed = true;
   return database.use(monotonicMs, operation);
 }
 
 function close(): void {
-  if (uses.size > 0) {
-    try {
-      database.use(Number.NEGATIVE_INFINITY, tryToRecordUses);
-    } catch {
-      // The file is no longer usable. The uses are not recorded.
-    }
+  try {
+    if (isUsed) database.use(Number.NEGATIVE_INFINITY, uses.tryToRecord);
+  } catch {
+    // The file is no longer usable. The uses are not recorded.
   }
   database.close();
-}
-
-function readEpoch({ epoch }: ImageStatements): string {
-  return String(epoch.get()?.epoch);
-}
-
-function rowsOf(rows: readonly unknown[]): readonly ImageRow[] {
-  return rows as readonly ImageRow[];
-}
-
-function findRow({ find }: ImageStatements, key: string): ImageRow | undefined {
-  return find.get(key) as unknown as ImageRow | undefined;
-}
-
-interface Addition {
-  readonly key: string;
-  readonly channel: string;
-  readonly image: NewImage;
-  readonly content: Content;
-  readonly nowMs: number;
-}
-
-function add(statements: ImageStatements, { key, channel, image, content, nowMs }: Addition): void {
-  const { kind, size, isFile } = image;
-  const file = 'part' in content ? fileNameOf(key) : null;
-  const checksum = 'part' in content ? content.checksum : crc32(content.bytes, crc32(key));
-  const { lastInsertRowid } = statements.add.run(
-    key,
-    channel,
-    kind,
-    size,
-    spaceOf(size, isFile),
-    checksum,
-    nowMs,
-    file,
-  );
-  if ('part' in content) renameSync(content.part, join(filesDirectory, fileNameOf(key)));
-  else statements.addContent.run(lastInsertRowid, content.bytes);
-}
-
-/** The file first: if it cannot be removed, the row stays. */
-function removeRow({ remove }: ImageStatements, { row, file }: ImageRow): void {
-  if (file !== null) rmSync(join(filesDirectory, file), { force: true });
-  uses.delete(row);
-  remove.run(row);
 }
 
 function discard(statements: ImageStatements, db: DatabaseSync, key: string): void {
   inTransaction(db, () => {
     const row = findRow(statements, key);
-    if (row !== undefined) removeRow(statements, row);
+    if (row !== undefined) rows.remove(statements, row);
   });
   notify({ kind: 'damaged', key } satisfies ImageNotice);
-}
-
-interface Eviction {
-  readonly removed: number;
-  readonly hasRoom: boolean;
-}
-
-/** Evicts up to `maxRows` images, the least recently used first, until the new one has room. */
-function evictFor(statements: ImageStatements, image: NewImage, maxRows: number): Eviction {
-  for (let removed = 0; ; removed += 1) {
-    const surplus = findSurplus(quota, readUsage(statements), image);
-    if (surplus === undefined) return { removed, hasRoom: true };
-    if (surplus === 'none' || removed === maxRows) return { removed, hasRoom: false };
-    const victim = statements.leastRecentlyUsed.get(surplus === 'custom' ? 1 : 0) as unknown as ImageRow | undefined;
-    if (victim === undefined) return { removed, hasRoom: false };
-    removeRow(statements, victim);
-  }
-}
-
-function noteUse(statements: ImageStatements, db: DatabaseSync, { row, usedAtMs }: ImageRow, nowMs: number): void {
-  // Negative after the clock was set back: the recorded time is wrong.
-  const sinceRecordedMs = nowMs - usedAtMs;
-  if (sinceRecordedMs >= 0 && sinceRecordedMs < USE_RECORDED_MS) return;
-  uses.set(row, nowMs);
-  if (uses.size >= MAX_UNRECORDED_USES) tryToRecordUses(statements, db);
-}
-
-/** A full disk or a busy file can still be read: then the uses are not recorded. */
-function tryToRecordUses(statements: ImageStatements, db: DatabaseSync): void {
-  try {
-    inTransaction(db, () => recordUses(statements));
-  } catch (error) {
-    if (isDamage(error)) throw error;
-    uses.clear();
-  }
-}
-
-function recordUses({ use: record }: ImageStatements): void {
-  for (const [row, usedAtMs] of uses) record.run(usedAtMs, row);
-  uses.clear();
 }
 
 /** A deletion needs space in the log. On a full disk, emptying the log may give enough for one row. */

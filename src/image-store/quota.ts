@@ -1,6 +1,6 @@
 import { type ImageClass, type ImageKind, type ImageStatements, PAGE_BYTES, readSums, spaceOf } from './schema.ts';
 
-interface Quota {
+export interface Quota {
   readonly maxBytes: number;
   /** The part that is for the log of the database. */
   readonly logBytes: number;

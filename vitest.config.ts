@@ -17,7 +17,6 @@ const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache
 
 /** Each of these runs in its own process, because they measure the whole process. */
 const MEASURE_MEMORY = [
-  'src/image-store/disk-usage.test.ts',
   'src/image-store/images.test.ts',
   'src/store/read-through-memory.test.ts',
   'src/http/response/micro-cache.test.ts',

@@ -118,6 +118,8 @@ export async function buildApp(config: Config, options: BuildOptions) {
   const backgroundWork = createBackgroundWork(
     [
       ...upstreams.tasks,
+      // It may take minutes, which the other tasks do not wait for.
+      async () => void images.tidy(),
       async () => missingFields.update(),
       async () => failureLog.summarize(),
       async () => health.summarize(),

@@ -1,9 +1,8 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
-import { createDiskFileStore } from '../image-store/disk-files.ts';
-import { imagesDirectory } from '../image-store/file-names.ts';
 import { createImageStore, type ImageStore } from '../image-store/images.ts';
+import { createStoredImages } from '../image-store/stored-images.ts';
 import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
@@ -69,13 +68,12 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
   });
   const images = createImageStore({
-    files: createDiskFileStore({
-      directory: imagesDirectory(config.dataDir),
+    disk: createStoredImages({
+      dataDir: config.dataDir,
       maxBytes: config.imageCacheBytes,
       clock,
       onEvent(event) {
-        const isFailure = event.kind === 'damaged' || event.kind === 'scan-failed';
-        if (!isFailure) logger.debug(event, 'images');
+        if (event.kind === 'former-deleted') logger.info(event, 'images');
         else failureLog.report({ level: 'warn', key: `images ${event.kind}`, message: 'images', fields: event });
       },
     }),

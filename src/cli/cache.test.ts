@@ -1,13 +1,10 @@
-import { readdir } from 'node:fs/promises';
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { inCurrentEpoch } from '../../test/helpers/current-epoch.ts';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { runInProcess } from '../../test/helpers/run-command.ts';
+import { setUpImages, storedRowsIn } from '../../test/helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { createDiskFileStore } from '../image-store/disk-files.ts';
-import { imagesDirectory } from '../image-store/file-names.ts';
-import { systemClock } from '../lib/clock.ts';
 import { channelKey, originalKey } from '../store/keys.ts';
 import { createSqliteStore, databasePath } from '../store/sqlite.ts';
 import { cacheCommands } from './cache.ts';
@@ -44,21 +41,15 @@ test.each([
   ['', 1, 1],
   ['n', 1, 1],
   ['yonder', 1, 1],
-])('on a terminal "%s" decides whether the cache is cleared', async (line, exitCode, filesLeft) => {
+])('on a terminal "%s" decides whether the cache is cleared', async (line, exitCode, imagesLeft) => {
   const directory = await createTemporaryDirectory();
-  const files = createDiskFileStore({
-    directory: imagesDirectory(directory),
-    maxBytes: 1_000_000,
-    clock: systemClock,
-    onEvent: () => undefined,
-  });
-  await files.set('image2/UC/x', Buffer.from('image'), 'plain');
-  await files.close();
+  const images = (await setUpImages({ dataDir: directory })).open();
+  await images.set('image2/UC/x', Buffer.from('image'));
+  await images.close();
   const ended = await clearOnTerminal(directory, line);
   expect(ended.asked).toContain(`Empty the cache in ${directory}? [y/N]`);
   expect(ended.exitCode).toBe(exitCode);
-  const left = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.plain'));
-  expect(left).toHaveLength(filesLeft);
+  expect(storedRowsIn(directory)).toHaveLength(imagesLeft);
 });
 
 test('the statistics have the entries of each kind and the time of its oldest entry', async () => {

@@ -1,7 +1,6 @@
-import { imagesDirectory } from '../image-store/file-names.ts';
-import { readFileStatistics } from '../image-store/shards.ts';
+import { imagePaths, readImageStatistics } from '../image-store/schema.ts';
 import { chooseStore } from '../store/registry.ts';
-import { STORED_KINDS, type Statistics, totalBytes } from '../store/stored-kinds.ts';
+import { STORED_KINDS, type Statistics } from '../store/stored-kinds.ts';
 import { clearCommand, parseCacheConfig, purgeCommand } from './cache/purge.ts';
 import { type CommandGroup, defineCommand, formatBytes } from './command.ts';
 
@@ -24,9 +23,9 @@ const statsCommand = defineCommand({
     const { where, maxBytes = null, readStatistics } = chooseStore(config);
     const stored = await readStatistics();
     const store = sectionOf(where, maxBytes, stored.bytes, stored.kinds);
-    const directory = imagesDirectory(config.dataDir);
-    const kinds = await readFileStatistics(directory);
-    const images = sectionOf(directory, config.imageCacheBytes, totalBytes(kinds), kinds);
+    const { database } = imagePaths(config.dataDir);
+    const storedImages = readImageStatistics(database);
+    const images = sectionOf(database, config.imageCacheBytes, storedImages.bytes, storedImages.kinds);
     const asJson = () => `${JSON.stringify({ store, images }, null, 2)}\n`;
     stdout.write(options.json === true ? asJson() : [store, images].map(renderText).join('\n'));
     return true;
@@ -68,6 +67,6 @@ function labelOf(kind: string): string {
 }
 
 export const cacheCommands: CommandGroup = {
-  about: 'Cached records, searches and images, in cache.db and images/, and with REDIS_URL in Redis.',
+  about: 'Cached records, searches and images, in cache.db and images.db, and with REDIS_URL in Redis.',
   commands: { stats: statsCommand, purge: purgeCommand, clear: clearCommand },
 };

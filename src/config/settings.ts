@@ -137,7 +137,7 @@ export const SETTINGS = {
     'IMAGE_CACHE_BYTES',
     '2GiB',
     form.bytes('1024TiB'),
-    'Disk space for originals and images, counted in blocks of 4 KiB. At most 10,000,000 files are kept.',
+    'Disk space for originals and images: `images.db`, its log and the files beside it.',
   ),
   encoders: form.setting(
     'ENCODERS',

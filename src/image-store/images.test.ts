@@ -1,30 +1,29 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { BLOCK_BYTES } from '../../test/helpers/file-store.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { MAX_SIDE_PX } from '../domain/variants.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { asWork } from '../lib/work.ts';
-import { createDiskFileStore, type FileStore } from './disk-files.ts';
 import { createImageStore, type ImageStore } from './images.ts';
+import { createStoredImages, type StoredImages } from './stored-images.ts';
 
 interface Instance {
   readonly images: ImageStore;
   readonly epochs: Epochs;
 }
 
-/** A store with its own disk. */
-async function createInstance(maxMemoryBytes: number): Promise<Instance> {
-  const files = createDiskFileStore({
-    directory: await createTemporaryDirectory(),
-    maxBytes: 1_000_000,
+/** A process with the images of a directory. */
+async function createInstance(maxMemoryBytes: number, dataDir?: string): Promise<Instance> {
+  const disk = createStoredImages({
+    dataDir: dataDir ?? (await createTemporaryDirectory()),
+    maxBytes: 1_000_000_000,
     clock: createManualClock(),
     onEvent: () => undefined,
   });
   const runtime = createTestRuntime();
-  const images = createImageStore({ files, maxMemoryBytes, runtime });
+  const images = createImageStore({ disk, maxMemoryBytes, runtime });
   onTestFinished(() => images.close());
   return { images, epochs: runtime.epochs };
 }
@@ -51,13 +50,7 @@ test('images of custom sizes use at most a quarter of the memory', async () => {
 });
 
 test('the largest image is written', async () => {
-  const files = createDiskFileStore({
-    directory: await createTemporaryDirectory(),
-    maxBytes: 1_000_000_000,
-    clock: createManualClock(),
-    onEvent: () => undefined,
-  });
-  const images = createImageStore({ files, maxMemoryBytes: 1_000, runtime: createTestRuntime() });
+  const { images } = await createInstance(1_000);
   // Incompressible rows of a PNG with a filter byte each, in deflate blocks that are stored as they are, and some metadata.
   const rows = MAX_SIDE_PX * (4 * MAX_SIDE_PX + 1);
   images.put('largest', Buffer.alloc(rows + 5 * Math.ceil(rows / 16_383) + 1_000), 'plain');
@@ -84,14 +77,15 @@ test('a channel’s images are erased from memory and disk, also while they are 
   const [key = ''] = keysOf(GONE);
   images.put(`${key}4567`, bytes, 'custom');
   epochs.moveTo('next');
-  expect(await images.erase([GONE])).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  expect(await images.erase([GONE], 'always')).toEqual({ images: 2, bytes: 2 * bytes.length });
   for (const gone of [...keysOf(GONE), `${key}4567`]) expect(await images.get(gone, 'custom')).toBeUndefined();
   for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toEqual(bytes);
   epochs.moveTo('one after it');
-  expect(await images.erase('all')).toEqual({ files: 2, bytes: 2 * BLOCK_BYTES });
+  expect(await images.erase('all', 'always')).toMatchObject({ images: 2 });
   for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toBeUndefined();
   const { disk, memory, writes } = images.stats();
-  for (const emptied of [disk, memory, writes]) expect(emptied).toMatchObject({ entries: 0, bytes: 0 });
+  for (const emptied of [memory, writes]) expect(emptied).toMatchObject({ entries: 0, bytes: 0 });
+  expect(disk.entries).toBe(0);
 });
 
 test('an image from work of an earlier epoch is not stored, and one from later work is', async () => {
@@ -107,25 +101,41 @@ test('an image from work of an earlier epoch is not stored, and one from later w
   await expect.poll(() => images.stats().disk.entries).toBe(1);
 });
 
-/** A file store whose next read waits for the test. */
-function createSlowFiles(): FileStore & { readonly read: PromiseWithResolvers<Buffer> } {
-  const read = Promise.withResolvers<Buffer>();
+test('after a purge by another process, work that began before it keeps no image, and later work does', async () => {
+  const dataDir = await createTemporaryDirectory();
+  const [service, command] = [await createInstance(1_000_000, dataDir), await createInstance(0, dataDir)];
+  const [key = '', otherKey = ''] = keysOf(GONE);
+  // The epoch of the disk is known when the first image is on it.
+  service.images.put(key, bytes, 'plain');
+  await expect.poll(() => service.images.stats().disk.entries).toBe(1);
+  const before = service.epochs.current();
+  await command.images.erase([GONE], 'always');
+  await asWork(before, async () => service.images.put(otherKey, bytes, 'plain'));
+  await expect.poll(() => before.hasEnded).toBe(true);
+  expect(await command.images.get(otherKey, 'plain')).toBeUndefined();
+  service.images.put(otherKey, bytes, 'plain');
+  await expect.poll(() => command.images.get(otherKey, 'plain')).toEqual(bytes);
+});
+
+function createFakeDisk(faked: Partial<StoredImages> = {}): StoredImages {
   return {
-    read,
-    get: () => read.promise,
-    findPath: async () => '/path',
-    set: async () => undefined,
-    erase: async () => ({ files: 0, bytes: 0 }),
-    stats: () => ({ entries: 0, maxEntries: 0, bytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
+    get: async () => undefined,
+    findForReading: async () => undefined,
+    readEpoch: async () => 'series:1',
+    set: async () => true,
+    erase: async () => ({ images: 0, bytes: 0 }),
+    tidy: async () => undefined,
+    usage: () => ({ entries: 0, bytes: 0, freeBytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
+    calls: () => ({}),
     close: async () => undefined,
+    ...faked,
   };
 }
 
 test('an image that is stored during its lookup is found', async () => {
-  const files = { ...createSlowFiles(), get: () => lookUp.promise };
   const lookUp = Promise.withResolvers<undefined>();
   const images = createImageStore({
-    files,
+    disk: createFakeDisk({ get: () => lookUp.promise }),
     maxMemoryBytes: 1_000_000,
     runtime: createTestRuntime(),
   });
@@ -136,39 +146,36 @@ test('an image that is stored during its lookup is found', async () => {
 });
 
 test('an image that was being read when the epoch ended is not kept', async () => {
-  const files = createSlowFiles();
+  const read = Promise.withResolvers<Buffer>();
   const runtime = createTestRuntime();
-  const images = createImageStore({ files, maxMemoryBytes: 1_000_000, runtime });
+  const disk = createFakeDisk({ get: () => read.promise });
+  const images = createImageStore({ disk, maxMemoryBytes: 1_000_000, runtime });
   const [key = ''] = keysOf(GONE);
   const reading = images.get(key, 'plain');
   runtime.epochs.moveTo('next');
-  files.read.resolve(bytes);
+  read.resolve(bytes);
   await reading;
   expect(images.stats().memory.bytes).toBe(0);
 });
 
-/** A file store whose disk hangs until the test releases it. */
-function createHangingFiles() {
-  const disk = Promise.withResolvers<void>();
+/** A disk that hangs until the test releases it. */
+function createHangingDisk() {
+  const released = Promise.withResolvers<void>();
   const written: string[] = [];
-  const files: FileStore = {
-    get: async () => undefined,
-    findPath: async () => undefined,
+  const disk = createFakeDisk({
     async set(key, content) {
-      await disk.promise;
+      await released.promise;
       written.push(`${key}: ${content.toString('latin1')}`);
+      return true;
     },
-    erase: async () => ({ files: 0, bytes: 0 }),
-    stats: () => ({ entries: 0, maxEntries: 0, bytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
-    async close() {},
-  };
-  return { files, written, goOn: () => disk.resolve() };
+  });
+  return { disk, written, goOn: () => released.resolve() };
 }
 
 test('a disk that hangs does not fill the memory: surplus images are not written', async () => {
-  const { files, written, goOn } = createHangingFiles();
+  const { disk, written, goOn } = createHangingDisk();
   const images = createImageStore({
-    files,
+    disk,
     maxMemoryBytes: 0,
     maxWriteBytes: 10_000,
     runtime: createTestRuntime(),
@@ -186,9 +193,9 @@ test('a disk that hangs does not fill the memory: surplus images are not written
 });
 
 test('an image of the current epoch is written, also while an earlier write of its key still runs', async () => {
-  const { files, written, goOn } = createHangingFiles();
+  const { disk, written, goOn } = createHangingDisk();
   const runtime = createTestRuntime();
-  const images = createImageStore({ files, maxMemoryBytes: 1_000_000, runtime });
+  const images = createImageStore({ disk, maxMemoryBytes: 1_000_000, runtime });
   const [key = ''] = keysOf(GONE);
   images.put(key, bytes, 'plain');
   await new Promise((resolve) => setImmediate(resolve));
@@ -202,10 +209,10 @@ test('an image of the current epoch is written, also while an earlier write of i
 });
 
 memoryTest('images in memory count at least what they take there, with their keys', async () => {
-  const { files, goOn } = createHangingFiles();
+  const { disk, goOn } = createHangingDisk();
   goOn();
   const images = createImageStore({
-    files,
+    disk,
     maxMemoryBytes: 100_000_000,
     runtime: createTestRuntime(),
   });

@@ -5,11 +5,12 @@ import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, epochOfWork } from '../lib/work.ts';
 import { channelOfImage } from '../store/keys.ts';
-import type { FileStore } from './disk-files.ts';
-import type { FileClass } from './file-names.ts';
+import type { Erased } from './image-worker.ts';
+import type { ImageClass } from './schema.ts';
+import type { StoredImages } from './stored-images.ts';
 
 export interface ImageStoreOptions {
-  readonly files: FileStore;
+  readonly disk: StoredImages;
   readonly maxMemoryBytes: number;
   /** Limit of the images that wait to be written. Default: 72 MiB. */
   readonly maxWriteBytes?: number;
@@ -30,41 +31,44 @@ const DEFAULT_MAX_WRITE_BYTES = 72 * 1024 * 1024;
 
 interface PendingWrite {
   readonly bytes: Buffer;
-  readonly fileClass: FileClass;
+  readonly imageClass: ImageClass;
   /** In which the work began that made the bytes. */
   readonly epoch: Epoch;
   /** The end of an earlier write of the same key. */
   readonly earlier: Promise<void> | undefined;
 }
 
-/** Originals and encoded images by key: in memory, in front of files on this instance's disk. */
+/** Originals and encoded images by key: in memory, in front of this instance's disk. */
 export interface ImageStore {
-  get(key: string, fileClass: FileClass): Promise<Buffer | undefined>;
+  get(key: string, imageClass: ImageClass): Promise<Buffer | undefined>;
   /**
-   * Returns at once; the file is written in the background. If a write fails, or is skipped because the disk is too
-   * slow, the image is encoded again later. Does nothing if the epoch in which the current work began has ended.
+   * Returns at once; the image is written in the background. If a write fails, or is skipped because the disk is too
+   * slow, the image is encoded again later. Does nothing if the epoch in which the current work began has ended, or if another
+   * process has purged images since then.
    */
-  put(key: string, bytes: Buffer, fileClass: FileClass): void;
-  /** For another process: the image's file, or its bytes if they are few or there is no file. */
+  put(key: string, bytes: Buffer, imageClass: ImageClass): void;
+  /** For another process: the path of an original, or its bytes if they are few or not on the disk yet. */
   findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
   /**
-   * Removes the images of these channels from disk and memory. Rejects when one cannot be removed. The caller ends the epoch
-   * before it, so that no more of them are kept.
+   * Removes the images of these channels from disk and memory, and ends the epoch. Rejects when one cannot be removed. The caller
+   * ends the epoch before it too, so that no more of them are kept.
    *
-   * @returns the number of the removed files and their disk usage
+   * @param raises `if-erased`: running work of other processes may go on storing images if there was none
+   * @returns the number of the removed images and their bytes
    */
-  erase(channelIds: readonly string[] | 'all'): Promise<{ readonly files: number; readonly bytes: number }>;
-  /** `disk` counts files and blocks. */
+  erase(channelIds: readonly string[] | 'all', raises: 'always' | 'if-erased'): Promise<Erased>;
+  /** Does the work on the disk that is due once an hour (`StoredImages.tidy`). */
+  tidy(): Promise<void>;
+  /** `disk` counts the pages and the files in use. */
   stats(): Readonly<Record<'disk' | 'memory' | 'writes', HolderStats>>;
-  /** Waits for pending writes. From then on no file is written. */
+  /** Waits for pending writes. From then on no image is written. */
   close(): Promise<void>;
 }
 
-/** An image store over these files. */
 export function createImageStore(options: ImageStoreOptions): ImageStore {
-  const { files, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
+  const { disk, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
   const { epochs, health, holders, metrics } = options.runtime;
-  const memory: Record<FileClass, MemoryCache<Buffer>> = {
+  const memory: Record<ImageClass, MemoryCache<Buffer>> = {
     plain: createMemory(1 - CUSTOM_SHARE),
     custom: createMemory(CUSTOM_SHARE),
   };
@@ -73,6 +77,18 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   /** What was read from disk during an erasure is not kept in memory. */
   let erasures = 0;
   let isClosed = false;
+  /** The number of the disk's epoch when the current epoch began. '' if it could not be read: then the first write is refused. */
+  let diskEpoch = readDiskEpoch();
+  epochs.onEnd(() => {
+    diskEpoch = readDiskEpoch();
+  });
+
+  function readDiskEpoch(): Promise<string> {
+    return disk.readEpoch().catch((error: unknown) => {
+      report(error);
+      return '';
+    });
+  }
 
   function createMemory(share: number): MemoryCache<Buffer> {
     // The key contains the digest of the original, so that an image cannot become old.
@@ -99,12 +115,12 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     return pending === undefined || pending.epoch.hasEnded ? undefined : pending.bytes;
   }
 
-  async function write(key: string, { bytes, epoch, fileClass, earlier }: PendingWrite): Promise<void> {
+  async function write(key: string, { bytes, epoch, imageClass, earlier }: PendingWrite): Promise<void> {
     // The response is sent first.
     await setImmediate();
     await earlier;
     try {
-      if (!epoch.hasEnded) await files.set(key, bytes, fileClass);
+      await store(key, bytes, imageClass, epoch);
       report();
     } catch (error) {
       report(error);
@@ -113,33 +129,47 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     }
   }
 
-  function keep(key: string, image: Buffer, fileClass: FileClass): void {
+  async function store(key: string, bytes: Buffer, imageClass: ImageClass, epoch: Epoch): Promise<void> {
+    if (epoch.hasEnded) return;
+    const known = diskEpoch;
+    const number = await known;
+    if (epoch.hasEnded || (await disk.set(key, bytes, imageClass, number))) return;
+    // Another process has purged since this epoch began. Work that begins from now on may keep its images.
+    if (!epoch.hasEnded && known === diskEpoch) epochs.end();
+  }
+
+  function keep(key: string, image: Buffer, imageClass: ImageClass): void {
     const bytes = compactBytes(image);
-    if (!memory[fileClass].set(key, bytes)) return;
+    if (!memory[imageClass].set(key, bytes)) return;
     const earlier = writing.get(key);
     // The key determines the bytes, but an earlier epoch's are not written.
     const isBeingWritten = earlier !== undefined && !earlier.epoch.hasEnded;
     if (isClosed || isBeingWritten || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
     writingBytes += sizeOf(bytes, key);
-    const pending = { bytes, epoch: epochOfWork(), fileClass, earlier: earlier?.done };
+    const pending = { bytes, epoch: epochOfWork(), imageClass, earlier: earlier?.done };
     const done = write(key, pending).finally(() => {
       if (writing.get(key)?.done === done) writing.delete(key);
     });
     writing.set(key, { ...pending, done });
   }
 
-  async function find(key: string, fileClass: FileClass): Promise<Buffer | undefined> {
+  async function find(key: string, imageClass: ImageClass): Promise<Buffer | undefined> {
     const before = erasures;
-    const bytes = await read(() => files.get(key));
-    if (bytes !== undefined && before === erasures) memory[fileClass].set(key, bytes);
+    const bytes = await read(() => disk.get(key));
+    if (bytes !== undefined && before === erasures) memory[imageClass].set(key, bytes);
     // The image may have been stored meanwhile.
     return bytes ?? inMemory(key);
+  }
+
+  function diskStats(): HolderStats {
+    const { entries, bytes, maxBytes } = disk.usage();
+    return { entries, bytes, maxBytes };
   }
 
   function stats() {
     const [plain, custom] = [memory.plain.stats(), memory.custom.stats()];
     return {
-      disk: files.stats(),
+      disk: diskStats(),
       memory: { entries: plain.entries + custom.entries, bytes: plain.bytes + custom.bytes, maxBytes: maxMemoryBytes },
       writes: { entries: writing.size, bytes: writingBytes, maxBytes: maxWriteBytes },
     };
@@ -148,36 +178,37 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   holders.add('images on disk', () => stats().disk);
   holders.add('images in memory', () => stats().memory);
   holders.add('images being written', () => stats().writes);
+  holders.add('calls to images.db', disk.calls);
   metrics.addGauge({
     name: 'pennant_image_store_bytes',
     help: 'Bytes of images kept.',
     label: 'kind',
     read() {
-      const { disk, memory } = stats();
-      return { plain: disk.plainBytes, custom: disk.customBytes, memory: memory.bytes };
+      const { plainBytes, customBytes } = disk.usage();
+      return { plain: plainBytes, custom: customBytes, memory: stats().memory.bytes };
     },
   });
 
   return {
-    get: (key, fileClass) => asWork(epochs.current(), async () => inMemory(key) ?? (await find(key, fileClass))),
+    get: (key, imageClass) => asWork(epochs.current(), async () => inMemory(key) ?? (await find(key, imageClass))),
 
-    put: (key, bytes, fileClass) => asWork(epochs.current(), () => keep(key, bytes, fileClass)),
+    put: (key, bytes, imageClass) => asWork(epochs.current(), () => keep(key, bytes, imageClass)),
 
     async findForReading(key) {
       const pending = writing.get(key);
       if (pending !== undefined && pending.bytes.length <= MAX_COPIED_BYTES) return { bytes: pending.bytes };
       await pending?.done;
-      const path = await read(() => files.findPath(key));
-      if (path !== undefined) return { path };
+      const found = await read(() => disk.findForReading(key));
+      if (found !== undefined) return found;
       const bytes = inMemory(key);
       return bytes && { bytes };
     },
 
-    async erase(channelIds) {
-      // A file that is being written would reappear after its removal.
-      await Promise.all([...writing.values()].map(({ done }) => done));
+    async erase(channelIds, raises) {
       try {
-        return await files.erase(channelIds);
+        const erased = await disk.erase(channelIds, raises);
+        if (raises === 'always' || erased.images > 0) epochs.end();
+        return erased;
       } finally {
         erasures += 1;
         const ids = channelIds === 'all' ? undefined : new Set(channelIds);
@@ -186,12 +217,20 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       }
     },
 
+    async tidy() {
+      try {
+        await disk.tidy();
+      } catch (error) {
+        report(error);
+      }
+    },
+
     stats,
 
     async close() {
       isClosed = true;
       await Promise.all([...writing.values()].map(({ done }) => done));
-      await files.close();
+      await disk.close();
     },
   };
 }

@@ -13,21 +13,28 @@ export interface Epochs {
   current(): Epoch;
   /** Ends the epoch and begins the next, unless this is the number of the current one. */
   moveTo(number: string): void;
-  /** Adds a function that empties what memory keeps when an epoch ends. */
+  /** Ends the epoch and begins another with the same number: another process has purged what only this instance has. */
+  end(): void;
+  /** Adds a function that is called when an epoch has ended and the next has begun, to empty what memory keeps. */
   onEnd(empty: () => void): void;
 }
 
 export function createEpochs(): Epochs {
   let epoch = { number: '', hasEnded: false };
   const listeners: (() => void)[] = [];
+
+  function begin(number: string): void {
+    epoch.hasEnded = true;
+    epoch = { number, hasEnded: false };
+    for (const empty of listeners) empty();
+  }
+
   return {
     current: () => epoch,
     moveTo(number) {
-      if (number === epoch.number) return;
-      epoch.hasEnded = true;
-      epoch = { number, hasEnded: false };
-      for (const empty of listeners) empty();
+      if (number !== epoch.number) begin(number);
     },
+    end: () => begin(epoch.number),
     onEnd: (empty) => void listeners.push(empty),
   };
 }

@@ -48,7 +48,25 @@ export function siblingModule(url: string, name: string): URL {
 }
 
 /** One worker thread, started with the first call and again after it has ended. */
-export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThreadOptions) {
+export interface WorkerThread<F extends ThreadFunctions> {
+  /**
+   * Calls a function of the thread. Calls are executed in order if the functions are synchronous.
+   *
+   * @throws ThreadUnavailable, or an `Error` with the message of the function's error
+   */
+  call<Name extends keyof F & string>(
+    name: Name,
+    argument: Parameters<F[Name]>[0],
+  ): Promise<Awaited<ReturnType<F[Name]>>>;
+  /** Ends the thread at once. Its calls reject. The next call starts another thread. */
+  terminate(): Promise<void>;
+  /** Lets the thread finish its calls and end by itself. Later calls reject. */
+  close(): Promise<void>;
+  /** Calls without a result yet. */
+  stats(): { readonly entries: number; readonly maxEntries: number };
+}
+
+export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThreadOptions): WorkerThread<F> {
   const { name: threadName, module, workerData, maxCalls, restartMs, clock = systemClock, onEnded, onNotice } = options;
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let worker: Worker | undefined;
@@ -100,11 +118,6 @@ export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThr
   }
 
   return {
-    /**
-     * Calls a function of the thread. Calls are executed in order if the functions are synchronous.
-     *
-     * @throws ThreadUnavailable, or an `Error` with the message of the function's error
-     */
     async call<Name extends keyof F & string>(
       name: Name,
       argument: Parameters<F[Name]>[0],
@@ -122,14 +135,12 @@ export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThr
       return call.promise;
     },
 
-    /** Ends the thread at once. Its calls reject. The next call starts another thread. */
     async terminate(): Promise<void> {
       const ending = worker;
       dropWorker();
       await ending?.terminate();
     },
 
-    /** Lets the thread finish its calls and end by itself. Later calls reject. */
     async close(): Promise<void> {
       isClosed = true;
       const ending = worker;
@@ -139,12 +150,16 @@ export function createWorkerThread<F extends ThreadFunctions>(options: WorkerThr
       await ended;
     },
 
-    /** Calls without a result yet. */
     stats: () => ({ entries: pending.size, maxEntries: maxCalls }),
   };
 }
 
-/** In a thread: executes the calls of the `WorkerThread` that has started it. @param onClose called before the thread ends */
+/**
+ * In a thread: executes the calls of the `WorkerThread` that has started it. A result that is a `Uint8Array` is moved, not copied: it
+ * must not be a part of another buffer.
+ *
+ * @param onClose called before the thread ends
+ */
 export function serveCalls(functions: ThreadFunctions, onClose: () => void = () => undefined): void {
   const port = parentPort;
   if (isMainThread || port === null) throw new Error('This module runs as a worker thread.');
@@ -156,7 +171,9 @@ export function serveCalls(functions: ThreadFunctions, onClose: () => void = () 
       return;
     }
     try {
-      port.postMessage({ id, result: await functions[name]?.(argument) } satisfies ThreadMessage);
+      const result = await functions[name]?.(argument);
+      const moved = result instanceof Uint8Array ? [result.buffer as ArrayBuffer] : [];
+      port.postMessage({ id, result } satisfies ThreadMessage, moved);
     } catch (error) {
       port.postMessage({ id, error: error instanceof Error ? error.message : String(error) } satisfies ThreadMessage);
     }

@@ -6,7 +6,7 @@ import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import type { FileClass } from '../image-store/file-names.ts';
+import type { ImageClass } from '../image-store/schema.ts';
 import type { EndReason } from '../images/encoder/child.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
 import type { Original } from './cache-policy.ts';
@@ -25,7 +25,7 @@ const WAITING = { client: clientOf('client'), disconnectSignal: () => new AbortC
 const clock = createManualClock();
 let images: Map<string, Buffer>;
 /** The keys of all stored images. */
-let fileClasses: FileClass[];
+let imageClasses: ImageClass[];
 /** The results of the next re-encodes, in order. Without any, they succeed. */
 let outcomes: (() => Promise<Buffer>)[];
 let readOriginal: () => Promise<OriginalBytes>;
@@ -39,7 +39,7 @@ let banners: ImageService;
 
 beforeEach(() => {
   images = new Map();
-  fileClasses = [];
+  imageClasses = [];
   outcomes = [];
   readOriginal = async () => ({ bytes: Buffer.from('original') });
   readBytes = unused;
@@ -77,9 +77,9 @@ function start(): void {
     },
     images: {
       get: async (key) => images.get(key),
-      put(key, bytes, fileClass) {
+      put(key, bytes, imageClass) {
         images.set(key, bytes);
-        fileClasses.push(fileClass);
+        imageClasses.push(imageClass);
       },
     },
     reEncoding: createReEncoding({ runtime }),
@@ -216,7 +216,7 @@ it('stores an image of a custom size as such, also when it is re-encoded', async
   const own = { width: 799 };
   await askUntilDue(own);
   expect(await ask(own)).toEqual(SMALL);
-  expect(fileClasses).toEqual(['custom', 'custom']);
+  expect(imageClasses).toEqual(['custom', 'custom']);
 });
 
 describe('a smaller encoding that was evicted', () => {
@@ -291,9 +291,9 @@ it.each<[Partial<ImageRequest>, string]>([
   [{ width: 800, height: 400 }, 'custom'],
   [{ width: 400, height: 800 }, 'custom'],
   [{ quality: 81 }, 'custom'],
-])('%o uses the space of the %s images', async (request, fileClass) => {
+])('%o uses the space of the %s images', async (request, imageClass) => {
   await ask(request);
-  expect(fileClasses).toEqual([fileClass]);
+  expect(imageClasses).toEqual([imageClass]);
 });
 
 it('has the first accepted format, otherwise the format that suits the original', async () => {

@@ -14,8 +14,8 @@ import {
   VARIANT_PRESETS,
   type Variant,
 } from '../domain/variants.ts';
-import type { FileClass } from '../image-store/file-names.ts';
 import type { ImageStore } from '../image-store/images.ts';
+import type { ImageClass } from '../image-store/schema.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { Effort, EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
@@ -53,7 +53,7 @@ interface ImageSpec {
   readonly variant: Variant;
   readonly original: Original;
   readonly identity: ImageIdentity;
-  readonly fileClass: FileClass;
+  readonly imageClass: ImageClass;
 }
 
 type Rendition = Pick<Image, 'isFinal' | 'etag' | 'render'>;
@@ -158,13 +158,13 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   }
 
   async function reEncode(spec: ImageSpec, key: string): Promise<ReEncodeOutcome> {
-    const fast = await images.get(key, spec.fileClass);
+    const fast = await images.get(key, spec.imageClass);
     if (fast === undefined) return 'interrupted';
     return traced({ name: 're-encode image', attributes: describeImage(spec) }, async () => {
       try {
         const optimized = await encode(spec, 'optimized', BACKGROUND);
         if (optimized.length >= fast.length) return 'rejected';
-        images.put(optimizedImageKey(key), optimized, spec.fileClass);
+        images.put(optimizedImageKey(key), optimized, spec.imageClass);
         return 'kept';
       } catch (error) {
         if (isTemporary(error)) return 'interrupted';
@@ -177,7 +177,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const fastKey = imageKey(spec.identity, encoder.libraryVersion);
     const { effort, isFinal } = await reEncoding.nextEffort({
       key: fastKey,
-      isOptimizedStored: async () => (await images.get(optimizedImageKey(fastKey), spec.fileClass)) !== undefined,
+      isOptimizedStored: async () => (await images.get(optimizedImageKey(fastKey), spec.imageClass)) !== undefined,
       reEncode: () => reEncode(spec, fastKey),
     });
     const storedKey = effort === 'optimized' ? optimizedImageKey(fastKey) : fastKey;
@@ -185,7 +185,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     async function make(signal: AbortSignal, client: ClientKeys): Promise<Buffer> {
       const waitingClients = () => waiting.of(storedKey);
       const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, waitingClients }));
-      images.put(storedKey, bytes, spec.fileClass);
+      images.put(storedKey, bytes, spec.imageClass);
       return bytes;
     }
 
@@ -193,7 +193,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
       isFinal,
       etag: etagOf(storedKey),
       async render({ client, disconnectSignal }) {
-        const stored = await images.get(storedKey, spec.fileClass);
+        const stored = await images.get(storedKey, spec.imageClass);
         if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(storedKey);
         const attributes = { ...describeImage(spec), 'pennant.cache.collapsed': isCollapsed };
@@ -235,7 +235,7 @@ function resolveRequest(
   { variant, formats, width, height, quality, fit, background }: ImageRequest,
   channelId: string,
   original: Original,
-): Pick<ImageSpec, 'identity' | 'fileClass'> {
+): Pick<ImageSpec, 'identity' | 'imageClass'> {
   const { digest, hasAlpha } = original;
   const format = formats[0] ?? (hasAlpha ? 'png' : 'jpeg');
   const variantCrop = cropOf(variant, original);
@@ -245,7 +245,7 @@ function resolveRequest(
   const customQuality = customQualityOf(format, quality);
   const isPlain = customQuality === undefined && backdrop === undefined && isSameSize(output, whole);
   const identity = { channelId, digest, crop, output, backdrop, format, quality: customQuality };
-  return { identity, fileClass: isPlain ? 'plain' : 'custom' };
+  return { identity, imageClass: isPlain ? 'plain' : 'custom' };
 }
 
 interface Contained {

@@ -5,8 +5,8 @@ import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import type { FileClass } from '../image-store/file-names.ts';
 import type { ImageStore } from '../image-store/images.ts';
+import type { ImageClass } from '../image-store/schema.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
 import { createEpochs, type Epochs } from '../lib/epoch.ts';
 import { createReadThrough } from '../store/read-through.ts';
@@ -23,7 +23,7 @@ let images: Map<string, Buffer>;
 let hasRoom: boolean;
 /** True: a file that an encoder is to read no longer exists. */
 let isErasedWhileRead: boolean;
-let fileClasses: Set<FileClass>;
+let imageClasses: Set<ImageClass>;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
 let epochs: Epochs;
 /** Keys of the requested images, in order. */
@@ -36,7 +36,7 @@ beforeEach(() => {
   images = new Map();
   hasRoom = true;
   isErasedWhileRead = false;
-  fileClasses = new Set();
+  imageClasses = new Set();
   downloads = new Map();
   asked = [];
   epochs = createEpochs();
@@ -67,9 +67,9 @@ function start(): void {
         const bytes = images.get(key);
         return bytes && { bytes };
       },
-      put(key: string, bytes: Buffer, fileClass: FileClass) {
+      put(key: string, bytes: Buffer, imageClass: ImageClass) {
         if (hasRoom) images.set(key, bytes);
-        fileClasses.add(fileClass);
+        imageClasses.add(imageClass);
       },
     } as unknown as ImageStore,
     cache: createReadThrough<Original>({
@@ -241,7 +241,7 @@ describe('the bytes of an original', () => {
     expect(asked).toEqual(['old', 'old']);
     downloadOf(OLD).resolve(Buffer.from('image'));
     expect(await Promise.all(reads)).toEqual(Array(3).fill(Buffer.from('image')));
-    expect([...fileClasses]).toEqual(['plain']);
+    expect([...imageClasses]).toEqual(['plain']);
   });
 
   it('match the metadata, or the client gets an error that asks it to retry', async () => {

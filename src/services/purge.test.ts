@@ -94,7 +94,7 @@ beforeEach(async () => {
       async erase(channelIds) {
         failIf(broken.disk);
         erased.push(channelIds);
-        return { files: 7, bytes: 77 };
+        return { images: 7, bytes: 77 };
       },
     },
   });

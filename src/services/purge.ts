@@ -80,10 +80,13 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
     return erased;
   }
 
-  async function eraseImages(channelIds: readonly string[] | 'all'): Promise<Pick<Purged, 'images' | 'imageBytes'>> {
+  async function eraseImages(
+    channelIds: readonly string[] | 'all',
+    raises: 'always' | 'if-erased' = 'always',
+  ): Promise<Pick<Purged, 'images' | 'imageBytes'>> {
     try {
-      const { files, bytes } = await images.erase(channelIds);
-      return { images: files, imageBytes: bytes };
+      const erased = await images.erase(channelIds, raises);
+      return { images: erased.images, imageBytes: erased.bytes };
     } catch (error) {
       throw new PurgeFailed(
         `Images on this instance's disk cannot be removed (${describeFailure(error)}). Left: some of them. ` +
@@ -161,7 +164,7 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
     async takeDown(channelIds) {
       const [entries, erasedImages] = await Promise.allSettled([
         eraseEntries(() => store.erase({ channelIds, names: [] }, 'take-down')),
-        eraseImages(channelIds),
+        eraseImages(channelIds, 'if-erased'),
       ]);
       const areImagesLeft = erasedImages.status === 'rejected';
       if (entries.status === 'rejected')

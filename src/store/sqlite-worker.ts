@@ -1,21 +1,12 @@
 /** The worker thread that uses `cache.db`, so that its calls do not block the event loop. */
-import { rmSync, type Stats, statSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
-import { makeDirectory } from '../lib/file-system.ts';
+import { createDisposableDatabase, inTransaction } from '../lib/disposable-database.ts';
+import { DamagedFileError } from '../lib/sqlite-errors.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import { checksumOf, findEntryKind, prefixOf } from './keys.ts';
 import { addErased, containsChannel, type ErasedEntries, hasAny, keysOf, type Removal } from './removal.ts';
-import {
-  type CacheStatements,
-  DamagedFileError,
-  isDamage,
-  isLossOfAccess,
-  messageOf,
-  prepareSchema,
-  prepareStatements,
-} from './sqlite-schema.ts';
+import { type CacheStatements, prepareSchema, prepareStatements } from './sqlite-schema.ts';
 import type { BackingStore, Erasure, StoredEntry } from './store.ts';
 
 /** The caller's clock: tests can move it. */
@@ -31,25 +22,12 @@ interface EraseStep {
   readonly mustRaise: boolean;
 }
 
-interface OpenFile {
-  readonly db: DatabaseSync;
-  readonly statements: CacheStatements;
-  /** Those of the latest check. */
-  stats: Stats;
-}
-
 const WRITES_BETWEEN_SHRINKING = 16;
-const RETRY_OPEN_MS = 2_000;
-const CHECK_FILE_MS = 1_000;
 /**
  * Writes of another process take microseconds; only a checkpoint takes longer. Look-ups wait for the writes before them, so a
  * write that has to wait longer is dropped: it is only a miss. An erasure is not dropped so easily.
  */
 const WRITE_TIMEOUT_MS = 20;
-/** Also for opening the file. */
-const ERASE_TIMEOUT_MS = 500;
-/** The check reads a few hundred megabytes per second: with larger files it would delay the first responses. */
-const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
 const MAX_WAL_BYTES = 16 * 1024 * 1024;
 const ROWS_PER_STEP = 64;
 /** About the number of rows that takes a few milliseconds, during which other calls wait. */
@@ -60,15 +38,18 @@ const SEARCHES = { from: prefixOf('search'), to: `${prefixOf('search').slice(0, 
 
 /** `maxBytes` limits the pages in use; a single change may exceed it for a moment. */
 const { path, maxBytes } = workerData as { readonly path: string; readonly maxBytes: number };
-let file: OpenFile | undefined;
-let openError: Error | undefined;
-let retryOpenAtMs = Number.NEGATIVE_INFINITY;
-let checkFileAtMs = Number.NEGATIVE_INFINITY;
+const database = createDisposableDatabase({
+  path,
+  prepare,
+  waitMs: WRITE_TIMEOUT_MS,
+  mayShrink: false,
+  onRebuilt: notify,
+});
 let writes = 0;
 
 const functions = {
   get({ key, ...times }: Times & { key: string }): StoredEntry | undefined {
-    return use(times, ({ statements }) => {
+    return use(times, (statements) => {
       const row = statements.select.get(key, times.nowMs) as (StoredEntry & { checksum: number }) | undefined;
       if (row === undefined) return undefined;
       // SQLite has no page checksums and would return a damaged value.
@@ -83,24 +64,24 @@ const functions = {
     ...times
   }: Times & { key: string; entry: Parameters<BackingStore['set']>[1]; ttlMs: number }) {
     const { value, storedAtMs, leadsTo = null, epoch } = entry;
-    use(times, ({ statements }) => {
+    use(times, (statements) => {
       writes += 1;
       // Before the write, because the disk may be full.
       if (writes % WRITES_BETWEEN_SHRINKING === 1) shrink(statements, times.nowMs);
       statements.upsert.run(key, leadsTo, value, storedAtMs, times.nowMs + ttlMs, checksumOf(key, value), epoch);
     });
   },
-  readEpoch: (times: Times): string => use(times, ({ statements }) => readEpoch(statements)),
+  readEpoch: (times: Times): string => use(times, (statements) => readEpoch(statements)),
   /** Removes some searches. Returns their number; 0 if there are none. */
   eraseSearches: (times: Times): number =>
-    use(times, ({ db, statements }) => whileWaiting(db, () => removeSearches(statements))),
+    use(times, (statements, db) => database.patiently(db, () => removeSearches(statements))),
   /**
    * Removes, of the next searches after this key, those that contain one of the channels. Returns their number, and the last
    * key that was read; `undefined` if there are no more.
    */
   eraseSearchesWith({ channelIds, after, ...times }: Times & { channelIds: readonly string[]; after: string }) {
-    return use(times, ({ db, statements }) =>
-      whileWaiting(db, () => {
+    return use(times, (statements, db) =>
+      database.patiently(db, () => {
         const ids = new Set(channelIds);
         const rows = statements.selectBetween.all(after || SEARCHES.from, SEARCHES.to, ROWS_PER_ERASING_STEP);
         const found = rows.filter(({ key, value }) => containsChannel(ids, String(key), String(value)));
@@ -111,8 +92,8 @@ const functions = {
   },
   /** Removes the entries that the step names and, in a purge, the last searches, and raises the number of the epoch. */
   eraseStep({ step, isPurge, mustRaise, ...times }: Times & EraseStep): Erasure {
-    return use(times, ({ db, statements }) =>
-      whileWaiting(db, () =>
+    return use(times, (statements, db) =>
+      database.patiently(db, () =>
         inTransaction(db, () => {
           const erased: ErasedEntries = {};
           for (const key of keysOf(step)) count(erased, key, Number(statements.removeKey.run(key).changes));
@@ -128,133 +109,25 @@ const functions = {
     );
   },
   /** Removes the erased data from the write-ahead log too. */
-  finishErasing: (times: Times) => use(times, ({ db }) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
+  finishErasing: (times: Times) => use(times, (_, db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
   /** Deletes the file; the next call creates a new one. */
-  eraseAll(): void {
-    closeQuietly();
-    removeFile();
-  },
+  eraseAll: database.remove,
 };
 
 export type CacheFunctions = typeof functions;
 
-serveCalls(functions, closeQuietly);
+serveCalls(functions, database.close);
 
-/**
- * Runs an operation. If the file is damaged, it is discarded and the operation runs again on a new file.
- *
- * @throws Error when the file cannot be opened; the next attempt is two seconds later
- */
-function use<T>({ monotonicMs }: Times, operation: (opened: OpenFile) => T): T {
-  const opened = current(monotonicMs);
-  try {
-    return operation(opened);
-  } catch (error) {
-    if (isDamage(error)) {
-      closeQuietly();
-      throwAway(opened.stats.ino, messageOf(error));
-      return operation(current(monotonicMs));
-    }
-    // A read-only connection stays read-only until it is opened again.
-    if (isLossOfAccess(error)) {
-      closeQuietly();
-      refuseUntilRetry(error, monotonicMs);
-    }
-    throw error;
-  }
+function use<T>({ monotonicMs }: Times, operation: (statements: CacheStatements, db: DatabaseSync) => T): T {
+  return database.use(monotonicMs, operation);
 }
 
-function current(monotonicMs: number): OpenFile {
-  if (file !== undefined && monotonicMs >= checkFileAtMs) {
-    checkFileAtMs = monotonicMs + CHECK_FILE_MS;
-    closeIfReplaced(file);
-  }
-  if (file !== undefined) return file;
-  if (monotonicMs < retryOpenAtMs) throw openError;
-  try {
-    file = openOrRebuild();
-    return file;
-  } catch (error) {
-    throw refuseUntilRetry(error, monotonicMs);
-  }
-}
-
-function refuseUntilRetry(cause: unknown, monotonicMs: number): Error {
-  retryOpenAtMs = monotonicMs + RETRY_OPEN_MS;
-  openError = new Error(`The cache ${path} cannot be used: ${messageOf(cause)}.`, { cause });
-  return openError;
-}
-
-/** SQLite does not notice that its file was deleted or truncated while the pages are in its memory. */
-function closeIfReplaced(opened: OpenFile): void {
-  const found = findStats();
-  const isSameFile = found?.ino === opened.stats.ino;
-  if (isSameFile && found.size >= opened.stats.size) {
-    opened.stats = found;
-    return;
-  }
-  closeQuietly();
-  if (isSameFile) throwAway(found.ino, 'it was cut short');
-  else notify('it was deleted or replaced');
-}
-
-// By `stat` only: closing a descriptor of the file would release the locks that SQLite holds on it in this process
-// (sqlite.org/howtocorrupt.html, section 2.2).
-function findStats(): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false });
-}
-
-function openOrRebuild(): OpenFile {
-  const inode = findStats()?.ino;
-  try {
-    return openFile();
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    throwAway(inode, messageOf(error));
-    return openFile();
-  }
-}
-
-function openFile(): OpenFile {
-  makeDirectory(dirname(path));
-  const db = new DatabaseSync(path, { timeout: ERASE_TIMEOUT_MS });
-  try {
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);
-    // Deleted data is overwritten with zeros: a channel that was taken down must not remain in free pages.
-    db.exec('PRAGMA secure_delete = ON');
-    prepareSchema(db);
-    const stats = statSync(path);
-    const found = stats.size <= MAX_CHECKED_BYTES ? db.prepare('PRAGMA quick_check(1)').get()?.quick_check : 'ok';
-    if (found !== 'ok') throw new DamagedFileError(String(found));
-    waitForWriters(db, WRITE_TIMEOUT_MS);
-    return { db, statements: prepareStatements(db), stats };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-/** An erasure is not dropped because another process writes: it waits for longer. */
-function whileWaiting<T>(db: DatabaseSync, erase: () => T): T {
-  waitForWriters(db, ERASE_TIMEOUT_MS);
-  try {
-    return erase();
-  } finally {
-    waitForWriters(db, WRITE_TIMEOUT_MS);
-  }
-}
-
-function inTransaction<T>(db: DatabaseSync, change: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = change();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    // SQLite has ended the transaction itself if the disk is full.
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
+function prepare(db: DatabaseSync): CacheStatements {
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);
+  // Deleted data is overwritten with zeros: a channel that was taken down must not remain in free pages.
+  db.exec('PRAGMA secure_delete = ON');
+  prepareSchema(db);
+  return prepareStatements(db);
 }
 
 function readEpoch({ epoch }: CacheStatements): string {
@@ -270,11 +143,6 @@ function count(erased: ErasedEntries, key: string, number: number): void {
   if (kind !== undefined) addErased(erased, { [kind]: number });
 }
 
-/** How long a statement waits for a write of another process. */
-function waitForWriters(db: DatabaseSync, ms: number): void {
-  db.exec(`PRAGMA busy_timeout = ${ms}`);
-}
-
 /** Removes some expired entries and, while the file is too large, the entries that expire next. */
 function shrink({ removeExpired, removeNextToExpire, pages }: CacheStatements, nowMs: number): void {
   removeExpired.run(nowMs, ROWS_PER_STEP);
@@ -282,27 +150,5 @@ function shrink({ removeExpired, removeNextToExpire, pages }: CacheStatements, n
     const { used, bytes } = pages.get() as { used: number; bytes: number };
     if (used * bytes <= maxBytes) return;
     removeNextToExpire.run(ROWS_PER_STEP);
-  }
-}
-
-/** Deletes the file unless another process has replaced it. */
-function throwAway(inode: number | undefined, reason: string): void {
-  if (findStats()?.ino !== inode) return;
-  removeFile();
-  notify(reason);
-}
-
-function removeFile(): void {
-  for (const suffix of ['-wal', '-shm', '']) rmSync(`${path}${suffix}`, { force: true });
-}
-
-/** Closing includes a checkpoint, which may fail on a damaged file. */
-function closeQuietly(): void {
-  try {
-    file?.db.close();
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-  } finally {
-    file = undefined;
   }
 }

@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { imagesDirectory } from '../../src/image-store/file-names.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, startWithoutEncoder, type TestAppOptions } from '../helpers/app.ts';
@@ -14,6 +12,7 @@ import { createStub, numberedChannelId } from '../helpers/fake-source.ts';
 import { findRefusingOrigin, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { findFreePort } from '../helpers/process.ts';
+import { damageImages, storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -169,16 +168,14 @@ describe('the log', () => {
     expect(lines).toContainEqual(repeated);
   });
 
-  test('names a damaged image file, and reports that cache.db was recreated', async () => {
+  test('names a damaged image, and reports that cache.db was recreated', async () => {
     const dataDir = await createTemporaryDirectory();
     const url = `/${SAMPLE}/tv.webp`;
     const before = await startTestApp({ dataDir, encoder: createFakeEncoder(), ...fetchedSamples() });
     const { bytes } = await before.get(url);
     await before.close();
-    const images = await readdir(imagesDirectory(dataDir), { recursive: true, withFileTypes: true });
-    const files = images.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-    expect(files).toHaveLength(2);
-    for (const file of files) await writeFile(file, Buffer.alloc((await stat(file)).size, 'damaged'));
+    expect(storedRowsIn(dataDir)).toHaveLength(2);
+    damageImages(dataDir);
     await writeFile(databasePath(dataDir), 'no database at all');
 
     const { lines, service } = await startLogged({ dataDir, ...fetchedSamples() });
@@ -186,7 +183,7 @@ describe('the log', () => {
     expect([response.status, response.bytes]).toEqual([200, bytes]);
     expect(lines).toContainEqual(expect.objectContaining({ level: LEVELS.warn, msg: 'cache.db', kind: 'rebuilt' }));
     const damaged = lines.filter(({ msg, kind }) => msg === 'images' && kind === 'damaged');
-    expect(damaged).toMatchObject([{ level: LEVELS.warn, path: expect.stringContaining(dataDir) }]);
+    expect(damaged).toMatchObject([{ level: LEVELS.warn, key: expect.stringContaining(SAMPLE) }]);
   });
 
   test('has a line for each response when the access log is on, with the network or the address', async () => {

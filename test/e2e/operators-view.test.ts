@@ -15,8 +15,8 @@ const MIB = 2 ** 20;
 describe('readiness', () => {
   test('has a condition, also in the metrics, as long as images cannot be stored', async () => {
     const dataDir = await createTemporaryDirectory();
-    const obstacle = join(dataDir, 'images');
-    await writeFile(obstacle, 'a file where the directory should be');
+    const obstacle = join(dataDir, 'images.db');
+    await mkdir(obstacle);
     const service = await startWithoutEncoder({ dataDir });
     expect((await service.get(`/${SAMPLE}/tv.webp`)).status).toBe(200);
     const conditions = async () => (await service.readiness()).conditions;
@@ -24,7 +24,8 @@ describe('readiness', () => {
     await expect.poll(conditions, { timeout: 60_000 }).toEqual([told]);
     expect(await service.metric('pennant_part_degraded{part="images"}')).toBe(1);
 
-    await rm(obstacle);
+    await rm(obstacle, { recursive: true });
+    service.clock.advance(2_000);
     expect((await service.get(`/${OTHER}/tv.webp`)).status).toBe(200);
     await expect.poll(conditions, { timeout: 60_000 }).toEqual([]);
     expect(await service.metric('pennant_part_degraded{part="images"}')).toBeUndefined();

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -7,6 +6,7 @@ import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { decodeImage } from '../helpers/image.ts';
+import { storedBytesIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
@@ -86,8 +86,7 @@ test('the original is read where it is, and not stored again', async () => {
   const original = await readFile(join(dataDir, 'catalog-images', name));
   expect((await app.get(`/${OWN}/avatar.webp`)).status).toBe(200);
   await app.close();
-  const files = await readdir(join(dataDir, 'images'), { recursive: true, withFileTypes: true });
-  const stored = files.filter((file) => file.isFile()).map((file) => readFileSync(join(file.parentPath, file.name)));
+  const stored = storedBytesIn(dataDir);
   expect(stored.length).toBeGreaterThan(0);
   expect(stored.filter((bytes) => bytes.includes(original))).toEqual([]);
 });

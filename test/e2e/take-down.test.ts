@@ -5,6 +5,7 @@ import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.
 import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
+import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
 
@@ -63,10 +64,7 @@ async function storedBytes(): Promise<string> {
   return texts.join('');
 }
 
-async function countImages(): Promise<number> {
-  const entries = await readdir(join(dataDir, 'images'), { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).length;
-}
+const countImages = () => storedRowsIn(dataDir).length;
 
 async function expectEveryWayBlocked(app: TestApp): Promise<void> {
   for (const way of WAYS) {
@@ -86,7 +84,7 @@ describe('a channel that is blocked after it was stored', () => {
   test('gets 451 from the start, and is removed from the disk soon after, and everything else stays', async () => {
     await fillStores();
     expect(await storedBytes()).toContain(WORDS);
-    const before = await countImages();
+    const before = countImages();
     const app = await start({ BLOCKED_CHANNELS: BLOCKED });
     await expectEveryWayBlocked(app);
     // Searches come later, because their results are stored and one query is the channel's ID.

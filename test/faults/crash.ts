@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isContentOf, relativePathOf } from '../../src/image-store/file-names.ts';
+import { createStoredImages, type StoredImagesEvent } from '../../src/image-store/stored-images.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { childrenOf } from '../helpers/process.ts';
+import { storedRowsIn } from '../helpers/stored-images.ts';
 import { encodersOf, type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
 import { findChangedRecords, findFaultsOf, freshImageUrl, readRecords, startMixedLoad } from './mixed-load.ts';
 import { loadAverage, type Outcome, percentile } from './report.ts';
 import { findEmptySamples, findResponseFaults, isRefusal } from './response-faults.ts';
-import { integrityOf, storedFilesIn } from './service-checks.ts';
+import { integrityOf } from './service-checks.ts';
 
 const MAX_START_MS = 1_500;
 /** If other processes slow down a start, it is measured again. */
@@ -70,14 +71,14 @@ async function killTheService(context: FaultContext, times: number): Promise<Out
     faults.push(...(await findFaultsOf(service.client, [...served.slice(-4), freshImageUrl()])));
   }
   faults.push(...(await stopService(service)));
-  const { files, damaged } = await checkFiles(join(directory, 'data', 'images'));
-  faults.push(...damaged, ...findDatabaseFaults(join(directory, 'data')), ...findEmptySamples({ responses, files }));
+  const { images, damaged } = await checkImages(join(directory, 'data'));
+  faults.push(...damaged, ...findDatabaseFaults(join(directory, 'data')), ...findEmptySamples({ responses, images }));
   const slow = startsMs.filter((ms) => ms > MAX_START_MS).map((ms) => `${ms.toFixed(0)} ms until it responded again`);
   const [median, longest] = [percentile(startsMs, 0.5), Math.max(...startsMs)].map((ms) => ms.toFixed(0));
   const again = repeated.map((ms) => `, a start of ${ms.toFixed(0)} ms measured again`).join('');
   const starts = `responds again after ${median} ms, at most ${longest} ms${again}`;
   return {
-    measured: `${responses} responses, ${files} files whole, ${starts} (${loadAverage()})`,
+    measured: `${responses} responses, ${images} images whole, ${starts} (${loadAverage()})`,
     faults,
     exceeded: slow,
   };
@@ -110,7 +111,7 @@ async function killEncoders(context: FaultContext, times: number): Promise<Outco
 }
 
 function findDatabaseFaults(dataDir: string): string[] {
-  return ['cache.db', 'catalog.db'].flatMap((name) => {
+  return ['cache.db', 'catalog.db', 'images.db'].flatMap((name) => {
     const path = join(dataDir, name);
     if (!existsSync(path)) return [`${name} is missing`];
     const result = integrityOf(path);
@@ -118,13 +119,17 @@ function findDatabaseFaults(dataDir: string): string[] {
   });
 }
 
-async function checkFiles(directory: string): Promise<{ files: number; damaged: string[] }> {
+/** Reads every stored image. */
+async function checkImages(dataDir: string): Promise<{ images: number; damaged: string[] }> {
   const damaged: string[] = [];
-  const files = await storedFilesIn(directory);
-  for (const file of files) {
-    const path = relativePathOf(file);
-    if (!(await isContentOf(file, await readFile(join(directory, path))))) damaged.push(`${path} is damaged`);
+  const onEvent = (event: StoredImagesEvent) => {
+    damaged.push(`images: ${JSON.stringify(event)}`);
+  };
+  const stored = createStoredImages({ dataDir, maxBytes: 2 ** 31, clock: systemClock, onEvent });
+  const rows = storedRowsIn(dataDir);
+  for (const { key } of rows) {
+    if ((await stored.get(key)) === undefined) damaged.push(`${key} is damaged`);
   }
-  const leftovers = (await readdir(join(directory, 'tmp')).catch(() => [])).map((name) => `${name} was left behind`);
-  return { files: files.length, damaged: [...damaged, ...leftovers] };
+  await stored.close();
+  return { images: rows.length, damaged };
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { relativePathOf } from '../../src/image-store/file-names.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
+import { storedRowsIn } from '../helpers/stored-images.ts';
 import { floodTheLimiter, floodTheListener } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
@@ -8,7 +8,6 @@ import { makeMemoryGroup } from './memory-group.ts';
 import { findFaultsOf } from './mixed-load.ts';
 import { numberedChannelId, startNumberedUpstream } from './numbered-upstream.ts';
 import type { Outcome } from './report.ts';
-import { storedFilesIn } from './service-checks.ts';
 
 const CGROUP_NAME = '200 clients that request distinct AVIFs, within a cgroup of 1 GiB';
 const GIB = 1024 ** 3;
@@ -68,10 +67,10 @@ async function floodWithSizesOf(channelId: string, origin: string, context: Faul
   const { client } = await context.start({ directory, env });
   const plain = ['tv.webp', 'mobile.jpg', 'tablet.avif', 'avatar.webp'].map((name) => `/${channelId}/${name}`);
   const faults = await findFaultsOf(client, plain);
-  const images = join(directory, 'data', 'images');
+  const plainImages = () => plainKeys(join(directory, 'data'));
   const files = plain.length + ORIGINALS;
-  await comesTrue(async () => (await plainFiles(images)).length >= files, 15_000);
-  const before = await plainFiles(images);
+  await comesTrue(async () => plainImages().length >= files, 15_000);
+  const before = plainImages();
   const sizes = context.isLong ? 3_000 : 120;
   for (let made = 0; made < sizes; made += 4) {
     const urls = [0, 1, 2, 3].map(
@@ -79,8 +78,8 @@ async function floodWithSizesOf(channelId: string, origin: string, context: Faul
     );
     faults.push(...(await findFaultsOf(client, urls)));
   }
-  const after = new Set(await plainFiles(images));
-  faults.push(...before.filter((path) => !after.has(path)).map((path) => `${path} was evicted`));
+  const after = new Set(plainImages());
+  faults.push(...before.filter((key) => !after.has(key)).map((key) => `${key} was evicted`));
   if (before.length < files) faults.push(`only ${before.length} of ${files} were stored`);
   for (const url of plain) {
     const { headers } = await client.send({ url });
@@ -90,7 +89,8 @@ async function floodWithSizesOf(channelId: string, origin: string, context: Faul
 }
 
 /** All images except those of own size. */
-async function plainFiles(directory: string): Promise<string[]> {
-  const files = await storedFilesIn(directory);
-  return files.filter(({ fileClass, isOriginal }) => fileClass === 'plain' || isOriginal).map(relativePathOf);
+function plainKeys(dataDir: string): string[] {
+  return storedRowsIn(dataDir)
+    .filter(({ kind }) => kind !== 'custom')
+    .map(({ key }) => key);
 }

@@ -1,15 +1,13 @@
 /** Channels of a fake YouTube that change there and are then purged. */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPurge } from '../../src/app/purges.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 import { channelIdRef } from '../../src/domain/identifier.ts';
-import { channelDigestIn, channelDigestOf } from '../../src/image-store/file-names.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { repeat } from '../helpers/load.ts';
+import { storedRowsIn } from '../helpers/stored-images.ts';
 import type { FaultService } from './context.ts';
 import { type NumberedUpstream, numberedChannelId } from './numbered-upstream.ts';
-import { storedFilesIn } from './service-checks.ts';
 
 /** The time limit for every wait. */
 export const GIVE_UP_MS = 30_000;
@@ -59,9 +57,8 @@ export async function findOld(
 }
 
 /** Stored images of a channel. */
-export async function countImages(dataDir: string, channelId: string): Promise<number> {
-  const files = await storedFilesIn(join(dataDir, 'images'));
-  return files.filter((file) => channelDigestIn(file) === channelDigestOf(channelId)).length;
+export function countImages(dataDir: string, channelId: string): number {
+  return storedRowsIn(dataDir).filter(({ channel }) => channel === channelId).length;
 }
 
 const AFTER_LOSS_MS = 20;

@@ -185,7 +185,7 @@ async function takeDownUnderLoad(
     const before = await context.start({ directory, env });
     const traffic = startTraffic([before]);
     faults.push(...(await findOld(before, upstream, channelId)));
-    if (!(await comesTrue(async () => (await countImages(dataDir, channelId)) > 0, GIVE_UP_MS))) {
+    if (!(await comesTrue(async () => countImages(dataDir, channelId) > 0, GIVE_UP_MS))) {
       faults.push('no image was stored');
     }
     faults.push(...(await stopService(before)));
@@ -195,7 +195,7 @@ async function takeDownUnderLoad(
       const { status } = await service.client.send({ url });
       if (status !== 451) faults.push(`${url} returned ${status}`);
     }
-    if (!(await comesTrue(async () => (await countImages(dataDir, channelId)) === 0, GIVE_UP_MS))) {
+    if (!(await comesTrue(async () => countImages(dataDir, channelId) === 0, GIVE_UP_MS))) {
       faults.push('images are left');
     }
     faults.push(...(await stopService(service)));

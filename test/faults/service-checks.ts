@@ -1,7 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import type { FileName } from '../../src/image-store/file-names.ts';
-import { filesIn, shardsIn } from '../../src/image-store/shards.ts';
 import type { ServiceProcess } from '../helpers/process.ts';
 import { metricsOf } from './context.ts';
 
@@ -64,11 +62,4 @@ export function integrityOf(path: string): string {
   const result = db.prepare('PRAGMA integrity_check').get()?.integrity_check;
   db.close();
   return String(result);
-}
-
-/** The files of an image store. It may be in use: a running service creates and removes the directories. */
-export async function storedFilesIn(directory: string): Promise<FileName[]> {
-  const files: FileName[] = [];
-  for (const shard of await shardsIn(directory)) files.push(...(await filesIn(directory, shard)));
-  return files;
 }

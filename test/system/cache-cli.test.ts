@@ -7,6 +7,7 @@ import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { type EndedCommand, runCommand, type ServiceProcess, startService } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
@@ -59,7 +60,7 @@ async function serveFilled(env: Record<string, string> = {}): Promise<ServicePro
     expect([200, 404], way).toContain(response.status);
   }
   // Images are written after the response has been sent.
-  await expect.poll(() => filesIn('images')).toHaveLength(6);
+  await expect.poll(() => storedRowsIn(dataDir)).toHaveLength(6);
   return service;
 }
 
@@ -115,7 +116,7 @@ describe('cache stats', () => {
       },
     });
     expect(images).toMatchObject({
-      where: join(dataDir, 'images'),
+      where: join(dataDir, 'images.db'),
       maxBytes: 2 * 2 ** 30,
       kinds: { originals: { entries: 3 }, variants: { entries: 2 }, ownSizes: { entries: 1 } },
     });
@@ -133,7 +134,7 @@ describe('cache stats', () => {
   test('reports that nothing is stored, and that a directory does not exist', async () => {
     expect(await cache(['stats', '--data-dir', directory])).toEqual({
       exitCode: 0,
-      stdout: `${directory}/cache.db: 0 bytes of 512.0 MiB\n\n${directory}/images: 0 bytes of 2.0 GiB\n`,
+      stdout: `${directory}/cache.db: 0 bytes of 512.0 MiB\n\n${directory}/images.db: 0 bytes of 2.0 GiB\n`,
       stderr: '',
     });
     for (const args of [['stats'], ['purge', CHANNEL], ['clear', '--yes']]) {
@@ -154,7 +155,7 @@ describe('cache purge', () => {
       new RegExp(`^Purged ${CHANNEL}: 1 record, 1 name, 1 search, 3 details, 4 images \\(.* KiB\\)\\.\n$`),
     );
     expect(await storedText()).not.toContain(WORDS);
-    expect(await filesIn('images')).toHaveLength(2);
+    expect(storedRowsIn(dataDir)).toHaveLength(2);
     expect(await outcomeOf(service, `/${OTHER}/mobile.webp`)).toBe('hit');
     for (const way of WAYS.slice(0, 4)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
   });
@@ -168,7 +169,7 @@ describe('cache purge', () => {
       stderr: removedFrom(join(dataDir, 'cache.db')),
     });
     expect(await storedText()).not.toContain(WORDS);
-    expect(await filesIn('images')).toHaveLength(2);
+    expect(storedRowsIn(dataDir)).toHaveLength(2);
     const restarted = await serve();
     expect(await outcomeOf(restarted, `/channel/${CHANNEL}`)).toBe('fwd=uri-miss');
     expect(await outcomeOf(restarted, `/channel/${OTHER}`)).toBe('hit');
@@ -215,19 +216,19 @@ describe('cache clear', () => {
       stdout: 'The cache is empty.\n',
       stderr: '',
     });
-    expect(await filesIn('images')).toEqual([]);
+    expect(storedRowsIn(dataDir)).toEqual([]);
     for (const way of WAYS.slice(0, 5)) expect([way, await outcomeOf(service, way)]).not.toContain('hit');
     // The service stores new entries afterwards.
-    await expect.poll(() => filesIn('images')).not.toEqual([]);
+    await expect.poll(() => storedRowsIn(dataDir)).not.toEqual([]);
   });
 
   test('requires --yes when there is no terminal', async () => {
     await stop(await serveFilled());
     const ended = await cache(['clear']);
     expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--yes') });
-    expect(await filesIn('images')).toHaveLength(6);
+    expect(storedRowsIn(dataDir)).toHaveLength(6);
     expect(await cache(['clear', '--yes'])).toMatchObject({ exitCode: 0 });
-    expect(await filesIn('images')).toEqual([]);
+    expect(storedRowsIn(dataDir)).toEqual([]);
     expect(await storedText()).not.toContain(WORDS);
     expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog')).length).toBeGreaterThan(1);
   });

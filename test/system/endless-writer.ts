@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createDiskFileStore } from '../../src/image-store/disk-files.ts';
+import { createStoredImages } from '../../src/image-store/stored-images.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createSqliteStore } from '../../src/store/sqlite.ts';
 import { inCurrentEpoch } from '../helpers/current-epoch.ts';
@@ -10,12 +10,23 @@ export function imageOf(number: number): Buffer {
   return Buffer.alloc(10_000 + (number % 25) * 10_000, seed);
 }
 
-async function writeImages(directory: string): Promise<void> {
-  const files = createDiskFileStore({ directory, maxBytes: 20_000_000, clock: systemClock, onEvent: () => undefined });
+/** Every tenth is an original. */
+export function keyOf(number: number): string {
+  return number % 10 === 0 ? `original/UC/${number}` : `image4/UC/${number}`;
+}
+
+async function writeImages(dataDir: string): Promise<void> {
+  const images = createStoredImages({
+    dataDir,
+    maxBytes: 20_000_000,
+    clock: systemClock,
+    onEvent: (event) => console.error(event),
+  });
+  const epoch = await images.readEpoch();
   for (let first = 0; ; first += 8) {
     const numbers = Array.from({ length: 8 }, (_, index) => (first + index) % 200);
     const write = (number: number) =>
-      files.set(`image ${number}`, imageOf(number), number % 4 === 0 ? 'custom' : 'plain');
+      images.set(keyOf(number), imageOf(number), number % 4 === 0 ? 'custom' : 'plain', epoch);
     await Promise.all(numbers.map(write));
     process.stdout.write('.');
   }

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { createDiskFileStore, type DiskFileStoreEvent } from '../../src/image-store/disk-files.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
 import { inCurrentEpoch } from '../helpers/current-epoch.ts';
+import { setUpImages } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { imageOf } from './endless-writer.ts';
+import { imageOf, keyOf } from './endless-writer.ts';
 
 const WRITER = fileURLToPath(import.meta.resolve('./endless-writer.ts'));
 const KILLS = 4;
@@ -25,36 +24,30 @@ async function writeUntilKilled(what: 'images' | 'records', path: string, dots: 
   expect(await exited).toEqual([null, 'SIGKILL']);
 }
 
-it('a process killed while it stores images leaves no truncated image and no temporary file', async () => {
-  const directory = await createTemporaryDirectory();
-  for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled('images', directory, 3 + kill);
-
-  const events: DiskFileStoreEvent[] = [];
-  const { promise: scanned, resolve } = Promise.withResolvers<void>();
-  const files = createDiskFileStore({
-    directory,
-    maxBytes: 20_000_000,
-    clock: systemClock,
-    onEvent: (event) => {
-      events.push(event);
-      if (event.kind === 'scanned') resolve();
-    },
-  });
-  await scanned;
+it('a process killed while it stores images leaves no truncated image, and an intact images.db', async () => {
+  const { dataDir, database, events, open } = await setUpImages({ maxBytes: 20_000_000 });
+  for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled('images', dataDir, 3 + kill);
+  expect(integrityOf(database)).toEqual([{ integrity_check: 'ok' }]);
+  const images = open();
   let found = 0;
   for (let number = 0; number < 200; number += 1) {
-    const path = await files.findPath(`image ${number}`);
-    if (path !== undefined) expect(await readFile(path)).toEqual(imageOf(number));
-    const bytes = await files.get(`image ${number}`);
+    const reading = await images.findForReading(keyOf(number));
+    if (reading !== undefined && 'path' in reading) expect(await readFile(reading.path)).toEqual(imageOf(number));
+    const bytes = await images.get(keyOf(number));
     if (bytes === undefined) continue;
     found += 1;
     expect(bytes).toEqual(imageOf(number));
   }
   expect(found).toBeGreaterThan(20);
-  expect(events.filter((event) => event.kind === 'damaged')).toEqual([]);
-  expect(await readdir(join(directory, 'tmp'))).toEqual([]);
-  await files.close();
+  expect(events).toEqual([]);
 });
+
+function integrityOf(path: string) {
+  const db = new DatabaseSync(path);
+  const result = db.prepare('PRAGMA integrity_check').all();
+  db.close();
+  return result;
+}
 
 it('a process killed while it stores records leaves an intact cache.db to the process that shares it', async () => {
   const path = join(await createTemporaryDirectory(), 'cache.db');
@@ -76,7 +69,5 @@ it('a process killed while it stores records leaves an intact cache.db to the pr
   await store.close();
   expect(found).toBeGreaterThan(100);
   expect(events).toEqual([]);
-  const db = new DatabaseSync(path);
-  expect(db.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
-  db.close();
+  expect(integrityOf(path)).toEqual([{ integrity_check: 'ok' }]);
 });

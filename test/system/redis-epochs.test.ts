@@ -1,5 +1,3 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { RedisClient } from '../../src/lib/redis/client.ts';
 import { type RedisConnection, RedisUnavailable } from '../../src/lib/redis/connection.ts';
@@ -16,6 +14,7 @@ import {
   reconnect,
   startRedisServer,
 } from '../helpers/redis.ts';
+import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ID = 'UCgone_________________A';
@@ -159,10 +158,7 @@ describe.skipIf(!findRedisServer())('the epoch that instances share', () => {
     const RECORD = `/channel/${HELD_CHANNEL_ID}`;
     const titleOf = async (instance: TestApp) => (await instance.get(RECORD)).json<{ title: string }>().title;
 
-    async function countImages(dataDir: string): Promise<number> {
-      const entries = await readdir(join(dataDir, 'images'), { recursive: true, withFileTypes: true });
-      return entries.filter((entry) => entry.isFile()).length;
-    }
+    const countImages = (dataDir: string) => storedRowsIn(dataDir).length;
 
     async function purge(instance: TestApp): Promise<void> {
       const { status, text } = await instance.purge({ channel: HELD_CHANNEL_ID });
@@ -180,7 +176,7 @@ describe.skipIf(!findRedisServer())('the epoch that instances share', () => {
       source.title = 'new title';
       await purge(first);
       expect(await titleOf(first)).toBe('new title');
-      expect(await countImages(first.dataDir)).toBe(0);
+      expect(countImages(first.dataDir)).toBe(0);
       second.clock.advance(LOOK_MS);
       await expect.poll(() => titleOf(second)).toBe('new title');
       // The same original: the image that was made of it is right.

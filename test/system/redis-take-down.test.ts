@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
+import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
@@ -54,10 +53,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     return (await Promise.all(entries.map(async (key) => `${key} ${await contentOf(key)}`))).join('\n');
   }
 
-  async function countImages(): Promise<number> {
-    const entries = await readdir(join(dataDir, 'images'), { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).length;
-  }
+  const countImages = () => storedRowsIn(dataDir).length;
 
   const conditionsOf = async (service: TestApp) => (await service.readiness()).conditions.map(({ name }) => name);
 
@@ -72,7 +68,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
   test('a channel that is blocked while Redis is down is removed from the disk at once, and from Redis once it is back', async () => {
     await fillStores();
     const stored = await keysAndValues();
-    expect([stored.includes(WORDS), (await countImages()) > 2]).toEqual([true, true]);
+    expect([stored.includes(WORDS), countImages() > 2]).toEqual([true, true]);
     redis.freeze();
     const clock = createRedisClock();
     clock.letCommandsTimeOut();

@@ -156,14 +156,14 @@ describe('serve --check', () => {
 
   test.skipIf(process.getuid?.() !== 0)('reports files of another user in an own DATA_DIR', async () => {
     await chmod(directory, 0o755);
-    await mkdir(join(dataDir, 'images/abc'), { recursive: true });
-    for (const path of [dataDir, join(dataDir, 'images')]) await chown(path, NOBODY, NOBODY);
+    await mkdir(join(dataDir, 'images.db-files'), { recursive: true });
+    await chown(dataDir, NOBODY, NOBODY);
     await writeFile(join(dataDir, 'cache.db'), '', { mode: 0o644 });
     await writeFile(join(dataDir, 'catalog.db'), '', { mode: 0o600 });
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
     expect(ended.stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
-      expect.stringMatching(/DATA_DIR \S+ is not usable: \S+images\/abc cannot be written \(EACCES\)$/),
+      expect.stringMatching(/DATA_DIR \S+ is not usable: \S+images\.db-files cannot be written \(EACCES\)$/),
       expect.stringMatching(/cache\.db cannot be written \(EACCES\)$/),
       expect.stringMatching(/catalog\.db cannot be read \(EACCES\)$/),
     ]);

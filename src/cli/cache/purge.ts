@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Environment } from '../../config/environment.ts';
 import { type Config, parseConfig } from '../../config/settings.ts';
 import { channelIdRef } from '../../domain/identifier.ts';
-import { imagesDirectory } from '../../image-store/file-names.ts';
+import { imagePaths } from '../../image-store/schema.ts';
 import { type Purge, type PurgedChannel, PurgeFailed } from '../../services/purge.ts';
 import { chooseStore } from '../../store/registry.ts';
 import {
@@ -79,7 +79,7 @@ async function carryOut<T>(config: Config, request: PurgeRequest, purge: (purge:
     );
   }
   // Opening the stores would create them.
-  const hasStores = config.redisUrl !== undefined || [...files, imagesDirectory(config.dataDir)].some(existsSync);
+  const hasStores = config.redisUrl !== undefined || [...files, imagePaths(config.dataDir).database].some(existsSync);
   return { purged: hasStores ? await purgeStores(config, purge) : undefined, where, isByService: false };
 }
 

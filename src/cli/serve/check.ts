@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { access, readdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Config } from '../../config/settings.ts';
-import { imagesDirectory } from '../../image-store/file-names.ts';
+import { imagePaths } from '../../image-store/schema.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 import { hasOutdatedSamples } from '../../sources/catalog/outdated-samples.ts';
 import { countChannels } from '../../sources/catalog/reader.ts';
@@ -47,7 +47,7 @@ export async function checkStart(config: Config, envFile: string, warnings: read
   ];
 }
 
-/** Two services can share a directory, but each counts the images of the other against the quota with a delay. */
+/** Two services can share a directory, but each waits for the writes of the other. */
 function checkRunning(running: RunningService | undefined, listeners: readonly ListenerSettings[]): Finding[] {
   if (running === undefined) return [];
   const isSame = listeners.some(({ setting, port }) => port !== 0 && running.ports[setting] === port);
@@ -63,9 +63,7 @@ async function checkStore(store: StoreBackend): Promise<Finding> {
 
 async function checkCatalog(dataDir: string): Promise<Finding> {
   const { database, images } = catalogPaths(dataDir);
-  // SQLite keeps its write-ahead log and the log's index beside a database.
-  const files = ['', '-wal', '-shm'].map((suffix) => `${database}${suffix}`);
-  const problem = await findAccessProblem([...files, images], 'read');
+  const problem = await findAccessProblem([...filesOfDatabase(database), images], 'read');
   if (problem !== undefined) return { level: 'error', text: problem };
   if (hasOutdatedSamples(database))
     return { level: 'ok', text: 'catalog.db has samples of an earlier version: will be created' };
@@ -101,12 +99,15 @@ async function checkDataDir(dataDir: string): Promise<Finding> {
   const unwritable = await findWriteProblem(dataDir);
   if (unwritable !== undefined) return { level: 'error', text: unwritable };
   if (nearestExisting(dataDir) !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be created` };
-  const images = imagesDirectory(dataDir);
-  // A folder that cannot be read is reported as one that cannot be written.
-  const names = await readdir(images).catch((): string[] => []);
-  const problem = await findAccessProblem([images, ...names.map((name) => join(images, name))], 'written');
+  const { database, files } = imagePaths(dataDir);
+  const problem = await findAccessProblem([...filesOfDatabase(database), files], 'written');
   if (problem === undefined) return { level: 'ok', text: `DATA_DIR ${dataDir} is writable` };
   return { level: 'error', text: `DATA_DIR ${dataDir} is not usable: ${problem}` };
+}
+
+/** SQLite keeps its write-ahead log and the log's index beside a database. */
+function filesOfDatabase(path: string): string[] {
+  return ['', '-wal', '-shm'].map((suffix) => `${path}${suffix}`);
 }
 
 const MODES = { read: constants.R_OK, written: constants.R_OK | constants.W_OK };

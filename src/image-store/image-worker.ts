@@ -1,0 +1,292 @@
+/** The worker thread that uses `images.db`, so that its calls do not block the event loop. */
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { workerData } from 'node:worker_threads';
+import { crc32 } from 'node:zlib';
+import { createDisposableDatabase, inTransaction } from '../lib/disposable-database.ts';
+import { isFullDisk } from '../lib/sqlite-errors.ts';
+import { notify, serveCalls } from '../lib/worker-thread.ts';
+import { type Content, createImageRows, findRow, readEpoch, rowsOf } from './image-rows.ts';
+import { exceeds, findSurplus, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
+import { createRecordedUses } from './recorded-uses.ts';
+import { type ImageRow, type ImageStatements, PAGE_BYTES, prepareSchema, prepareStatements } from './schema.ts';
+
+/** The caller's clock: tests can move it. */
+export interface Times {
+  readonly nowMs: number;
+  readonly monotonicMs: number;
+}
+
+export interface ImageThreadData {
+  /** The database. */
+  readonly path: string;
+  /** The folder of the images that are files. */
+  readonly filesDirectory: string;
+  /** The quota for the database, its log and the files. */
+  readonly maxBytes: number;
+}
+
+export type ImageNotice =
+  | { readonly kind: 'rebuilt'; readonly reason: string }
+  /** An image was removed because its bytes had changed. */
+  | { readonly kind: 'damaged'; readonly key: string };
+
+/** An image that is a file. */
+export interface StoredFile {
+  readonly path: string;
+  readonly size: number;
+  /** CRC-32 of key and bytes. */
+  readonly checksum: number;
+}
+
+/** What was removed: images, and their bytes on the disk. */
+export interface Erased {
+  readonly images: number;
+  readonly bytes: number;
+}
+
+/** Writes of another process take milliseconds. An image that has to wait longer is not kept. */
+const WRITE_TIMEOUT_MS = 50;
+const UNUSED_MS = 30 * 86_400_000;
+/** Rows and pages that take some milliseconds, during which other calls wait. */
+const ROWS_PER_STEP = 16;
+const PAGES_PER_STEP = 64;
+/** The file of an image that is being stored has no row yet. */
+const ORPHAN_MS = 3_600_000;
+const MAX_LOG_BYTES = 16 * 1024 * 1024;
+const MIN_LOG_PAGES = 4;
+
+const { path, filesDirectory, maxBytes } = workerData as ImageThreadData;
+/** The log counts against the quota as a whole. */
+const logBytes = Math.min(MAX_LOG_BYTES, Math.floor(maxBytes / 8));
+const quota = { maxBytes, logBytes };
+const uses = createRecordedUses();
+const rows = createImageRows(filesDirectory, quota, uses);
+const database = createDisposableDatabase({
+  path,
+  prepare,
+  waitMs: WRITE_TIMEOUT_MS,
+  mayShrink: true,
+  onRebuilt(reason) {
+    uses.forgetAll();
+    removeFiles();
+    notify({ kind: 'rebuilt', reason } satisfies ImageNotice);
+  },
+});
+/** False until the first call: then closing would create the file. */
+let isUsed = false;
+
+const functions = {
+  readState: (times: Times): { epoch: string; usage: Usage } =>
+    use(times, (statements) => ({ epoch: readEpoch(statements), usage: readUsage(statements) })),
+
+  find({ key, ...times }: Times & { key: string }): Uint8Array | StoredFile | undefined {
+    return use(times, (statements, db) => {
+      const row = findRow(statements, key);
+      if (row === undefined) return undefined;
+      if (row.file !== null) {
+        uses.note(statements, db, row, times.nowMs);
+        return { path: join(filesDirectory, row.file), size: row.size, checksum: row.checksum };
+      }
+      const bytes = statements.content.get(row.row)?.content as Uint8Array | undefined;
+      if (bytes === undefined || bytes.length !== row.size || crc32(bytes, crc32(key)) !== row.checksum) {
+        discard(statements, db, key);
+        return undefined;
+      }
+      uses.note(statements, db, row, times.nowMs);
+      return bytes;
+    });
+  },
+
+  /** Removes an image whose file is missing or damaged. */
+  discard: ({ key, ...times }: Times & { key: string }) => use(times, (statements, db) => discard(statements, db, key)),
+
+  /**
+   * Makes some room for an image: evicts others and, because a file uses no free pages, gives pages back to the disk. Returns
+   * true if there is more to do.
+   */
+  makeRoom: ({ image, ...times }: Times & { image: NewImage }): boolean =>
+    use(times, (statements, db) => {
+      if (neverFits(quota, image)) return false;
+      const isEnough = findSurplus(quota, readUsage(statements), image) === undefined;
+      if (isEnough) return image.isFile && giveBackSurplus(statements, db, image);
+      const { removed } = inTransaction(db, () => {
+        uses.record(statements);
+        return rows.evictFor(statements, image, ROWS_PER_STEP);
+      });
+      return removed > 0;
+    }),
+
+  /** `refused`: the epoch is another one. `no-room`: the image is too large for the quota, or others have just used the room. */
+  set(call: Times & { key: string; channel: string; image: NewImage; content: Content; epoch: string }) {
+    const { key, channel, image, content, epoch, nowMs } = call;
+    return use(call, (statements, db) =>
+      inTransaction(db, () => {
+        if (readEpoch(statements) !== epoch) return { result: 'refused' as const, usage: readUsage(statements) };
+        uses.record(statements);
+        const earlier = findRow(statements, key);
+        if (earlier !== undefined) rows.remove(statements, earlier);
+        const isKept = !neverFits(quota, image) && rows.evictFor(statements, image, ROWS_PER_STEP).hasRoom;
+        if (isKept) rows.add(statements, { key, channel, image, content, nowMs });
+        return { result: isKept ? ('stored' as const) : ('no-room' as const), usage: readUsage(statements) };
+      }),
+    );
+  },
+
+  /** Removes some images of the channels, and raises the number of the epoch if there were some or if it must. */
+  eraseStep(call: Times & { channelIds: readonly string[]; mustRaise: boolean }) {
+    const { channelIds, mustRaise } = call;
+    const erase = (statements: ImageStatements, maxRows: number): Erased & { usage: Usage } => {
+      const found: ImageRow[] = [];
+      for (const channelId of channelIds) {
+        if (found.length < maxRows) found.push(...rowsOf(statements.ofChannel.all(channelId, maxRows - found.length)));
+      }
+      for (const row of found) rows.remove(statements, row);
+      if (mustRaise || found.length > 0) statements.raiseEpoch.run();
+      const bytes = found.reduce((total, { size }) => total + size, 0);
+      return { images: found.length, bytes, usage: readUsage(statements) };
+    };
+    return use(call, (statements, db) =>
+      database.patiently(db, () => withSpace(db, (maxRows) => inTransaction(db, () => erase(statements, maxRows)))),
+    );
+  },
+
+  /** Removes the erased bytes from the log too, and waits until they are gone from the disk. */
+  finishErasing(times: Times): void {
+    use(times, (_, db) =>
+      database.patiently(db, () => {
+        db.exec('PRAGMA synchronous = FULL');
+        try {
+          emptyLog(db);
+        } finally {
+          db.exec('PRAGMA synchronous = OFF');
+        }
+      }),
+    );
+  },
+
+  /** Deletes the file and the folder; the next call creates new ones. */
+  eraseAll(times: Times): Erased {
+    const erased = countAll(times);
+    uses.forgetAll();
+    database.remove();
+    removeFiles();
+    return erased;
+  },
+
+  /** Does some of the work that is due: unused images, a lowered quota, free pages. */
+  tidyStep(times: Times): { isDone: boolean; usage: Usage } {
+    return use(times, (statements, db) => {
+      const { removed, usage } = inTransaction(db, () => {
+        uses.record(statements);
+        const unused = rowsOf(statements.unusedSince.all(times.nowMs - UNUSED_MS, ROWS_PER_STEP));
+        for (const row of unused) rows.remove(statements, row);
+        const evicted = rows.evictFor(statements, NOTHING, ROWS_PER_STEP).removed;
+        return { removed: unused.length + evicted, usage: readUsage(statements) };
+      });
+      const isDone = removed === 0 && !giveBackPages(statements, db);
+      // Only then is the file smaller.
+      if (isDone) db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      return { isDone, usage };
+    });
+  },
+
+  /** Removes the files of these names that have no row, and are no new ones. */
+  removeOrphans({ names, ...times }: Times & { names: readonly string[] }): void {
+    use(times, (statements) => {
+      for (const name of names) {
+        const file = join(filesDirectory, name);
+        const modifiedAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? times.nowMs;
+        const isOld = times.nowMs - modifiedAtMs > ORPHAN_MS;
+        if (isOld && statements.withFile.get(name) === undefined) rmSync(file, { force: true });
+      }
+    });
+  },
+};
+
+export type ImageFunctions = typeof functions;
+
+serveCalls(functions, close);
+
+function prepare(db: DatabaseSync): ImageStatements {
+  prepareSchema(db);
+  const logPages = Math.max(MIN_LOG_PAGES, Math.floor(logBytes / 2 / PAGE_BYTES));
+  // No waiting for the disk, during which no image could be read. A process that is killed loses nothing by it; a power
+  // failure may damage the file.
+  db.exec(`PRAGMA synchronous = OFF; PRAGMA journal_size_limit = ${logBytes}; PRAGMA wal_autocheckpoint = ${logPages}`);
+  // Deleted data is overwritten with zeros: a channel that was taken down must not remain in free pages.
+  db.exec('PRAGMA secure_delete = ON');
+  return prepareStatements(db);
+}
+
+function use<T>({ monotonicMs }: Times, operation: (statements: ImageStatements, db: DatabaseSync) => T): T {
+  isUsed = true;
+  return database.use(monotonicMs, operation);
+}
+
+function close(): void {
+  try {
+    if (isUsed) database.use(Number.NEGATIVE_INFINITY, uses.tryToRecord);
+  } catch {
+    // The file is no longer usable. The uses are not recorded.
+  }
+  database.close();
+}
+
+function discard(statements: ImageStatements, db: DatabaseSync, key: string): void {
+  inTransaction(db, () => {
+    const row = findRow(statements, key);
+    if (row !== undefined) rows.remove(statements, row);
+  });
+  notify({ kind: 'damaged', key } satisfies ImageNotice);
+}
+
+/** A deletion needs space in the log. On a full disk, emptying the log may give enough for one row. */
+function withSpace<T>(db: DatabaseSync, change: (maxRows: number) => T): T {
+  try {
+    return change(ROWS_PER_STEP);
+  } catch (error) {
+    if (!isFullDisk(error)) throw error;
+    emptyLog(db);
+    return change(1);
+  }
+}
+
+function emptyLog(db: DatabaseSync): void {
+  const isBusy = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 1;
+  if (isBusy) throw new Error('another process is reading it');
+}
+
+/** Returns false if there are no free pages. */
+function giveBackPages({ pages }: ImageStatements, db: DatabaseSync): boolean {
+  const free = () => Number(pages.get()?.free);
+  const before = free();
+  if (before === 0) return false;
+  db.exec(`PRAGMA incremental_vacuum(${PAGES_PER_STEP})`);
+  return free() < before;
+}
+
+/** Rows use free pages, files do not. Returns true if there may be more to give back. */
+function giveBackSurplus(statements: ImageStatements, db: DatabaseSync, image: NewImage): boolean {
+  if (!exceeds(quota, readUsage(statements), image)) return false;
+  const hasGiven = giveBackPages(statements, db);
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  return hasGiven;
+}
+
+/** Nothing of a file that cannot be read. */
+function countAll(times: Times): Erased {
+  try {
+    return use(times, (statements) => {
+      const { entries, plainBytes, customBytes } = readUsage(statements);
+      return { images: entries, bytes: plainBytes + customBytes };
+    });
+  } catch {
+    return { images: 0, bytes: 0 };
+  }
+}
+
+function removeFiles(): void {
+  rmSync(filesDirectory, { recursive: true, force: true });
+}

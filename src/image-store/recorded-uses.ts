@@ -1,0 +1,53 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { inTransaction } from '../lib/disposable-database.ts';
+import { isDamage } from '../lib/sqlite-errors.ts';
+import type { ImageRow, ImageStatements } from './schema.ts';
+
+/** A use is recorded once in this time, so that most reads need no write. */
+const USE_RECORDED_MS = 3_600_000;
+const MAX_UNRECORDED_USES = 64;
+
+/** The last uses that are not recorded yet, by row. They are recorded many at a time. */
+export interface RecordedUses {
+  note(statements: ImageStatements, db: DatabaseSync, row: ImageRow, nowMs: number): void;
+  /** Within a transaction, before rows are chosen by their last use. */
+  record(statements: ImageStatements): void;
+  /** A full disk or a busy file can still be read: then the uses are not recorded. */
+  tryToRecord(statements: ImageStatements, db: DatabaseSync): void;
+  /** The row is removed. */
+  forget(row: number): void;
+  forgetAll(): void;
+}
+
+export function createRecordedUses(): RecordedUses {
+  const uses = new Map<number, number>();
+
+  function record({ use }: ImageStatements): void {
+    for (const [row, usedAtMs] of uses) use.run(usedAtMs, row);
+    uses.clear();
+  }
+
+  function tryToRecord(statements: ImageStatements, db: DatabaseSync): void {
+    if (uses.size === 0) return;
+    try {
+      inTransaction(db, () => record(statements));
+    } catch (error) {
+      if (isDamage(error)) throw error;
+      uses.clear();
+    }
+  }
+
+  return {
+    note(statements, db, { row, usedAtMs }, nowMs) {
+      // Negative after the clock was set back: the recorded time is wrong.
+      const sinceRecordedMs = nowMs - usedAtMs;
+      if (sinceRecordedMs >= 0 && sinceRecordedMs < USE_RECORDED_MS) return;
+      uses.set(row, nowMs);
+      if (uses.size >= MAX_UNRECORDED_USES) tryToRecord(statements, db);
+    },
+    record,
+    tryToRecord,
+    forget: (row) => void uses.delete(row),
+    forgetAll: () => uses.clear(),
+  };
+}

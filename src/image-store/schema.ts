@@ -1,0 +1,196 @@
+import { hash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from '../lib/sqlite-errors.ts';
+import { readDatabase } from '../lib/sqlite-read-only.ts';
+import { StoreUnreadableError } from '../store/store.ts';
+import { countEntries, type Statistics, type StoredKind } from '../store/stored-kinds.ts';
+
+/** `custom` images (requested width, height or quality) have a quarter of the quota and are evicted first. */
+export type ImageClass = 'plain' | 'custom';
+
+/** What a row holds. Originals are of the class `plain`. */
+export type ImageKind = 'original' | ImageClass;
+
+export interface ImagePaths {
+  readonly database: string;
+  /** The folder of originals and of encoded images that are too large for a row. */
+  readonly files: string;
+  /** Where earlier versions kept images. */
+  readonly former: string;
+}
+
+export function imagePaths(dataDir: string): ImagePaths {
+  return {
+    database: join(dataDir, 'images.db'),
+    files: join(dataDir, 'images.db-files'),
+    former: join(dataDir, 'images'),
+  };
+}
+
+/** `PRAGMA user_version`. It goes up when the tables change. A file of another version is created again. */
+const SCHEMA_VERSION = 1;
+export const PAGE_BYTES = 16_384;
+/** The block size of ext4, XFS and most other file systems. */
+const BLOCK_BYTES = 4_096;
+/** The row without its bytes, and its part of the indexes. */
+const ROW_BYTES = 512;
+
+/** The bytes are in a table of their own: SQLite writes the whole row when a column changes. */
+const SCHEMA = `
+  CREATE TABLE images (
+    row INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    channel TEXT NOT NULL,
+    kind TEXT NOT NULL, -- original, plain or custom
+    size INTEGER NOT NULL, -- bytes of the image
+    space INTEGER NOT NULL, -- bytes that count against the quota
+    checksum INTEGER NOT NULL, -- CRC-32 of key and image
+    used_at_ms INTEGER NOT NULL,
+    file TEXT -- the name of the file with the image; NULL: it is in this database
+  );
+  CREATE INDEX images_by_use ON images (kind = 'custom', used_at_ms);
+  CREATE INDEX images_by_channel ON images (channel);
+  CREATE INDEX images_by_file ON images (file) WHERE file IS NOT NULL;
+  CREATE TABLE contents (row INTEGER PRIMARY KEY, content BLOB NOT NULL);
+  CREATE TABLE sums (kind TEXT PRIMARY KEY, images INTEGER NOT NULL, space INTEGER NOT NULL, in_files INTEGER NOT NULL);
+  INSERT INTO sums VALUES ('original', 0, 0, 0), ('plain', 0, 0, 0), ('custom', 0, 0, 0);
+  CREATE TRIGGER images_added AFTER INSERT ON images BEGIN
+    UPDATE sums SET images = images + 1, space = space + new.space,
+      in_files = in_files + iif(new.file IS NULL, 0, new.space) WHERE kind = new.kind;
+  END;
+  CREATE TRIGGER images_removed AFTER DELETE ON images BEGIN
+    DELETE FROM contents WHERE row = old.row;
+    UPDATE sums SET images = images - 1, space = space - old.space,
+      in_files = in_files - iif(old.file IS NULL, 0, old.space) WHERE kind = old.kind;
+  END;
+  CREATE TABLE epoch (series TEXT NOT NULL, number INTEGER NOT NULL);
+  INSERT INTO epoch VALUES (lower(hex(randomblob(8))), 0);
+`;
+
+/** What an image of this size counts against the quota. */
+export function spaceOf(size: number, isFile: boolean): number {
+  return ROW_BYTES + (isFile ? Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES : size);
+}
+
+/** The name of an image's file. It ends with what every such name ends with. */
+export function fileNameOf(key: string): string {
+  return `${hash('sha256', key).slice(0, 40)}.image`;
+}
+
+/** A row without its bytes. */
+export interface ImageRow {
+  readonly row: number;
+  readonly channel: string;
+  readonly size: number;
+  readonly space: number;
+  readonly checksum: number;
+  readonly usedAtMs: number;
+  readonly file: string | null;
+}
+
+const COLUMNS = 'row, channel, size, space, checksum, used_at_ms AS usedAtMs, file';
+
+export type ImageStatements = ReturnType<typeof prepareStatements>;
+
+/** All statements on the tables. Times are wall-clock times. */
+export function prepareStatements(db: DatabaseSync) {
+  return {
+    find: db.prepare(`SELECT ${COLUMNS} FROM images WHERE key = ?`),
+    content: db.prepare('SELECT content FROM contents WHERE row = ?'),
+    add: db.prepare(`
+      INSERT INTO images (key, channel, kind, size, space, checksum, used_at_ms, file) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`),
+    addContent: db.prepare('INSERT INTO contents (row, content) VALUES (?, ?)'),
+    remove: db.prepare('DELETE FROM images WHERE row = ?'),
+    use: db.prepare('UPDATE images SET used_at_ms = ? WHERE row = ?'),
+    leastRecentlyUsed: db.prepare(`
+      SELECT ${COLUMNS} FROM images WHERE (kind = 'custom') = ? ORDER BY used_at_ms LIMIT 1`),
+    unusedSince: db.prepare(`
+      SELECT ${COLUMNS} FROM images WHERE (kind = 'custom') IN (0, 1) AND used_at_ms < ? LIMIT ?`),
+    ofChannel: db.prepare(`SELECT ${COLUMNS} FROM images WHERE channel = ? LIMIT ?`),
+    withFile: db.prepare('SELECT row FROM images WHERE file = ?'),
+    sums: db.prepare('SELECT kind, images, space, in_files AS inFiles FROM sums'),
+    pages: db.prepare(
+      'SELECT page_count AS pages, freelist_count AS free FROM pragma_page_count, pragma_freelist_count',
+    ),
+    epoch: db.prepare("SELECT series || ':' || number AS epoch FROM epoch"),
+    raiseEpoch: db.prepare('UPDATE epoch SET number = number + 1'),
+  };
+}
+
+/**
+ * Creates the tables in an empty file.
+ *
+ * @throws DamagedFileError when the file is of another version
+ */
+export function prepareSchema(db: DatabaseSync): void {
+  // Before the first page is written.
+  db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL`);
+  // With the write lock: another process may create the tables at the same time.
+  db.exec('BEGIN IMMEDIATE');
+  const version = versionOf(db);
+  if (version === 0) db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
+  db.exec('COMMIT');
+  if (version !== 0) requireVersion(version);
+}
+
+function requireVersion(version: number): void {
+  if (version === SCHEMA_VERSION) return;
+  throw new DamagedFileError(`it is of another version of Pennant (schema ${version} instead of ${SCHEMA_VERSION})`);
+}
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.user_version);
+}
+
+export interface Sums {
+  readonly images: number;
+  readonly space: number;
+  /** The part of `space` that is in files. */
+  readonly inFiles: number;
+}
+
+export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<ImageKind, Sums> {
+  const rows = sums.all() as unknown as (Sums & { readonly kind: ImageKind })[];
+  const none = { images: 0, space: 0, inFiles: 0 };
+  return {
+    original: none,
+    plain: none,
+    custom: none,
+    ...Object.fromEntries(rows.map(({ kind, ...sum }) => [kind, sum])),
+  };
+}
+
+const SHOWN_KINDS: Record<ImageKind, StoredKind> = { original: 'originals', plain: 'variants', custom: 'ownSizes' };
+
+/**
+ * For `cache stats`, also while the file is in use; changes nothing. `bytes` is what is on the disk.
+ *
+ * @throws StoreUnreadableError
+ */
+export function readImageStatistics(database: string): { bytes: number; kinds: Statistics } {
+  const kinds: Statistics = {};
+  const bytes = sizeOf(database);
+  if (bytes === 0) return { bytes, kinds };
+  try {
+    const sums = readDatabase(database, (db) => {
+      requireVersion(versionOf(db));
+      return readSums({ sums: db.prepare('SELECT kind, images, space, in_files AS inFiles FROM sums') });
+    });
+    for (const [kind, { images, space }] of Object.entries(sums) as [ImageKind, Sums][]) {
+      if (images > 0) countEntries(kinds, SHOWN_KINDS[kind], { entries: images, bytes: space });
+    }
+    const inFiles = Object.values(sums).reduce((total, sum) => total + sum.inFiles, 0);
+    return { bytes: bytes + sizeOf(`${database}-wal`) + inFiles, kinds };
+  } catch (error) {
+    if (!isDamage(error) && !isLossOfAccess(error)) throw error;
+    throw new StoreUnreadableError(`The image cache ${database} cannot be read: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,295 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bytesOf, imageOf, MIB, originalOf, pathOf, setUpImages } from '../../test/helpers/stored-images.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+
+const [ONE, OTHER] = ['UCone__________________A', 'UCother________________A'];
+const KEY = imageOf(ONE, 'tv');
+
+describe('stored images', () => {
+  it('are returned by this process and the next, an original also as a file', async () => {
+    const { open } = await setUpImages();
+    const images = open();
+    const large = bytesOf('large', 9_000_001);
+    await images.set(KEY, bytesOf('image'));
+    await images.set(originalOf(ONE), large);
+    expect(await images.get(imageOf(ONE, 'never stored'))).toBeUndefined();
+    await images.close();
+    const next = open();
+    expect(await next.get(KEY)).toEqual(bytesOf('image'));
+    expect(await next.findForReading(KEY)).toEqual({ bytes: bytesOf('image') });
+    expect((await next.get(originalOf(ONE)))?.equals(large)).toBe(true);
+    expect((await readFile(await pathOf(next, originalOf(ONE)))).equals(large)).toBe(true);
+  });
+
+  it('are replaced completely, also by one of another class or size', async () => {
+    const { open, files } = await setUpImages();
+    const images = open();
+    await images.set(KEY, bytesOf('first'), 'custom');
+    await images.set(KEY, bytesOf('second', 2 * MIB), 'plain');
+    expect((await images.get(KEY))?.equals(bytesOf('second', 2 * MIB))).toBe(true);
+    expect(images.usage()).toMatchObject({ entries: 1, customBytes: 0 });
+    await images.set(KEY, bytesOf('third'), 'plain');
+    expect(await images.get(KEY)).toEqual(bytesOf('third'));
+    expect(await readdir(files)).toEqual([]);
+  });
+
+  it('are the same for two processes', async () => {
+    const { open } = await setUpImages();
+    const [left, right] = [open(), open()];
+    await Promise.all(
+      [left, right].flatMap((images, side) =>
+        Array.from({ length: 20 }, (_, number) => images.set(imageOf(ONE, `${side} ${number}`), bytesOf(`${side}`))),
+      ),
+    );
+    for (let number = 0; number < 20; number += 1) {
+      const found = await Promise.all([left.get(imageOf(ONE, `1 ${number}`)), right.get(imageOf(ONE, `0 ${number}`))]);
+      expect(found).toEqual([bytesOf('1'), bytesOf('0')]);
+    }
+    await left.erase([ONE], 'always');
+    expect(await right.get(imageOf(ONE, '1 1'))).toBeUndefined();
+  });
+});
+
+describe('a damaged image', () => {
+  it('is removed alone if its bytes in the database have changed', async () => {
+    const { open, change, events } = await setUpImages();
+    const images = open();
+    await images.set(KEY, bytesOf('image'));
+    await images.set(imageOf(ONE, 'other'), bytesOf('other'));
+    change('UPDATE contents SET content = zeroblob(20000) WHERE row = (SELECT min(row) FROM images)');
+    expect(await images.get(KEY)).toBeUndefined();
+    expect(await images.get(imageOf(ONE, 'other'))).toEqual(bytesOf('other'));
+    expect(events).toEqual([{ kind: 'damaged', key: KEY }]);
+    await images.set(KEY, bytesOf('image'));
+    expect(await images.get(KEY)).toEqual(bytesOf('image'));
+    expect(images.usage().entries).toBe(2);
+  });
+
+  it('is never another image’s', async () => {
+    const { open, change } = await setUpImages();
+    const images = open();
+    await images.set(KEY, bytesOf('mine'));
+    await images.set(imageOf(OTHER, 'tv'), bytesOf('its'));
+    change('UPDATE contents SET content = (SELECT content FROM contents WHERE row = 2) WHERE row = 1');
+    expect(await images.get(KEY)).toBeUndefined();
+  });
+
+  it.each<[string, (path: string) => Promise<void>]>([
+    ['cut', (path) => truncate(path, 999)],
+    ['changed', (path) => writeFile(path, bytesOf('another'))],
+    ['gone', (path) => rm(path)],
+  ])('is never returned if its file is %s', async (_case, harm) => {
+    const { open, files } = await setUpImages();
+    const images = open();
+    await images.set(originalOf(ONE), bytesOf('original'));
+    await harm(await pathOf(images, originalOf(ONE)));
+    expect(await images.get(originalOf(ONE))).toBeUndefined();
+    expect(await images.findForReading(originalOf(ONE))).toBeUndefined();
+    expect(await readdir(files)).toEqual([]);
+    await images.set(originalOf(ONE), bytesOf('original'));
+    expect(await readFile(await pathOf(images, originalOf(ONE)))).toEqual(bytesOf('original'));
+  });
+});
+
+describe('images.db', () => {
+  it.each<[string, (path: string) => Promise<void>]>([
+    ['garbage', (path) => writeFile(path, Buffer.alloc(100_000, 'garbage'))],
+    ['cut short', (path) => truncate(path, 20_000)],
+    ['empty', (path) => truncate(path, 0)],
+  ])('is created again when it is %s, with at most one log line', async (_case, harm) => {
+    const { open, database, events, files } = await setUpImages();
+    const before = open();
+    for (let number = 0; number < 20; number += 1) await before.set(imageOf(ONE, `${number}`), bytesOf('image'));
+    await before.set(originalOf(ONE), bytesOf('original'));
+    await before.close();
+    await harm(database);
+    const images = open();
+    expect(await images.get(imageOf(ONE, '1'))).toBeUndefined();
+    await images.set(KEY, bytesOf('image'));
+    expect(await images.get(KEY)).toEqual(bytesOf('image'));
+    expect(images.usage().entries).toBe(1);
+    expect(events.map(({ kind }) => kind)).toEqual(_case === 'empty' ? [] : ['rebuilt']);
+    if (_case !== 'empty') expect(await readdir(files).catch(() => [])).toEqual([]);
+  });
+
+  it('of another version is created again', async () => {
+    const { open, change, events } = await setUpImages();
+    const before = open();
+    await before.set(KEY, bytesOf('image'));
+    await before.close();
+    change('PRAGMA user_version = 999');
+    expect(await open().get(KEY)).toBeUndefined();
+    expect(events).toEqual([{ kind: 'rebuilt', reason: expect.stringContaining('another version') }]);
+  });
+
+  it('is created again within a second when it is deleted while it is open', async () => {
+    const { open, database, clock, events } = await setUpImages();
+    const images = open();
+    await images.set(KEY, bytesOf('image'));
+    await unlink(database);
+    clock.advance(1_000);
+    expect(await images.get(KEY)).toBeUndefined();
+    await images.set(KEY, bytesOf('new'));
+    expect(await images.get(KEY)).toEqual(bytesOf('new'));
+    expect(events.map(({ kind }) => kind)).toEqual(['rebuilt']);
+  });
+
+  it('that cannot be opened makes every call fail, and works when it can be', async () => {
+    const obstacle = join(await createTemporaryDirectory(), 'data');
+    await writeFile(obstacle, 'a file where the directory should be');
+    const { open, clock } = await setUpImages({ dataDir: obstacle });
+    const images = open();
+    await expect(images.get(KEY)).rejects.toThrow(/images\.db cannot be used/);
+    await expect(images.erase([ONE], 'always')).rejects.toThrow(/images\.db cannot be used/);
+    await rm(obstacle);
+    clock.advance(2_000);
+    await images.set(KEY, bytesOf('image'));
+    expect(await images.get(KEY)).toEqual(bytesOf('image'));
+  });
+});
+
+describe('an erasure', () => {
+  async function setUpTwoChannels() {
+    const directory = await setUpImages();
+    const images = directory.open();
+    for (const channelId of [ONE, OTHER]) {
+      await images.set(originalOf(channelId, 'now'), bytesOf(`original of ${channelId}`));
+      await images.set(originalOf(channelId, 'a year ago'), bytesOf(`original of ${channelId}`));
+      for (let width = 1; width <= 40; width += 1) {
+        await images.set(imageOf(channelId, `${width}`), bytesOf(`image of ${channelId}`), 'custom');
+      }
+    }
+    return { ...directory, images };
+  }
+
+  it('removes every image of a channel, and leaves none of its bytes on the disk', async () => {
+    const { images, dataDir } = await setUpTwoChannels();
+    expect(await images.erase([ONE], 'always')).toEqual({ images: 42, bytes: 42 * 20_000 });
+    expect(await images.get(originalOf(ONE, 'now'))).toBeUndefined();
+    expect(await images.get(imageOf(ONE, '40'))).toBeUndefined();
+    expect(await images.get(imageOf(OTHER, '40'))).toEqual(bytesOf(`image of ${OTHER}`));
+    expect(await readFile(await pathOf(images, originalOf(OTHER, 'a year ago')))).toHaveLength(20_000);
+    const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+    const content = await Promise.all(
+      entries
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')),
+    );
+    expect(content.join()).toContain(`image of ${OTHER}`);
+    expect(content.join()).not.toContain(ONE);
+    expect(images.usage()).toMatchObject({ entries: 42 });
+  });
+
+  it('of everything removes the files', async () => {
+    const { images, files, open } = await setUpTwoChannels();
+    expect(await images.erase('all', 'always')).toMatchObject({ images: 84 });
+    expect(await readdir(files).catch(() => [])).toEqual([]);
+    expect(images.usage().entries).toBe(0);
+    await images.set(KEY, bytesOf('image'));
+    expect(await open().get(KEY)).toEqual(bytesOf('image'));
+  });
+
+  it.each([
+    ['by this process', 0],
+    ['by another process', 1],
+  ])('%s lets no work keep an image that began before it', async (_case, by) => {
+    const { open } = await setUpImages();
+    const processes = [open(), open()];
+    const before = await processes[0]?.readEpoch();
+    await processes[by]?.erase([ONE], 'always');
+    for (const key of [KEY, originalOf(ONE)]) {
+      expect(await processes[0]?.setIn(key, bytesOf('old'), 'plain', before ?? '')).toBe(false);
+      expect(await processes[1]?.get(key)).toBeUndefined();
+      expect(await processes[0]?.set(key, bytesOf('new'))).toBe(true);
+    }
+  });
+
+  it('that need not raise the number does so only if there was an image', async () => {
+    const { open } = await setUpImages();
+    const images = open();
+    const before = await images.readEpoch();
+    await images.erase([ONE], 'if-erased');
+    expect(await images.readEpoch()).toBe(before);
+    await images.set(KEY, bytesOf('image'));
+    await images.erase([ONE], 'if-erased');
+    expect(await images.readEpoch()).not.toBe(before);
+  });
+
+  it('that cannot remove a file fails, and can be tried again', async () => {
+    const { images } = await setUpTwoChannels();
+    const path = await pathOf(images, originalOf(ONE, 'now'));
+    await rm(path);
+    // Root may remove every file, but cannot remove a directory as a file.
+    await mkdir(path);
+    await expect(images.erase([ONE], 'always')).rejects.toThrow();
+    await rm(path, { recursive: true });
+    expect((await images.erase([ONE], 'always')).images).toBeGreaterThan(0);
+    expect(images.usage().entries).toBe(42);
+  });
+});
+
+describe('a disk that is full', () => {
+  it('can be read, refuses images, and lets the images of a channel be erased', async (context) => {
+    const dataDir = await createTemporaryDirectory();
+    if (!mountSmallDisk(dataDir)) return context.skip('mounting a small disk takes more rights than this user has');
+    const { open } = await setUpImages({ dataDir, maxBytes: 4 * MIB });
+    const images = open();
+    for (let number = 0; number < 80; number += 1) await images.set(imageOf(ONE, `${number}`), bytesOf('x', 100_000));
+    const { entries } = images.usage();
+    await writeFile(join(dataDir, 'filler'), Buffer.alloc(8 * MIB)).catch(() => undefined);
+    await expect(images.set(originalOf(OTHER), bytesOf('original', MIB))).rejects.toThrow(/full|ENOSPC/);
+    expect(await images.get(imageOf(ONE, '79'))).toEqual(bytesOf('x', 100_000));
+    expect(entries).toBeGreaterThan(15);
+    expect((await images.erase([ONE], 'always')).images).toBeGreaterThan(10);
+    expect(images.usage().entries).toBe(0);
+    expect(await images.set(KEY, bytesOf('image'))).toBe(true);
+  });
+
+  it('that has no room even for an erasure makes it fail, and all images are still there', async (context) => {
+    const dataDir = await createTemporaryDirectory();
+    if (!mountSmallDisk(dataDir)) return context.skip('mounting a small disk takes more rights than this user has');
+    const { open } = await setUpImages({ dataDir });
+    const images = open();
+    for (let number = 0; number < 10; number += 1) await images.set(imageOf(ONE, `${number}`), bytesOf('x', 100_000));
+    await writeFile(join(dataDir, 'filler'), Buffer.alloc(8 * MIB)).catch(() => undefined);
+    await expect(images.erase([ONE], 'always')).rejects.toThrow('full');
+    expect(await images.get(imageOf(ONE, '3'))).toEqual(bytesOf('x', 100_000));
+    await rm(join(dataDir, 'filler'));
+    expect(await images.erase([ONE], 'always')).toMatchObject({ images: 10 });
+  });
+});
+
+function mountSmallDisk(directory: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'none', directory], { stdio: 'ignore' });
+  } catch {
+    return false;
+  }
+  onTestFinished(() => {
+    execFileSync('umount', ['--lazy', directory]);
+  });
+  return true;
+}
+
+describe('what an earlier version or a killed process left', () => {
+  it('is deleted: the former folder with one log line, a file without a row after an hour', async () => {
+    const { open, former, files, events, clock } = await setUpImages();
+    await mkdir(join(former, 'abc'), { recursive: true });
+    await writeFile(join(former, 'abc', 'an image'), 'image');
+    const images = open();
+    await images.set(originalOf(ONE), bytesOf('original'));
+    for (const name of ['old', 'new']) await writeFile(join(files, name), 'a part');
+    const seconds = clock.now() / 1_000;
+    await utimes(join(files, 'new'), seconds, seconds);
+    await utimes(join(files, 'old'), seconds - 3_601, seconds - 3_601);
+    await images.tidy();
+    expect(await stat(former).catch(() => 'gone')).toBe('gone');
+    expect(events).toEqual([{ kind: 'former-deleted', path: former }]);
+    expect(await readdir(files)).toEqual(expect.arrayContaining(['new']));
+    expect(await readdir(files)).toHaveLength(2);
+    expect(await images.get(originalOf(ONE))).toEqual(bytesOf('original'));
+  });
+});

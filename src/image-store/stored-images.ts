@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import type { Clock } from '../lib/clock.ts';
+import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
+import type { HolderStats } from '../lib/holders.ts';
+import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
+import { channelOfImage, isOriginalBytes } from '../store/keys.ts';
+import type { Erased, ImageFunctions, ImageNotice, ImageThreadData, StoredFile, Times } from './image-worker.ts';
+import type { NewImage, Usage } from './quota.ts';
+import { fileNameOf, type ImageClass, imagePaths } from './schema.ts';
+
+export type StoredImagesEvent =
+  | ImageNotice
+  /** The worker thread ended unexpectedly; the next call starts a new one. */
+  | { readonly kind: 'worker-ended'; readonly error: Error }
+  /** The folder of an earlier version is deleted. */
+  | { readonly kind: 'former-deleted'; readonly path: string }
+  | { readonly kind: 'former-not-deleted'; readonly path: string; readonly error: unknown };
+
+export interface StoredImagesOptions {
+  readonly dataDir: string;
+  /** Quota for the database, its log and the files beside it. */
+  readonly maxBytes: number;
+  readonly clock: Clock;
+  readonly onEvent: (event: StoredImagesEvent) => void;
+}
+
+/**
+ * Images on this instance's disk, by key: encoded images in `images.db`, and originals as files beside it, each with its row.
+ * Both may be deleted at any time. Several processes may use them. Methods reject while the database cannot be opened or written.
+ */
+export interface StoredImages {
+  /** The bytes; `undefined` if they are not stored or damaged. */
+  get(key: string): Promise<Buffer | undefined>;
+  /** For another process: the path of an original, or the bytes of an encoded image. */
+  findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
+  /** The number that a purge raises. Work remembers it when it begins. */
+  readEpoch(): Promise<string>;
+  /** Stores an image, or nothing if it is too large. Returns false if the number of the epoch is another one. */
+  set(key: string, bytes: Buffer, imageClass: ImageClass, epoch: string): Promise<boolean>;
+  /**
+   * Removes the images of these channels and their bytes, and raises the number in the same transaction.
+   *
+   * @param raises `if-erased`: the number rises only if there was an image
+   */
+  erase(channelIds: readonly string[] | 'all', raises: 'always' | 'if-erased'): Promise<Erased>;
+  /**
+   * Once an hour: removes images that nobody used for 30 days, what a lowered quota has no room for, and what an earlier version or a
+   * killed process left. Gives free pages back to the disk.
+   */
+  tidy(): Promise<void>;
+  /** After the latest change by this process. `bytes` is without the log. */
+  usage(): Usage & { readonly maxBytes: number };
+  /** Calls that wait for the thread. */
+  calls(): HolderStats;
+  close(): Promise<void>;
+}
+
+/** A thread that fails at start must not be started for every request. */
+const RESTART_MS = 1_000;
+const MAX_PENDING_CALLS = 10_000;
+/** Copying more to the thread would block the event loop for milliseconds: a larger image is a file. */
+const MAX_ROW_BYTES = 1024 * 1024;
+const CHANNELS_PER_STEP = 100;
+const NAMES_PER_STEP = 200;
+const TIDY_MS = 3_600_000;
+const NOTHING_STORED: Usage = { entries: 0, bytes: 0, freeBytes: 0, plainBytes: 0, customBytes: 0 };
+
+export function createStoredImages(options: StoredImagesOptions): StoredImages {
+  const { dataDir, maxBytes, clock, onEvent } = options;
+  const { database, files, former } = imagePaths(dataDir);
+  const thread = createWorkerThread<ImageFunctions>({
+    name: 'images',
+    module: siblingModule(import.meta.url, 'image-worker'),
+    workerData: { path: database, filesDirectory: files, maxBytes } satisfies ImageThreadData,
+    maxCalls: MAX_PENDING_CALLS,
+    restartMs: RESTART_MS,
+    clock,
+    onEnded: (error) => onEvent({ kind: 'worker-ended', error }),
+    onNotice: (notice) => onEvent(notice as ImageNotice),
+  });
+  let usage = NOTHING_STORED;
+  let tidying: Promise<void> | undefined;
+  let tidyAtMs = Number.NEGATIVE_INFINITY;
+  let isClosed = false;
+
+  const times = (): Times => ({ nowMs: clock.now(), monotonicMs: clock.monotonic() });
+
+  async function readState(): Promise<string> {
+    const state = await thread.call('readState', times());
+    usage = state.usage;
+    return state.epoch;
+  }
+
+  async function find(key: string): Promise<Buffer | StoredFile | undefined> {
+    const found = await thread.call('find', { key, ...times() });
+    if (found === undefined || 'path' in found) return found;
+    return Buffer.from(found.buffer, found.byteOffset, found.length);
+  }
+
+  async function discard(key: string): Promise<undefined> {
+    await thread.call('discard', { key, ...times() });
+  }
+
+  async function setFile(key: string, bytes: Buffer, image: NewImage, epoch: string) {
+    const part = join(files, `${fileNameOf(key)}.${randomUUID()}`);
+    try {
+      makeDirectory(files);
+      await writeFile(part, bytes, { flag: 'wx' });
+      const content = { part, checksum: await checksumOf(key, bytes) };
+      return await thread.call('set', { key, channel: channelOfImage(key), image, content, epoch, ...times() });
+    } finally {
+      // It has another name if it is stored.
+      await rm(part, { force: true });
+    }
+  }
+
+  async function eraseChannels(channelIds: readonly string[], mustRaise: boolean): Promise<Erased> {
+    const erased = { images: 0, bytes: 0 };
+    for (let isFirst = true; ; isFirst = false) {
+      const step = await thread.call('eraseStep', { channelIds, mustRaise: mustRaise && isFirst, ...times() });
+      usage = step.usage;
+      erased.images += step.images;
+      erased.bytes += step.bytes;
+      if (step.images === 0) return erased;
+    }
+  }
+
+  /** The folder of an earlier version has nothing that this one reads. */
+  async function deleteFormer(): Promise<void> {
+    try {
+      await stat(former);
+      await rm(former, { recursive: true });
+      onEvent({ kind: 'former-deleted', path: former });
+    } catch (error) {
+      if (!hasErrorCode(error, 'ENOENT')) onEvent({ kind: 'former-not-deleted', path: former, error });
+    }
+  }
+
+  async function deleteOrphans(): Promise<void> {
+    const names = await readdir(files).catch((): string[] => []);
+    for (let at = 0; at < names.length && !isClosed; at += NAMES_PER_STEP) {
+      await thread.call('removeOrphans', { names: names.slice(at, at + NAMES_PER_STEP), ...times() });
+    }
+  }
+
+  async function tidyNow(): Promise<void> {
+    await deleteFormer();
+    for (let isDone = false; !isDone && !isClosed; ) {
+      const step = await thread.call('tidyStep', times());
+      usage = step.usage;
+      isDone = step.isDone;
+    }
+    await deleteOrphans();
+    tidyAtMs = clock.monotonic() + TIDY_MS;
+  }
+
+  return {
+    async get(key) {
+      const found = await find(key);
+      if (found === undefined || Buffer.isBuffer(found)) return found;
+      const bytes = await readFile(found.path).catch(ignoreMissing);
+      const isSound = bytes?.length === found.size && (await checksumOf(key, bytes)) === found.checksum;
+      return isSound ? bytes : discard(key);
+    },
+
+    async findForReading(key) {
+      const found = await find(key);
+      if (found === undefined) return undefined;
+      if (Buffer.isBuffer(found)) return { bytes: found };
+      const stats = await stat(found.path).catch(ignoreMissing);
+      return stats?.size === found.size ? { path: found.path } : discard(key);
+    },
+
+    readEpoch: readState,
+
+    async set(key, bytes, imageClass, epoch) {
+      const kind = isOriginalBytes(key) ? 'original' : imageClass;
+      const size = bytes.length;
+      const image: NewImage = { kind, size, isFile: kind === 'original' || size > MAX_ROW_BYTES };
+      const row = { key, channel: channelOfImage(key), image, content: { bytes }, epoch };
+      while (await thread.call('makeRoom', { image, ...times() }));
+      const done = image.isFile
+        ? await setFile(key, bytes, image, epoch)
+        : await thread.call('set', { ...row, ...times() });
+      usage = done.usage;
+      return done.result !== 'refused';
+    },
+
+    async erase(channelIds, raises) {
+      const erased = { images: 0, bytes: 0 };
+      if (channelIds === 'all') {
+        Object.assign(erased, await thread.call('eraseAll', times()));
+        await readState();
+        return erased;
+      }
+      for (let at = 0; at < channelIds.length; at += CHANNELS_PER_STEP) {
+        const step = await eraseChannels(channelIds.slice(at, at + CHANNELS_PER_STEP), raises === 'always');
+        erased.images += step.images;
+        erased.bytes += step.bytes;
+      }
+      if (erased.images > 0) await thread.call('finishErasing', times());
+      return erased;
+    },
+
+    async tidy() {
+      if (isClosed || clock.monotonic() < tidyAtMs) return;
+      tidying ??= tidyNow().finally(() => {
+        tidying = undefined;
+      });
+      await tidying;
+    },
+
+    usage: () => ({ ...usage, maxBytes }),
+    calls: thread.stats,
+
+    async close() {
+      isClosed = true;
+      await thread.close();
+    },
+  };
+}
+
+/** About 2 ms. */
+const CHECKSUM_STEP_BYTES = 4 * 1024 * 1024;
+
+/** In steps, because the largest originals would block the event loop for too long. */
+async function checksumOf(key: string, bytes: Buffer): Promise<number> {
+  let checksum = crc32(key);
+  for (let at = 0; at < bytes.length; at += CHECKSUM_STEP_BYTES) {
+    if (at > 0) await setImmediate();
+    checksum = crc32(bytes.subarray(at, at + CHECKSUM_STEP_BYTES), checksum);
+  }
+  return checksum;
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!hasErrorCode(error, 'ENOENT')) throw error;
+}

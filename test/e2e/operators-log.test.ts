@@ -57,7 +57,7 @@ describe('the log', () => {
   });
 
   test('says once a minute how many requests got 429 and 5xx, of which networks, with the last request ID', async () => {
-    const failing = { ...createStub({ name: 'failing' }), isLive: true };
+    const failing = createStub({ name: 'failing' });
     const { lines, service } = await startLogged({
       sources: [failing],
       env: {

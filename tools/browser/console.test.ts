@@ -27,24 +27,24 @@ describe.skipIf(!hasBrowser)('the console', () => {
   test('updates itself', async () => {
     const { page, service } = await visit();
     expect(await legendOf(page, 'Successful')).toBe('0');
-    for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/channel/${SAMPLE}`);
+    for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/${SAMPLE}/avatar.webp?width=48`);
     await expect.poll(() => legendOf(page, 'Successful')).toBe('10');
     expect(await legendOf(page, 'Rate limited')).toBe('2');
     await expect.poll(() => page.locator('#refused').innerText()).toContain('127.0.0.0/24');
-    expect(await page.locator('#lookups').innerText()).toMatch(/Records\s+90 % of 10/);
+    expect(await page.locator('#lookups').innerText()).toMatch(/Images\s+90 % of 10/);
     expect(await page.locator('#latency-legend').innerText()).toMatch(/p50\s*[\d.<]+/);
     await expect.poll(() => page.locator('#requests-chart rect').count()).toBeGreaterThan(0);
   });
 
   test('purges a channel and reports it', async () => {
     const { page, service } = await visit();
-    const recordUrl = `${service.publicOrigin}/api/channel/${SAMPLE}`;
-    await fetch(recordUrl);
-    expect((await fetch(recordUrl)).headers.get('cache-status')).toContain('hit');
+    const imageUrl = `${service.publicOrigin}/${SAMPLE}/avatar.webp?width=48`;
+    await fetch(imageUrl);
+    expect((await fetch(imageUrl)).headers.get('cache-status')).toContain('hit');
     await page.getByLabel(/^Channel ID/).fill(SAMPLE);
     await page.getByRole('button', { name: 'Purge' }).click();
     await expect.poll(() => page.locator('#purge-result').innerText()).toBe(`Purged ${SAMPLE}.`);
-    const again = await fetch(`${recordUrl}?cache=past-what-was-just-responded`);
+    const again = await fetch(`${imageUrl}&cache=past-what-was-just-responded`);
     expect(again.headers.get('cache-status')).toContain('fwd=uri-miss');
     await page.getByLabel(/^Channel ID/).fill('some words');
     await page.getByRole('button', { name: 'Purge' }).click();

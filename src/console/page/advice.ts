@@ -14,7 +14,7 @@ const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
   ['redis', { todo: 'Check the Redis server and the way to it. Nothing has to be restarted.', guide: REDIS }],
   ['cache', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
   ['images', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
-  ['catalog', { todo: 'Put a backup in its place.', guide: 'operating.html#backup-and-restore' }],
+  ['catalog', { todo: 'Move its file away and import your backup.', guide: 'operating.html#backup-and-restore' }],
   ['encoder', { todo: 'Restart the service.', guide: CONDITIONS }],
   ['removal', { todo: 'Bring back what could not be changed.', guide: 'operating.html#take-downs' }],
   ['stopping', { todo: 'Wait for the new process.', guide: 'operating.html#upgrades' }],
@@ -24,7 +24,7 @@ const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
   ],
   ['source ', { todo: 'Wait for the end of the pause. If it comes again, run the doctor.', guide: YOUTUBE }],
   ['image hosts', { todo: 'Wait: stored images are served.', guide: YOUTUBE }],
-  ['YouTube canary', { todo: 'Run the doctor for that channel.', guide: 'youtube.html#the-doctor' }],
+  ['field ', { todo: 'Run the doctor: YouTube may have changed its pages.', guide: 'youtube.html#missing-fields' }],
 ];
 
 const OTHERWISE: Advice = { todo: 'See the log.', guide: CONDITIONS };

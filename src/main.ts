@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { nameBuild } from './cli/build.ts';
 import { type Command, type CommandContext, type CommandGroup, EXIT, onStopSignal, runCommand } from './cli/command.ts';
 import { type EnvFile, loadEnvFile } from './config/env-file.ts';
-import { printable } from './domain/printable.ts';
+import { printable } from './lib/printable.ts';
 
 const USAGE = `Usage: pennant [serve]     start the service (default)
        pennant catalog     manage your own channels

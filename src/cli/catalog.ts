@@ -1,5 +1,5 @@
 import { parseConfig } from '../config/settings.ts';
-import { printable, printableJson } from '../domain/printable.ts';
+import { printable, printableJson } from '../lib/printable.ts';
 import { type CatalogReader, withReader } from '../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../sources/catalog/record.ts';
 import { type CatalogPaths, catalogPaths } from '../sources/catalog/schema.ts';

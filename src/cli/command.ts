@@ -6,8 +6,8 @@ import type { EnvFile } from '../config/env-file.ts';
 import type { Environment } from '../config/environment.ts';
 import { OperatorError } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOfName } from '../domain/identifier.ts';
-import { printable } from '../domain/printable.ts';
 import { hasErrorCode, isSystemError } from '../lib/file-system.ts';
+import { printable } from '../lib/printable.ts';
 
 /** Exit codes: done; failed in part or whole, with the reason on stderr; invalid command line. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;

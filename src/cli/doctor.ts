@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { parseConfig } from '../config/settings.ts';
 import { sniffFormat } from '../domain/formats.ts';
-import { printable, printableJson } from '../domain/printable.ts';
+import { printable, printableJson } from '../lib/printable.ts';
 import { type FieldFinding, isDrift } from '../sources/source.ts';
 import { CHANNEL_FIELDS } from '../sources/youtube/layouts.ts';
 import { defineCommand, formatTable, requireRefs, UsageError } from './command.ts';

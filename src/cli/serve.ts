@@ -1,7 +1,7 @@
 import { findConsoleWarnings, findNameWarnings, findSettingWarnings, findTracingWarnings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
-import { printable } from '../domain/printable.ts';
 import { isInContainer } from '../lib/container.ts';
+import { printable } from '../lib/printable.ts';
 import { isSdkLoaded } from '../lib/tracing.ts';
 import { defineCommand, MAX_ADVICE_CHARACTERS } from './command.ts';
 import { describeEnvFile } from './settings.ts';

@@ -1,7 +1,7 @@
 import type { EnvFile } from '../config/env-file.ts';
 import { findNameWarnings, shownSettings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
-import { printable } from '../domain/printable.ts';
+import { printable } from '../lib/printable.ts';
 import { defineCommand, formatCount, formatTable } from './command.ts';
 
 export const settingsCommand = defineCommand({

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isPrivateAddress } from '../domain/ip-ranges.ts';
+import { isPrivateAddress } from '../lib/ip-ranges.ts';
 import type { EnvFile } from './env-file.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
 import { isShowable, SettingError } from './setting-forms.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../domain/ip-ranges.ts';
+import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../lib/ip-ranges.ts';
 
 /** An invalid value of a setting. */
 export class SettingError extends Error {

@@ -1,6 +1,6 @@
 import { OperatorError } from '../domain/errors.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { printable } from '../domain/printable.ts';
+import { printable } from '../lib/printable.ts';
 import { type Environment, fileVariable, readSecretFile, textIn } from './environment.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import * as form from './setting-forms.ts';

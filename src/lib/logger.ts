@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { printable } from '../domain/printable.ts';
 import { type LogOutput, openLogOutput } from './log-output.ts';
+import { printable } from './printable.ts';
 import { currentSpan } from './tracing.ts';
 import { currentRequestId } from './work.ts';
 

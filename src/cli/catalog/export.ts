@@ -1,8 +1,8 @@
 import { constants, copyFileSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseConfig } from '../../config/settings.ts';
-import { printable } from '../../domain/printable.ts';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
+import { printable } from '../../lib/printable.ts';
 import { isImageName } from '../../sources/catalog/images.ts';
 import { type CatalogReader, withReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';

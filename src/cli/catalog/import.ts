@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { parseConfig } from '../../config/settings.ts';
-import { printable } from '../../domain/printable.ts';
+import { printable } from '../../lib/printable.ts';
 import { type ImportSummary, importChannels } from '../../sources/catalog/import.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { withDryRun } from '../../sources/catalog/writer.ts';

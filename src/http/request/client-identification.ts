@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type Cidr, isPrivateAddress } from '../../domain/ip-ranges.ts';
 import type { HolderStats } from '../../lib/holders.ts';
+import { type Cidr, isPrivateAddress } from '../../lib/ip-ranges.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { ClientLimit, RateLimit } from '../../rate-limit/limiter.ts';
 import {

@@ -8,9 +8,9 @@ import {
   isChannelId,
   refsOfBareIdentifier,
 } from '../../domain/identifier.ts';
-import { quoted } from '../../domain/printable.ts';
 import { isVariant } from '../../domain/variants.ts';
 import { ConnectionError } from '../../lib/http/http-client.ts';
+import { quoted } from '../../lib/printable.ts';
 import type { RequestContext } from './context.ts';
 import { parseQuery } from './parameters.ts';
 import { isDecodable } from './target.ts';

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../domain/ip-ranges.ts';
+import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../../lib/ip-ranges.ts';
 
 /** An IPv4 address as its 32 bits, unsigned, or an IPv6 address that does not stand for an IPv4 one. */
 export type IpAddress = number | ipaddr.IPv6;

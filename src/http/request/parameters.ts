@@ -1,8 +1,8 @@
 import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS } from '../../domain/formats.ts';
-import { quoted } from '../../domain/printable.ts';
 import { type Background, FITS, MAX_SIDE_PX, VARIANTS } from '../../domain/variants.ts';
+import { quoted } from '../../lib/printable.ts';
 
 /*
  * The service's parameters, each written once: this checks requests, and /openapi.json shows the same.

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { AppError } from '../../domain/errors.ts';
-import { printable } from '../../domain/printable.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
+import { printable } from '../../lib/printable.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
 import type { RefusedClients } from '../request/refused-clients.ts';
 

@@ -1,6 +1,6 @@
 import { AppError, type CacheOutcome } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
-import { quoted } from '../../domain/printable.ts';
+import { quoted } from '../../lib/printable.ts';
 import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';
 import type { Endpoint } from '../request/context.ts';
 import { identifierNote } from '../request/hints.ts';

@@ -6,7 +6,7 @@ import {
   isChannelId,
   refsOfBareIdentifier,
 } from '../../domain/identifier.ts';
-import { quoted } from '../../domain/printable.ts';
+import { quoted } from '../../lib/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { SearchService } from '../../services/search.ts';
 import { disconnectSignal, type Endpoint, type PublicResponse } from '../request/context.ts';

@@ -1,6 +1,6 @@
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import ipaddr from 'ipaddr.js';
-import { embeddedIpv4 } from '../../domain/ip-ranges.ts';
+import { embeddedIpv4 } from '../ip-ranges.ts';
 
 /** The addresses that IANA assigns to the public IPv6 internet (RFC 4291 section 2.4). */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');

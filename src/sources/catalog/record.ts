@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { type CatalogImage, type Channel, type ChannelLink, isPublishedAt, plainTitle } from '../../domain/channel.ts';
 import { findHandle, findUsername, isChannelId } from '../../domain/identifier.ts';
-import { printable } from '../../domain/printable.ts';
+import { printable } from '../../lib/printable.ts';
 import { foldText } from './folded-text.ts';
 
 /** A channel in the catalog, and one line of an NDJSON file. */

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
-import { createImageStore, type ImageStore } from '../image-store/images.ts';
+import { createImageStore, type ImageStore } from '../image-store/image-store.ts';
 import { createStoredImages } from '../image-store/stored-images.ts';
 import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';

@@ -14,7 +14,7 @@ import {
   VARIANT_PRESETS,
   type Variant,
 } from '../domain/variants.ts';
-import type { ImageStore } from '../image-store/images.ts';
+import type { ImageStore } from '../image-store/image-store.ts';
 import type { ImageClass } from '../image-store/schema.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { Effort, EncodeJob, JobOptions } from '../images/encoder/job.ts';

@@ -5,7 +5,7 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { testChannel } from '../../test/helpers/fake-source.ts';
 import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
-import type { ImageStore } from '../image-store/images.ts';
+import type { ImageStore } from '../image-store/image-store.ts';
 import { createEpochs } from '../lib/epoch.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';

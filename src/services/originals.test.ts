@@ -5,7 +5,7 @@ import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import type { ImageStore } from '../image-store/images.ts';
+import type { ImageStore } from '../image-store/image-store.ts';
 import type { ImageClass } from '../image-store/schema.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
 import { createEpochs, type Epochs } from '../lib/epoch.ts';

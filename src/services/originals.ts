@@ -4,7 +4,7 @@ import type { CatalogImage, Channel, OriginalRef, RemoteImage } from '../domain/
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
-import type { ImageStore } from '../image-store/images.ts';
+import type { ImageStore } from '../image-store/image-store.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';

@@ -1,6 +1,6 @@
 import { type ChannelRef, isChannelId, nameOf } from '../domain/identifier.ts';
 import { IMAGE_KINDS } from '../domain/variants.ts';
-import type { ImageStore } from '../image-store/images.ts';
+import type { ImageStore } from '../image-store/image-store.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { type Check, either, fields, parseJson } from '../lib/shape.ts';

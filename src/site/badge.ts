@@ -1,8 +1,8 @@
 import type { RequestDeps } from './api.ts';
 import { decodeImage } from './decode-image.ts';
 import { element, find } from './dom.ts';
+import { type ChannelRecord, nameInPath, throughInstance } from './image-choice.ts';
 import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
-import { type ChannelRecord, nameInPath, throughInstance } from './images.ts';
 import { createNotice } from './notice.ts';
 import { whenSeen } from './patience.ts';
 import { createRegion } from './region.ts';

@@ -1,7 +1,7 @@
 import { Problem, type RequestDeps } from './api.ts';
 import { element, find } from './dom.ts';
 import { describeFault, type Identified, identify } from './identify.ts';
-import type { ChannelRecord } from './images.ts';
+import type { ChannelRecord } from './image-choice.ts';
 import { createLookup } from './lookup.ts';
 import { createNotice } from './notice.ts';
 import { RESERVE } from './patience.ts';

@@ -1,6 +1,13 @@
 import { Problem, type RequestDeps } from './api.ts';
 import { element } from './dom.ts';
-import { BROWSER_ACCEPT, type ChannelRecord, FORMATS, type ImageChoice, imageUrl, throughInstance } from './images.ts';
+import {
+  BROWSER_ACCEPT,
+  type ChannelRecord,
+  FORMATS,
+  type ImageChoice,
+  imageUrl,
+  throughInstance,
+} from './image-choice.ts';
 import { formatBytes } from './numbers.ts';
 import { pauseFor, waitForBudget } from './patience.ts';
 

@@ -3,7 +3,7 @@ import { createCopyButton } from './copy.ts';
 import { decodeImage } from './decode-image.ts';
 import { find } from './dom.ts';
 import { bundledImages, type ExampleChannel } from './gallery.ts';
-import { BROWSER_ACCEPT, nameInPath } from './images.ts';
+import { BROWSER_ACCEPT, nameInPath } from './image-choice.ts';
 import { createNotice } from './notice.ts';
 import { whenSeen } from './patience.ts';
 import { createRegion } from './region.ts';

@@ -8,7 +8,7 @@ import {
   usualWidth,
   VARIANTS,
   type Variant,
-} from './images.ts';
+} from './image-choice.ts';
 
 const TYPING_PAUSE_MS = 500;
 

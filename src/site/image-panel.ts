@@ -3,8 +3,6 @@ import { createComparison } from './comparison.ts';
 import { createCopyButton } from './copy.ts';
 import { decodeImage } from './decode-image.ts';
 import { element, find } from './dom.ts';
-import { createImageOptions } from './image-options.ts';
-import { type ImageSnippetInput, imageSnippets } from './image-snippets.ts';
 import {
   altOf,
   BROWSER_ACCEPT,
@@ -13,7 +11,9 @@ import {
   imageUrl,
   throughInstance,
   VARIANTS,
-} from './images.ts';
+} from './image-choice.ts';
+import { createImageOptions } from './image-options.ts';
+import { type ImageSnippetInput, imageSnippets } from './image-snippets.ts';
 import { createNotice } from './notice.ts';
 import { formatBytes, formatDuration } from './numbers.ts';
 import { createRegion } from './region.ts';

@@ -1,4 +1,4 @@
-import type { ImageChoice, Variant } from './images.ts';
+import type { ImageChoice, Variant } from './image-choice.ts';
 import type { Snippet } from './snippet-box.ts';
 
 export interface ImageSnippetInput {

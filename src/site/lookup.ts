@@ -1,6 +1,6 @@
 import { type GetOptions, NO_PENNANT, Problem, type RequestDeps } from './api.ts';
 import type { Identified } from './identify.ts';
-import { type ChannelRecord, isRecord } from './images.ts';
+import { type ChannelRecord, isRecord } from './image-choice.ts';
 
 const MAX_HITS = 8;
 const MAX_CHARACTERS = 100;

@@ -1,4 +1,4 @@
-import { type Fit, FORMATS, type Format, VARIANTS, type Variant } from './images.ts';
+import { type Fit, FORMATS, type Format, VARIANTS, type Variant } from './image-choice.ts';
 
 /** What the page shows. The page's address contains all of it. */
 export interface PageState {

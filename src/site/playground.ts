@@ -6,7 +6,7 @@ import { createChannelView } from './channel-view.ts';
 import { find } from './dom.ts';
 import { bundledImages, createGallery, type ExampleChannel } from './gallery.ts';
 import { createHero } from './hero.ts';
-import { type ChannelRecord, firstVariant, type ImageChoice, usualWidth } from './images.ts';
+import { type ChannelRecord, firstVariant, type ImageChoice, usualWidth } from './image-choice.ts';
 import type { Instance } from './instance.ts';
 import type { PageAddress } from './page-address.ts';
 import { USUAL_CHOICE } from './page-state.ts';

@@ -1,5 +1,5 @@
+import { type ChannelRecord, type Format, imageUrl, type Variant } from './image-choice.ts';
 import { shellQuote } from './image-snippets.ts';
-import { type ChannelRecord, type Format, imageUrl, type Variant } from './images.ts';
 import { formatCount } from './numbers.ts';
 import type { Snippet } from './snippet-box.ts';
 

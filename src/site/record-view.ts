@@ -1,5 +1,5 @@
 import { element } from './dom.ts';
-import type { ChannelRecord } from './images.ts';
+import type { ChannelRecord } from './image-choice.ts';
 import { formatCount, formatCountry, formatDate } from './numbers.ts';
 
 /** `null` in a record: the channel hides the value, or the source did not give it. */

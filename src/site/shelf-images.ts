@@ -1,5 +1,4 @@
 import { Problem, type RequestDeps } from './api.ts';
-import type { ShownImage } from './image-panel.ts';
 import {
   BROWSER_ACCEPT,
   type ChannelRecord,
@@ -8,7 +7,8 @@ import {
   throughInstance,
   usualWidth,
   type Variant,
-} from './images.ts';
+} from './image-choice.ts';
+import type { ShownImage } from './image-panel.ts';
 import type { Notice } from './notice.ts';
 import { RESERVE, waitForBudget, whenSeen } from './patience.ts';
 import type { Shelf } from './shelf.ts';

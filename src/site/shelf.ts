@@ -1,6 +1,6 @@
 import { element } from './dom.ts';
 import type { BundledImages } from './gallery.ts';
-import type { ChannelRecord, Variant } from './images.ts';
+import type { ChannelRecord, Variant } from './image-choice.ts';
 
 interface Device {
   readonly button: HTMLElement;

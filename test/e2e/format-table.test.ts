@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FORMATS, formatRow } from '../../src/domain/formats.ts';
-import { FORMATS as PLAYGROUND_FORMATS } from '../../src/site/images.ts';
+import { FORMATS as PLAYGROUND_FORMATS } from '../../src/site/image-choice.ts';
 
 /* Compares files that cannot import the format table with it. */
 

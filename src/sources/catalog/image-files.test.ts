@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { findImageFile, readImageFile } from './image-files.ts';
-import { MAX_IMAGE_BYTES } from './images.ts';
+import { MAX_IMAGE_BYTES } from './image-placement.ts';
 
 /** Windows has no named pipes in directories. */
 const HAS_PIPES = process.platform !== 'win32';

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasErrorCode } from '../../lib/file-system.ts';
-import { isImageName, MAX_IMAGE_BYTES } from './images.ts';
+import { isImageName, MAX_IMAGE_BYTES } from './image-placement.ts';
 
 /**
  * The path of an image in the catalog's folder; `undefined` if there is no such file, or something else in its place. The

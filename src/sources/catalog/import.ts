@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OperatorError } from '../../domain/errors.ts';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { createDraftFolder } from './drafts.ts';
-import { MissingImageError, requireWholeImage } from './images.ts';
+import { MissingImageError, requireWholeImage } from './image-placement.ts';
 import { type CatalogRecord, collectMistakes, parseRecord, RecordRefusedError } from './record.ts';
 import { CatalogUnusableError, catalogPaths } from './schema.ts';
 import { type CatalogWriter, withWriter } from './writer.ts';

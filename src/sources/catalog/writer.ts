@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { makeDirectory } from '../../lib/file-system.ts';
 import { indexedText } from './folded-text.ts';
-import { placeImage, removeUnreferencedImages } from './images.ts';
+import { placeImage, removeUnreferencedImages } from './image-placement.ts';
 import { inspectCatalog } from './reader.ts';
 import { type CatalogRecord, keysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
 import { type CatalogPaths, createSchema, explainingFailure, PAGE_CACHE_KIB, readSchemaState } from './schema.ts';

@@ -6,7 +6,7 @@ import { createTemporaryDirectory } from '../../test/helpers/temporary-directory
 import { MAX_SIDE_PX } from '../domain/variants.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { asWork } from '../lib/work.ts';
-import { createImageStore, type ImageStore } from './images.ts';
+import { createImageStore, type ImageStore } from './image-store.ts';
 import { createStoredImages, type StoredImages } from './stored-images.ts';
 
 interface Instance {

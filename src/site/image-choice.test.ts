@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type ChannelRecord, type ImageChoice, imageUrl, isRecord, throughInstance, usualWidth } from './images.ts';
+import {
+  type ChannelRecord,
+  type ImageChoice,
+  imageUrl,
+  isRecord,
+  throughInstance,
+  usualWidth,
+} from './image-choice.ts';
 
 const BASE = 'https://img.pennant.example/UCPennantSample00000001A';
 const RECORD = {

@@ -18,7 +18,7 @@ export function channelOf(record: CatalogRecord, importedAtMs: number): Channel 
   const { username: _, bannerFile, avatarFile, ...fields } = record;
   const imageOf = (fileName: string | null): CatalogImage | null => {
     if (fileName === null) return null;
-    // The digest of the image's bytes names its file (images.ts).
+    // The digest of the image's bytes names its file (image-placement.ts).
     const key = `catalog:${fileName.slice(0, fileName.lastIndexOf('.'))}`;
     return { kind: 'catalog-file', key, fileName, importedAtMs };
   };

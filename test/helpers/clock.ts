@@ -6,8 +6,8 @@ export interface ManualClock extends Clock {
   advance(ms: number): void;
   /** Moves only the wall clock, forward or back. */
   jumpWallClock(ms: number): void;
-  /** Waits until a timer of this many milliseconds exists, and moves the clock by that time. */
-  passTimer(ms: number): Promise<void>;
+  /** Waits until a timer of this many milliseconds exists, and moves the clock by that time. Rejects when the signal aborts. */
+  passTimer(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 interface Timer {
@@ -50,8 +50,9 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
       return () => void timers.delete(timer);
     },
     advance,
-    async passTimer(ms) {
-      while (![...timers].some((timer) => timer.ms === ms)) await once(changes, 'added');
+    async passTimer(ms, signal) {
+      while (![...timers].some((timer) => timer.ms === ms)) await once(changes, 'added', { signal });
+      signal?.throwIfAborted();
       advance(ms);
     },
     jumpWallClock(ms) {

@@ -69,6 +69,8 @@ const NAMES_PER_STEP = 200;
 const TIDY_MS = 3_600_000;
 const NOTHING_STORED: Usage = { entries: 0, bytes: 0, freeBytes: 0, plainBytes: 0, customBytes: 0 };
 
+type NewRow = Omit<Parameters<ImageFunctions['set']>[0], keyof Times>;
+
 export function createStoredImages(options: StoredImagesOptions): StoredImages {
   const { dataDir, maxBytes, clock, onEvent } = options;
   const { database, files, former } = imagePaths(dataDir);
@@ -105,13 +107,20 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
     await thread.call('discard', { key, ...times() });
   }
 
-  async function setFile(key: string, bytes: Buffer, image: NewImage, epoch: string) {
-    const part = join(files, `${fileNameOf(key)}.${randomUUID()}`);
+  /** Returns false if the number of the epoch is another one. */
+  async function setRow(row: NewRow): Promise<boolean> {
+    const done = await thread.call('set', { ...row, ...times() });
+    // At once: a later call may end before the caller goes on.
+    usage = done.usage;
+    return done.result !== 'refused';
+  }
+
+  async function setFile(row: Omit<NewRow, 'content'>, bytes: Buffer): Promise<boolean> {
+    const part = join(files, `${fileNameOf(row.key)}.${randomUUID()}`);
     try {
       makeDirectory(files);
       await writeFile(part, bytes, { flag: 'wx' });
-      const content = { part, checksum: await checksumOf(key, bytes) };
-      return await thread.call('set', { key, channel: channelOfImage(key), image, content, epoch, ...times() });
+      return await setRow({ ...row, content: { part, checksum: await checksumOf(row.key, bytes) } });
     } finally {
       // It has another name if it is stored.
       await rm(part, { force: true });
@@ -181,13 +190,9 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
       const kind = isOriginalBytes(key) ? 'original' : imageClass;
       const size = bytes.length;
       const image: NewImage = { kind, size, isFile: kind === 'original' || size > MAX_ROW_BYTES };
-      const row = { key, channel: channelOfImage(key), image, content: { bytes }, epoch };
+      const row = { key, channel: channelOfImage(key), image, epoch };
       while (await thread.call('makeRoom', { image, ...times() }));
-      const done = image.isFile
-        ? await setFile(key, bytes, image, epoch)
-        : await thread.call('set', { ...row, ...times() });
-      usage = done.usage;
-      return done.result !== 'refused';
+      return image.isFile ? setFile(row, bytes) : setRow({ ...row, content: { bytes } });
     },
 
     async erase(channelIds, raises) {

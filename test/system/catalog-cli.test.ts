@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { catalogLine, unread } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { launchCommand, PROGRAM, startService } from '../helpers/process.ts';
+import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createFifo, createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -40,12 +41,6 @@ async function writeLines(directory: string, lines: string[]): Promise<string> {
   return file;
 }
 
-/** The channel's files and rows in the cache. */
-async function filesOfCache(dataDir: string): Promise<string[]> {
-  const names = await readdir(dataDir, { recursive: true });
-  return names.filter((name) => /^images.*\.(?:original|plain)$/.test(name));
-}
-
 describe('a running service', () => {
   it('serves imported channels, and no longer serves removed ones, from the next request on', async () => {
     const directory = await createTemporaryDirectory();
@@ -64,10 +59,10 @@ describe('a running service', () => {
     );
     expect(await catalog(dataDir, 'remove', numberedChannelId(1))).toMatchObject({ exitCode: 0 });
     expect([await statusOf(record), await statusOf('/user/newcomer')]).toEqual([404, 404]);
-    await expect.poll(() => filesOfCache(dataDir)).not.toEqual([]);
+    await expect.poll(() => storedRowsIn(dataDir)).not.toEqual([]);
     expect(await catalog(dataDir, 'remove', 'UCPennantSample00000005A')).toMatchObject({ exitCode: 0 });
     expect(await statusOf(image)).toBe(404);
-    await expect.poll(() => filesOfCache(dataDir)).toEqual([]);
+    expect(storedRowsIn(dataDir)).toEqual([]);
   });
 });
 

@@ -121,10 +121,11 @@ test('prints URLs that work, and has health, readiness and metrics on the privat
   expect(metrics).toContain('pennant_http_requests_total{route="/api/channel/:identifier",status="200"} 1');
   expect((await fetch(`${base}/metrics`)).status).toBe(404);
   const found = () => output().match(/http:\/\/localhost:[^\s"]+/g) ?? [];
-  await expect.poll(found).toHaveLength(4);
+  await expect.poll(found).toHaveLength(5);
   const statuses = await Promise.all(found().map(async (url) => (await fetch(url)).status));
-  expect(statuses).toEqual([200, 200, 200, 200]);
-  expect(found().at(-1)).toMatch(/\/playground\/$/);
+  expect(statuses).toEqual([200, 200, 200, 200, 200]);
+  const port = new URL(inside).port;
+  expect(found().slice(-2)).toEqual([`http://localhost:${port}/playground/`, `http://localhost:${port}/`]);
 });
 
 test('lists every invalid setting and exits with 1', async () => {

@@ -199,7 +199,7 @@ describe.skipIf(!hasPython)('the script', () => {
       expect.stringMatching(/Broken: tvshow\.nfo is not XML \(.+\), and is not changed$/),
       expect.stringMatching(/Mixed: has videos of UCPennantSample00000001A and UCPennantSample00000003A: choose one/),
       expect.stringMatching(/Nothing: has no \.info\.json file that names a channel/),
-      expect.stringMatching(/Unknown: The catalog has no such channel\.$/),
+      expect.stringMatching(/Unknown: There is no channel with the ID "UCnobodyhasthisone000000"\.$/),
     ]);
     expect(await readFile(join(library, 'Broken', 'tvshow.nfo'), 'utf8')).toBe('<tvshow><title>x</tvshow>');
   });

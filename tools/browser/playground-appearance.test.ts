@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(0);
     await expectSound(page);
     await lookUp('nobodyhere');
-    await expect.poll(() => page.locator('#notice').innerText()).toContain('No such channel.');
+    await expect.poll(() => page.locator('#notice').innerText()).toContain('There is no channel with the name');
     const field = await openInstance(page);
     await field.fill('nowhere');
     await field.press('Enter');

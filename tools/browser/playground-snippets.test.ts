@@ -232,6 +232,7 @@ describe.skipIf(!hasBrowser)('snippets in other places', () => {
     await page.getByRole('button', { name: 'Copy URL' }).last().click();
     await expect.poll(() => page.locator('#announcements').innerText()).toBe('Copied');
     const field = page.getByRole('combobox', { name: 'Look up a channel' });
+    await field.fill('');
     await field.press('Control+V');
     expect(await field.inputValue()).toBe(await page.locator('#image-url').innerText());
   });

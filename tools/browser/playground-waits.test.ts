@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     expect(asked).toHaveLength(3);
     const left = (await fetch(`${limited.publicOrigin}/`)).headers.get('x-ratelimit-remaining');
     expect(left).toBe('1');
-    await page.getByRole('button', { name: 'Load now' }).click();
+    await notice.getByRole('button', { name: 'Load now' }).click();
     await expect.poll(() => asked.at(-1)).toContain('/tablet?');
     await expect.poll(() => notice.innerText()).toBe('');
   });

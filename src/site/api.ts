@@ -110,7 +110,7 @@ export function createApi({ budget, onBudgetChange, routeOf }: ApiDeps): Api {
       return { headers: response.headers, body, durationMs, isFromBrowser };
     } finally {
       clearTimeout(timer);
-      budget.end(begunAtMs, headers);
+      budget.end(begunAtMs, headers ?? (ended.aborted ? 'cancelled' : undefined));
       onBudgetChange();
     }
   }

@@ -55,6 +55,12 @@ describe('the budget', () => {
     expect(budget.state()?.remaining).toBe(4);
   });
 
+  test('has one request less after one that the page has cancelled', () => {
+    budget.end(budget.begin(), remaining(4));
+    budget.end(budget.begin(), 'cancelled');
+    expect(budget.state()?.remaining).toBe(3);
+  });
+
   test('is the lowest remaining count if responses to simultaneous requests arrive in another order', () => {
     const [first, second] = [budget.begin(), budget.begin()];
     nowMs = 100;

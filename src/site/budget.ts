@@ -15,8 +15,11 @@ export interface Budget {
   readonly waitMs: (reserve: number) => number;
   /** Call before a request is sent. Returns the time, for `end`. */
   readonly begin: () => number;
-  /** Call with the header fields of the response, or with `undefined` if the request failed. */
-  readonly end: (begunAtMs: number, headers: Headers | undefined) => void;
+  /**
+   * Call with the header fields of the response; with `cancelled` if the page did not wait for it, since the instance has counted
+   * it; with `undefined` if the instance has not.
+   */
+  readonly end: (begunAtMs: number, headers: Headers | 'cancelled' | undefined) => void;
   /** Call when the page changes to another instance. */
   readonly forget: () => void;
 }
@@ -82,7 +85,9 @@ export function createBudget(now: () => number): Budget {
 
     end(begunAtMs, headers) {
       inFlight -= 1;
-      if (headers !== undefined) note(begunAtMs, headers);
+      if (headers === 'cancelled') {
+        if (reported !== undefined) reported.remaining = Math.max(0, reported.remaining - 1);
+      } else if (headers !== undefined) note(begunAtMs, headers);
     },
   };
 }

@@ -15,6 +15,8 @@ export interface RequestKind {
 
 /** The next entry may be too large for the remaining space. */
 const FULL = 0.9;
+/** An eighth of the quota is for the log of `images.db`. */
+const DISK_FULL = 0.875 * FULL;
 
 const SAMPLE = 'UCPennantSample00000001A';
 const SAMPLES = 8;
@@ -152,7 +154,7 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
     request: (number) => ({ url: `/${numberedChannelId(number % 4 === 3 ? 'p' : 'r', number)}/tv.webp` }),
     statuses: [200, 502, 503],
     // A quarter of the images in memory and on disk is for those of a client's own size.
-    fills: { 'originals in memory': FULL, 'images in memory': 0.75 * FULL, 'images on disk': 0.75 * FULL },
+    fills: { 'originals in memory': FULL, 'images in memory': 0.75 * FULL, 'images on disk': 0.75 * DISK_FULL },
   },
   {
     name: 'tiny images',
@@ -162,6 +164,6 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
       return { url: `/${numberedChannelId('r', 4 * (number % 16))}/avatar.jpg?${size}` };
     },
     statuses: [200],
-    fills: { 'images in memory': FULL, 'images on disk': FULL },
+    fills: { 'images in memory': FULL, 'images on disk': DISK_FULL },
   },
 ];

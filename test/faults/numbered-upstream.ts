@@ -62,7 +62,8 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
         // After the image's end, which decoders ignore: this makes every original different.
         const bytes = Buffer.concat([changed.get(channelId)?.image ?? image, Buffer.from(request.url ?? '')]);
         response.writeHead(200, { 'content-type': 'image/jpeg' }).end(bytes);
-      } else response.writeHead(channelId.startsWith('UCp') ? 403 : 404).end();
+        // Two responses with 403 would pause the host.
+      } else response.writeHead(channelId.startsWith('UCp') ? 400 : 404).end();
       return;
     }
     const body = (await json(request)) as { browseId?: string; continuation?: string; query?: string; url?: string };

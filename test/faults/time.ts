@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpSender } from '../helpers/http-request.ts';
 import type { ServiceProcess } from '../helpers/process.ts';
+import { youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { findFaultsOf } from './mixed-load.ts';
+import { numberedChannelId, startNumberedUpstream } from './numbered-upstream.ts';
 import { HOT_URLS } from './probe.ts';
 import type { Outcome } from './report.ts';
 import { hasRetryAfter } from './response-faults.ts';
@@ -27,12 +29,19 @@ export const time: Subject = {
       suspend(context, seconds),
     );
     if (library === undefined) context.report.skip('time', NAME, 'libfaketime is not installed');
-    else await context.measure('time', NAME, () => jumpTheClock(context, library));
+    else {
+      const upstream = await startNumberedUpstream();
+      await context.measure('time', NAME, () => jumpTheClock(context, library, upstream.origin));
+      await upstream.close();
+    }
     await suspended;
   },
 };
 
-async function jumpTheClock(context: FaultContext, library: string): Promise<Outcome> {
+/** A fetched record: those of the catalog are never old. */
+const RECORD = `/api/channel/${numberedChannelId('r', 1)}`;
+
+async function jumpTheClock(context: FaultContext, library: string, origin: string): Promise<Outcome> {
   const directory = await context.newDirectory();
   const clockFile = join(directory, 'clock');
   const setClock = async (offset: string) => {
@@ -42,6 +51,7 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
   };
   await setClock('+0');
   const env = {
+    ...youtubeSettings(origin),
     LD_PRELOAD: library,
     FAKETIME_TIMESTAMP_FILE: clockFile,
     FAKETIME_NO_CACHE: '1',
@@ -58,7 +68,7 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
     service = await context.start({ directory, env });
   };
 
-  faults.push(...(await findFaultsOf(service.client, HOT_URLS)));
+  await service.client.send({ url: RECORD });
   const spentAtMs = performance.now();
   for (let count = 0; count < 5; count += 1) await askAsLimited(service.client);
   for (const offset of ['+5h', '-5h', '+0']) {
@@ -70,7 +80,7 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
     if (!hasMoved(headers.date, offset)) faults.push(`clock ${offset}: not taken over, nothing was tested`);
     // A clock set forward makes the record stale, so it is loaded again. A clock set back makes nothing younger.
     const expected = offset === '+5h' ? /^pennant; fwd=stale/ : /^pennant; hit; ttl=\d/;
-    const record = await service.client.send({ url: HOT_URLS[0] as string });
+    const record = await service.client.send({ url: RECORD });
     if (record.status !== 200 || !expected.test(String(record.headers['cache-status']))) {
       faults.push(`clock ${offset}: a record of this hour said ${record.headers['cache-status']}`);
     }
@@ -85,7 +95,7 @@ async function jumpTheClock(context: FaultContext, library: string): Promise<Out
   ] as const) {
     await setClock(offset);
     await restart();
-    const { status, headers } = await service.client.send({ url: HOT_URLS[0] as string });
+    const { status, headers } = await service.client.send({ url: RECORD });
     const isAnew = /^pennant; fwd=stale/.test(String(headers['cache-status']));
     if (status !== 200 || !isAnew) faults.push(`${why}: ${status}, ${headers['cache-status']}`);
   }

@@ -34,8 +34,8 @@ export const stops: Subject = {
       stopWhileAllHang(context),
     ]);
     await context.measure('stops', 'a second signal', () => stopTwice(context));
-    // `test/system/stop-during-start.test.ts` covers a short form.
-    if (context.isLong) await context.measure('stops', 'SIGTERM while it starts', () => stopWhileStarting(context, 40));
+    const starts = context.isLong ? 40 : 5;
+    await context.measure('stops', 'SIGTERM while it starts', () => stopWhileStarting(context, starts));
     for (const [port, listener] of [
       ['PORT', 'public'],
       ['CONSOLE_PORT', 'private'],
@@ -140,12 +140,12 @@ async function stopTwice(context: FaultContext): Promise<Outcome> {
 async function stopWhileStarting(context: FaultContext, times: number): Promise<Outcome> {
   const faults: string[] = [];
   for (let count = 0; count < times; count += 1) {
-    const { child, ended, output } = launchService({ directory: await context.newDirectory() });
+    const { child, closed, output } = launchService({ directory: await context.newDirectory() });
     await sleep((count / times) * 1_200);
     const children = await childrenOf(child.pid as number);
     child.kill('SIGTERM');
     const late = sleep(GIVE_UP_MS, 'too late', { ref: false });
-    const how = await Promise.race([ended, late]);
+    const how = await Promise.race([closed, late]);
     child.kill('SIGKILL');
     if (how !== 0 && how !== 'SIGTERM') faults.push(`ended with ${how}: ${output()}`);
     faults.push(...(await findOrphans(children)));

@@ -113,6 +113,18 @@ test('standard output that is no terminal gets lines of JSON only, with what a t
   expect(service.stderr()).toBe('');
 });
 
+test('a bug that ends the service is logged with its stack, whatever the log level is', async () => {
+  const throwing = encodeURIComponent(`process.on('SIGUSR2', () => { throw new Error('a bug') })`);
+  const service = await start({ LOG_LEVEL: 'silent', NODE_OPTIONS: `--import=data:text/javascript,${throwing}` });
+  service.child.kill('SIGUSR2');
+  expect(await service.closed).toBe(1);
+  expect(service.lines().at(-1)).toMatchObject({
+    level: 60,
+    msg: 'the service ends because of a bug',
+    err: { message: 'a bug', stack: expect.stringContaining('at process') },
+  });
+});
+
 test('a log that cannot be written prevents no response, and a command reports it in one line', async () => {
   const directory = await createTemporaryDirectory();
   // Every write to /dev/full fails as on a full disk.

@@ -33,6 +33,14 @@ test('a start names URLs that work without the proxy of BASE_URL, the playground
   expect(output()).not.toContain('img.pennant.example');
 });
 
+test('a start without the private listener names neither playground nor console', async () => {
+  const { output } = await start({ directory: await createTemporaryDirectory(), env: { CONSOLE_PORT: '0' } });
+  const line = JSON.parse(output().trim().split('\n').at(-1) ?? '');
+  expect(line).toMatchObject({ msg: expect.stringContaining('listens on'), examples: expect.any(Array) });
+  expect(Object.keys(line)).not.toContain('playground');
+  expect(Object.keys(line)).not.toContain('console');
+});
+
 test('an encoder is ready before the first image is requested', async () => {
   const { pid } = await start({ directory: await createTemporaryDirectory() });
   await expect.poll(() => childrenOf(pid)).toHaveLength(1);

@@ -43,6 +43,10 @@ export async function startService(
   stdout.removeAllListeners('error').on('error', () => undefined);
   const destination = stdout.isTTY === true ? await createTerminalLog() : undefined;
   const logger = createLogger({ level: config.logLevel, destination });
+  // Node would print the error after the listeners of `exit`, the last of which ends the process.
+  process.on('uncaughtExceptionMonitor', (error) => {
+    logger.child({}, { level: 'fatal' }).fatal({ err: error }, 'the service ends because of a bug');
+  });
   // After the listener of the log, which writes its last lines.
   process.on('exit', endWithoutThreads);
   for (const warning of warnings) logger.warn(warning);
@@ -202,12 +206,14 @@ function describeStart(
     ...(example.hasBanner ? [`/${example.channelId}/tv`] : []),
     searchPathOf(example),
   ];
-  const inside = `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
-  return {
+  const listening = {
     message: `Pennant listens on ${host}:${portOf(service.http)}.`,
     examples: paths?.map((path) => base + path) ?? [],
-    ...(consolePort !== 0 && { playground: `${inside}playground/`, console: inside }),
   };
+  // It does not listen, so it has no port.
+  if (consolePort === 0) return listening;
+  const inside = `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
+  return { ...listening, playground: `${inside}playground/`, console: inside };
 }
 
 /** The name of a listener in a URL. The private listener accepts its own address and names of this machine. */

@@ -24,6 +24,7 @@ const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> = {
   inspect: 'image',
   encode: 'image',
   catalogRead: 'refreshWait',
+  imageRead: 'refreshWait',
   storeRead: 'refreshWait',
 };
 

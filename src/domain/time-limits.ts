@@ -43,6 +43,8 @@ export const TIME_LIMITS_MS = {
   encode: 10_000,
   /** A read from the catalog. After this time the catalog counts as unreadable. */
   catalogRead: 2_000,
+  /** A read of a stored image. After this time it counts as absent. */
+  imageRead: 2_000,
   /** A read from the store. After this time the value counts as absent. */
   storeRead: 500,
 } as const;

@@ -3,6 +3,7 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { MAX_SIDE_PX } from '../domain/variants.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { asWork } from '../lib/work.ts';
@@ -171,6 +172,24 @@ function createHangingDisk() {
   });
   return { disk, written, goOn: () => released.resolve() };
 }
+
+test('an image that a hanging disk does not return counts as absent, which is a condition', async () => {
+  const clock = createManualClock();
+  const runtime = createTestRuntime({ clock });
+  const hanging = () => new Promise<never>(() => undefined);
+  const disk = createFakeDisk({ get: hanging, findForReading: hanging, set: hanging });
+  const images = createImageStore({ disk, maxMemoryBytes: 0, runtime });
+  images.put('large', Buffer.alloc(2 * 1024 * 1024), 'plain');
+  for (const find of [() => images.get('absent', 'plain'), () => images.findForReading('absent')]) {
+    const found = find();
+    await clock.advance(TIME_LIMITS_MS.imageRead);
+    expect(await found).toBeUndefined();
+  }
+  expect(runtime.health.problems()).toEqual([['images', expect.stringContaining('within 2000 ms')]]);
+  const written = images.findForReading('large');
+  await clock.advance(TIME_LIMITS_MS.imageRead);
+  expect(await written).toMatchObject({ bytes: expect.any(Buffer) });
+});
 
 test('a disk that hangs does not fill the memory: surplus images are not written', async () => {
   const { disk, written, goOn } = createHangingDisk();

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Epoch } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { asWork, epochOfWork } from '../lib/work.ts';
+import { asWork, epochOfWork, withinMs } from '../lib/work.ts';
 import { channelOfImage } from '../store/keys.ts';
 import type { Erased } from './image-worker.ts';
 import type { ImageClass } from './schema.ts';
@@ -14,7 +15,7 @@ export interface ImageStoreOptions {
   readonly maxMemoryBytes: number;
   /** Limit of the images that wait to be written. Default: 72 MiB. */
   readonly maxWriteBytes?: number;
-  readonly runtime: Pick<Runtime, 'epochs' | 'health' | 'holders' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'holders' | 'metrics'>;
 }
 
 /** The share of custom sizes in the memory for images: they must not displace the popular images. */
@@ -67,7 +68,7 @@ export interface ImageStore {
 
 export function createImageStore(options: ImageStoreOptions): ImageStore {
   const { disk, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
-  const { epochs, health, holders, metrics } = options.runtime;
+  const { clock, epochs, health, holders, metrics } = options.runtime;
   const memory: Record<ImageClass, MemoryCache<Buffer>> = {
     plain: createMemory(1 - CUSTOM_SHARE),
     custom: createMemory(CUSTOM_SHARE),
@@ -101,7 +102,10 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
 
   async function read<T>(run: () => Promise<T | undefined>): Promise<T | undefined> {
     try {
-      return await run();
+      const reading = run().then((found) => ({ found }));
+      const read = await withinMs(clock, reading, TIME_LIMITS_MS.imageRead);
+      if (read === undefined) throw new Error(`no response from the disk within ${TIME_LIMITS_MS.imageRead} ms`);
+      return read.found;
     } catch (error) {
       report(error);
       return undefined;
@@ -197,8 +201,10 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     async findForReading(key) {
       const pending = writing.get(key);
       if (pending !== undefined && pending.bytes.length <= MAX_COPIED_BYTES) return { bytes: pending.bytes };
-      await pending?.done;
-      const found = await read(() => disk.findForReading(key));
+      const found = await read(async () => {
+        await pending?.done;
+        return disk.findForReading(key);
+      });
       if (found !== undefined) return found;
       const bytes = inMemory(key);
       return bytes && { bytes };

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/settings.ts';
+import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime, type Runtime } from '../lib/runtime.ts';
+import { withinMs } from '../lib/work.ts';
 import { createPurge, PurgeFailed } from '../services/purge.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
@@ -50,7 +52,8 @@ export function createPurges(
     purge,
     /** Reads the epoch and follows what other processes purge. Begins to remove what is stored of blocked channels. */
     async start(): Promise<void> {
-      await follow();
+      // A disk that hangs delays the start, and does not prevent it.
+      await withinMs(clock, follow(), TIME_LIMITS_MS.storeRead);
       if (blockedChannels.length > 0) void takeDown();
     },
     stop(): void {

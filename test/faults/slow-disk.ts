@@ -10,8 +10,8 @@ import { startProbe } from './probe.ts';
 import { type Outcome, percentile } from './report.ts';
 import { findEmptySamples } from './response-faults.ts';
 
-const ATTACK = 'a disk that takes 50 ms for each read, write and flush of a database';
-const DELAY_MS = 50;
+/** Of each read, write and flush. */
+const DELAYS_MS = { 'a slow disk': 50, 'a disk that does not respond': 60_000 };
 const HOT_URL = '/api/channel/UCreplayLighthouse000001';
 
 /** Both databases of what is fetched, with their logs. The catalog is only read, from the kernel's cache. */
@@ -20,11 +20,13 @@ const CALLS = 'pread64,pwrite64,fsync,fdatasync';
 
 /** A slow disk delays what needs it. It costs no response, and what is in memory does not wait for it. */
 export async function slowDownTheDisk(context: FaultContext): Promise<void> {
-  if (!isInstalled('strace', 'a slow disk')) return context.report.skip('disk', ATTACK, 'strace is not installed');
-  await context.measure('disk', ATTACK, () => serveFromASlowDisk(context));
+  for (const [attack, delayMs] of Object.entries(DELAYS_MS)) {
+    if (!isInstalled('strace', attack)) context.report.skip('disk', attack, 'strace is not installed');
+    else await context.measure('disk', attack, () => serveFromASlowDisk(context, delayMs));
+  }
 }
 
-async function serveFromASlowDisk(context: FaultContext): Promise<Outcome> {
+async function serveFromASlowDisk(context: FaultContext, delayMs: number): Promise<Outcome> {
   const directory = await context.newDirectory();
   const replay = await startReplayServer();
   const env = { ...youtubeSettings(replay.origin), SOURCES: 'catalog,youtube' };
@@ -32,7 +34,7 @@ async function serveFromASlowDisk(context: FaultContext): Promise<Outcome> {
   const service = await context.start({
     directory,
     env,
-    program: [...delayed(directory, calls), process.execPath, PROGRAM],
+    program: [...delayed(directory, calls, delayMs), process.execPath, PROGRAM],
   });
   const load = startMixedLoad(service.port);
   const probe = startProbe(service, [HOT_URL]);
@@ -45,16 +47,17 @@ async function serveFromASlowDisk(context: FaultContext): Promise<Outcome> {
   faults.push(...findEmptySamples({ 'delayed calls': delays, images: load.imageUrls.length }));
   const median = percentile(latenciesMs, 0.5);
   return {
-    measured: `${load.responses} responses, all right, beside ${delays} delayed calls; a hot record: median ${median.toFixed(0)} ms`,
+    measured: `${load.responses} responses, all right, beside ${delays} calls delayed by ${delayMs} ms; a hot record: median ${median.toFixed(0)} ms`,
     faults,
-    exceeded: median < DELAY_MS ? [] : [`a hot record took ${median.toFixed(0)} ms: it waits for the disk`],
+    exceeded:
+      median < DELAYS_MS['a slow disk'] ? [] : [`a hot record took ${median.toFixed(0)} ms: it waits for the disk`],
   };
 }
 
 /** Runs the service as a child whose system calls on the databases are delayed. @param log has a line for each of them */
-function delayed(directory: string, log: string): readonly string[] {
+function delayed(directory: string, log: string, delayMs: number): readonly string[] {
   const paths = DATABASES.flatMap((name) => ['-P', join(directory, 'data', name)]);
-  const injected = ['-e', `trace=${CALLS}`, '-e', `inject=${CALLS}:delay_enter=${DELAY_MS}ms`];
+  const injected = ['-e', `trace=${CALLS}`, '-e', `inject=${CALLS}:delay_enter=${delayMs}ms`];
   // With -D the service, and not strace, is the process that was started.
   return ['strace', '-D', '-f', '--seccomp-bpf', '-qq', '-o', log, ...paths, ...injected];
 }

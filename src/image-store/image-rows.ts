@@ -22,7 +22,7 @@ interface Eviction {
 }
 
 /** Changes of rows and of their files, within a transaction. */
-export interface ImageRows {
+interface ImageRows {
   add(statements: ImageStatements, addition: Addition): void;
   /** Removes the file first: if it cannot be removed, the row stays. */
   remove(statements: ImageStatements, row: ImageRow): void;

@@ -144,7 +144,7 @@ function versionOf(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.user_version);
 }
 
-export interface Sums {
+interface Sums {
   readonly images: number;
   readonly space: number;
   /** The part of `space` that is in files. */

@@ -20,7 +20,7 @@ export type StoredImagesEvent =
   | { readonly kind: 'former-deleted'; readonly path: string }
   | { readonly kind: 'former-not-deleted'; readonly path: string; readonly error: unknown };
 
-export interface StoredImagesOptions {
+interface StoredImagesOptions {
   readonly dataDir: string;
   /** Quota for the database, its log and the files beside it. */
   readonly maxBytes: number;

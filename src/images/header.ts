@@ -109,7 +109,7 @@ function* jpegSegments(bytes: Buffer, maxMarkers = Number.POSITIVE_INFINITY): Ge
 }
 
 /** The largest number of parts that an original may have. */
-export interface PartLimit {
+interface PartLimit {
   readonly what: string;
   readonly most: number;
 }

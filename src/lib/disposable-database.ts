@@ -24,7 +24,7 @@ interface DisposableDatabaseOptions<Prepared> {
  * A SQLite file with data that may be lost at any time, for one thread. It may be deleted while it is open, and is deleted and
  * created again when it is damaged. Other processes may use the same file.
  */
-export interface DisposableDatabase<Prepared> {
+interface DisposableDatabase<Prepared> {
   /**
    * Runs an operation. If the file is damaged, it runs again on a new file.
    *

@@ -18,7 +18,7 @@ export type { Span } from '@opentelemetry/api';
  * (docs/operating.md); without one every call here does nothing.
  */
 
-export interface SpanStart {
+interface SpanStart {
   /** One of few values. Variable parts go into attributes. */
   readonly name: string;
   /** True for a call to another service. Default: work of this one. */

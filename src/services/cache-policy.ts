@@ -28,7 +28,7 @@ import { channelKey } from '../store/keys.ts';
 /** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
 export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
 
-export interface ChannelRecord {
+interface ChannelRecord {
   readonly channel: Channel;
   readonly isComplete: boolean;
   /** When values of it vanished that may be lost upstream, milliseconds since 1970; `undefined`: none has. */

@@ -22,7 +22,7 @@ interface FetchedChannelsOptions {
 }
 
 /** The ID of a name's channel, with its record if that was loaded together with the name. */
-export interface FoundId extends Cached<string> {
+interface FoundId extends Cached<string> {
   readonly record?: Cached<ChannelEntry> | undefined;
 }
 

@@ -37,7 +37,7 @@ const LAST_MODIFIED_STEP_MS = 1_000;
 const NEVER = new AbortController().signal;
 
 /** An original of a channel's image. */
-export interface FoundOriginal extends Cached<Original> {
+interface FoundOriginal extends Cached<Original> {
   /** The record that names it: a newer one than was given, if the image of that one was gone. */
   readonly channel: Channel;
   /** False if the record names a newer image, which could not be loaded yet. */

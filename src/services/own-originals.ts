@@ -22,7 +22,7 @@ interface OwnOriginalsOptions {
 }
 
 /** The images of the operator's own channels: files of the catalog, named by their content, so that none becomes old. */
-export interface OwnOriginals {
+interface OwnOriginals {
   /** @throws AppError `image_not_found` if there is no such file, `upstream_invalid` or `overloaded` if it is not decoded */
   get(image: CatalogImage): Promise<Cached<Original>>;
   /** The file for an encoder. @throws AppError `image_not_found` */

@@ -22,7 +22,7 @@ interface SearchServiceOptions {
   readonly clock: Clock;
 }
 
-export interface SearchResponse {
+interface SearchResponse {
   readonly hits: readonly SearchHit[];
   readonly outcome: CacheOutcome;
 }

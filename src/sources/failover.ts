@@ -42,7 +42,7 @@ export interface FailoverOptions {
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
 
-export interface FailoverSearchOptions extends Partial<LoadOptions> {
+interface FailoverSearchOptions extends Partial<LoadOptions> {
   readonly from?: FoundChannels['next'] | undefined;
 }
 

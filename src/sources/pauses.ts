@@ -35,7 +35,7 @@ const PARTS: Record<PausedOperation, string | undefined> = {
 
 const ADVICE = 'without internet access set SOURCES=catalog';
 
-export interface PausesOptions {
+interface PausesOptions {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly holders: Pick<Holders, 'add'>;

@@ -35,7 +35,7 @@ export interface GetOptions<V> {
   readonly loadId?: string;
 }
 
-export interface ReadThroughOptions<V> {
+interface ReadThroughOptions<V> {
   readonly policy: CachePolicy<V>;
   readonly memoryTier: {
     readonly epochs: Pick<Epochs, 'current' | 'onEnd'>;
@@ -52,7 +52,7 @@ export interface ReadThroughOptions<V> {
   readonly name?: string;
 }
 
-export type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
+type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
 const RETRY_FAILED_LOAD_MS = 60_000;
 

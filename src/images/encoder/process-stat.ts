@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-export interface ProcessStat {
+interface ProcessStat {
   /** One letter: `T` is stopped by a signal. */
   readonly state: string;
   /** CPU time of all its threads since its start. */

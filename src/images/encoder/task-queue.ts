@@ -43,7 +43,7 @@ export function queuedTaskOf(task: EncoderTask, options: JobOptions, submittedAt
 }
 
 /** Tasks that wait for an encoder process. Those of each priority have a fair queue, whose costs are milliseconds of a process. */
-export interface TaskQueue {
+interface TaskQueue {
   /** Of both priorities. */
   readonly size: number;
   /** Queues the task. @returns the task for which there is no room: this one, or one that it has displaced */

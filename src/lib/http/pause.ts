@@ -25,7 +25,7 @@ export interface PauseReason {
   readonly client: (label: string) => string;
 }
 
-export interface PauseOptions {
+interface PauseOptions {
   readonly clock: Clock;
   /** The source as the subject of a sentence. */
   readonly label: string;
@@ -45,7 +45,7 @@ export class PausedError extends LocalLimitError {
 }
 
 /** The source refused this address, for which its pause has begun. The call counts for no other pause. */
-export class RefusedError extends AppError {
+class RefusedError extends AppError {
   override name = 'RefusedError';
 }
 

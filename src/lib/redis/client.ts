@@ -46,7 +46,7 @@ function socketOf(server: RedisAddress['server']) {
 }
 
 /** A Lua script, which Redis executes atomically. */
-export type RedisScript = (client: RedisClient, keys: string[], args: (string | Buffer)[]) => Promise<unknown>;
+type RedisScript = (client: RedisClient, keys: string[], args: (string | Buffer)[]) => Promise<unknown>;
 
 /** Sends the script's digest; its text only to a server that does not know it, as after a restart. */
 export function createRedisScript(lua: string): RedisScript {

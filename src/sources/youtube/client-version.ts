@@ -57,7 +57,7 @@ export interface ClientVersions {
   state(): ClientVersionState;
 }
 
-export interface ClientVersionsOptions {
+interface ClientVersionsOptions {
   readonly http: HttpClient;
   readonly origin: string;
   readonly clock: Clock;

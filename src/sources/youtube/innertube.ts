@@ -24,7 +24,7 @@ const CHANNELS_ONLY = 'EgIQAg%3D%3D';
 /** The About tab that ordinary channels had until 2023-11. */
 const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 
-export interface InnertubeOptions {
+interface InnertubeOptions {
   readonly http: HttpClient;
   readonly reader: BodyReader<typeof readers>;
   readonly origin: string;
@@ -48,7 +48,7 @@ type ResponseName = Exclude<keyof typeof readers, 'feed' | 'aboutPage'>;
 type ValueOf<Name extends ResponseName> = NonNullable<ReturnType<(typeof readers)[Name]>>;
 
 /** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
-export type ApiResponse<Value> =
+type ApiResponse<Value> =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'refusal'; readonly status: number; readonly reason: string };
 

@@ -65,10 +65,6 @@ export function createImageRows(filesDirectory: string, quota: Quota, uses: Reco
   };
 }
 
-export function readEpoch({ epoch }: ImageStatements): string {
-  return String(epoch.get()?.epoch);
-}
-
 export function rowsOf(rows: readonly unknown[]): readonly ImageRow[] {
   return rows as readonly ImageRow[];
 }

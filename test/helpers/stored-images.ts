@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { type ImageKind, type ImagePaths, imagePaths } from '../../src/image-store/schema.ts';
 import { createStoredImages, type StoredImages, type StoredImagesEvent } from '../../src/image-store/stored-images.ts';
-import { readDatabase } from '../../src/lib/sqlite-read-only.ts';
+import { readDatabase } from '../../src/lib/sqlite.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
 

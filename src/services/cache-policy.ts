@@ -133,7 +133,6 @@ const LAST_GOOD_MS = 7 * DAY_MS;
 export const CACHE_POLICY = {
   records: {
     ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.2 },
-    storeKeyOf: channelKey,
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
       CHANNEL_ENTRY(value) &&

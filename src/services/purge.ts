@@ -111,9 +111,10 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
 
   /** The channel that it redirects to, and the channel itself. */
   async function withTarget(channelId: string): Promise<readonly string[]> {
-    const entry = await records.find(channelId);
+    const key = channelKey(channelId);
+    const entry = await records.find(key);
     if (entry !== undefined) return 'movedTo' in entry ? [entry.movedTo, channelId] : [channelId];
-    const target = targetIn((await store.get(channelKey(channelId)))?.value);
+    const target = targetIn((await store.get(key))?.value);
     return target === undefined ? [channelId] : [target, channelId];
   }
 
@@ -121,11 +122,12 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
   function forget({ channelIds, names: removedNames }: Removal): void {
     const ids = new Set(channelIds);
     const keys = new Set([
+      ...channelIds.map(channelKey),
       ...channelIds.flatMap((channelId) => IMAGE_KINDS.map((kind) => originalKey(channelId, kind))),
       ...removedNames,
     ]);
     records.removeFromMemory(
-      (key, entry) => ids.has(key) || (entry !== undefined && 'movedTo' in entry && ids.has(entry.movedTo)),
+      (key, entry) => keys.has(key) || (entry !== undefined && 'movedTo' in entry && ids.has(entry.movedTo)),
     );
     names.removeFromMemory((key, channelId = '') => keys.has(key) || ids.has(channelId));
     originals.removeFromMemory((key) => keys.has(key));

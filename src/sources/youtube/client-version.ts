@@ -18,6 +18,14 @@ export const PAGE_HEADERS = {
   'accept-language': 'en-US,en;q=0.9',
 } as const;
 
+/** The version that YouTube names. */
+interface NamedVersion {
+  /** Absent if no place named one. */
+  readonly version?: string;
+  /** Why the places before it named none. */
+  readonly problem?: string | undefined;
+}
+
 /** How a call names YouTube's web client. */
 export interface WebClient {
   /** Sent in the body. */
@@ -53,7 +61,7 @@ export interface ClientVersions {
   /** True while YouTube refuses the version in use and accepts no other. */
   isRefused(): boolean;
   /** Looks up the version that YouTube names. Never rejects. */
-  lookUp(): ReturnType<typeof lookUpClientVersion>;
+  lookUp(): Promise<NamedVersion>;
   state(): ClientVersionState;
 }
 
@@ -189,9 +197,9 @@ const PLACES = [
  * Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version.
  *
  * @param options `timeoutMs` is for all places together
- * @returns `version`: absent if no place named one; `problem`: why the places before it named none
  */
-export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: LookupOptions) {
+export async function lookUpClientVersion(options: LookupOptions): Promise<NamedVersion> {
+  const { http, origin, clock, timeoutMs } = options;
   // Each place must leave time for the others.
   const placeMs = timeoutMs / PLACES.length;
   const problems: string[] = [];
@@ -210,7 +218,7 @@ export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: Lo
     if (typeof found === 'string') return { version: found, problem: problems.join('; ') || undefined };
     problems.push(`${name}: ${found.message}`);
   }
-  return { version: undefined, problem: problems.join('; ') };
+  return { problem: problems.join('; ') };
 }
 
 /** `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…`. */

@@ -6,6 +6,7 @@ import { type Pause, UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { isHtml, isMarkup } from '../json.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { type ClientVersions, PAGE_HEADERS, type WebClient } from './client-version.ts';
+import type { FeedReading } from './feed.ts';
 import type { PageReading } from './readings.ts';
 import type * as readers from './response-readers.ts';
 
@@ -88,7 +89,7 @@ export interface Innertube {
   /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
   getAboutPage(channelId: string, signal: AbortSignal): Promise<PageReading>;
   /** @returns `undefined` if there is no feed */
-  getFeed(channelId: string, signal: AbortSignal): Promise<ReturnType<typeof readers.feed>>;
+  getFeed(channelId: string, signal: AbortSignal): Promise<FeedReading | undefined>;
 }
 
 export function createInnertube(options: InnertubeOptions): Innertube {

@@ -6,9 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { makeDirectory } from '../../lib/file-system.ts';
 import { inTransaction } from '../../lib/sqlite.ts';
 import { indexedText } from './folded-text.ts';
-import { placeImage, removeUnreferencedImages } from './image-placement.ts';
+import { placeImage, removeUnreferencedImages } from './image-files.ts';
 import { inspectCatalog } from './reader.ts';
-import { type CatalogRecord, keysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
+import { type CatalogRecord, indexKeysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
 import { type CatalogPaths, createSchema, explainingFailure, PAGE_CACHE_KIB, readSchemaState } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
@@ -213,7 +213,7 @@ function beginBatch(db: DatabaseSync) {
   return {
     /** A name leads to one channel: to the one that had it first. */
     withoutForeignNames(record: CatalogRecord, warn: (warning: string) => void): CatalogRecord {
-      const { handleKey, usernameKey } = keysOf(record);
+      const { handleKey, usernameKey } = indexKeysOf(record);
       const keys = { customUrl: handleKey, username: usernameKey };
       let kept = record;
       for (const field of ['customUrl', 'username'] as const) {
@@ -234,7 +234,7 @@ function beginBatch(db: DatabaseSync) {
       const links = record.links === null ? null : JSON.stringify(record.links);
       // Later than the former time also if the clock was set back: it becomes the `Last-Modified` of another image.
       const importedAtMs = Math.max(Date.now(), (former?.importedAtMs ?? 0) + LAST_MODIFIED_STEP_MS);
-      insertRow.run({ ...record, ...keysOf(record), row, links, importedAtMs });
+      insertRow.run({ ...record, ...indexKeysOf(record), row, links, importedAtMs });
       textsToInsert.set(row, record);
       return former === undefined ? 'added' : 'replaced';
     },

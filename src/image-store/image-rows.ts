@@ -6,13 +6,13 @@ import type { RecordedUses } from './recorded-uses.ts';
 import { fileNameOf, type ImageRow, type ImageStatements, spaceOf } from './schema.ts';
 
 /** The bytes, or a complete file that becomes the image's own. */
-export type Content = { readonly bytes: Uint8Array } | { readonly part: string; readonly checksum: number };
+export type ImageContent = { readonly bytes: Uint8Array } | { readonly part: string; readonly checksum: number };
 
 interface Addition {
   readonly key: string;
   readonly channel: string;
   readonly image: NewImage;
-  readonly content: Content;
+  readonly content: ImageContent;
   readonly nowMs: number;
 }
 

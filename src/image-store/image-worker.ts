@@ -9,7 +9,7 @@ import { createDisposableDatabase } from '../lib/disposable-database.ts';
 import { inTransaction, isFullDisk } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import { readEpoch } from '../store/database.ts';
-import { type Content, createImageRows, findRow, rowsOf } from './image-rows.ts';
+import { createImageRows, findRow, type ImageContent, rowsOf } from './image-rows.ts';
 import { exceeds, findSurplus, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
 import { createRecordedUses } from './recorded-uses.ts';
 import { type ImageRow, type ImageStatements, PAGE_BYTES, prepareSchema, prepareStatements } from './schema.ts';
@@ -113,7 +113,7 @@ const functions = {
     }),
 
   /** `refused`: the epoch is another one. `no-room`: the image is too large for the quota, or others have just used the room. */
-  set(call: Times & { key: string; channel: string; image: NewImage; content: Content; epoch: string }) {
+  set(call: Times & { key: string; channel: string; image: NewImage; content: ImageContent; epoch: string }) {
     const { key, channel, image, content, epoch, nowMs } = call;
     return use(call, (statements, db) =>
       inTransaction(db, () => {

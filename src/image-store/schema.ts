@@ -8,7 +8,7 @@ import { countEntries, type Statistics, type StoredKind } from '../store/stored-
 export type ImageClass = 'plain' | 'custom';
 
 /** What a row holds. Originals are of the class `plain`. */
-export type ImageKind = 'original' | ImageClass;
+export type RowKind = 'original' | ImageClass;
 
 export interface ImagePaths {
   readonly database: string;
@@ -144,8 +144,8 @@ interface Sums {
   readonly inFiles: number;
 }
 
-export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<ImageKind, Sums> {
-  const rows = sums.all() as unknown as (Sums & { readonly kind: ImageKind })[];
+export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<RowKind, Sums> {
+  const rows = sums.all() as unknown as (Sums & { readonly kind: RowKind })[];
   const none = { images: 0, space: 0, inFiles: 0 };
   return {
     original: none,
@@ -155,7 +155,7 @@ export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<ImageK
   };
 }
 
-const SHOWN_KINDS: Record<ImageKind, StoredKind> = { original: 'originals', plain: 'variants', custom: 'ownSizes' };
+const SHOWN_KINDS: Record<RowKind, StoredKind> = { original: 'originals', plain: 'variants', custom: 'ownSizes' };
 
 /**
  * For `cache stats`, also while the file is in use; changes nothing. `bytes` is what is on the disk.
@@ -168,7 +168,7 @@ export function readImageStatistics(database: string): { bytes: number; kinds: S
   if (bytes === 0) return { bytes, kinds };
   const file = { path: database, what: 'image cache', version: SCHEMA_VERSION };
   const sums = inspectDatabase(file, (db) => readSums({ sums: prepareSums(db) }));
-  for (const [kind, { images, space }] of Object.entries(sums) as [ImageKind, Sums][]) {
+  for (const [kind, { images, space }] of Object.entries(sums) as [RowKind, Sums][]) {
     if (images > 0) countEntries(kinds, SHOWN_KINDS[kind], { entries: images, bytes: space });
   }
   const inFiles = Object.values(sums).reduce((total, sum) => total + sum.inFiles, 0);

@@ -49,7 +49,7 @@ export interface Original extends ImageInfo {
   readonly foundInFutureAtMs?: number | undefined;
 }
 
-const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
+export const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 const NOT_EMPTY = text(/./s);
 /** Earlier versions stored titles as upstream wrote them. */
 const TITLE: Check<string> = (value): value is string => NOT_EMPTY(value) && plainTitle(value) === value;

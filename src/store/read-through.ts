@@ -4,7 +4,7 @@ import type { Epochs } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import { type Span, traced } from '../lib/tracing.ts';
-import { asWork, createSharedWork, epochOfWork, withinMs } from '../lib/work.ts';
+import { asWork, createSharedWork, epochOfWork, NEVER_ABORTED, withinMs } from '../lib/work.ts';
 import { ABSENT_FRESH_MS, type CachePolicy, type Content, createEntry, type Entry, readEntry } from './entry.ts';
 import { createLoads } from './loads.ts';
 import type { Store } from './store.ts';
@@ -205,7 +205,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     const held = findHeld(key);
     if (held === undefined) return findStored(key);
     if (isWanted(held) || !isOthersWanted || isLoading) return held;
-    return (await storeReads.run(key, NEVER, () => findStored(key))) ?? held;
+    // The store has its own time limit.
+    return (await storeReads.run(key, NEVER_ABORTED, () => findStored(key))) ?? held;
   }
 
   /** The loaded value, or the stale one when the load takes longer or cannot tell. */
@@ -284,8 +285,6 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   };
 }
 
-/** A store has its own time limit. */
-const NEVER = new AbortController().signal;
 const HIT = { kind: 'hit', isCollapsed: false } as const;
 const STALE = { kind: 'stale', isCollapsed: false } as const;
 

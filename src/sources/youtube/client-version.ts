@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/http-client.ts';
 import type { Pause } from '../../lib/http/pause.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import { withDeadline } from '../../lib/work.ts';
+import { NEVER_ABORTED, withDeadline } from '../../lib/work.ts';
 import { isMarkup } from '../json.ts';
 
 /** The version of 2026-07. Without headers that name it, YouTube also accepted a version 30 months old (2026-09). */
@@ -205,7 +205,7 @@ export async function lookUpClientVersion(options: LookupOptions): Promise<Named
   const problems: string[] = [];
   for (const { name, path, read } of PLACES) {
     const found = await valueOrError(
-      withDeadline(clock, placeMs, new AbortController().signal, async (signal) => {
+      withDeadline(clock, placeMs, NEVER_ABORTED, async (signal) => {
         const url = `${origin}${path}`;
         const limits = { timeoutMs: placeMs, maxBytes: MAX_BYTES, signal };
         const { status, body } = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, ...limits });

@@ -71,6 +71,13 @@ export default {
       from: { path: '^src/sources/([^/]+)/', pathNot: TESTS },
       to: { path: '^src/sources/[^/]+/', pathNot: '^src/sources/$1/' },
     },
+    {
+      name: 'lib-and-errors',
+      comment: 'Of the domain, lib knows the errors only.',
+      severity: 'error',
+      from: { path: '^src/lib/', pathNot: TESTS },
+      to: { path: '^src/domain/', pathNot: '^src/domain/errors\\.ts$' },
+    },
     ...directions,
   ],
   options: { tsPreCompilationDeps: true, doNotFollow: { path: 'node_modules' } },

@@ -1,18 +1,18 @@
 import type { Config } from '../config/settings.ts';
 import type { SourceReading } from '../console/source-status.ts';
-import { createDownloader, type Downloader, IMAGE_HOSTS as IMAGE_HOST_NAMES } from '../images/download.ts';
+import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFailover, type SourceOutcome } from '../sources/failover.ts';
-import { addPauseGauges, createPauses, IMAGE_HOSTS } from '../sources/pauses.ts';
+import { addPauseGauges, createPauses, IMAGE_SOURCE } from '../sources/pauses.ts';
 import { createReachability } from '../sources/reachability.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource, KeptText } from '../sources/source.ts';
 import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
-import { type KeptName, keptKey } from '../store/keys.ts';
+import { DATA_API_QUOTA_KEY } from '../store/keys.ts';
 import { FOR_GOOD_MS, type Store } from '../store/store.ts';
 
 interface UpstreamsOptions {
@@ -39,11 +39,11 @@ export function createUpstreams(options: UpstreamsOptions) {
   const pauses = createPauses(runtime);
   addPauseGauges(metrics, pauses);
 
-  const keep = (name: KeptName): KeptText => ({
-    // The store reports its failures.
-    read: async () => (await stores.store.get(keptKey(name)))?.value,
-    write: (value) => stores.store.set(keptKey(name), { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
-  });
+  // The store reports its failures.
+  const keptQuota: KeptText = {
+    read: async () => (await stores.store.get(DATA_API_QUOTA_KEY))?.value,
+    write: (value) => stores.store.set(DATA_API_QUOTA_KEY, { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
+  };
   const sources =
     options.sources ??
     createSources(config, {
@@ -51,7 +51,7 @@ export function createUpstreams(options: UpstreamsOptions) {
       userAgent,
       wrapHttp: withBudget,
       pauseOf: pauses.of,
-      keptQuota: keep('youtube-data-api-quota'),
+      keptQuota,
       onClientVersion(from, to) {
         logger.info({ from, to }, 'YouTube client version changed');
         pauses.forgetFailures('youtube');
@@ -92,7 +92,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     },
   });
 
-  const imageHttp = withBudget(IMAGE_HOSTS, createImageClient(config, userAgent, clock));
+  const imageHttp = withBudget(IMAGE_SOURCE, createImageClient(config, userAgent, clock));
   const downloads = metrics.createCounter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', [
     'outcome',
   ]);
@@ -102,14 +102,14 @@ export function createUpstreams(options: UpstreamsOptions) {
       http: imageHttp,
       imageOrigin: config.youtubeImageOrigin,
       clock,
-      pause: pauses.of(IMAGE_HOSTS),
+      pause: pauses.of(IMAGE_SOURCE),
       onOutcome: (outcome) => downloads.inc({ outcome }),
     });
 
   /** The state of each source and of the image hosts. */
   function states(): readonly SourceReading[] {
     const readings = sources.map(({ name, status }) => ({ name, ...pauses.stateOf(name), status: status?.() }));
-    return [...readings, { name: IMAGE_HOSTS, ...pauses.stateOf(IMAGE_HOSTS) }];
+    return [...readings, { name: IMAGE_SOURCE, ...pauses.stateOf(IMAGE_SOURCE) }];
   }
 
   addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
@@ -143,7 +143,7 @@ export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 
     const budget = createCallBudget({ clock, callsPerSecond, burst });
     holders.add(`calls to ${upstream} that wait`, () => budget.stats().waiting);
     holders.add(`clients of ${upstream}`, () => budget.stats().clients);
-    return guardHttpClient(http, { budget });
+    return guardHttpClient(http, budget);
   };
 }
 
@@ -151,7 +151,7 @@ export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 
 export function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
   const { youtubeImageOrigin: origin, youtubeUserAgent } = config;
   return createHttpClient({
-    allowedOrigins: IMAGE_HOST_NAMES.map((host) => `https://${host}`),
+    allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
     privateOrigins: origin === undefined ? [] : [origin],
     followRedirects: true,
     userAgent: youtubeUserAgent ?? userAgent,

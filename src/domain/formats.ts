@@ -1,5 +1,5 @@
 /** Options of the encoder library, by its own names: sharp.pixelplumbing.com/api-output (0.35, seen 2026-11). */
-export type EncoderOptions = Readonly<Record<string, number | boolean | string>>;
+export type LibraryOptions = Readonly<Record<string, number | boolean | string>>;
 
 interface FormatRow {
   readonly mediaType: string;
@@ -11,11 +11,11 @@ interface FormatRow {
   /** 1–100 on the format's own scale; with these values the formats look similar (docs/images.md). `undefined`: lossless. */
   readonly quality: number | undefined;
   /** For a client that waits. */
-  readonly fast: EncoderOptions;
+  readonly fast: LibraryOptions;
   /** Encoder time of `fast` for a noisy photograph, on one core. Only the relation between formats matters. */
   readonly msPerMegapixel: number;
   /** For the background: takes longer, needs fewer bytes and looks the same. */
-  readonly optimized: EncoderOptions;
+  readonly optimized: LibraryOptions;
   /** How much lower the quality of `optimized` can be without looking worse than `fast` (`npm run bench -- --only encode`). */
   readonly optimizedQualityStep?: number;
 }

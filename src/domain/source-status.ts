@@ -14,7 +14,7 @@ export interface SourceState {
   readonly problems: readonly SourceProblem[];
 }
 
-export interface SourceProblem {
+interface SourceProblem {
   /** The source, or the source and what is paused of it: `youtube feeds`. */
   readonly name: string;
   /** One of `PAUSE_REASONS`. */

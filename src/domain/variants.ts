@@ -46,7 +46,7 @@ export const FITS = ['cover', 'contain'] as const;
 export type Fit = (typeof FITS)[number];
 
 /** The size that a client requests, in pixels, at most `MAX_SIDE_PX`. A missing side follows from the other one. */
-export interface WantedSize {
+interface WantedSize {
   readonly width?: number | undefined;
   readonly height?: number | undefined;
   /** With both sides: `cover` (the default) cuts the crop to their ratio, `contain` shows all of it inside them. */
@@ -63,7 +63,7 @@ export interface Backdrop {
   readonly background: Background;
 }
 
-export interface ResolvedOutput {
+interface ResolvedOutput {
   /** The part of the original that is shown. */
   readonly crop: Rectangle;
   readonly output: Size;

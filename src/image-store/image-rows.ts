@@ -6,13 +6,13 @@ import type { RecordedUses } from './recorded-uses.ts';
 import { fileNameOf, type ImageRow, type ImageStatements, spaceOf } from './schema.ts';
 
 /** The bytes, or a complete file that becomes the image's own. */
-export type Content = { readonly bytes: Uint8Array } | { readonly part: string; readonly checksum: number };
+export type ImageContent = { readonly bytes: Uint8Array } | { readonly part: string; readonly checksum: number };
 
 interface Addition {
   readonly key: string;
   readonly channel: string;
   readonly image: NewImage;
-  readonly content: Content;
+  readonly content: ImageContent;
   readonly nowMs: number;
 }
 
@@ -22,7 +22,7 @@ interface Eviction {
 }
 
 /** Changes of rows and of their files, within a transaction. */
-export interface ImageRows {
+interface ImageRows {
   add(statements: ImageStatements, addition: Addition): void;
   /** Removes the file first: if it cannot be removed, the row stays. */
   remove(statements: ImageStatements, row: ImageRow): void;
@@ -63,10 +63,6 @@ export function createImageRows(filesDirectory: string, quota: Quota, uses: Reco
       }
     },
   };
-}
-
-export function readEpoch({ epoch }: ImageStatements): string {
-  return String(epoch.get()?.epoch);
 }
 
 export function rowsOf(rows: readonly unknown[]): readonly ImageRow[] {

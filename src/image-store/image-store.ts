@@ -10,7 +10,7 @@ import type { Erased } from './image-worker.ts';
 import type { ImageClass } from './schema.ts';
 import type { StoredImages } from './stored-images.ts';
 
-export interface ImageStoreOptions {
+interface ImageStoreOptions {
   readonly disk: StoredImages;
   readonly maxMemoryBytes: number;
   /** Limit of the images that wait to be written. Default: 72 MiB. */

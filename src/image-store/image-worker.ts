@@ -4,19 +4,15 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
-import { createDisposableDatabase, inTransaction } from '../lib/disposable-database.ts';
-import { isFullDisk } from '../lib/sqlite-errors.ts';
+import type { Times } from '../lib/clock.ts';
+import { createDisposableDatabase } from '../lib/disposable-database.ts';
+import { inTransaction, isFullDisk } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
-import { type Content, createImageRows, findRow, readEpoch, rowsOf } from './image-rows.ts';
+import { readEpoch } from '../store/database.ts';
+import { createImageRows, findRow, type ImageContent, rowsOf } from './image-rows.ts';
 import { exceeds, findSurplus, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
 import { createRecordedUses } from './recorded-uses.ts';
 import { type ImageRow, type ImageStatements, PAGE_BYTES, prepareSchema, prepareStatements } from './schema.ts';
-
-/** The caller's clock: tests can move it. */
-export interface Times {
-  readonly nowMs: number;
-  readonly monotonicMs: number;
-}
 
 export interface ImageThreadData {
   /** The database. */
@@ -63,7 +59,7 @@ const logBytes = Math.min(MAX_LOG_BYTES, Math.floor(maxBytes / 8));
 const quota = { maxBytes, logBytes };
 const uses = createRecordedUses();
 const rows = createImageRows(filesDirectory, quota, uses);
-const database = createDisposableDatabase({
+const { use, usePatiently, ...database } = createDisposableDatabase({
   path,
   prepare,
   waitMs: WRITE_TIMEOUT_MS,
@@ -74,8 +70,6 @@ const database = createDisposableDatabase({
     notify({ kind: 'rebuilt', reason } satisfies ImageNotice);
   },
 });
-/** False until the first call: then closing would create the file. */
-let isUsed = false;
 
 const functions = {
   readState: (times: Times): { epoch: string; usage: Usage } =>
@@ -119,7 +113,7 @@ const functions = {
     }),
 
   /** `refused`: the epoch is another one. `no-room`: the image is too large for the quota, or others have just used the room. */
-  set(call: Times & { key: string; channel: string; image: NewImage; content: Content; epoch: string }) {
+  set(call: Times & { key: string; channel: string; image: NewImage; content: ImageContent; epoch: string }) {
     const { key, channel, image, content, epoch, nowMs } = call;
     return use(call, (statements, db) =>
       inTransaction(db, () => {
@@ -147,23 +141,21 @@ const functions = {
       const bytes = found.reduce((total, { size }) => total + size, 0);
       return { images: found.length, bytes, usage: readUsage(statements) };
     };
-    return use(call, (statements, db) =>
-      database.patiently(db, () => withSpace(db, (maxRows) => inTransaction(db, () => erase(statements, maxRows)))),
+    return usePatiently(call, (statements, db) =>
+      withSpace(db, (maxRows) => inTransaction(db, () => erase(statements, maxRows))),
     );
   },
 
   /** Removes the erased bytes from the log too, and waits until they are gone from the disk. */
   finishErasing(times: Times): void {
-    use(times, (_, db) =>
-      database.patiently(db, () => {
-        db.exec('PRAGMA synchronous = FULL');
-        try {
-          emptyLog(db);
-        } finally {
-          db.exec('PRAGMA synchronous = OFF');
-        }
-      }),
-    );
+    usePatiently(times, (_, db) => {
+      db.exec('PRAGMA synchronous = FULL');
+      try {
+        emptyLog(db);
+      } finally {
+        db.exec('PRAGMA synchronous = OFF');
+      }
+    });
   },
 
   /** Deletes the file and the folder; the next call creates new ones. */
@@ -220,14 +212,9 @@ function prepare(db: DatabaseSync): ImageStatements {
   return prepareStatements(db);
 }
 
-function use<T>({ monotonicMs }: Times, operation: (statements: ImageStatements, db: DatabaseSync) => T): T {
-  isUsed = true;
-  return database.use(monotonicMs, operation);
-}
-
 function close(): void {
   try {
-    if (isUsed) database.use(Number.NEGATIVE_INFINITY, uses.tryToRecord);
+    if (uses.hasAny()) use({ monotonicMs: Number.NEGATIVE_INFINITY }, uses.tryToRecord);
   } catch {
     // The file is no longer usable. The uses are not recorded.
   }

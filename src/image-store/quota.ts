@@ -1,4 +1,4 @@
-import { type ImageClass, type ImageKind, type ImageStatements, PAGE_BYTES, readSums, spaceOf } from './schema.ts';
+import { type ImageClass, type ImageStatements, PAGE_BYTES, type RowKind, readSums, spaceOf } from './schema.ts';
 
 export interface Quota {
   readonly maxBytes: number;
@@ -8,7 +8,7 @@ export interface Quota {
 
 /** An image that is to be stored. */
 export interface NewImage {
-  readonly kind: ImageKind;
+  readonly kind: RowKind;
   readonly size: number;
   readonly isFile: boolean;
 }

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { inTransaction } from '../lib/disposable-database.ts';
-import { isDamage } from '../lib/sqlite-errors.ts';
+import { inTransaction, isDamage } from '../lib/sqlite.ts';
 import type { ImageRow, ImageStatements } from './schema.ts';
 
 /** A use is recorded once in this time, so that most reads need no write. */
@@ -14,6 +13,7 @@ export interface RecordedUses {
   record(statements: ImageStatements): void;
   /** A full disk or a busy file can still be read: then the uses are not recorded. */
   tryToRecord(statements: ImageStatements, db: DatabaseSync): void;
+  hasAny(): boolean;
   /** The row is removed. */
   forget(row: number): void;
   forgetAll(): void;
@@ -28,7 +28,6 @@ export function createRecordedUses(): RecordedUses {
   }
 
   function tryToRecord(statements: ImageStatements, db: DatabaseSync): void {
-    if (uses.size === 0) return;
     try {
       inTransaction(db, () => record(statements));
     } catch (error) {
@@ -47,6 +46,7 @@ export function createRecordedUses(): RecordedUses {
     },
     record,
     tryToRecord,
+    hasAny: () => uses.size > 0,
     forget: (row) => void uses.delete(row),
     forgetAll: () => uses.clear(),
   };

@@ -1,17 +1,14 @@
 import { hash } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from '../lib/sqlite-errors.ts';
-import { readDatabase } from '../lib/sqlite-read-only.ts';
-import { StoreUnreadableError } from '../store/store.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { createTables, type EpochStatements, inspectDatabase, prepareEpoch, sizeOf } from '../store/database.ts';
 import { countEntries, type Statistics, type StoredKind } from '../store/stored-kinds.ts';
 
 /** `custom` images (requested width, height or quality) have a quarter of the quota and are evicted first. */
 export type ImageClass = 'plain' | 'custom';
 
 /** What a row holds. Originals are of the class `plain`. */
-export type ImageKind = 'original' | ImageClass;
+export type RowKind = 'original' | ImageClass;
 
 export interface ImagePaths {
   readonly database: string;
@@ -65,8 +62,6 @@ const SCHEMA = `
     UPDATE sums SET images = images - 1, space = space - old.space,
       in_files = in_files - iif(old.file IS NULL, 0, old.space) WHERE kind = old.kind;
   END;
-  CREATE TABLE epoch (series TEXT NOT NULL, number INTEGER NOT NULL);
-  INSERT INTO epoch VALUES (lower(hex(randomblob(8))), 0);
 `;
 
 /** What an image of this size counts against the quota. */
@@ -92,11 +87,25 @@ export interface ImageRow {
 
 const COLUMNS = 'row, channel, size, space, checksum, used_at_ms AS usedAtMs, file';
 
-export type ImageStatements = ReturnType<typeof prepareStatements>;
-
 /** All statements on the tables. Times are wall-clock times. */
-export function prepareStatements(db: DatabaseSync) {
+export interface ImageStatements extends EpochStatements {
+  readonly find: StatementSync;
+  readonly content: StatementSync;
+  readonly add: StatementSync;
+  readonly addContent: StatementSync;
+  readonly remove: StatementSync;
+  readonly use: StatementSync;
+  readonly leastRecentlyUsed: StatementSync;
+  readonly unusedSince: StatementSync;
+  readonly ofChannel: StatementSync;
+  readonly withFile: StatementSync;
+  readonly sums: StatementSync;
+  readonly pages: StatementSync;
+}
+
+export function prepareStatements(db: DatabaseSync): ImageStatements {
   return {
+    ...prepareEpoch(db),
     find: db.prepare(`SELECT ${COLUMNS} FROM images WHERE key = ?`),
     content: db.prepare('SELECT content FROM contents WHERE row = ?'),
     add: db.prepare(`
@@ -110,49 +119,33 @@ export function prepareStatements(db: DatabaseSync) {
       SELECT ${COLUMNS} FROM images WHERE (kind = 'custom') IN (0, 1) AND used_at_ms < ? LIMIT ?`),
     ofChannel: db.prepare(`SELECT ${COLUMNS} FROM images WHERE channel = ? LIMIT ?`),
     withFile: db.prepare('SELECT row FROM images WHERE file = ?'),
-    sums: db.prepare('SELECT kind, images, space, in_files AS inFiles FROM sums'),
+    sums: prepareSums(db),
     pages: db.prepare(
       'SELECT page_count AS pages, freelist_count AS free FROM pragma_page_count, pragma_freelist_count',
     ),
-    epoch: db.prepare("SELECT series || ':' || number AS epoch FROM epoch"),
-    raiseEpoch: db.prepare('UPDATE epoch SET number = number + 1'),
   };
 }
 
-/**
- * Creates the tables in an empty file.
- *
- * @throws DamagedFileError when the file is of another version
- */
+/** @throws DamagedFileError when the file is of another version */
 export function prepareSchema(db: DatabaseSync): void {
   // Before the first page is written.
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL`);
-  // With the write lock: another process may create the tables at the same time.
-  db.exec('BEGIN IMMEDIATE');
-  const version = versionOf(db);
-  if (version === 0) db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
-  db.exec('COMMIT');
-  if (version !== 0) requireVersion(version);
+  createTables(db, SCHEMA, SCHEMA_VERSION);
 }
 
-function requireVersion(version: number): void {
-  if (version === SCHEMA_VERSION) return;
-  throw new DamagedFileError(`it is of another version of Pennant (schema ${version} instead of ${SCHEMA_VERSION})`);
+function prepareSums(db: DatabaseSync): StatementSync {
+  return db.prepare('SELECT kind, images, space, in_files AS inFiles FROM sums');
 }
 
-function versionOf(db: DatabaseSync): number {
-  return Number(db.prepare('PRAGMA user_version').get()?.user_version);
-}
-
-export interface Sums {
+interface Sums {
   readonly images: number;
   readonly space: number;
   /** The part of `space` that is in files. */
   readonly inFiles: number;
 }
 
-export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<ImageKind, Sums> {
-  const rows = sums.all() as unknown as (Sums & { readonly kind: ImageKind })[];
+export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<RowKind, Sums> {
+  const rows = sums.all() as unknown as (Sums & { readonly kind: RowKind })[];
   const none = { images: 0, space: 0, inFiles: 0 };
   return {
     original: none,
@@ -162,7 +155,7 @@ export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<ImageK
   };
 }
 
-const SHOWN_KINDS: Record<ImageKind, StoredKind> = { original: 'originals', plain: 'variants', custom: 'ownSizes' };
+const SHOWN_KINDS: Record<RowKind, StoredKind> = { original: 'originals', plain: 'variants', custom: 'ownSizes' };
 
 /**
  * For `cache stats`, also while the file is in use; changes nothing. `bytes` is what is on the disk.
@@ -173,24 +166,11 @@ export function readImageStatistics(database: string): { bytes: number; kinds: S
   const kinds: Statistics = {};
   const bytes = sizeOf(database);
   if (bytes === 0) return { bytes, kinds };
-  try {
-    const sums = readDatabase(database, (db) => {
-      requireVersion(versionOf(db));
-      return readSums({ sums: db.prepare('SELECT kind, images, space, in_files AS inFiles FROM sums') });
-    });
-    for (const [kind, { images, space }] of Object.entries(sums) as [ImageKind, Sums][]) {
-      if (images > 0) countEntries(kinds, SHOWN_KINDS[kind], { entries: images, bytes: space });
-    }
-    const inFiles = Object.values(sums).reduce((total, sum) => total + sum.inFiles, 0);
-    return { bytes: bytes + sizeOf(`${database}-wal`) + inFiles, kinds };
-  } catch (error) {
-    if (!isDamage(error) && !isLossOfAccess(error)) throw error;
-    throw new StoreUnreadableError(`The image cache ${database} cannot be read: ${messageOf(error)}.`, {
-      cause: error,
-    });
+  const file = { path: database, what: 'image cache', version: SCHEMA_VERSION };
+  const sums = inspectDatabase(file, (db) => readSums({ sums: prepareSums(db) }));
+  for (const [kind, { images, space }] of Object.entries(sums) as [RowKind, Sums][]) {
+    if (images > 0) countEntries(kinds, SHOWN_KINDS[kind], { entries: images, bytes: space });
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const inFiles = Object.values(sums).reduce((total, sum) => total + sum.inFiles, 0);
+  return { bytes: bytes + sizeOf(`${database}-wal`) + inFiles, kinds };
 }

@@ -3,12 +3,12 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, type Times, timesOf } from '../lib/clock.ts';
 import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { channelOfImage, isOriginalBytes } from '../store/keys.ts';
-import type { Erased, ImageFunctions, ImageNotice, ImageThreadData, StoredFile, Times } from './image-worker.ts';
+import type { Erased, ImageFunctions, ImageNotice, ImageThreadData, StoredFile } from './image-worker.ts';
 import type { NewImage, Usage } from './quota.ts';
 import { fileNameOf, type ImageClass, imagePaths } from './schema.ts';
 
@@ -20,7 +20,7 @@ export type StoredImagesEvent =
   | { readonly kind: 'former-deleted'; readonly path: string }
   | { readonly kind: 'former-not-deleted'; readonly path: string; readonly error: unknown };
 
-export interface StoredImagesOptions {
+interface StoredImagesOptions {
   readonly dataDir: string;
   /** Quota for the database, its log and the files beside it. */
   readonly maxBytes: number;
@@ -89,7 +89,7 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
   let tidyAtMs = Number.NEGATIVE_INFINITY;
   let isClosed = false;
 
-  const times = (): Times => ({ nowMs: clock.now(), monotonicMs: clock.monotonic() });
+  const times = () => timesOf(clock);
 
   async function readState(): Promise<string> {
     const state = await thread.call('readState', times());

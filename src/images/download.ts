@@ -14,7 +14,7 @@ export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as con
 /** Uploads have 6 MB at most: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-export interface DownloaderOptions {
+interface DownloaderOptions {
   readonly http: HttpClient;
   /** Replaces the origins of the image hosts. Path and options of the URL stay. */
   readonly imageOrigin?: string | undefined;

@@ -109,7 +109,7 @@ function* jpegSegments(bytes: Buffer, maxMarkers = Number.POSITIVE_INFINITY): Ge
 }
 
 /** The largest number of parts that an original may have. */
-export interface PartLimit {
+interface PartLimit {
   readonly what: string;
   readonly most: number;
 }
@@ -127,8 +127,8 @@ export function findExceededParts(bytes: Buffer): PartLimit | undefined {
   return undefined;
 }
 
-function* jpegScans(bytes: Buffer): Generator<void> {
-  for (const { marker } of jpegSegments(bytes)) if (marker === START_OF_SCAN) yield;
+function jpegScans(bytes: Buffer): IteratorObject<JpegSegment> {
+  return jpegSegments(bytes).filter(({ marker }) => marker === START_OF_SCAN);
 }
 
 const ANMF = Buffer.from('ANMF').readUInt32LE();
@@ -142,11 +142,6 @@ function* webpFrames(bytes: Buffer): Generator<void> {
   }
 }
 
-function hasMore(parts: Iterable<void>, most: number): boolean {
-  let count = 0;
-  for (const _ of parts) {
-    count += 1;
-    if (count > most) return true;
-  }
-  return false;
+function hasMore(parts: IteratorObject<unknown>, most: number): boolean {
+  return parts.drop(most).next().done === false;
 }

@@ -1,8 +1,9 @@
 import { rmSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Times } from './clock.ts';
 import { makeDirectory } from './file-system.ts';
-import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from './sqlite-errors.ts';
+import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from './sqlite.ts';
 
 interface DisposableDatabaseOptions<Prepared> {
   readonly path: string;
@@ -24,19 +25,21 @@ interface DisposableDatabaseOptions<Prepared> {
  * A SQLite file with data that may be lost at any time, for one thread. It may be deleted while it is open, and is deleted and
  * created again when it is damaged. Other processes may use the same file.
  */
-export interface DisposableDatabase<Prepared> {
+interface DisposableDatabase<Prepared> {
   /**
    * Runs an operation. If the file is damaged, it runs again on a new file.
    *
    * @throws Error when the file cannot be opened; the next attempt is two seconds later
    */
-  use<T>(monotonicMs: number, operation: (prepared: Prepared, db: DatabaseSync) => T): T;
-  /** Runs an operation whose statements wait up to half a second for a write of another process. */
-  patiently<T>(db: DatabaseSync, operation: () => T): T;
+  use<T>(times: Pick<Times, 'monotonicMs'>, operation: Operation<Prepared, T>): T;
+  /** Like `use`, but the statements wait up to half a second for a write of another process. */
+  usePatiently<T>(times: Pick<Times, 'monotonicMs'>, operation: Operation<Prepared, T>): T;
   /** Deletes the file. The next operation creates another. */
   remove(): void;
   close(): void;
 }
+
+type Operation<Prepared, T> = (prepared: Prepared, db: DatabaseSync) => T;
 
 const RETRY_OPEN_MS = 2_000;
 const CHECK_FILE_MS = 1_000;
@@ -150,35 +153,38 @@ export function createDisposableDatabase<Prepared>(
     }
   }
 
-  return {
-    use(monotonicMs, operation) {
-      const { db, prepared, stats } = current(monotonicMs);
-      try {
-        return operation(prepared, db);
-      } catch (error) {
-        if (isDamage(error)) {
-          closeQuietly();
-          throwAway(stats.ino, messageOf(error));
-          const again = current(monotonicMs);
-          return operation(again.prepared, again.db);
-        }
-        // A read-only connection stays read-only until it is opened again.
-        if (isLossOfAccess(error)) {
-          closeQuietly();
-          refuseUntilRetry(error, monotonicMs);
-        }
-        throw error;
+  function use<T>({ monotonicMs }: Pick<Times, 'monotonicMs'>, operation: Operation<Prepared, T>): T {
+    const { db, prepared, stats } = current(monotonicMs);
+    try {
+      return operation(prepared, db);
+    } catch (error) {
+      if (isDamage(error)) {
+        closeQuietly();
+        throwAway(stats.ino, messageOf(error));
+        const again = current(monotonicMs);
+        return operation(again.prepared, again.db);
       }
-    },
+      // A read-only connection stays read-only until it is opened again.
+      if (isLossOfAccess(error)) {
+        closeQuietly();
+        refuseUntilRetry(error, monotonicMs);
+      }
+      throw error;
+    }
+  }
 
-    patiently(db, operation) {
-      wait(db, PATIENT_WAIT_MS);
-      try {
-        return operation();
-      } finally {
-        wait(db, waitMs);
-      }
-    },
+  return {
+    use,
+
+    usePatiently: (times, operation) =>
+      use(times, (prepared, db) => {
+        wait(db, PATIENT_WAIT_MS);
+        try {
+          return operation(prepared, db);
+        } finally {
+          wait(db, waitMs);
+        }
+      }),
 
     remove() {
       closeQuietly();
@@ -191,17 +197,4 @@ export function createDisposableDatabase<Prepared>(
 
 function wait(db: DatabaseSync, ms: number): void {
   db.exec(`PRAGMA busy_timeout = ${ms}`);
-}
-
-export function inTransaction<T>(db: DatabaseSync, change: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = change();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    // SQLite has ended the transaction itself if the disk is full.
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
 }

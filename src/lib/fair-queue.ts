@@ -4,7 +4,7 @@ import type { HolderStats } from './holders.ts';
 import { compactCopy } from './memory-cache.ts';
 import type { ClientKeys } from './work.ts';
 
-export interface FairQueueOptions {
+interface FairQueueOptions {
   readonly maxLength: number;
   readonly clock: Clock;
 }

@@ -15,18 +15,22 @@ const MAX_COLLECTED_CHARACTERS = 16 * 1024;
 const MAX_EXIT_WAIT_MS = 500;
 const EXIT_RETRY_MS = 10;
 
-export type LogOutput = ReturnType<typeof openLogOutput>;
-
 /**
  * Standard output, for lines of a log. It never waits for its reader: what the reader of a pipe or a terminal has not taken,
  * or what a full disk has no room for, waits in memory, up to a bound. Lines beyond it are dropped, and one line says how
  * many.
  *
  * The lines of ten milliseconds are written together. A process that is killed loses those.
- *
- * @param format of each line. Default: unchanged
  */
-export function openLogOutput(format = (line: string) => line) {
+export interface LogOutput {
+  write(line: string): void;
+  /** What waits. */
+  stats(): HolderStats;
+  droppedLines(): number;
+}
+
+/** @param format of each line. Default: unchanged */
+export function openLogOutput(format = (line: string) => line): LogOutput {
   let collected = '';
   let waitingBytes = 0;
   /** Of the latest write. */
@@ -106,7 +110,7 @@ export function openLogOutput(format = (line: string) => line) {
 
   return {
     write,
-    stats: (): HolderStats => ({ bytes: waitingBytes, maxBytes: MAX_UNWRITTEN_BYTES }),
+    stats: () => ({ bytes: waitingBytes, maxBytes: MAX_UNWRITTEN_BYTES }),
     droppedLines: () => droppedLines,
   };
 }

@@ -6,7 +6,7 @@ import { currentRequestId } from './work.ts';
 
 export type { Logger } from 'pino';
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: string;
   /** Where lines go. Default: standard output, which never waits for its reader. */
   readonly destination?: DestinationStream | undefined;

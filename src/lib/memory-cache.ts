@@ -3,7 +3,7 @@ import type { Epochs } from './epoch.ts';
 import type { HolderStats } from './holders.ts';
 import { epochOfWork } from './work.ts';
 
-export interface MemoryCacheOptions<V> {
+interface MemoryCacheOptions<V> {
   /** The end of an epoch empties the cache. Default: nothing does, for values that cannot become old. */
   readonly epochs?: Pick<Epochs, 'onEnd'>;
   readonly maxBytes: number;

@@ -9,7 +9,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
+import { AppError, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 
 export type { Span } from '@opentelemetry/api';
 
@@ -18,7 +18,7 @@ export type { Span } from '@opentelemetry/api';
  * (docs/operating.md); without one every call here does nothing.
  */
 
-export interface SpanStart {
+interface SpanStart {
   /** One of few values. Variable parts go into attributes. */
   readonly name: string;
   /** True for a call to another service. Default: work of this one. */
@@ -88,31 +88,6 @@ export function recordFailure(span: Span, error: unknown): void {
   if (!(error instanceof AppError)) failSpan(span, error instanceof Error ? error.name : code);
   else if (isIndeterminate(error) || code === 'internal') failSpan(span, code, error.message);
   else span.setAttribute('pennant.outcome', code);
-}
-
-/** Runs a lookup as a child of the current span, with its outcome as attributes. */
-export function tracedLookUp<T extends { readonly outcome: CacheOutcome }>(
-  name: string,
-  lookUp: () => Promise<T>,
-): Promise<T> {
-  return traced({ name: `look up ${name}` }, async (span) => {
-    try {
-      const found = await lookUp();
-      setOutcome(span, found.outcome);
-      return found;
-    } catch (error) {
-      if (error instanceof AppError && error.outcome !== undefined) setOutcome(span, error.outcome);
-      throw error;
-    }
-  });
-}
-
-function setOutcome(span: Span | undefined, { kind, isCollapsed, reason }: CacheOutcome): void {
-  span?.setAttributes({
-    'pennant.cache.outcome': kind,
-    'pennant.cache.collapsed': isCollapsed,
-    'pennant.cache.reason': reason,
-  });
 }
 
 /** Whether an SDK is loaded: only an SDK gives a span a valid ID, sampled or not. */

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { abortError, type ClientKeys } from './work.ts';
 
-export interface TurnsOptions {
+interface TurnsOptions {
   /** Callers that may wait. */
   readonly maxLength: number;
   readonly maxWaitMs: number;

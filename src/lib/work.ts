@@ -86,6 +86,9 @@ export async function withDeadline<T>(
   }
 }
 
+/** The signal of work that continues without its callers. */
+export const NEVER_ABORTED: AbortSignal = new AbortController().signal;
+
 const TOO_LATE = 'The upstream did not respond in time.';
 
 /** The error of an abandoned call: the reason if it is an `AppError`, otherwise `upstream_timeout`. */

@@ -5,14 +5,14 @@ import { type Clock, systemClock } from './clock.ts';
 
 /** The functions of a thread by name. Each has one argument. Arguments and results are structured-cloned. */
 // biome-ignore lint/suspicious/noExplicitAny: each function has an argument of its own.
-export type ThreadFunctions = Readonly<Record<string, (argument: any) => unknown>>;
+type ThreadFunctions = Readonly<Record<string, (argument: any) => unknown>>;
 
 /** The thread ended, is not yet started again, or has too many calls waiting; the call may have been executed. */
 export class ThreadUnavailable extends Error {
   override name = 'ThreadUnavailable';
 }
 
-export interface WorkerThreadOptions {
+interface WorkerThreadOptions {
   /** The name of the thread, for debuggers. */
   readonly name: string;
   /** A module that calls `serveCalls`. */
@@ -48,7 +48,7 @@ export function siblingModule(url: string, name: string): URL {
 }
 
 /** One worker thread, started with the first call and again after it has ended. */
-export interface WorkerThread<F extends ThreadFunctions> {
+interface WorkerThread<F extends ThreadFunctions> {
   /**
    * Calls a function of the thread. Calls are executed in order if the functions are synchronous.
    *

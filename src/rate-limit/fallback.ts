@@ -11,7 +11,7 @@ export interface SharedRateLimiter {
   hit(client: string, limit: RateLimit, mayAdmit: boolean): Promise<RateLimitDecision>;
 }
 
-export interface FallbackRateLimiterOptions {
+interface FallbackRateLimiterOptions {
   readonly shared: SharedRateLimiter;
   readonly local: Pick<MemoryRateLimiter, 'hit' | 'budget' | 'takeBack'>;
 }

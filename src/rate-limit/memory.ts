@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createClientLogs, NONE } from './client-logs.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
 
-export interface MemoryRateLimiterOptions {
+interface MemoryRateLimiterOptions {
   readonly clock: Clock;
   /** The most clients to store. Clients with the most budget left are evicted first, blocked clients last. Default: a million. */
   readonly maxClients?: number;

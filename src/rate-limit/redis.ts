@@ -68,13 +68,13 @@ return decisions
 `);
 const VALUES_PER_DECISION = 4;
 
-export interface RedisRateLimiter extends RateLimiter, SharedRateLimiter {
+interface RedisRateLimiter extends RateLimiter, SharedRateLimiter {
   hit(client: string, limit: RateLimit, mayAdmit?: boolean): Promise<RateLimitDecision>;
   /** Requests that Redis is deciding. */
   stats(): HolderStats;
 }
 
-export interface RedisRateLimiterOptions {
+interface RedisRateLimiterOptions {
   readonly connection: Pick<RedisConnection, 'run'>;
   /** Called when a key contained something else than a log. */
   readonly onRefused?: () => void;

@@ -28,7 +28,7 @@ import { channelKey } from '../store/keys.ts';
 /** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
 export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
 
-export interface ChannelRecord {
+interface ChannelRecord {
   readonly channel: Channel;
   readonly isComplete: boolean;
   /** When values of it vanished that may be lost upstream, milliseconds since 1970; `undefined`: none has. */
@@ -49,7 +49,7 @@ export interface Original extends ImageInfo {
   readonly foundInFutureAtMs?: number | undefined;
 }
 
-const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
+export const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 const NOT_EMPTY = text(/./s);
 /** Earlier versions stored titles as upstream wrote them. */
 const TITLE: Check<string> = (value): value is string => NOT_EMPTY(value) && plainTitle(value) === value;
@@ -133,7 +133,6 @@ const LAST_GOOD_MS = 7 * DAY_MS;
 export const CACHE_POLICY = {
   records: {
     ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.2 },
-    storeKeyOf: channelKey,
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
       CHANNEL_ENTRY(value) &&

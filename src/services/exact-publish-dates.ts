@@ -13,10 +13,16 @@ interface ExactPublishDatesOptions {
 /** The ending of a time of which only the day is known. */
 const DAY_ONLY = 'T00:00:00Z';
 
-export type ExactPublishDates = ReturnType<typeof createExactPublishDates>;
-
 /** The exact creation time of channels. Most upstream responses contain only the day. It never changes, so it is kept. */
-export function createExactPublishDates({ store, sources, runtime }: ExactPublishDatesOptions) {
+export interface ExactPublishDates {
+  /**
+   * Returns the channel with its exact `publishedAt` if that is known. Otherwise searches for it in the background,
+   * once for each load of the record, and calls `onFound`.
+   */
+  complete(channel: Channel, onFound: (publishedAt: string) => Promise<void>): Promise<Channel>;
+}
+
+export function createExactPublishDates({ store, sources, runtime }: ExactPublishDatesOptions): ExactPublishDates {
   const { clock, logger, metrics } = runtime;
 
   async function knownTime(channelId: string): Promise<string | undefined> {
@@ -39,11 +45,7 @@ export function createExactPublishDates({ store, sources, runtime }: ExactPublis
   }
 
   return {
-    /**
-     * Returns the channel with its exact `publishedAt` if that is known. Otherwise searches for it in the background,
-     * once for each load of the record, and calls `onFound`.
-     */
-    async complete(channel: Channel, onFound: (publishedAt: string) => Promise<void>): Promise<Channel> {
+    async complete(channel, onFound) {
       if (isExact(channel.publishedAt)) return channel;
       const known = await knownTime(channel.channelId);
       if (known !== undefined) return { ...channel, publishedAt: known };

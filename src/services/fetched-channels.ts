@@ -5,7 +5,7 @@ import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Failover } from '../sources/failover.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
-import { nameKey } from '../store/keys.ts';
+import { channelKey, nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
 import type { ExactPublishDates } from './exact-publish-dates.ts';
@@ -22,7 +22,7 @@ interface FetchedChannelsOptions {
 }
 
 /** The ID of a name's channel, with its record if that was loaded together with the name. */
-export interface FoundId extends Cached<string> {
+interface FoundId extends Cached<string> {
   readonly record?: Cached<ChannelEntry> | undefined;
 }
 
@@ -53,7 +53,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
     if (movedTo === channelId) return entryOf(loaded, previous);
     // Nothing about a blocked channel is stored, not even a redirect to it.
     if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
-    await records.put(movedTo, (known) => entryOf(loaded, known));
+    await records.put(channelKey(movedTo), (known) => entryOf(loaded, known));
     return { value: { movedTo } };
   }
 
@@ -115,12 +115,12 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   }
 
   function getRecord(channelId: string, staleWaitMs: number): Promise<Cached<ChannelEntry>> {
-    return records.get(channelId, (previous) => load(channelId, previous), { softTimeoutMs: staleWaitMs });
+    return records.get(channelKey(channelId), (previous) => load(channelId, previous), { softTimeoutMs: staleWaitMs });
   }
 
   function withExactTime(channel: Channel): Promise<Channel> {
     return publishDates.complete(channel, (publishedAt) =>
-      records.patch(channel.channelId, (entry) =>
+      records.patch(channelKey(channel.channelId), (entry) =>
         'channel' in entry ? { ...entry, channel: { ...entry.channel, publishedAt } } : entry,
       ),
     );
@@ -128,8 +128,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
 
   /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
   function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
-    const { channelId } = loaded.channel;
-    return records.get(channelId, (previous) => entryOf(loaded, previous), {
+    return records.get(channelKey(loaded.channel.channelId), (previous) => entryOf(loaded, previous), {
       softTimeoutMs: TIME_LIMITS_MS.refreshWait,
     });
   }
@@ -150,8 +149,8 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
     getRecord,
 
     peekId: (ref) => names.peek(nameKey(ref)),
-    peekRecord: (channelId) => records.peek(channelId),
-    reload: (channelId) => records.refresh(channelId, (previous) => load(channelId, previous)),
+    peekRecord: (channelId) => records.peek(channelKey(channelId)),
+    reload: (channelId) => records.refresh(channelKey(channelId), (previous) => load(channelId, previous)),
   };
 }
 

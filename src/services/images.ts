@@ -23,7 +23,7 @@ import { hasErrorCode } from '../lib/file-system.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
-import { type ClientKeys, createSharedWork, createWaitingClients, OWN_WORK } from '../lib/work.ts';
+import { type ClientKeys, createSharedWork, createWaitingClients, NEVER_ABORTED, OWN_WORK } from '../lib/work.ts';
 import { fingerprint, type ImageIdentity, imageKey, optimizedImageKey } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
@@ -112,7 +112,7 @@ const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
 const ETAG_OVERHEAD_BYTES = 300;
 
 /** The background is no client, and is never disconnected. */
-const BACKGROUND: JobOptions = { signal: new AbortController().signal, client: OWN_WORK, priority: 'background' };
+const BACKGROUND: JobOptions = { signal: NEVER_ABORTED, client: OWN_WORK, priority: 'background' };
 
 /** Returns stored images, or encodes them, each once for all concurrent requests. */
 export function createImageService(options: ImageServiceOptions): ImageService {

@@ -13,7 +13,7 @@ import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
-import { createSharedWork, createWaitingClients, currentClient, withDeadline } from '../lib/work.ts';
+import { createSharedWork, createWaitingClients, currentClient, NEVER_ABORTED, withDeadline } from '../lib/work.ts';
 import { originalBytesKey, originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
@@ -33,11 +33,9 @@ interface OriginalsOptions {
 
 /** The resolution of `Last-Modified`. */
 const LAST_MODIFIED_STEP_MS = 1_000;
-/** A load continues after its callers disconnect: others will request the same image. */
-const NEVER = new AbortController().signal;
 
 /** An original of a channel's image. */
-export interface FoundOriginal extends Cached<Original> {
+interface FoundOriginal extends Cached<Original> {
   /** The record that names it: a newer one than was given, if the image of that one was gone. */
   readonly channel: Channel;
   /** False if the record names a newer image, which could not be loaded yet. */
@@ -76,6 +74,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   holders.add('failed originals', failedImages.stats);
   holders.add('originals waited for', waiting.stats);
 
+  /** A load continues after its callers disconnect: others will request the same image. */
   function load(channelId: string, ref: RemoteImage, previous: Original | undefined): Promise<Loaded<Original>> {
     return failedImages.run(ref.key, async () => {
       // An idle encoder may have ended. Another one starts during the download.
@@ -86,9 +85,9 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
   /** Concurrent callers share one download. */
   function fetchBytes(ref: RemoteImage): Promise<Buffer> {
-    return downloading.run(ref.key, NEVER, () => {
+    return downloading.run(ref.key, NEVER_ABORTED, () => {
       // The encoder has its own deadline, because a hanging encoder is no failure of the upstream.
-      const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER, (signal) =>
+      const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER_ABORTED, (signal) =>
         traced({ name: 'download original' }, () => downloader.download(ref, { signal })),
       );
       return orGone(downloaded);
@@ -107,7 +106,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
     const client = currentClient();
     const waitingClients = () => waiting.of(ref.key);
-    const options = { signal: NEVER, client, waitingClients, statedPixels: readStatedPixels(bytes) };
+    const options = { signal: NEVER_ABORTED, client, waitingClients, statedPixels: readStatedPixels(bytes) };
     const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
     const readable = (await images.findForReading(key)) ?? { bytes };
     const { width, height, format, hasAlpha } = await inspect(readable).catch((error: unknown) => {

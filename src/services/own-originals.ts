@@ -7,7 +7,7 @@ import { readStatedPixels } from '../images/header.ts';
 import type { FailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { createSharedWork, currentClient, type WaitingClients } from '../lib/work.ts';
+import { createSharedWork, currentClient, NEVER_ABORTED, type WaitingClients } from '../lib/work.ts';
 import { findImageFile, readImageFile } from '../sources/catalog/image-files.ts';
 import type { Cached } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
@@ -22,7 +22,7 @@ interface OwnOriginalsOptions {
 }
 
 /** The images of the operator's own channels: files of the catalog, named by their content, so that none becomes old. */
-export interface OwnOriginals {
+interface OwnOriginals {
   /** @throws AppError `image_not_found` if there is no such file, `upstream_invalid` or `overloaded` if it is not decoded */
   get(image: CatalogImage): Promise<Cached<Original>>;
   /** The file for an encoder. @throws AppError `image_not_found` */
@@ -35,8 +35,6 @@ export interface OwnOriginals {
 const MAX_KNOWN = 10_000;
 const DAY_MS = 86_400_000;
 const HIT: CacheOutcome = { kind: 'hit', ttlMs: DAY_MS, isCollapsed: false, isStored: false };
-/** Others will request the same image. */
-const NEVER = new AbortController().signal;
 
 export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
   const { directory, encoder, failedImages, waiting } = options;
@@ -57,16 +55,18 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
     return bytes;
   }
 
+  /** Continues after its callers disconnect: others will request the same image. */
   async function inspect(image: CatalogImage): Promise<ImageInfo> {
     const { key } = image;
     const path = await requireFile(image);
     const statedPixels = readStatedPixels(await readBytes(image));
     const client = currentClient();
     const waitingClients = () => waiting.of(key);
-    const inspectFile = () => encoder.inspect({ path }, { signal: NEVER, client, waitingClients, statedPixels });
+    const inspectFile = () =>
+      encoder.inspect({ path }, { signal: NEVER_ABORTED, client, waitingClients, statedPixels });
     try {
       const info = await waiting.during(key, client, () =>
-        inspecting.run(key, NEVER, () => failedImages.run(key, inspectFile)),
+        inspecting.run(key, NEVER_ABORTED, () => failedImages.run(key, inspectFile)),
       );
       known.set(key, info);
       return info;

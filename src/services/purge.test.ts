@@ -5,10 +5,10 @@ import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { type ChannelRef, channelIdRef, findHandle, nameOf } from '../domain/identifier.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
-import { nameKey, originalKey, searchKey } from '../store/keys.ts';
+import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
 import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
 import type { Removal } from '../store/removal.ts';
-import { CACHE_POLICY, type ChannelEntry, type Original } from './cache-policy.ts';
+import type { ChannelEntry, Original } from './cache-policy.ts';
 import { createPurge, type Purge, PurgeFailed } from './purge.ts';
 
 const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, string, string];
@@ -21,11 +21,10 @@ function handleRef(name: string): ChannelRef {
 }
 
 /** The stores are empty, so everything found is in memory. */
-function inMemory<V>(storeKeyOf?: (key: string) => string): ReadThrough<V> {
+function inMemory<V>(): ReadThrough<V> {
   return createReadThrough<V>({
     policy: {
       isValue: (_value): _value is V => true,
-      ...(storeKeyOf !== undefined && { storeKeyOf }),
       freshMs: 1_000,
       graceMs: 1_000,
     },
@@ -61,7 +60,7 @@ function failIf(isBroken: boolean): void {
 beforeEach(async () => {
   runtime = createTestRuntime();
   caches = {
-    records: inMemory(CACHE_POLICY.records.storeKeyOf),
+    records: inMemory(),
     names: inMemory(),
     searches: inMemory(),
     originals: inMemory(),
@@ -100,14 +99,14 @@ beforeEach(async () => {
   });
   const { records, names, searches, originals } = caches;
   for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
-    await records.put(channelId, async () => ({ value: { channel: { channelId } } as ChannelEntry }));
+    await records.put(channelKey(channelId), async () => ({ value: { channel: { channelId } } as ChannelEntry }));
     await names.put(nameKey(handle), async () => ({ value: channelId }));
     await searches.put(searchKey(handle.value), async () => ({ value: found(channelId) }));
     for (const kind of ['avatar', 'banner'] as const) {
       await originals.put(originalKey(channelId, kind), async () => ({ value: { digest: channelId } as Original }));
     }
   }
-  await records.put(FORMER, async () => ({ value: { movedTo: MEANT } }));
+  await records.put(channelKey(FORMER), async () => ({ value: { movedTo: MEANT } }));
 });
 
 function found(channelId: string): FoundChannels {
@@ -118,12 +117,12 @@ function found(channelId: string): FoundChannels {
 async function left(): Promise<string[]> {
   const { records, names, searches, originals } = caches;
   const looks: [string, Promise<unknown>][] = [
-    ['former', records.find(FORMER)],
+    ['former', records.find(channelKey(FORMER))],
     ...[
       { who: 'meant', channelId: MEANT, handle: HANDLE },
       { who: 'other', channelId: OTHER, handle: OTHER_HANDLE },
     ].flatMap(({ who, channelId, handle }): [string, Promise<unknown>][] => [
-      [`${who} record`, records.find(channelId)],
+      [`${who} record`, records.find(channelKey(channelId))],
       [`${who} name`, names.find(nameKey(handle))],
       [`${who} search`, searches.find(searchKey(handle.value))],
       [`${who} avatar`, originals.find(originalKey(channelId, 'avatar'))],
@@ -170,7 +169,7 @@ describe('a purge of one channel', () => {
 
   it('by its ID leaves nothing of the channel in memory while the store cannot be read', async () => {
     broken.reads = true;
-    caches.records.removeFromMemory((key) => key === MEANT);
+    caches.records.removeFromMemory((key) => key === channelKey(MEANT));
     await expect(purge.purgeChannel([channelIdRef(MEANT)])).rejects.toBeInstanceOf(PurgeFailed);
     expect([await left(), erased]).toEqual([OTHERS, []]);
   });

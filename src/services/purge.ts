@@ -1,16 +1,16 @@
-import { type ChannelRef, isChannelId, nameOf } from '../domain/identifier.ts';
+import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import { IMAGE_KINDS } from '../domain/variants.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { describeFailure } from '../lib/logger.ts';
-import { type Check, either, fields, parseJson } from '../lib/shape.ts';
+import { either, fields, parseJson } from '../lib/shape.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { channelKey, nameKey, originalKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import type { ErasedEntries, Removal } from '../store/removal.ts';
 import type { BackingStore, Erasure } from '../store/store.ts';
-import type { ChannelEntry, Original } from './cache-policy.ts';
+import { CHANNEL_ID, type ChannelEntry, type Original } from './cache-policy.ts';
 
 /** What a purge has removed. */
 export interface Purged {
@@ -111,9 +111,10 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
 
   /** The channel that it redirects to, and the channel itself. */
   async function withTarget(channelId: string): Promise<readonly string[]> {
-    const entry = await records.find(channelId);
+    const key = channelKey(channelId);
+    const entry = await records.find(key);
     if (entry !== undefined) return 'movedTo' in entry ? [entry.movedTo, channelId] : [channelId];
-    const target = targetIn((await store.get(channelKey(channelId)))?.value);
+    const target = targetIn((await store.get(key))?.value);
     return target === undefined ? [channelId] : [target, channelId];
   }
 
@@ -121,11 +122,12 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
   function forget({ channelIds, names: removedNames }: Removal): void {
     const ids = new Set(channelIds);
     const keys = new Set([
+      ...channelIds.map(channelKey),
       ...channelIds.flatMap((channelId) => IMAGE_KINDS.map((kind) => originalKey(channelId, kind))),
       ...removedNames,
     ]);
     records.removeFromMemory(
-      (key, entry) => ids.has(key) || (entry !== undefined && 'movedTo' in entry && ids.has(entry.movedTo)),
+      (key, entry) => keys.has(key) || (entry !== undefined && 'movedTo' in entry && ids.has(entry.movedTo)),
     );
     names.removeFromMemory((key, channelId = '') => keys.has(key) || ids.has(channelId));
     originals.removeFromMemory((key) => keys.has(key));
@@ -175,7 +177,6 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
   };
 }
 
-const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 const STORED_TARGET = fields({ value: either(CHANNEL_ID, fields({ movedTo: CHANNEL_ID })) });
 
 /** The channel that a stored name or redirect leads to. */

@@ -26,7 +26,7 @@ interface Progress {
 }
 
 /** The encoding for the next response. */
-export interface NextEncoding {
+interface NextEncoding {
   readonly effort: Effort;
   /** False while a smaller encoding may still replace it. */
   readonly isFinal: boolean;

@@ -22,7 +22,7 @@ interface SearchServiceOptions {
   readonly clock: Clock;
 }
 
-export interface SearchResponse {
+interface SearchResponse {
   readonly hits: readonly SearchHit[];
   readonly outcome: CacheOutcome;
 }
@@ -147,7 +147,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     const named = withDeadline(clock, TIME_LIMITS_MS.namedChannel, disconnected, () => findNamed(channelRefsOf(query)));
     const own = findOwn(query, disconnected);
     const firstPage = sources && findFirstPage(sources, query, disconnected);
-    const { failure, ...found } = await searchAll([named, own, ...(firstPage ? [listOf(firstPage)] : [])], clock);
+    const { failure, ...found } = await searchAll([named, own, ...(firstPage ? [listIn(firstPage)] : [])], clock);
     const shown = withoutBlocked(found);
     if (failure !== undefined) throw partial(shown, failure);
     if (sources === undefined || firstPage === undefined) return { hits: shown.hits, outcome: OWN };
@@ -180,7 +180,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
 const NOTHING: SearchResult = { hits: [], next: {} };
 
 /** The list of a first page, also of one that is incomplete. */
-async function listOf(firstPage: Promise<Cached<FoundChannels>>): Promise<SearchResult> {
+async function listIn(firstPage: Promise<Cached<FoundChannels>>): Promise<SearchResult> {
   try {
     return (await firstPage).value;
   } catch (error) {

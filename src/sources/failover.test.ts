@@ -5,6 +5,7 @@ import {
   createStub,
   ID,
   live,
+  NEVER_PAUSED,
   numberedChannelId,
   over,
   type Reply,
@@ -98,7 +99,10 @@ describe('a channel from several sources', () => {
     const failing = createStub(live('upstream_invalid'));
     const second = createStub({ ...live('upstream_invalid'), name: 'second' });
     const pause = createPause({ clock, label: 'live' });
-    const failover = over([failing, second], { clock, pauseOf: ({ name }) => (name === 'live' ? pause : undefined) });
+    const failover = over([failing, second], {
+      clock,
+      pauseOf: ({ name }) => (name === 'live' ? pause : NEVER_PAUSED),
+    });
     for (const leftMs of [15_000, 10_000, 5_000]) {
       await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: leftMs });
       clock.advance(5_000);

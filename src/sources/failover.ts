@@ -14,7 +14,7 @@ import type { Clock } from '../lib/clock.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { type Pause, PausedError } from '../lib/http/pause.ts';
 import { traced } from '../lib/tracing.ts';
-import { withDeadline } from '../lib/work.ts';
+import { NEVER_ABORTED, withDeadline } from '../lib/work.ts';
 import { withPlainTitles } from './plain-titles.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
@@ -36,13 +36,13 @@ export type PausedOperation = SourceOutcome['operation'] | 'findPublishedAt';
 export interface FailoverOptions {
   /** In the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
-  /** The pause of a source for an operation; `undefined` for a source that is never paused. */
-  readonly pauseOf?: (source: ChannelSource, operation: PausedOperation) => Pause | undefined;
+  /** The pause of a source for an operation. */
+  readonly pauseOf: (source: ChannelSource, operation: PausedOperation) => Pick<Pause, 'run'>;
   readonly clock: Clock;
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
 
-export interface FailoverSearchOptions extends Partial<LoadOptions> {
+interface FailoverSearchOptions extends Partial<LoadOptions> {
   readonly from?: FoundChannels['next'] | undefined;
 }
 
@@ -88,11 +88,9 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
         work({ signal: attemptSignal }),
       );
     };
-    const pause = pauseOf?.(source, operation);
-    const guarded = () => (pause === undefined ? attempt() : pause.run(key, attempt, signal));
     try {
       const span = { name: `source ${operation}`, attributes: { 'pennant.source': source.name } };
-      const value = await traced(span, guarded);
+      const value = await traced(span, () => pauseOf(source, operation).run(key, attempt, signal));
       report('found');
       return value;
     } catch (error) {
@@ -138,7 +136,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
   }
 
   function withinRequest<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { signal = new AbortController().signal } = caller;
+    const { signal = NEVER_ABORTED } = caller;
     return withDeadline(clock, TIME_LIMITS_MS.request, signal, work);
   }
 
@@ -192,15 +190,12 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
         for (const source of sources) {
           const { findPublishedAt } = source;
           if (findPublishedAt === undefined) continue;
-          const pause = pauseOf?.(source, 'findPublishedAt');
           const attempt = () =>
             withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) =>
               findPublishedAt.call(source, channelId, { signal: attemptSignal }),
             );
           // The same key as for the record, because a source may make the same call.
-          const publishedAt = await valueOrError(
-            pause === undefined ? attempt() : pause.run(channelId, attempt, signal),
-          );
+          const publishedAt = await valueOrError(pauseOf(source, 'findPublishedAt').run(channelId, attempt, signal));
           if (typeof publishedAt === 'string') return publishedAt;
         }
         return null;

@@ -23,7 +23,7 @@ const LABELS = {
 export type PauseName = keyof typeof LABELS;
 
 /** They are shown like a source. */
-export const IMAGE_HOSTS = 'image hosts';
+export const IMAGE_SOURCE = 'image hosts';
 
 /** YouTube limits its endpoints apart. Of any other source, searches are. */
 const PARTS: Record<PausedOperation, string | undefined> = {
@@ -35,7 +35,7 @@ const PARTS: Record<PausedOperation, string | undefined> = {
 
 const ADVICE = 'without internet access set SOURCES=catalog';
 
-export interface PausesOptions {
+interface PausesOptions {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly holders: Pick<Holders, 'add'>;
@@ -90,7 +90,7 @@ export function createPauses({ clock, logger, holders }: PausesOptions): Pauses 
     const own = problems.find(({ name }) => name === source);
     if (own?.reason === 'unreachable') {
       // No other calls can be made either, so there is one problem.
-      const description = source === IMAGE_HOSTS ? own.description : `${own.description}; ${ADVICE}`;
+      const description = source === IMAGE_SOURCE ? own.description : `${own.description}; ${ADVICE}`;
       return { state: 'unreachable', problems: [{ ...own, description }] };
     }
     const isUnreachable = problems.some(({ reason }) => reason === 'unreachable');
@@ -122,9 +122,9 @@ export function createPauses({ clock, logger, holders }: PausesOptions): Pauses 
 
   return {
     of: pauseOf,
-    ofCall: ({ name }, operation) => pauseOf(nameOf(name, operation)),
+    ofCall: ({ name }, operation) => pauseOf(pauseNameOf(name, operation)),
     isExplained: (source, operation) =>
-      stateOf(source).state === 'unreachable' || pauses.get(nameOf(source, operation))?.state() !== undefined,
+      stateOf(source).state === 'unreachable' || pauses.get(pauseNameOf(source, operation))?.state() !== undefined,
     stateOf,
     regainContact,
     forgetFailures(source) {
@@ -134,14 +134,14 @@ export function createPauses({ clock, logger, holders }: PausesOptions): Pauses 
   };
 }
 
-function nameOf(source: string, operation: PausedOperation): string {
+function pauseNameOf(source: string, operation: PausedOperation): string {
   const part = source === 'youtube' || operation === 'search' ? PARTS[operation] : undefined;
   return part === undefined ? source : `${source} ${part}`;
 }
 
 /** The names of sources have no spaces. */
 function sourceOf(pauseName: string): string {
-  return pauseName === IMAGE_HOSTS ? pauseName : (pauseName.split(' ')[0] ?? pauseName);
+  return pauseName === IMAGE_SOURCE ? pauseName : (pauseName.split(' ')[0] ?? pauseName);
 }
 
 /** Which calls are paused, why, and until when. */

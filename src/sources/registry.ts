@@ -8,7 +8,7 @@ import { createClientVersions } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/youtube-data-api.ts';
 
-export interface SourceDeps {
+interface SourceDeps {
   readonly clock: Clock;
   readonly userAgent: string;
   /** Returns the client to use instead of an upstream's own, such as one with a budget of calls. */

@@ -119,7 +119,7 @@ export interface KeptText {
  * - `unreadable`: the value at its path in the newest layout has an unknown form
  * - `missing`: not found, although every ordinary channel has it
  */
-export type FieldState = 'fine' | 'absent' | 'older' | 'rounded' | 'unreadable' | 'missing';
+type FieldState = 'fine' | 'absent' | 'older' | 'rounded' | 'unreadable' | 'missing';
 
 export interface FieldFinding {
   readonly field: string;

@@ -23,8 +23,6 @@ export interface CachePolicy<V> {
   readonly prefersOwn?: boolean;
   /** The channel that a name or a redirect leads to: the value is removed with it. */
   readonly leadsTo?: (value: V) => string | undefined;
-  /** The key in the store. Default: the same. */
-  readonly storeKeyOf?: (key: string) => string;
 }
 
 /** How long "no such channel" is fresh (docs/decisions.md). */

@@ -67,12 +67,8 @@ export function publishedKey(channelId: string): string {
   return `${prefixOf('published')}${channelId}`;
 }
 
-/** Stored values that do not belong to a channel. */
-export type KeptName = 'youtube-data-api-quota';
-
-export function keptKey(name: KeptName): string {
-  return `${prefixOf('kept')}${name}`;
-}
+/** The key for the calls to the YouTube Data API today. */
+export const DATA_API_QUOTA_KEY = `${prefixOf('kept')}youtube-data-api-quota`;
 
 /** The key for an original's bytes, named by their digest. */
 export function originalBytesKey(channelId: string, digest: string): string {

@@ -3,8 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
-import { tracedLookUp } from '../lib/tracing.ts';
-import { asWork, createSharedWork, epochOfWork, withinMs } from '../lib/work.ts';
+import { type Span, traced } from '../lib/tracing.ts';
+import { asWork, createSharedWork, epochOfWork, NEVER_ABORTED, withinMs } from '../lib/work.ts';
 import { ABSENT_FRESH_MS, type CachePolicy, type Content, createEntry, type Entry, readEntry } from './entry.ts';
 import { createLoads } from './loads.ts';
 import type { Store } from './store.ts';
@@ -35,7 +35,7 @@ export interface GetOptions<V> {
   readonly loadId?: string;
 }
 
-export interface ReadThroughOptions<V> {
+interface ReadThroughOptions<V> {
   readonly policy: CachePolicy<V>;
   readonly memoryTier: {
     readonly epochs: Pick<Epochs, 'current' | 'onEnd'>;
@@ -52,7 +52,7 @@ export interface ReadThroughOptions<V> {
   readonly name?: string;
 }
 
-export type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
+type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
 const RETRY_FAILED_LOAD_MS = 60_000;
 
@@ -89,7 +89,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   const { policy, memoryTier, storeTier, clock, name = 'values' } = options;
   const { epochs, maxBytes } = memoryTier;
   const { store, onRefused } = storeTier;
-  const { freshMs, graceMs, leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS, storeKeyOf = (key) => key } = policy;
+  const { freshMs, graceMs, leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = policy;
   /** Whether another instance's value may replace an outdated one of this one's memory. */
   const isOthersWanted = store.isShared === true && policy.prefersOwn !== true;
   const memory = createMemoryCache<Entry<V>>({
@@ -109,10 +109,9 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   }
 
   async function findStored(key: string): Promise<Entry<V> | undefined> {
-    const storeKey = storeKeyOf(key);
-    const stored = await store.get(storeKey);
-    const entry = stored && readEntry(clock, storeKey, stored, policy);
-    if (stored !== undefined && entry === undefined) onRefused?.(storeKey);
+    const stored = await store.get(key);
+    const entry = stored && readEntry(clock, key, stored, policy);
+    if (stored !== undefined && entry === undefined) onRefused?.(key);
     // A load may have finished during this read.
     const held = memory.get(key);
     const isNewest = entry !== undefined && (held === undefined || held.storedAtMs < entry.storedAtMs);
@@ -134,12 +133,11 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     // `stored-kinds.ts` recognizes absences by the beginning of the text.
     const text = JSON.stringify({ ...content, freshMs: freshForMs });
     const form = { content, freshMs: freshForMs, storedAtMs, graceMs };
-    const characters = storeKeyOf(key).length + text.length;
-    const entry = createEntry(clock, { ...form, isStored: isStorable, characters });
+    const entry = createEntry(clock, { ...form, isStored: isStorable, characters: key.length + text.length });
     if (!isLatest || !memory.set(key, entry)) return { ...entry, isStored: false };
     const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
     const channelId = 'value' in content ? leadsTo?.(content.value) : undefined;
-    if (isStorable) void store.set(storeKeyOf(key), { value: text, storedAtMs, leadsTo: channelId }, keptMs);
+    if (isStorable) void store.set(key, { value: text, storedAtMs, leadsTo: channelId }, keptMs);
     return entry;
   }
 
@@ -207,7 +205,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     const held = findHeld(key);
     if (held === undefined) return findStored(key);
     if (isWanted(held) || !isOthersWanted || isLoading) return held;
-    return (await storeReads.run(key, NEVER, () => findStored(key))) ?? held;
+    // The store has its own time limit.
+    return (await storeReads.run(key, NEVER_ABORTED, () => findStored(key))) ?? held;
   }
 
   /** The loaded value, or the stale one when the load takes longer or cannot tell. */
@@ -286,8 +285,6 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   };
 }
 
-/** A store has its own time limit. */
-const NEVER = new AbortController().signal;
 const HIT = { kind: 'hit', isCollapsed: false } as const;
 const STALE = { kind: 'stale', isCollapsed: false } as const;
 
@@ -306,6 +303,28 @@ function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
 
 function isServable(entry: Entry<unknown>, clock: Clock): boolean {
   return ageOf(entry, clock) < entry.maxAgeMs;
+}
+
+/** Runs a lookup as a span, with its outcome as attributes. */
+function tracedLookUp<V>(name: string, lookUp: () => Promise<Cached<V>>): Promise<Cached<V>> {
+  return traced({ name: `look up ${name}` }, async (span) => {
+    try {
+      const found = await lookUp();
+      setOutcome(span, found.outcome);
+      return found;
+    } catch (error) {
+      if (error instanceof AppError && error.outcome !== undefined) setOutcome(span, error.outcome);
+      throw error;
+    }
+  });
+}
+
+function setOutcome(span: Span | undefined, { kind, isCollapsed, reason }: CacheOutcome): void {
+  span?.setAttributes({
+    'pennant.cache.outcome': kind,
+    'pennant.cache.collapsed': isCollapsed,
+    'pennant.cache.reason': reason,
+  });
 }
 
 function valueIn<V>(entry: Entry<V> | undefined): V | undefined {

@@ -1,19 +1,15 @@
 /** The worker thread that uses `cache.db`, so that its calls do not block the event loop. */
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
-import { createDisposableDatabase, inTransaction } from '../lib/disposable-database.ts';
-import { DamagedFileError } from '../lib/sqlite-errors.ts';
+import type { Times } from '../lib/clock.ts';
+import { createDisposableDatabase } from '../lib/disposable-database.ts';
+import { DamagedFileError, inTransaction } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
+import { readEpoch } from './database.ts';
 import { checksumOf, findEntryKind, prefixOf } from './keys.ts';
 import { addErased, containsChannel, type ErasedEntries, hasAny, keysOf, type Removal } from './removal.ts';
 import { type CacheStatements, prepareSchema, prepareStatements } from './sqlite-schema.ts';
 import type { BackingStore, Erasure, StoredEntry } from './store.ts';
-
-/** The caller's clock: tests can move it. */
-export interface Times {
-  readonly nowMs: number;
-  readonly monotonicMs: number;
-}
 
 interface EraseStep {
   readonly step: Removal;
@@ -38,7 +34,7 @@ const SEARCHES = { from: prefixOf('search'), to: `${prefixOf('search').slice(0, 
 
 /** `maxBytes` limits the pages in use; a single change may exceed it for a moment. */
 const { path, maxBytes } = workerData as { readonly path: string; readonly maxBytes: number };
-const database = createDisposableDatabase({
+const { use, usePatiently, remove, close } = createDisposableDatabase({
   path,
   prepare,
   waitMs: WRITE_TIMEOUT_MS,
@@ -71,56 +67,47 @@ const functions = {
       statements.upsert.run(key, leadsTo, value, storedAtMs, times.nowMs + ttlMs, checksumOf(key, value), epoch);
     });
   },
-  readEpoch: (times: Times): string => use(times, (statements) => readEpoch(statements)),
+  readEpoch: (times: Times): string => use(times, readEpoch),
   /** Removes some searches. Returns their number; 0 if there are none. */
-  eraseSearches: (times: Times): number =>
-    use(times, (statements, db) => database.patiently(db, () => removeSearches(statements))),
+  eraseSearches: (times: Times): number => usePatiently(times, removeSearches),
   /**
    * Removes, of the next searches after this key, those that contain one of the channels. Returns their number, and the last
    * key that was read; `undefined` if there are no more.
    */
   eraseSearchesWith({ channelIds, after, ...times }: Times & { channelIds: readonly string[]; after: string }) {
-    return use(times, (statements, db) =>
-      database.patiently(db, () => {
-        const ids = new Set(channelIds);
-        const rows = statements.selectBetween.all(after || SEARCHES.from, SEARCHES.to, ROWS_PER_ERASING_STEP);
-        const found = rows.filter(({ key, value }) => containsChannel(ids, String(key), String(value)));
-        for (const { key } of found) statements.removeKey.run(String(key));
-        return { erased: found.length, last: rows.at(-1)?.key as string | undefined };
-      }),
-    );
+    return usePatiently(times, (statements) => {
+      const ids = new Set(channelIds);
+      const rows = statements.selectBetween.all(after || SEARCHES.from, SEARCHES.to, ROWS_PER_ERASING_STEP);
+      const found = rows.filter(({ key, value }) => containsChannel(ids, String(key), String(value)));
+      for (const { key } of found) statements.removeKey.run(String(key));
+      return { erased: found.length, last: rows.at(-1)?.key as string | undefined };
+    });
   },
   /** Removes the entries that the step names and, in a purge, the last searches, and raises the number of the epoch. */
   eraseStep({ step, isPurge, mustRaise, ...times }: Times & EraseStep): Erasure {
-    return use(times, (statements, db) =>
-      database.patiently(db, () =>
-        inTransaction(db, () => {
-          const erased: ErasedEntries = {};
-          for (const key of keysOf(step)) count(erased, key, Number(statements.removeKey.run(key).changes));
-          for (const channelId of step.channelIds) {
-            for (const { key } of statements.removeLeadsTo.all(channelId)) count(erased, String(key), 1);
-          }
-          for (let removed = -1; isPurge && removed !== 0; addErased(erased, { search: removed }))
-            removed = removeSearches(statements);
-          if (mustRaise || hasAny(erased)) statements.raiseEpoch.run();
-          return { erased, epoch: readEpoch(statements) };
-        }),
-      ),
+    return usePatiently(times, (statements, db) =>
+      inTransaction(db, () => {
+        const erased: ErasedEntries = {};
+        for (const key of keysOf(step)) count(erased, key, Number(statements.removeKey.run(key).changes));
+        for (const channelId of step.channelIds) {
+          for (const { key } of statements.removeLeadsTo.all(channelId)) count(erased, String(key), 1);
+        }
+        for (let removed = -1; isPurge && removed !== 0; addErased(erased, { search: removed }))
+          removed = removeSearches(statements);
+        if (mustRaise || hasAny(erased)) statements.raiseEpoch.run();
+        return { erased, epoch: readEpoch(statements) };
+      }),
     );
   },
   /** Removes the erased data from the write-ahead log too. */
   finishErasing: (times: Times) => use(times, (_, db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
   /** Deletes the file; the next call creates a new one. */
-  eraseAll: database.remove,
+  eraseAll: remove,
 };
 
 export type CacheFunctions = typeof functions;
 
-serveCalls(functions, database.close);
-
-function use<T>({ monotonicMs }: Times, operation: (statements: CacheStatements, db: DatabaseSync) => T): T {
-  return database.use(monotonicMs, operation);
-}
+serveCalls(functions, close);
 
 function prepare(db: DatabaseSync): CacheStatements {
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);
@@ -128,10 +115,6 @@ function prepare(db: DatabaseSync): CacheStatements {
   db.exec('PRAGMA secure_delete = ON');
   prepareSchema(db);
   return prepareStatements(db);
-}
-
-function readEpoch({ epoch }: CacheStatements): string {
-  return String(epoch.get()?.epoch);
 }
 
 function removeSearches({ removeBetween }: CacheStatements): number {

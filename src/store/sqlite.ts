@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import { type Clock, systemClock, timesOf } from '../lib/clock.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { addErased, type ErasedEntries, hasAny, stepsOf } from './removal.ts';
-import { inspectDatabase, readDatabaseStatistics } from './sqlite-schema.ts';
-import type { CacheFunctions, Times } from './sqlite-worker.ts';
+import { inspectCache, readDatabaseStatistics } from './sqlite-schema.ts';
+import type { CacheFunctions } from './sqlite-worker.ts';
 import type { BackingStore, StoreBackend } from './store.ts';
 
 export type SqliteStoreEvent =
@@ -40,7 +40,7 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
     onEnded: (error) => onEvent({ kind: 'worker-ended', error }),
     onNotice: (notice) => onEvent({ kind: 'rebuilt', reason: String(notice) }),
   });
-  const times = (): Times => ({ nowMs: clock.now(), monotonicMs: clock.monotonic() });
+  const times = () => timesOf(clock);
 
   async function eraseSearches(): Promise<ErasedEntries> {
     const erased: ErasedEntries = {};
@@ -102,7 +102,7 @@ export function createSqliteBackend(dataDir: string): StoreBackend {
     check: async () => ({ level: 'ok', text: 'cache.db is usable' }),
     readStatistics: async () => readDatabaseStatistics(path),
     async read(key) {
-      const row = inspectDatabase(path, (db) => db.prepare('SELECT value FROM entries WHERE key = ?').get(key));
+      const row = inspectCache(path, (db) => db.prepare('SELECT value FROM entries WHERE key = ?').get(key));
       return row === undefined ? undefined : String(row.value);
     },
     open({ runtime: { clock, failureLog, holders } }) {

@@ -62,7 +62,7 @@ export interface BackingStore extends Pick<Store, 'isShared' | 'get' | 'close'> 
   clear(): Promise<Erasure>;
 }
 
-export interface StoreParts {
+interface StoreParts {
   readonly runtime: Runtime;
   /** With `REDIS_URL` only. */
   readonly connection: RedisConnection | undefined;

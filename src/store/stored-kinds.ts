@@ -16,7 +16,7 @@ export const STORED_KINDS = [
 
 export type StoredKind = (typeof STORED_KINDS)[number];
 
-export interface KindStatistics {
+interface KindStatistics {
   readonly entries: number;
   /** Size of keys and values, or of files on disk. */
   readonly bytes: number;

@@ -34,9 +34,10 @@ let clock: ManualClock;
 beforeEach(async () => {
   upstream = await startFakeUpstream(healthy);
   clock = createManualClock();
-  const http = guardHttpClient(createUpstreamClient(upstream.origin, clock), {
-    budget: createCallBudget({ clock, callsPerSecond: 10, burst: 100 }),
-  });
+  const http = guardHttpClient(
+    createUpstreamClient(upstream.origin, clock),
+    createCallBudget({ clock, callsPerSecond: 10, burst: 100 }),
+  );
   const pause = createPause({ clock, label: 'YouTube Data API' });
   source = createTestDataApiSource(upstream.origin, { http, clock, pauses: { units: pause, searches: pause } });
   failover = createFailover({ sources: [source], pauseOf: () => pause, clock });

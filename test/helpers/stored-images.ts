@@ -3,9 +3,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
-import { type ImageKind, type ImagePaths, imagePaths } from '../../src/image-store/schema.ts';
+import { type ImagePaths, imagePaths, type RowKind } from '../../src/image-store/schema.ts';
 import { createStoredImages, type StoredImages, type StoredImagesEvent } from '../../src/image-store/stored-images.ts';
-import { readDatabase } from '../../src/lib/sqlite-read-only.ts';
+import { readDatabase } from '../../src/lib/sqlite.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
 
@@ -89,7 +89,7 @@ export async function pathOf(images: Pick<StoredImages, 'findForReading'>, key: 
 export interface StoredRow {
   readonly key: string;
   readonly channel: string;
-  readonly kind: ImageKind;
+  readonly kind: RowKind;
 }
 
 /** What is stored in a data directory, which may be in use. */

@@ -23,12 +23,20 @@ export function createMemoryText(initial?: string): KeptText & { text: string | 
 /** The source over real sockets to one origin. */
 export function createTestYoutubeSource(origin: string, options: Partial<YoutubeSourceOptions> = {}) {
   const common = { http: createUpstreamClient(origin), origin, clock: systemClock };
+  const createOne = () => createPause({ clock: options.clock ?? systemClock, label: 'YouTube' });
+  const pauses = {
+    records: createOne(),
+    names: createOne(),
+    searches: createOne(),
+    pages: createOne(),
+    feeds: createOne(),
+  };
   const clientVersions = createClientVersions({
     ...common,
     calls: createPause({ clock: systemClock, label: 'YouTube’s JSON interface' }),
     onChange: () => undefined,
   });
-  return createYoutubeSource({ ...common, clientVersions, ...options });
+  return createYoutubeSource({ ...common, clientVersions, pauses, ...options });
 }
 
 /** The source and the upstream that it asks, until the test ends. */

@@ -7,7 +7,7 @@ import { createEncoder, type Encoder, type EncoderOptions } from '../../src/imag
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
-import { LOOK_EVERY_MS } from '../../src/images/encoder/stopped-process.ts';
+import { LOOK_EVERY_MS } from '../../src/images/encoder/process-stat.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { clientOf } from '../helpers/clients.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseConfig } from '../../config/settings.ts';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { printable } from '../../lib/printable.ts';
-import { isImageName } from '../../sources/catalog/image-placement.ts';
+import { isImageName } from '../../sources/catalog/image-files.ts';
 import { type CatalogReader, withReader } from '../../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startEncoderChild } from './child.ts';
 
 test('a task fails as soon as its process is killed, before the process has ended', async () => {
-  const child = startEncoderChild({ maxDataBytes: 2 ** 30 });
+  const child = startEncoderChild(2 ** 30);
   const task = child.run({ kind: 'inspect', original: { path: '/nowhere' } });
   let isGone = false;
   void child.ended.then(() => {

@@ -70,10 +70,20 @@ const OTHER_VERSION = 'is of another version than this server, whose files were 
 /** How much of a process's stderr is kept. */
 const MAX_STDERR_CHARACTERS = 8_000;
 
-export type EncoderChild = ReturnType<typeof startEncoderChild>;
+/** A running encoder process. */
+export interface EncoderChild {
+  readonly pid: number | undefined;
+  /** Settles when the process has ended for any reason. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Settles when it accepts tasks; never if it ends before that. */
+  readonly ready: Promise<void>;
+  /** Runs one task at a time. Rejects with `TaskInterrupted` if the process ends or is killed before it has responded. */
+  run(task: EncoderTask): Promise<TaskReply>;
+  kill(reason: KillReason): void;
+}
 
 /** @param maxDataBytes how much memory the process may allocate for its tasks; only Linux with util-linux limits it */
-export function startEncoderChild({ maxDataBytes }: { readonly maxDataBytes: number }) {
+export function startEncoderChild(maxDataBytes: number): EncoderChild {
   isConfinable ??= spawnSync(SETPRIV, [...CONFINEMENT, '--version']).status === 0;
   const child = fork(PROGRAM, [String(maxDataBytes)], {
     serialization: 'advanced',
@@ -122,12 +132,9 @@ export function startEncoderChild({ maxDataBytes }: { readonly maxDataBytes: num
 
   return {
     pid: child.pid,
-    /** Settles when the process has ended for any reason. */
     ended,
-    /** Settles when it accepts tasks; never if it ends before that. */
     ready,
-    /** Runs one task at a time. Rejects with `TaskInterrupted` if the process ends or is killed before it has responded. */
-    run(task: EncoderTask): Promise<TaskReply> {
+    run(task) {
       pending = Promise.withResolvers();
       void ready.then(() =>
         child.send(task, (error) => {
@@ -136,7 +143,7 @@ export function startEncoderChild({ maxDataBytes }: { readonly maxDataBytes: num
       );
       return pending.promise;
     },
-    kill(reason: KillReason): void {
+    kill(reason) {
       end ??= { reason };
       child.kill('SIGKILL');
       // Without waiting for its end, which can take seconds at low priority on a busy machine.

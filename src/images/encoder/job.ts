@@ -1,4 +1,4 @@
-import { type EncoderOptions, type Format, formatRow, type SourceFormat } from '../../domain/formats.ts';
+import { type Format, formatRow, type LibraryOptions, type SourceFormat } from '../../domain/formats.ts';
 import type { Backdrop, Rectangle, Size } from '../../domain/variants.ts';
 import type { ClientKeys } from '../../lib/work.ts';
 
@@ -11,7 +11,7 @@ export const MAX_ORIGINAL_SIDE_PX = 65_535;
 export type Effort = 'fast' | 'optimized';
 
 /** The options for the encoder library. `quality` replaces the format's own and has no effect on a lossless format. */
-export function encoderOptions(format: Format, effort: Effort, quality: number | undefined): EncoderOptions {
+export function encoderOptions(format: Format, effort: Effort, quality: number | undefined): LibraryOptions {
   const row = formatRow(format);
   if (row.quality === undefined) return row[effort];
   const step = effort === 'optimized' ? (row.optimizedQualityStep ?? 0) : 0;

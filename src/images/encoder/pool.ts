@@ -2,8 +2,7 @@ import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
-import { readProcessStat } from './process-stat.ts';
-import { whenStopped } from './stopped-process.ts';
+import { readProcessStat, whenStopped } from './process-stat.ts';
 
 export type PoolEvent = { readonly pid: number | undefined } & (
   | { readonly kind: 'started' | 'ready' }
@@ -63,7 +62,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   let restarts = 0;
 
   function start(): Worker {
-    const child = startEncoderChild(options);
+    const child = startEncoderChild(options.maxDataBytes);
     const { pid } = child;
     const worker: Worker = { child, busy: false, cancelIdleLimit: () => undefined };
     workers.add(worker);

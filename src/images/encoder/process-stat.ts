@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { Clock } from '../../lib/clock.ts';
 
-export interface ProcessStat {
+interface ProcessStat {
   /** One letter: `T` is stopped by a signal. */
   readonly state: string;
   /** CPU time of all its threads since its start. */
@@ -21,4 +22,33 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
   // The name may contain spaces and parentheses. State, user time and system time are fields 3, 14 and 15 (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0] ?? '', cpuMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK };
+}
+
+/** A stopped process is noticed after two of these. */
+export const LOOK_EVERY_MS = 250;
+
+/**
+ * Calls back when the process has been stopped by a signal (SIGSTOP, for example) and has not run between two looks at it.
+ * A process that is only slow, on a busy machine, is never taken for a stopped one, because the kernel is asked. Nor is
+ * one that a CPU limiter stops and continues many times a second.
+ *
+ * Only on Linux: elsewhere it never calls back.
+ *
+ * @returns a function that ends it
+ */
+export function whenStopped(pid: number, clock: Clock, callback: () => void): () => void {
+  let stoppedAtCpuMs: number | undefined;
+  let cancel = clock.after(LOOK_EVERY_MS, look);
+
+  function look(): void {
+    const { state, cpuMs } = readProcessStat(pid) ?? {};
+    if (state === 'T' && cpuMs === stoppedAtCpuMs) {
+      callback();
+      return;
+    }
+    stoppedAtCpuMs = state === 'T' ? cpuMs : undefined;
+    cancel = clock.after(LOOK_EVERY_MS, look);
+  }
+
+  return () => cancel();
 }

@@ -1,10 +1,10 @@
+import { formatRow } from '../../domain/formats.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import type { ClientKeys } from '../../lib/work.ts';
-import { expectedMs } from './expected-cost.ts';
 import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
-import type { TaskName, traceTask } from './task-spans.ts';
+import type { StartStage, TaskName } from './task-spans.ts';
 
 /** A task that waits for an encoder process, or runs in one. */
 export interface QueuedTask {
@@ -23,7 +23,7 @@ export interface QueuedTask {
   /** Removes the listeners that drop it while it waits. */
   stopWaiting: () => void;
   /** `undefined` if the request is not traced. */
-  startSpan: ReturnType<typeof traceTask>;
+  startSpan: StartStage | undefined;
   /** Its first process crashed or was stopped. */
   isRepeated: boolean;
 }
@@ -43,7 +43,7 @@ export function queuedTaskOf(task: EncoderTask, options: JobOptions, submittedAt
 }
 
 /** Tasks that wait for an encoder process. Those of each priority have a fair queue, whose costs are milliseconds of a process. */
-export interface TaskQueue {
+interface TaskQueue {
   /** Of both priorities. */
   readonly size: number;
   /** Queues the task. @returns the task for which there is no room: this one, or one that it has displaced */
@@ -109,4 +109,21 @@ export function createTaskQueue({
     charge: ({ priority, client }, ms) => queues[priority].charge(client, ms),
     clients: () => queues.interactive.clients(),
   };
+}
+
+/** Milliseconds of an encoder process. The real time is charged once it is known. */
+const TASK_MS = 10;
+const MS_PER_DECODED_MEGAPIXEL = 3;
+const MEGAPIXEL = 1_000_000;
+
+/** How long an encoder process will need for the task, in milliseconds. */
+function expectedMs(task: EncoderTask, { statedPixels = 0 }: Pick<JobOptions, 'statedPixels'>): number {
+  if (task.kind === 'inspect') return TASK_MS + decodingMs(statedPixels);
+  const { originalSize, output, format } = task.job;
+  const encodingMs = ((output.width * output.height) / MEGAPIXEL) * formatRow(format).msPerMegapixel;
+  return TASK_MS + decodingMs(originalSize.width * originalSize.height) + encodingMs;
+}
+
+function decodingMs(pixels: number): number {
+  return (pixels / MEGAPIXEL) * MS_PER_DECODED_MEGAPIXEL;
 }

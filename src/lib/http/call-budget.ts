@@ -65,7 +65,7 @@ const MAX_RETRY_DELAY_MS = 200;
  * connection error or a 5xx, but not after a 4xx (429 included) or a time-out. POSTs are retried too: all our calls
  * only read.
  */
-export function guardHttpClient(http: HttpClient, { budget }: { readonly budget: CallBudget }): HttpClient {
+export function guardHttpClient(http: HttpClient, budget: CallBudget): HttpClient {
   async function send(request: HttpRequest): Promise<HttpResponse> {
     await budget.take(currentClient(), request.signal);
     return http.request(request);

@@ -27,9 +27,10 @@ afterEach(async () => {
 const clock = createManualClock();
 
 function createGuarded(burst: number): HttpClient {
-  return guardHttpClient(createUpstreamClient(upstream.origin), {
-    budget: createCallBudget({ clock, callsPerSecond: 0.1, burst }),
-  });
+  return guardHttpClient(
+    createUpstreamClient(upstream.origin),
+    createCallBudget({ clock, callsPerSecond: 0.1, burst }),
+  );
 }
 
 function get(timeoutMs = 5_000, signal = new AbortController().signal) {

@@ -57,7 +57,7 @@ export class ForeignRedirectError extends AppError {
   override name = 'ForeignRedirectError';
 }
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** Exact origins, `https://host`. Host names must resolve to public addresses. */
   readonly allowedOrigins: readonly string[];
   /** The operator's own origins: plain http and private addresses are allowed. */

@@ -14,7 +14,7 @@ export interface ConnectionOwner {
 /** Why a connection was closed: its client has too many, or all places are taken. */
 export type CloseReason = 'client' | 'full';
 
-export interface OpenConnectionsOptions {
+interface OpenConnectionsOptions {
   readonly maxConnections: number;
   /** Called for each connection that is closed to make room, also for one that finds none. */
   readonly onClosed: (reason: CloseReason) => void;

@@ -23,9 +23,11 @@ export interface PauseReason {
   /** What the source does, after its label. */
   readonly operator: string;
   readonly client: (label: string) => string;
+  /** The first pause of a series, and the longest: each failed trial doubles it. Absent for a `hold`. */
+  readonly lengthsMs?: { readonly first: number; readonly longest: number };
 }
 
-export interface PauseOptions {
+interface PauseOptions {
   readonly clock: Clock;
   /** The source as the subject of a sentence. */
   readonly label: string;
@@ -45,7 +47,7 @@ export class PausedError extends LocalLimitError {
 }
 
 /** The source refused this address, for which its pause has begun. The call counts for no other pause. */
-export class RefusedError extends AppError {
+class RefusedError extends AppError {
   override name = 'RefusedError';
 }
 
@@ -64,39 +66,38 @@ export class UnexplainedRefusalError extends AppError {
   }
 }
 
-const FAILING_MS = { first: 10_000, longest: 300_000 };
-/** The first pause of a series, and the longest. Each failed trial doubles it. */
-const LENGTHS_MS = { refused: { first: 60_000, longest: 3_600_000 }, failing: FAILING_MS, unreachable: FAILING_MS };
-
 /** The source is paused when its last calls failed for this many different keys. */
 const FAILING_KEYS = 5;
 /** The shortest `Retry-After`, for example during a trial. */
 const SOON_MS = 1_000;
 
-const REASONS = {
-  refused: {
-    reason: 'refused',
-    operator: 'refuses this address',
-    client: (label: string) => `${label} refuses this service at the moment.`,
-  },
-  failing: {
-    reason: 'failing',
-    operator: 'fails every call',
-    client: (label: string) => `Calls to ${label} are paused after failures.`,
-  },
-  unreachable: {
-    reason: 'unreachable',
-    operator: 'cannot be reached',
-    client: (label: string) => `${label} cannot be reached at the moment.`,
-  },
-} as const satisfies Record<string, PauseReason>;
+const FAILING_MS = { first: 10_000, longest: 300_000 };
 
-type Series = keyof typeof LENGTHS_MS;
+interface SeriesReason extends PauseReason {
+  readonly lengthsMs: NonNullable<PauseReason['lengthsMs']>;
+}
+
+const REFUSED: SeriesReason = {
+  reason: 'refused',
+  operator: 'refuses this address',
+  client: (label) => `${label} refuses this service at the moment.`,
+  lengthsMs: { first: 60_000, longest: 3_600_000 },
+};
+const FAILING: SeriesReason = {
+  reason: 'failing',
+  operator: 'fails every call',
+  client: (label) => `Calls to ${label} are paused after failures.`,
+  lengthsMs: FAILING_MS,
+};
+const UNREACHABLE: SeriesReason = {
+  reason: 'unreachable',
+  operator: 'cannot be reached',
+  client: (label) => `${label} cannot be reached at the moment.`,
+  lengthsMs: FAILING_MS,
+};
 
 interface Current {
   readonly why: PauseReason;
-  /** `undefined` for a hold, which ends at its time without a trial. */
-  readonly series: Series | undefined;
   /** What the source did. */
   readonly detail: string | undefined;
   /** By the wall clock, for people. */
@@ -166,10 +167,10 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
   // A call that began before the last change says nothing about the time after it.
   let changes = 0;
 
-  function begin(why: PauseReason, series: Series | undefined, lengthMs: number, detail?: string): Current {
+  function begin(why: PauseReason, lengthMs: number, detail?: string): Current {
     const isNew = current?.why.reason !== why.reason;
     const sinceMs = isNew || current === undefined ? clock.now() : current.sinceMs;
-    const begun = { why, series, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
+    const begun = { why, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
     current = begun;
     changes += 1;
     failing.clear();
@@ -191,24 +192,24 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     end();
   }
 
-  function beginSeries(series: Series, detail: string, minMs = 0): void {
-    const { first, longest } = LENGTHS_MS[series];
-    const isSameSeries = current?.series !== undefined && LENGTHS_MS[current.series] === LENGTHS_MS[series];
-    const nextMs = isSameSeries ? 2 * (current?.lengthMs ?? 0) : first;
-    begin(REASONS[series], series, Math.min(longest, Math.max(first, nextMs, minMs)), detail);
+  function beginOrDouble(why: SeriesReason, detail: string, minMs = 0): void {
+    const { first, longest } = why.lengthsMs;
+    // Failing calls and lost contact are one series.
+    const nextMs = current?.why.lengthsMs === why.lengthsMs ? 2 * current.lengthMs : first;
+    begin(why, Math.min(longest, Math.max(first, nextMs, minMs)), detail);
   }
 
   /** A time-out of a source that could not be reached says nothing new. */
-  function reasonOf(error: AppError): 'failing' | 'unreachable' {
-    const isStillUnreachable = current?.series === 'unreachable' && error.code === 'upstream_timeout';
-    return error instanceof ConnectionError || isStillUnreachable ? 'unreachable' : 'failing';
+  function reasonOf(error: AppError): SeriesReason {
+    const isStillUnreachable = current?.why === UNREACHABLE && error.code === 'upstream_timeout';
+    return error instanceof ConnectionError || isStillUnreachable ? UNREACHABLE : FAILING;
   }
 
   function refuse(detail: string, retryAfterMs?: number): RefusedError {
-    const isKnown = current?.series === 'refused' && msLeft() > 0;
-    if (!isKnown) beginSeries('refused', detail, retryAfterMs);
+    const isKnown = current?.why === REFUSED && msLeft() > 0;
+    if (!isKnown) beginOrDouble(REFUSED, detail, retryAfterMs);
     const options = { cause: new Error(detail), retryAfterMs: msLeft() };
-    return new RefusedError('upstream_unavailable', REASONS.refused.client(label), options);
+    return new RefusedError('upstream_unavailable', REFUSED.client(label), options);
   }
 
   function msLeft(): number {
@@ -224,8 +225,9 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     return current;
   }
 
+  /** A hold ends at its time without a trial. */
   function isHeld(): boolean {
-    return current !== undefined && current.series === undefined;
+    return current !== undefined && current.why.lengthsMs === undefined;
   }
 
   function stateOf({ why, detail, sinceMs, untilMs: until }: Current): PauseState {
@@ -250,7 +252,7 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     failing.add(key);
     const isEnough = failing.size >= FAILING_KEYS || (isTrial && !isKeyFailure(error));
     if (!isEnough || isHeld()) return;
-    beginSeries(current?.series === 'refused' ? 'refused' : reasonOf(error), describeFailure(error));
+    beginOrDouble(current?.why === REFUSED ? REFUSED : reasonOf(error), describeFailure(error));
   }
 
   /** @returns the error for the caller */
@@ -296,19 +298,19 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     succeed,
     isPaused: () => findCurrent() !== undefined && msLeft() > 0,
     fail(detail) {
-      if (msLeft() === 0) beginSeries('failing', detail);
+      if (msLeft() === 0) beginOrDouble(FAILING, detail);
     },
     loseContact(detail) {
-      if (current === undefined && !hasSucceeded) begin(REASONS.unreachable, 'unreachable', 0, detail);
+      if (current === undefined && !hasSucceeded) begin(UNREACHABLE, 0, detail);
     },
     regainContact() {
-      if (current?.series === 'unreachable') end();
+      if (current?.why === UNREACHABLE) end();
     },
-    hold: (why, ms) => pausedError(begin(why, undefined, ms)),
+    hold: (why, ms) => pausedError(begin(why, ms)),
     forgetFailures() {
       failing.clear();
       failedKeys.forget();
-      if (current?.series === 'failing') end();
+      if (current?.why === FAILING) end();
     },
     state() {
       const paused = findCurrent();

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Runtime } from '../runtime.ts';
 
-export interface ResponseWriterOptions {
+interface ResponseWriterOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders' | 'metrics'>;
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { RedisClientType } from '@redis/client';
 
 /** Where a Redis server listens, and as whom to use it. */
 export interface RedisAddress {
@@ -10,7 +11,8 @@ export interface RedisAddress {
   readonly database: number;
 }
 
-export type RedisClient = Awaited<ReturnType<typeof createRedisClient>>;
+/** Without modules, functions and scripts. */
+export type RedisClient = RedisClientType<Record<never, never>, Record<never, never>, Record<never, never>, 2>;
 
 /** Above what the connection sends at the same time, with scripts that are sent again and commands that timed out. */
 const MAX_PENDING_COMMANDS = 50_000;
@@ -20,7 +22,7 @@ const MAX_PENDING_COMMANDS = 50_000;
  *
  * @param connectTimeoutMs for the socket alone; greeting and login come after it.
  */
-export async function createRedisClient(address: RedisAddress, connectTimeoutMs: number) {
+export async function createRedisClient(address: RedisAddress, connectTimeoutMs: number): Promise<RedisClient> {
   // A fifth of all modules, which a start without Redis does not load.
   const { createClient } = await import('@redis/client');
   const { server, username, password, database } = address;
@@ -46,7 +48,7 @@ function socketOf(server: RedisAddress['server']) {
 }
 
 /** A Lua script, which Redis executes atomically. */
-export type RedisScript = (client: RedisClient, keys: string[], args: (string | Buffer)[]) => Promise<unknown>;
+type RedisScript = (client: RedisClient, keys: string[], args: (string | Buffer)[]) => Promise<unknown>;
 
 /** Sends the script's digest; its text only to a server that does not know it, as after a restart. */
 export function createRedisScript(lua: string): RedisScript {

@@ -49,7 +49,7 @@ export interface RedisTimings {
   readonly steadyMs: number;
 }
 
-export interface RedisConnectionOptions {
+interface RedisConnectionOptions {
   readonly address: RedisAddress;
   /** Called with each new reason why Redis is not used, and with `null` when it works. */
   readonly onStateChange: (problem: string | null) => void;

@@ -16,7 +16,7 @@ import type { NewCatalog } from './import.ts';
 import { catalogPaths } from './schema.ts';
 import type { CatalogFunctions, CatalogResponse } from './worker.ts';
 
-export interface CatalogOptions extends NewCatalog {
+interface CatalogOptions extends NewCatalog {
   readonly clock?: Clock;
   /** Called with a sentence for the operator when the catalog becomes unusable, and with `null` when it works again. */
   readonly onStateChange?: (problem: string | null) => void;

@@ -3,8 +3,7 @@ import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { findImageFile, readImageFile } from './image-files.ts';
-import { MAX_IMAGE_BYTES } from './image-placement.ts';
+import { findImageFile, MAX_IMAGE_BYTES, readImageFile } from './image-files.ts';
 
 /** Windows has no named pipes in directories. */
 const HAS_PIPES = process.platform !== 'win32';

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OperatorError } from '../../domain/errors.ts';
 import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { createDraftFolder } from './drafts.ts';
-import { MissingImageError, requireWholeImage } from './image-placement.ts';
+import { MissingImageError, requireWholeImage } from './image-files.ts';
 import { type CatalogRecord, collectMistakes, parseRecord, RecordRefusedError } from './record.ts';
 import { CatalogUnusableError, catalogPaths } from './schema.ts';
 import { type CatalogWriter, withWriter } from './writer.ts';
@@ -226,7 +226,7 @@ export interface NewCatalog {
  *
  * @throws CatalogUnusableError if a sample is rejected, and errors of the file system
  */
-export async function createCatalog({ dataDir, samplesDir }: NewCatalog): Promise<void> {
+export async function createCatalogFile({ dataDir, samplesDir }: NewCatalog): Promise<void> {
   const paths = catalogPaths(dataDir);
   const draftDir = createDraftFolder(dataDir);
   try {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef, IdentifierKind } from '../../domain/identifier.ts';
-import { readDatabase } from '../../lib/sqlite-read-only.ts';
+import { readDatabase } from '../../lib/sqlite.ts';
 import { type CatalogRecord, channelOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import {
   CatalogUnusableError,

@@ -18,7 +18,7 @@ export function channelOf(record: CatalogRecord, importedAtMs: number): Channel 
   const { username: _, bannerFile, avatarFile, ...fields } = record;
   const imageOf = (fileName: string | null): CatalogImage | null => {
     if (fileName === null) return null;
-    // The digest of the image's bytes names its file (image-placement.ts).
+    // The digest of the image's bytes names its file (image-files.ts).
     const key = `catalog:${fileName.slice(0, fileName.lastIndexOf('.'))}`;
     return { kind: 'catalog-file', key, fileName, importedAtMs };
   };
@@ -36,7 +36,7 @@ export function recordOf(row: Record<string, SQLOutputValue>): CatalogRecord {
 }
 
 /** The keys that find a record by its title, handle and user name. */
-export function keysOf({ title, customUrl, username }: CatalogRecord) {
+export function indexKeysOf({ title, customUrl, username }: CatalogRecord) {
   const handleKey = findHandle(customUrl ?? '')?.key ?? null;
   return {
     titleKey: foldText(title),

@@ -5,7 +5,7 @@ import { catalogLine, importLines, pngOf, writeImages } from '../../../test/help
 import { decodeImage } from '../../../test/helpers/image.ts';
 import { createFifo, createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
-import { createCatalog } from './import.ts';
+import { createCatalogFile } from './import.ts';
 import { parseRecord } from './record.ts';
 import { catalogPaths } from './schema.ts';
 
@@ -80,7 +80,7 @@ describe('a catalog created from samples', () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
     const samples = await createHeldSamples();
-    const created = createCatalog({ dataDir, samplesDir: samples.samplesDir });
+    const created = createCatalogFile({ dataDir, samplesDir: samples.samplesDir });
     const images = await writeImages(await createTemporaryDirectory(), { 'own.png': pngOf('own') });
     expect((await importLines(dataDir, [catalogLine(1, { avatarFile: 'own.png' })], images)).added).toBe(1);
     const imported = await readdir(paths.images);
@@ -94,7 +94,7 @@ describe('a catalog created from samples', () => {
   it('keeps its images when an import comes later', async () => {
     const dataDir = await createTemporaryDirectory();
     const paths = catalogPaths(dataDir);
-    await createCatalog({ dataDir, samplesDir: SHIPPED_SAMPLES_DIR });
+    await createCatalogFile({ dataDir, samplesDir: SHIPPED_SAMPLES_DIR });
     const before = await readdir(paths.images);
     await importLines(dataDir, [catalogLine(1)]);
     expect(await readdir(paths.images)).toEqual(before);
@@ -108,7 +108,7 @@ describe('a catalog created from samples', () => {
     await writeFile(join(samplesDir, 'images', 'own.png'), pngOf('own'));
     const lines = [catalogLine(1, { avatarFile: 'own.png' }), catalogLine(2, { avatarFile: 'absent.png' })];
     await writeFile(join(samplesDir, 'channels.ndjson'), lines.join('\n'));
-    await expect(createCatalog({ dataDir, samplesDir })).rejects.toThrow('line 2');
+    await expect(createCatalogFile({ dataDir, samplesDir })).rejects.toThrow('line 2');
     expect(await readdir(dataDir)).toEqual([]);
   });
 });

@@ -2,11 +2,15 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../domain/errors.ts';
 import { printable } from '../../lib/printable.ts';
+import { primaryCodeOf } from '../../lib/sqlite.ts';
 
-export type CatalogPaths = ReturnType<typeof catalogPaths>;
+export interface CatalogPaths {
+  readonly database: string;
+  /** The folder of the images, which are named by `CatalogImage.fileName`. */
+  readonly images: string;
+}
 
-/** `images`: the folder of the images, which are named by `OriginalRef.fileName`. */
-export function catalogPaths(dataDir: string) {
+export function catalogPaths(dataDir: string): CatalogPaths {
   return { database: join(dataDir, 'catalog.db'), images: join(dataDir, 'catalog-images') };
 }
 
@@ -139,17 +143,14 @@ export function explainingFailure<T>(path: string, work: () => T): T {
  * as wrong statements, are bugs and stay unchanged.
  */
 export function explainFailure(path: string, error: unknown): unknown {
-  if (!(error instanceof Error && 'errcode' in error)) return error;
-  const code = Number(error.errcode) & PRIMARY_CODE_MASK;
-  if (BUG_CODES.has(code)) return error;
+  const code = primaryCodeOf(error);
+  if (!(error instanceof Error) || code === 0 || BUG_CODES.has(code)) return error;
   const message = DAMAGE_CODES.has(code)
     ? `${path} is damaged (${error.message}): move it away and import your backup. It is left as it is.`
     : `${path} cannot be used (${error.message}): check that it and its folder can be read and written.`;
   return new CatalogUnusableError(message, { cause: error });
 }
 
-/** sqlite.org/rescode.html: the low byte of an extended code is the primary one. */
-const PRIMARY_CODE_MASK = 0xff;
 /** SQLITE_CORRUPT, SQLITE_NOTADB. */
 const DAMAGE_CODES = new Set([11, 26]);
 /** SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_MISUSE, SQLITE_RANGE. */

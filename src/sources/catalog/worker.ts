@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import { serveCalls } from '../../lib/worker-thread.ts';
-import { createCatalog, type NewCatalog } from './import.ts';
+import { createCatalogFile, type NewCatalog } from './import.ts';
 import { type CatalogReader, isOutdated, openForReading } from './reader.ts';
 import { CatalogUnusableError, catalogPaths, explainingFailure } from './schema.ts';
 import { upgradeCatalog } from './writer.ts';
@@ -38,7 +38,7 @@ serveCalls(functions);
 async function response<T>(work: (catalog: CatalogReader) => T): Promise<CatalogResponse<T>> {
   try {
     if (isCreationDue && statSync(database, { throwIfNoEntry: false }) === undefined) {
-      await createCatalog({ dataDir, samplesDir });
+      await createCatalogFile({ dataDir, samplesDir });
     }
     isCreationDue = false;
     return { value: explainingFailure(database, () => work(openCurrent())) };

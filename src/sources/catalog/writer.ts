@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { makeDirectory } from '../../lib/file-system.ts';
+import { inTransaction } from '../../lib/sqlite.ts';
 import { indexedText } from './folded-text.ts';
-import { placeImage, removeUnreferencedImages } from './image-placement.ts';
+import { placeImage, removeUnreferencedImages } from './image-files.ts';
 import { inspectCatalog } from './reader.ts';
-import { type CatalogRecord, keysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
+import { type CatalogRecord, indexKeysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
 import { type CatalogPaths, createSchema, explainingFailure, PAGE_CACHE_KIB, readSchemaState } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
@@ -74,9 +75,9 @@ export function openCatalogWriter({ database, images }: WriterPaths): CatalogWri
     }
   }
 
-  function inTransaction<T>(work: (batch: Batch) => T): T {
+  function inBatch<T>(work: (batch: Batch) => T): T {
     return explainingFailure(database, () =>
-      runInTransaction(db, () => {
+      inTransaction(db, () => {
         const batch = beginBatch(db);
         const result = work(batch);
         batch.flush();
@@ -87,13 +88,13 @@ export function openCatalogWriter({ database, images }: WriterPaths): CatalogWri
 
   return {
     putBatch: (records, imagesFrom, onWarning = () => {}) =>
-      inTransaction((batch) =>
+      inBatch((batch) =>
         records.map((record, index) => put(batch, record, imagesFrom, (warning) => onWarning(index, warning))),
       ),
-    remove: (channelId) => inTransaction((batch) => batch.remove(channelId)),
+    remove: (channelId) => inBatch((batch) => batch.remove(channelId)),
     removeLeftovers() {
       if (images === null) return;
-      inTransaction(() => {
+      inBatch(() => {
         const isReferenced = db.prepare(IS_IMAGE_REFERENCED);
         removeUnreferencedImages(images, (name) => isReferenced.get({ name }) !== undefined);
       });
@@ -153,23 +154,11 @@ function openForWriting(path: string): DatabaseSync {
     // Checked before the journal mode is written into the file.
     if (readSchemaState(db, path) === 'empty') db.exec('PRAGMA journal_mode = WAL');
     // Checked again under the lock, because another command may have created the tables in the meantime.
-    runInTransaction(db, () => createSchema(db, path));
+    inTransaction(db, () => createSchema(db, path));
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
     return db;
   } catch (error) {
     db.close();
-    throw error;
-  }
-}
-
-function runInTransaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
 }
@@ -224,7 +213,7 @@ function beginBatch(db: DatabaseSync) {
   return {
     /** A name leads to one channel: to the one that had it first. */
     withoutForeignNames(record: CatalogRecord, warn: (warning: string) => void): CatalogRecord {
-      const { handleKey, usernameKey } = keysOf(record);
+      const { handleKey, usernameKey } = indexKeysOf(record);
       const keys = { customUrl: handleKey, username: usernameKey };
       let kept = record;
       for (const field of ['customUrl', 'username'] as const) {
@@ -245,7 +234,7 @@ function beginBatch(db: DatabaseSync) {
       const links = record.links === null ? null : JSON.stringify(record.links);
       // Later than the former time also if the clock was set back: it becomes the `Last-Modified` of another image.
       const importedAtMs = Math.max(Date.now(), (former?.importedAtMs ?? 0) + LAST_MODIFIED_STEP_MS);
-      insertRow.run({ ...record, ...keysOf(record), row, links, importedAtMs });
+      insertRow.run({ ...record, ...indexKeysOf(record), row, links, importedAtMs });
       textsToInsert.set(row, record);
       return former === undefined ? 'added' : 'replaced';
     },

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/http-client.ts';
 import type { Pause } from '../../lib/http/pause.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import { withDeadline } from '../../lib/work.ts';
+import { NEVER_ABORTED, withDeadline } from '../../lib/work.ts';
 import { isMarkup } from '../json.ts';
 
 /** The version of 2026-07. Without headers that name it, YouTube also accepted a version 30 months old (2026-09). */
@@ -17,6 +17,14 @@ export const PAGE_HEADERS = {
   cookie: 'SOCS=CAE=',
   'accept-language': 'en-US,en;q=0.9',
 } as const;
+
+/** The version that YouTube names. */
+interface NamedVersion {
+  /** Absent if no place named one. */
+  readonly version?: string;
+  /** Why the places before it named none. */
+  readonly problem?: string | undefined;
+}
 
 /** How a call names YouTube's web client. */
 export interface WebClient {
@@ -53,11 +61,11 @@ export interface ClientVersions {
   /** True while YouTube refuses the version in use and accepts no other. */
   isRefused(): boolean;
   /** Looks up the version that YouTube names. Never rejects. */
-  lookUp(): ReturnType<typeof lookUpClientVersion>;
+  lookUp(): Promise<NamedVersion>;
   state(): ClientVersionState;
 }
 
-export interface ClientVersionsOptions {
+interface ClientVersionsOptions {
   readonly http: HttpClient;
   readonly origin: string;
   readonly clock: Clock;
@@ -189,15 +197,15 @@ const PLACES = [
  * Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version.
  *
  * @param options `timeoutMs` is for all places together
- * @returns `version`: absent if no place named one; `problem`: why the places before it named none
  */
-export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: LookupOptions) {
+export async function lookUpClientVersion(options: LookupOptions): Promise<NamedVersion> {
+  const { http, origin, clock, timeoutMs } = options;
   // Each place must leave time for the others.
   const placeMs = timeoutMs / PLACES.length;
   const problems: string[] = [];
   for (const { name, path, read } of PLACES) {
     const found = await valueOrError(
-      withDeadline(clock, placeMs, new AbortController().signal, async (signal) => {
+      withDeadline(clock, placeMs, NEVER_ABORTED, async (signal) => {
         const url = `${origin}${path}`;
         const limits = { timeoutMs: placeMs, maxBytes: MAX_BYTES, signal };
         const { status, body } = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, ...limits });
@@ -210,7 +218,7 @@ export async function lookUpClientVersion({ http, origin, clock, timeoutMs }: Lo
     if (typeof found === 'string') return { version: found, problem: problems.join('; ') || undefined };
     problems.push(`${name}: ${found.message}`);
   }
-  return { version: undefined, problem: problems.join('; ') };
+  return { problem: problems.join('; ') };
 }
 
 /** `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…`. */

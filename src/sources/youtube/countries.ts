@@ -50,7 +50,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 /** The two-letter code for a country's English name; `undefined` for an unknown name. */
 export function findCountryCode(englishName: string): string | undefined {
   codesByName ??= buildCodesByName();
-  return codesByName.get(comparable(englishName));
+  return codesByName.get(comparableName(englishName));
 }
 
 /** Built on first use: it takes about 20 ms, which would slow down the start. */
@@ -60,12 +60,12 @@ function buildCodesByName(): ReadonlyMap<string, string> {
   const names = new Intl.DisplayNames(['en'], { type: 'region' });
   const codes = new Map<string, string>();
   for (const code of COUNTRY_CODES) {
-    for (const name of [names.of(code) ?? code, ...(ALIASES[code] ?? [])]) codes.set(comparable(name), code);
+    for (const name of [names.of(code) ?? code, ...(ALIASES[code] ?? [])]) codes.set(comparableName(name), code);
   }
   return codes;
 }
 
-function comparable(name: string): string {
+function comparableName(name: string): string {
   return name
     .normalize('NFD')
     .replace(/\p{M}/gu, '')

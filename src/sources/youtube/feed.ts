@@ -1,8 +1,15 @@
 import { parseChannelId } from '../youtube-urls.ts';
 import { toIsoSeconds } from './texts.ts';
 
-/** When the channel was created, to the second; `undefined` if the feed does not say, or belongs to another channel. */
-export function publishedAtOf(feed: ReturnType<typeof readFeed>, channelId: string): string | undefined {
+/** What a feed says about its channel. */
+export interface FeedReading {
+  /** When the channel was created, to the second. */
+  readonly publishedAt: string | undefined;
+  readonly channelId: string | undefined;
+}
+
+/** `FeedReading.publishedAt`; `undefined` also if the feed belongs to another channel. */
+export function publishedAtOf(feed: FeedReading | undefined, channelId: string): string | undefined {
   return (feed?.channelId ?? channelId) === channelId ? feed?.publishedAt : undefined;
 }
 
@@ -22,7 +29,7 @@ const TAG_START = /^(\/?)([A-Za-z_][\w:.-]*)/;
  * The content of a feed about its channel: the `published` and the alternate `link` elements that are children of an
  * Atom `feed`. Every `entry` has its own. `undefined` if the feed is not well-formed.
  */
-export function readFeed(xml: string) {
+export function readFeed(xml: string): FeedReading | undefined {
   const open: string[] = [];
   let publishedAt: string | undefined;
   let channelId: string | undefined;

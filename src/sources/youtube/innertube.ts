@@ -6,6 +6,7 @@ import { type Pause, UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { isHtml, isMarkup } from '../json.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { type ClientVersions, PAGE_HEADERS, type WebClient } from './client-version.ts';
+import type { FeedReading } from './feed.ts';
 import type { PageReading } from './readings.ts';
 import type * as readers from './response-readers.ts';
 
@@ -24,7 +25,7 @@ const CHANNELS_ONLY = 'EgIQAg%3D%3D';
 /** The About tab that ordinary channels had until 2023-11. */
 const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 
-export interface InnertubeOptions {
+interface InnertubeOptions {
   readonly http: HttpClient;
   readonly reader: BodyReader<typeof readers>;
   readonly origin: string;
@@ -48,7 +49,7 @@ type ResponseName = Exclude<keyof typeof readers, 'feed' | 'aboutPage'>;
 type ValueOf<Name extends ResponseName> = NonNullable<ReturnType<(typeof readers)[Name]>>;
 
 /** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
-export type ApiResponse<Value> =
+type ApiResponse<Value> =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'refusal'; readonly status: number; readonly reason: string };
 
@@ -88,7 +89,7 @@ export interface Innertube {
   /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
   getAboutPage(channelId: string, signal: AbortSignal): Promise<PageReading>;
   /** @returns `undefined` if there is no feed */
-  getFeed(channelId: string, signal: AbortSignal): Promise<ReturnType<typeof readers.feed>>;
+  getFeed(channelId: string, signal: AbortSignal): Promise<FeedReading | undefined>;
 }
 
 export function createInnertube(options: InnertubeOptions): Innertube {

@@ -8,7 +8,7 @@ import { type FieldReading, isEnglish, readPage, readPanel } from './readings.ts
 import { findBest, isRoundedVideoCount } from './record.ts';
 
 /** Complete responses about one channel. */
-export interface ChannelResponses {
+interface ChannelResponses {
   readonly page: JsonObject;
   /** Empty if there is none. */
   readonly about: JsonObject;

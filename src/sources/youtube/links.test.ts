@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseLinks, parseTarget } from './links.ts';
+import { parseLinks, parseLinkTarget } from './links.ts';
 
-const hrefOf = (target: string) => parseTarget(target)?.href;
+const hrefOf = (target: string) => parseLinkTarget(target)?.href;
 
 describe('a link’s target', () => {
   it('is extracted from the redirector, on any of its hosts, with or without a scheme', () => {

@@ -42,7 +42,8 @@ function parseLink(link: unknown): ChannelLink | undefined {
   const display = textOf(firstAt(link, DISPLAY))?.trim() ?? '';
   const target = targetOf(link);
   const isShortened = display.endsWith('…') || display.endsWith('...');
-  const url = (typeof target === 'string' ? parseTarget(target) : undefined) ?? parseWebUrl(isShortened ? '' : display);
+  const url =
+    (typeof target === 'string' ? parseLinkTarget(target) : undefined) ?? parseWebUrl(isShortened ? '' : display);
   if (url === undefined) return undefined;
   const title = textOf(TITLES.flatMap((path) => valuesAt(link, path))[0])?.trim();
   return { title: shortened(title || display || url.hostname), url: url.href };
@@ -56,7 +57,7 @@ function shortened(title: string): string {
  * The target of a link: an http or https URL; the scheme may be missing. Targets in `youtube.com/redirect?q=…` are
  * extracted, because its `redir_token` expires. `undefined` for everything else.
  */
-export function parseTarget(target: string): URL | undefined {
+export function parseLinkTarget(target: string): URL | undefined {
   if (target.length > MAX_WRAPPER_CHARACTERS) return undefined;
   const url = findYoutubeUrl(target) ?? parseWebUrl(target);
   const isWrapper = url?.pathname === '/redirect' && findYoutubeUrl(url.href) !== undefined;

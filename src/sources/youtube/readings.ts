@@ -18,29 +18,40 @@ export interface FieldReading {
   readonly isEnglish: boolean;
 }
 
-export type PageReading = ReturnType<typeof readPage>;
-
 /** The content of a channel page: plain data of bounded size. */
-export function readPage(page: JsonObject) {
+export interface PageReading {
+  readonly fields: readonly FieldReading[];
+  /** False if the field mask removed all parts of the page. */
+  readonly hasKnownPart: boolean;
+  /** True for every channel but system channels, games' topic channels and age gates. Such a page has About data. */
+  readonly isOrdinary: boolean;
+  readonly hasHeader: boolean;
+  /** The interface language (BCP 47), if the page names it. */
+  readonly language: string | undefined;
+  /** Other channels to which upstream redirects. */
+  readonly redirects: readonly string[];
+  /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
+  readonly redirectUrl: string | undefined;
+  /** The text of its error alert, `""` for one without a text; `undefined` when there is none. */
+  readonly alert: string | undefined;
+  /** Leads to the About panel. */
+  readonly aboutToken: string | undefined;
+  /** Where the values of the panel are, if not in a response of its own: on this page, or on a tab that must be loaded. */
+  readonly aboutTab: 'here' | 'elsewhere' | undefined;
+}
+
+export function readPage(page: JsonObject): PageReading {
   const find = createFinder({ page });
   return {
     fields: ofOneChannel(readFields(find)),
-    /** False if the field mask removed all parts of the page. */
     hasKnownPart: KNOWN_PARTS.some((part) => firstAt(page, part) !== undefined),
-    /** True for every channel but system channels, games' topic channels and age gates. Such a page has About data. */
     isOrdinary: find(layouts.METADATA).some(isJsonObject) && find(layouts.CAROUSEL_DETAILS).length === 0,
     hasHeader: HEADERS.flatMap(find).some(isJsonObject),
-    /** The interface language (BCP 47), if the page names it. */
     language: findLanguage(page, find),
-    /** Other channels to which upstream redirects. */
     redirects: findRedirects(page),
-    /** The URL or path of a redirect that names no channel ID, such as `/@handle`. */
     redirectUrl: findRedirectUrl(page),
-    /** The text of its error alert. */
     alert: findAlertText(page),
-    /** Leads to the About panel. */
     aboutToken: findAboutToken(page),
-    /** Where the values of the panel are, if not in a response of its own: on this page, or on a tab that must be loaded. */
     aboutTab: findAboutTab(find),
   };
 }
@@ -187,7 +198,7 @@ function findRedirectUrl(page: JsonObject): string | undefined {
 
 const TARGETS = ['browseEndpoint.browseId', 'urlEndpoint.url'];
 
-function findAboutTab(find: Find): 'here' | 'elsewhere' | undefined {
+function findAboutTab(find: Find): PageReading['aboutTab'] {
   if ([layouts.HTML_PANEL, layouts.ABOUT_TAB].flatMap(find).some(isJsonObject)) return 'here';
   // Headers from before the panel, and those of games' "Topic" channels, which kept their tab (seen 2026-07).
   const headers = [layouts.C4_HEADER, layouts.INTERACTIVE_HEADER].flatMap(find);
@@ -222,7 +233,6 @@ function findAboutToken(page: JsonObject): string | undefined {
 /** The longest known alert has 140 characters. */
 const MAX_ALERT_CHARACTERS = 500;
 
-/** The text of a page's error alert, `""` for one without a text; `undefined` when there is none. */
 function findAlertText(page: JsonObject): string | undefined {
   let alert: object | undefined;
   walk(firstAt(page, 'alerts'), (value, name = '') => {

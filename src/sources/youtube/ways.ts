@@ -7,7 +7,7 @@ import { showsChannel } from './record.ts';
 /** The ways to a record. The first one that works is used. */
 const WAYS = ['JSON calls', 'JSON calls with headers', 'HTML page'] as const;
 
-export interface WaysOptions {
+interface WaysOptions {
   readonly innertube: Innertube;
   readonly clientVersions: ClientVersions;
   readonly channelId: string;

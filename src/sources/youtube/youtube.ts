@@ -4,7 +4,6 @@ import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
-import { createPause } from '../../lib/http/pause.ts';
 import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
@@ -34,8 +33,7 @@ export interface YoutubeSourceOptions {
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
   readonly clientVersions: ClientVersions;
-  /** Default: its own. */
-  readonly pauses?: YoutubePauses | undefined;
+  readonly pauses: YoutubePauses;
   /** Searches for handles that YouTube's resolver loses. Default false: the next source is asked. */
   readonly searchesForLostHandles?: boolean | undefined;
   /** Requests whole channel pages instead of the needed parts. */
@@ -47,11 +45,6 @@ export interface YoutubeSourceOptions {
 
 const MAX_REDIRECTS = 3;
 
-function createYoutubePauses(clock: Clock): YoutubePauses {
-  const create = () => createPause({ clock, label: 'YouTube' });
-  return { records: create(), names: create(), searches: create(), pages: create(), feeds: create() };
-}
-
 /**
  * YouTube without a key, through the calls of its web client. `docs/youtube.md` describes them.
  *
@@ -59,8 +52,8 @@ function createYoutubePauses(clock: Clock): YoutubePauses {
  * without the panel the record is incomplete.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
-  const { http, origin, clientVersions, wantsWholePages = false, clock, onField } = options;
-  const { pauses = createYoutubePauses(clock), searchesForLostHandles = false } = options;
+  const { http, origin, clientVersions, pauses, clock, onField } = options;
+  const { searchesForLostHandles = false, wantsWholePages = false } = options;
   const reader = createBodyReader(responseReaders, siblingModule(import.meta.url, 'response-readers'));
   const innertube = createInnertube({ http, origin, clientVersions, reader, pauses });
 

@@ -1,0 +1,80 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+
+/** The file can be opened, but its content is damaged or has another layout. */
+export class DamagedFileError extends Error {}
+
+/** Primary result codes (sqlite.org/rescode.html). */
+const SQLITE_ERROR = 1;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+/** An extended code. */
+const SQLITE_IOERR_SHORT_READ = 522;
+
+/** Includes `SQLITE_ERROR`: the statements are fixed, so a missing column means that the tables are foreign. */
+const DAMAGE_CODES = new Set([SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB]);
+const LOSS_OF_ACCESS_CODES = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN]);
+
+/** True when the file's content is damaged; false for a full disk, a lock or missing permissions. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof DamagedFileError) return true;
+  return DAMAGE_CODES.has(primaryCodeOf(error)) || resultCodeOf(error) === SQLITE_IOERR_SHORT_READ;
+}
+
+/** True if the file may be intact but this connection can no longer be used. */
+export function isLossOfAccess(error: unknown): boolean {
+  return LOSS_OF_ACCESS_CODES.has(primaryCodeOf(error));
+}
+
+/** True if the disk has no room for a change. */
+export function isFullDisk(error: unknown): boolean {
+  return primaryCodeOf(error) === SQLITE_FULL;
+}
+
+/** The primary code of an error of SQLite: the low byte of its result code. 0 for any other error. */
+export function primaryCodeOf(error: unknown): number {
+  return resultCodeOf(error) & 0xff;
+}
+
+function resultCodeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Reads a database without creating files beside it. An ordinary read-only connection to a database with a
+ * write-ahead log creates a missing log and its index as the current user, and does not remove them. Without a log no
+ * process is writing, so the file is opened as one that does not change (sqlite.org/uri.html, `immutable`).
+ */
+export function readDatabase<T>(path: string, read: (db: DatabaseSync) => T): T {
+  const url = pathToFileURL(path);
+  const hasLog = statSync(`${path}-wal`, { throwIfNoEntry: false }) !== undefined;
+  if (!hasLog) url.searchParams.set('immutable', '1');
+  const db = new DatabaseSync(url, { readOnly: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
+export function inTransaction<T>(db: DatabaseSync, change: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = change();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // SQLite has ended the transaction itself if the disk is full.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}

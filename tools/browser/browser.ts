@@ -10,8 +10,7 @@ import {
 } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { startTestApp } from '../../test/helpers/app.ts';
-import { createRunningClock, type ManualClock } from '../../test/helpers/clock.ts';
-import { HANG_MS } from '../../test/helpers/wait.ts';
+import { createRunningClock } from '../../test/helpers/clock.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 
@@ -21,19 +20,10 @@ if (!hasBrowser) console.log('SKIPPED: no chromium on this machine, so the playg
 
 export type BrowsedService = Awaited<ReturnType<typeof startBrowsedService>>;
 
-/** The longest pause of the service between two attempts of the same. Timers above it are limits for requests. */
-const MAX_PAUSE_MS = 1_000;
-
-/** The real time. Limits for requests end only a hang: an image takes long on a busy machine. */
-function createPatientClock(): ManualClock {
-  const clock = createRunningClock();
-  return { ...clock, after: (ms, callback) => clock.after(ms > MAX_PAUSE_MS ? HANG_MS : ms, callback) };
-}
-
 /** The service with the sample catalog, the default rate limit and the real time, on real ports. */
 export async function startBrowsedService(env: Record<string, string> = {}) {
   const settings = { HOST: '127.0.0.1', RATE_LIMIT_OVERRIDES: '', ...env };
-  const service = await startTestApp({ clock: createPatientClock(), env: settings });
+  const service = await startTestApp({ clock: createRunningClock(), env: settings });
   return {
     ...service,
     /** Of the public listener, without a slash at the end. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { HANG_MS } from './test/helpers/wait.ts';
 
 // Only a hang reaches these limits, because a busy machine must not fail a test. A poll ends first: its error has the value.
@@ -59,6 +60,21 @@ const SYSTEM_TESTS = {
   ...COMMON,
 };
 
+/** If one of these started last, the other worker would have nothing to do. */
+const LONGEST = /\/(?:documents-changes|documents|playground-appearance)\.test\.ts$/;
+
+/** Starts the longest files of the last project first. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ project, moduleId }: TestSpecification) =>
+      project.name === SYSTEM_TESTS.name ? (LONGEST.test(moduleId) ? 1 : 2) : 0;
+    return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other));
+  }
+}
+
 export default defineConfig({
-  test: { projects: [{ test: CORE_TESTS }, { test: MEMORY_TESTS }, { test: SYSTEM_TESTS }] },
+  test: {
+    projects: [{ test: CORE_TESTS }, { test: MEMORY_TESTS }, { test: SYSTEM_TESTS }],
+    sequence: { sequencer: LongestFirst },
+  },
 });

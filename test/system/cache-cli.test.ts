@@ -1,15 +1,23 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EPOCH_KEY } from '../../src/store/redis.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
-import { type EndedCommand, runCommand, type ServiceProcess, startService } from '../helpers/process.ts';
+import {
+  type CommandOptions,
+  type EndedCommand,
+  runCommand,
+  type ServiceProcess,
+  startService,
+} from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
+import { WAIT } from '../helpers/wait.ts';
 
 const [CHANNEL, OTHER] = ['UCreplayLighthouse000001', 'UCreplayHarbour000000002'];
 /** Text from the channel's description. */
@@ -23,10 +31,10 @@ const WAYS = [
   '/user/nobody-at-all',
 ];
 
-let directory: string;
-let dataDir: string;
 let replay: ReplayServer;
-beforeEach(async () => {
+/** As a service leaves it that was asked in every way. */
+let filledDir: string;
+beforeAll(async () => {
   const [banner, avatar] = await Promise.all(
     [320, 180].map((width) => drawTestCard({ width, height: 180 }).png().toBuffer()),
   );
@@ -34,16 +42,46 @@ beforeEach(async () => {
   replay = await startReplayServer({
     image: (request, response) => png(request.url?.includes('avatar') ? avatar : banner)(request, response),
   });
-  onTestFinished(() => replay.close());
+  directory = await mkdtemp(join(tmpdir(), 'pennant-test-'));
+  filledDir = join(directory, 'data');
+  const service = await startService(serviceOptions());
+  await askInEveryWay(service, filledDir);
+  await stop(service);
+  const filled = directory;
+  return async () => {
+    await replay.close();
+    await rm(filled, { recursive: true, force: true });
+  };
+});
+
+let directory: string;
+let dataDir: string;
+beforeEach(async () => {
   directory = await createTemporaryDirectory();
   dataDir = join(directory, 'data');
 });
 
+/** Copies what a stopped service has left. */
+async function fill(): Promise<void> {
+  await cp(filledDir, dataDir, { recursive: true });
+}
+
+function serviceOptions(env: Record<string, string> = {}): CommandOptions {
+  return { directory, env: { ...youtubeSettings(replay.origin), SOURCES: 'catalog,youtube', ...env } };
+}
+
+async function askInEveryWay(service: ServiceProcess, storedIn: string): Promise<void> {
+  for (const way of WAYS) {
+    const response = await fetch(service.base + way);
+    await response.arrayBuffer();
+    expect([200, 404], way).toContain(response.status);
+  }
+  // Images are written after the response has been sent.
+  await vi.waitFor(() => expect(storedRowsIn(storedIn)).toHaveLength(6), WAIT);
+}
+
 async function serve(env: Record<string, string> = {}): Promise<ServiceProcess> {
-  const service = await startService({
-    directory,
-    env: { ...youtubeSettings(replay.origin), SOURCES: 'catalog,youtube', ...env },
-  });
+  const service = await startService(serviceOptions(env));
   onTestFinished(async () => {
     service.child.kill('SIGKILL');
     await service.ended;
@@ -51,16 +89,11 @@ async function serve(env: Record<string, string> = {}): Promise<ServiceProcess> 
   return service;
 }
 
-/** Its stores hold the channel and another one. */
+/** Its stores and its memory hold the channel and another one. */
 async function serveFilled(env: Record<string, string> = {}): Promise<ServiceProcess> {
+  await fill();
   const service = await serve(env);
-  for (const way of WAYS) {
-    const response = await fetch(service.base + way);
-    await response.arrayBuffer();
-    expect([200, 404], way).toContain(response.status);
-  }
-  // Images are written after the response has been sent.
-  await expect.poll(() => storedRowsIn(dataDir)).toHaveLength(6);
+  await askInEveryWay(service, dataDir);
   return service;
 }
 
@@ -161,7 +194,7 @@ describe('cache purge', () => {
   });
 
   test('without a running service removes it from the stores, and says where', async () => {
-    await stop(await serveFilled());
+    await fill();
     const ended = await cache(['purge', CHANNEL]);
     expect(ended).toMatchObject({
       exitCode: 0,
@@ -196,7 +229,7 @@ describe('cache purge', () => {
   });
 
   test('finds nothing for a name that was never requested, and refuses an invalid name', async () => {
-    await stop(await serveFilled());
+    await fill();
     expect(await cache(['purge', '@nobody'])).toEqual({
       exitCode: 1,
       stdout: '',
@@ -223,7 +256,7 @@ describe('cache clear', () => {
   });
 
   test('requires --yes when there is no terminal', async () => {
-    await stop(await serveFilled());
+    await fill();
     const ended = await cache(['clear']);
     expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--yes') });
     expect(storedRowsIn(dataDir)).toHaveLength(6);
@@ -234,7 +267,7 @@ describe('cache clear', () => {
   });
 
   test('removes a cache that was written by another version', async () => {
-    await stop(await serveFilled());
+    await fill();
     const db = new DatabaseSync(join(dataDir, 'cache.db'));
     db.exec('PRAGMA user_version = 999');
     db.close();
@@ -251,7 +284,9 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     const redis = await startRedisServer();
     onTestFinished(() => redis.remove());
     const env = { REDIS_URL: redis.url };
-    await stop(await serveFilled({ ...env, RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '1000/600' }));
+    const service = await serve({ ...env, RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '1000/600' });
+    await askInEveryWay(service, dataDir);
+    await stop(service);
     const counted = JSON.parse((await cache(['stats', '--json'], env)).stdout);
     expect(counted.store).toMatchObject({
       where: 'Redis',

@@ -1,15 +1,18 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { catalogCommands } from '../../src/cli/catalog.ts';
 import { catalogLine, unread } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { launchCommand, PROGRAM, startService } from '../helpers/process.ts';
+import { runInProcess } from '../helpers/run-command.ts';
 import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createFifo, createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -67,17 +70,28 @@ describe('a running service', () => {
 });
 
 describe('the catalog command', () => {
-  it('exports lines that another catalog imports without a difference', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const otherDir = await createTemporaryDirectory();
-    const images = join(otherDir, 'exported');
-    const imported = await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
-    expect(imported).toEqual({
+  /** With the imported samples. */
+  let filledDir: string;
+  beforeAll(async () => {
+    filledDir = await mkdtemp(join(tmpdir(), 'pennant-test-'));
+    expect(await catalog(filledDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES)).toEqual({
       exitCode: 0,
       stdout: 'Channels added: 8, replaced: 0. Lines refused: 0.\n',
-      stderr: unread(dataDir),
+      stderr: unread(filledDir),
     });
+    return () => rm(filledDir, { recursive: true, force: true });
+  });
 
+  async function copyFilled(): Promise<string> {
+    const dataDir = await createTemporaryDirectory();
+    await cp(filledDir, dataDir, { recursive: true });
+    return dataDir;
+  }
+
+  it('exports lines that another catalog imports without a difference', async () => {
+    const dataDir = await copyFilled();
+    const otherDir = await createTemporaryDirectory();
+    const images = join(otherDir, 'exported');
     const exported = await catalog(dataDir, 'export', '--images', images);
     expect(exported.stdout.trimEnd().split('\n')).toHaveLength(8);
     expect(await readdir(images)).toEqual(await readdir(join(dataDir, 'catalog-images')));
@@ -91,8 +105,7 @@ describe('the catalog command', () => {
   });
 
   it('keeps the images when it imports its own export without --images', async () => {
-    const dataDir = await createTemporaryDirectory();
-    await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
+    const dataDir = await copyFilled();
     const { stdout } = await catalog(dataDir, 'export');
     const images = await readdir(join(dataDir, 'catalog-images'));
     const again = await catalog(dataDir, 'import', await writeLines(dataDir, [stdout]));
@@ -117,21 +130,25 @@ describe('the catalog command', () => {
     });
   });
 
-  it.each(['jpeg', 'png', 'webp', 'avif', 'gif'] as const)(
-    'refuses a truncated %s, and imports a whole one',
-    async (format) => {
-      const dataDir = await createTemporaryDirectory();
-      const images = await createTemporaryDirectory();
+  it('refuses a truncated image of every format, and imports whole ones', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const images = await createTemporaryDirectory();
+    const formats = ['jpeg', 'png', 'webp', 'avif', 'gif'] as const;
+    for (const format of formats) {
       const whole = await sharp(join(SAMPLE_IMAGES, 'pennant-avatar.png')).resize(300).toFormat(format).toBuffer();
-      await writeFile(join(images, 'whole'), whole);
-      await writeFile(join(images, 'cut'), whole.subarray(0, whole.length / 2));
-      const lines = [catalogLine(1, { avatarFile: 'cut' }), catalogLine(2, { avatarFile: 'whole' })];
-      const file = await writeLines(dataDir, lines);
-      const { exitCode, stdout, stderr } = await catalog(dataDir, 'import', file, '--images', images);
-      expect(stderr).toBe(`line 1: avatarFile: cut is damaged or incomplete\n${unread(dataDir)}`);
-      expect([exitCode, stdout]).toEqual([1, 'Channels added: 1, replaced: 0. Lines refused: 1.\n']);
-    },
-  );
+      await writeFile(join(images, `whole.${format}`), whole);
+      await writeFile(join(images, `cut.${format}`), whole.subarray(0, whole.length / 2));
+    }
+    const files = formats.flatMap((format) => [`cut.${format}`, `whole.${format}`]);
+    const lines = files.map((avatarFile, at) => catalogLine(at, { avatarFile }));
+    const file = await writeLines(dataDir, lines);
+    const { exitCode, stdout, stderr } = await catalog(dataDir, 'import', file, '--images', images);
+    const refusals = formats.map(
+      (format, at) => `line ${2 * at + 1}: avatarFile: cut.${format} is damaged or incomplete\n`,
+    );
+    expect(stderr).toBe(refusals.join('') + unread(dataDir));
+    expect([exitCode, stdout]).toEqual([1, 'Channels added: 5, replaced: 0. Lines refused: 5.\n']);
+  });
 
   it('reports every refused line to a reader that is slower than the command', async () => {
     const directory = await createTemporaryDirectory();
@@ -147,8 +164,7 @@ describe('the catalog command', () => {
   });
 
   it('lists, shows and removes channels', async () => {
-    const dataDir = await createTemporaryDirectory();
-    await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
+    const dataDir = await copyFilled();
     const { stdout } = await catalog(dataDir, 'list');
     expect(stdout).toContain('UCPennantSample00000005A  @höhenkamm                Höhenkamm\n');
     const shown = await catalog(dataDir, 'show', '@HÖHENKAMM');
@@ -173,8 +189,9 @@ describe('the catalog command', () => {
   it('uses another directory with --data-dir', async () => {
     const dataDir = await createTemporaryDirectory();
     const otherDir = await createTemporaryDirectory();
-    await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES, '--data-dir', otherDir);
-    expect((await catalog(otherDir, 'list')).stdout.split('\n')).toHaveLength(10);
+    const file = await writeLines(dataDir, [catalogLine(1)]);
+    await catalog(dataDir, 'import', file, '--data-dir', otherDir);
+    expect((await catalog(otherDir, 'list')).stdout.split('\n')).toHaveLength(3);
     expect(await catalog(dataDir, 'list')).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('catalog.db'),
@@ -195,7 +212,7 @@ describe('the catalog command', () => {
       ['show', 'not a channel'],
     ];
     for (const args of unusable) {
-      const ended = await catalog(dataDir, ...args);
+      const ended = await runInProcess(catalogCommands, args, { env: { DATA_DIR: dataDir } });
       expect(ended, args.join(' ')).toMatchObject({ exitCode: 2, stdout: '' });
       expect(ended.stderr, args.join(' ')).toMatch(/catalog (?:import|list|show)/);
     }
@@ -258,10 +275,9 @@ describe('the catalog command', () => {
   );
 
   it('prints its help', async () => {
-    const dataDir = await createTemporaryDirectory();
     const all = [['--help'], ...['add', 'import', 'export', 'list', 'show', 'remove'].map((name) => [name, '--help'])];
     for (const args of all) {
-      const ended = await catalog(dataDir, ...args);
+      const ended = await runInProcess(catalogCommands, args);
       expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
       expect(ended.stdout).toContain(`catalog ${args.length === 1 ? 'import' : args[0]}`);
     }
@@ -280,8 +296,7 @@ describe('the catalog command', () => {
   });
 
   it('refuses a catalog that was written by another version, and leaves it unchanged', async () => {
-    const dataDir = await createTemporaryDirectory();
-    await catalog(dataDir, 'import', SAMPLES, '--images', SAMPLE_IMAGES);
+    const dataDir = await copyFilled();
     setVersion(dataDir, 99);
     const before = await readFile(join(dataDir, 'catalog.db'));
     for (const args of [['import', SAMPLES], ['list'], ['remove', '@pennantsample']]) {

@@ -1,18 +1,28 @@
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type BrowsedService, expectSound, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
 const used = useBrowser();
 
-async function visit(options: BrowserContextOptions = {}): Promise<{ page: Page; service: BrowsedService }> {
+/** For tests that count no requests. */
+let shared: BrowsedService;
+beforeAll(async () => {
+  if (hasBrowser) shared = await startBrowsedService();
+});
+afterAll(() => shared?.close());
+
+/** A service without a request so far. */
+async function startUnused(): Promise<BrowsedService> {
   const service = await startBrowsedService();
-  const context = await used.browser.newContext(options);
-  onTestFinished(async () => {
-    await context.close();
-    await service.close();
-  });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+async function visit(service = shared): Promise<{ page: Page; service: BrowsedService }> {
+  const context = await used.browser.newContext();
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   await page.goto(`${service.consoleOrigin}/`);
   await expect.poll(() => page.locator('#status').innerText()).toBe('Healthy');
@@ -25,7 +35,7 @@ function legendOf(page: Page, label: string): Promise<string> {
 
 describe.skipIf(!hasBrowser)('the console', () => {
   test('updates itself', async () => {
-    const { page, service } = await visit();
+    const { page, service } = await visit(await startUnused());
     expect(await legendOf(page, 'Successful')).toBe('0');
     for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/${SAMPLE}/avatar.webp?width=48`);
     await expect.poll(() => legendOf(page, 'Successful')).toBe('10');
@@ -79,7 +89,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
   });
 
   test('labels the axes of its charts', async () => {
-    const { page, service } = await visit();
+    const { page, service } = await visit(await startUnused());
     for (let sent = 0; sent < 8; sent += 1) await fetch(`${service.publicOrigin}/channel/${SAMPLE}`);
     await expect.poll(() => page.locator('#requests-chart .axis').innerText()).toBe('8\n4\n0');
     expect(await page.locator('#requests-chart .unit').innerText()).toBe('requests in 10 s');
@@ -167,9 +177,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
 
   test('cannot be framed by another page or receive its forms', async () => {
     const { page, service } = await visit();
-    const other = await startBrowsedService();
-    onTestFinished(() => other.close());
-    await page.goto(`${other.publicOrigin}/`);
+    await page.goto(`${service.publicOrigin}/`);
     await page.setContent(`<iframe src="${service.consoleOrigin}/"></iframe>
       <form method="post" action="${service.consoleOrigin}/purge" enctype="text/plain"><input name="channel" value="${SAMPLE}"></form>`);
     expect(await page.frames()[1]?.locator('#status').count()).toBe(0);

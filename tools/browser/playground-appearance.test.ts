@@ -5,7 +5,7 @@ import {
   expectSound,
   factOf,
   hasBrowser,
-  inEveryAppearance,
+  inEveryWidth,
   openInstance,
   usePlayground,
   visitPlayground,
@@ -35,6 +35,7 @@ beforeAll(async () => {
 describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', () => {
   test('has no layout or accessibility problem on its first screen, with results and with an error', async () => {
     const { page, lookUp } = await visitPlayground(used);
+    await expect.poll(() => page.locator('.sample-text').count()).toBe(8);
     await expectSound(page);
     await page.getByRole('combobox', { name: 'Look up a channel' }).fill('sample');
     await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(0);
@@ -72,9 +73,9 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     await expectSound(page);
     expect(await page.locator('#channel-title').evaluate(directionOf)).toBe('rtl');
     expect(await page.locator('#description').evaluate(directionOf)).toBe('ltr');
-    await inEveryAppearance(page, async (...appearance) => {
+    await inEveryWidth(page, async (width) => {
       const lines = await page.locator('#record .counts dd').evaluateAll(countLines);
-      expect([...appearance, lines]).toEqual([...appearance, [1, 1, 1]]);
+      expect([width, lines]).toEqual([width, [1, 1, 1]]);
     });
     const description = page.locator('#description');
     const folded = (await description.boundingBox())?.height ?? 0;
@@ -89,16 +90,16 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     const { page } = await visitPlayground(used, `?channel=${LONG_TITLE}`);
     const title = page.locator('#channel-title');
     await expect.poll(() => title.getAttribute('title')).toMatch(/^(?:Long title ?){18}$/);
-    await inEveryAppearance(page, async (...appearance) => {
+    await inEveryWidth(page, async (width) => {
       const { height = 0 } = (await title.boundingBox()) ?? {};
-      expect([...appearance, height > 20 && height < 64]).toEqual([...appearance, true]);
+      expect([width, height > 20 && height < 64]).toEqual([width, true]);
     });
   });
 
   test('shows all four devices without scrolling sideways', async () => {
     const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => page.locator('.device .banner img').count()).toBe(4);
-    await inEveryAppearance(page, async (width) => {
+    await inEveryWidth(page, async (width) => {
       for (const device of await page.locator('.device').all()) {
         const { x, width: own } = (await device.boundingBox()) ?? { x: -1, width: 0 };
         expect(x).toBeGreaterThanOrEqual(0);

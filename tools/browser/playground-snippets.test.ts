@@ -29,17 +29,24 @@ async function snippetsOf(page: Page, box: string): Promise<Record<string, strin
   return snippets;
 }
 
-async function imageSnippets(query: string): Promise<Record<string, string>> {
+async function visitSnippets(query: string, box: string): Promise<Record<string, string>> {
   const { page } = await visitPlayground(used, query);
   await expect.poll(() => factOf(page, 'Size')).not.toBe('');
-  return snippetsOf(page, 'image-snippet');
+  return snippetsOf(page, box);
 }
 
-async function recordSnippets(): Promise<Record<string, string>> {
-  const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
-  await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
-  return snippetsOf(page, 'record-snippet');
+/** By query and box. Several tests paste snippets of the same page. */
+const known = new Map<string, Promise<Record<string, string>>>();
+
+function knownSnippets(query: string, box: string): Promise<Record<string, string>> {
+  const key = `${query} ${box}`;
+  const snippets = known.get(key) ?? visitSnippets(query, box);
+  known.set(key, snippets);
+  return snippets;
 }
+
+const imageSnippets = (query: string) => knownSnippets(query, 'image-snippet');
+const recordSnippets = () => knownSnippets(`?channel=${SAMPLE}`, 'record-snippet');
 
 async function emptyPage(width: number, deviceScaleFactor = 1): Promise<Page> {
   const context = await used.browser.newContext({ viewport: { width, height: 800 }, deviceScaleFactor });

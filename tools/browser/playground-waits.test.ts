@@ -1,5 +1,13 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { createHold, factOf, hasBrowser, startBrowsedService, usePlayground, visitPlayground } from './browser.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type BrowsedService,
+  createHold,
+  factOf,
+  hasBrowser,
+  startBrowsedService,
+  usePlayground,
+  visitPlayground,
+} from './browser.ts';
 
 /* The playground while it waits: for the rate limit, and for an instance that does not respond. */
 
@@ -8,39 +16,44 @@ const SAMPLE = 'UCPennantSample00000001A';
 const used = usePlayground();
 
 describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
-  /** A visit to a service with this limit. The clocks of both can be moved. */
-  async function visitLimited(rateLimit: string) {
-    const limited = await startBrowsedService({ RATE_LIMIT: rateLimit });
-    onTestFinished(() => limited.close());
-    const visit = await visitPlayground({ ...used, service: limited });
-    await visit.page.clock.install();
-    await visit.page.reload();
+  const LIMIT = 5;
+  const WINDOW_MS = 300_000;
+  let limited: BrowsedService;
+  beforeAll(async () => {
+    limited = await startBrowsedService({ RATE_LIMIT: `${LIMIT}/${WINDOW_MS / 1000}` });
+  });
+  afterAll(() => limited?.close());
+
+  /** A visit with the whole budget. The clocks of the page and of the service can be moved. */
+  async function visitLimited() {
+    limited.clock.advance(WINDOW_MS);
+    const visit = await visitPlayground({ ...used, service: limited }, '', { hasOwnClock: true });
     return {
       ...visit,
-      limited,
-      async pass(ms: number) {
-        limited.clock.advance(ms);
-        await visit.page.clock.fastForward(ms);
+      /** All that the service has counted is forgotten after this. */
+      async passWindow() {
+        limited.clock.advance(WINDOW_MS);
+        await visit.page.clock.fastForward(WINDOW_MS);
       },
     };
   }
 
   test('explains a refused request, counts down, and sends it again by itself', async () => {
-    const { limited, page, lookUp, pass } = await visitLimited('6/300');
-    for (let sent = 0; sent < 6; sent += 1) await fetch(`${limited.publicOrigin}/`);
+    const { page, lookUp, passWindow } = await visitLimited();
+    for (let sent = 0; sent < LIMIT; sent += 1) await fetch(`${limited.publicOrigin}/`);
     await lookUp(SAMPLE);
     const notice = page.locator('#notice');
     await expect.poll(() => notice.innerText()).toContain('Too many requests.');
     const again = notice.getByRole('button');
     expect(await again.innerText()).toMatch(/^Try again in \d+ s$/);
     expect(await again.isEnabled()).toBe(false);
-    await pass(300_000);
+    await passWindow();
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
     expect(await notice.innerText()).toBe('');
   });
 
   test('is the reason beside the devices, which get their images when it allows them', async () => {
-    const { page, lookUp, pass } = await visitLimited('5/300');
+    const { page, lookUp, passWindow } = await visitLimited();
     await lookUp(SAMPLE);
     await expect.poll(() => page.locator('#channel-face img').count()).toBe(1);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
@@ -49,13 +62,13 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
     const notice = page.locator('#shelf-notice');
     await expect.poll(() => notice.innerText()).toMatch(/Waiting for the rate limit.* Continues in \d+ s\./s);
-    await pass(300_000);
+    await passWindow();
     await expect.poll(() => page.locator('.device .banner img:not(.placeholder)').count()).toBe(4);
     await expect.poll(() => notice.innerText()).toBe('');
   });
 
   test('leaves the last two requests to the visitor', async () => {
-    const { limited, page, asked, lookUp } = await visitLimited('5/300');
+    const { page, asked, lookUp } = await visitLimited();
     await lookUp(SAMPLE);
     await expect
       .poll(() => page.locator('.budget-text').innerText())
@@ -72,20 +85,20 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
   });
 
   test('delays further requests until it allows them', async () => {
-    const { page, asked, lookUp, pass } = await visitLimited('5/300');
+    const { page, asked, lookUp, passWindow } = await visitLimited();
     await lookUp(SAMPLE);
     await expect.poll(() => asked.length).toBe(3);
     await page.getByRole('button', { name: 'Tablet', exact: true }).click();
     const notice = page.locator('#image-notice');
     await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
     expect(asked).toHaveLength(3);
-    await pass(300_000);
+    await passWindow();
     await expect.poll(() => asked.filter((path) => path.includes('/tablet?')).length).toBe(1);
     await expect.poll(() => notice.innerText()).toBe('');
   });
 
   test('continues only with the latest lookup', async () => {
-    const { page, asked, lookUp, pass } = await visitLimited('5/300');
+    const { page, asked, lookUp, passWindow } = await visitLimited();
     const notice = page.locator('#notice');
     await lookUp(SAMPLE);
     // All three requests have ended: an aborted one would leave the budget uncertain.
@@ -95,14 +108,14 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
       await lookUp(name);
       await expect.poll(() => notice.innerText()).toMatch(/Waiting for the rate limit.* Continues in \d+ s\./s);
     }
-    await pass(300_000);
+    await passWindow();
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
     expect(asked.filter((path) => path.includes('nightglass'))).toEqual([]);
     expect(await notice.innerText()).toBe('');
   });
 
   test('continues only with the latest choice of an image', async () => {
-    const { page, asked, lookUp, pass } = await visitLimited('5/300');
+    const { page, asked, lookUp, passWindow } = await visitLimited();
     const notice = page.locator('#image-notice');
     await lookUp(SAMPLE);
     // All three requests have ended: an aborted one would leave the budget uncertain.
@@ -112,14 +125,14 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
       await page.getByRole('button', { name: device, exact: true }).click();
       await expect.poll(() => notice.innerText()).toMatch(/Waiting for the rate limit.* Continues in \d+ s\./s);
     }
-    await pass(300_000);
+    await passWindow();
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 212');
     expect(asked.filter((path) => /\/(?:mobile|tablet)\?/.test(path))).toEqual([]);
     expect(await notice.innerText()).toBe('');
   });
 
   test('can be left: the wait is cancelled', async () => {
-    const { page, asked, lookUp, pass } = await visitLimited('5/300');
+    const { page, asked, lookUp, passWindow } = await visitLimited();
     await lookUp(SAMPLE);
     // All three requests have ended: an aborted one would leave the budget uncertain.
     await expect.poll(() => page.locator('#channel-face img').count()).toBe(1);
@@ -128,7 +141,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     const notice = page.locator('#notice');
     await notice.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => notice.innerText()).toContain('Cancelled.');
-    await pass(300_000);
+    await passWindow();
     expect(await page.locator('#gallery').isVisible()).toBe(true);
     expect(asked).toHaveLength(3);
     await notice.getByRole('button', { name: 'Try again' }).click();
@@ -139,9 +152,7 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
 describe.skipIf(!hasBrowser)('an instance that does not respond', () => {
   /** A visit whose next requests for this path get no response until the test releases them. */
   async function visitHanging(path: string) {
-    const visit = await visitPlayground(used);
-    await visit.page.clock.install();
-    await visit.page.reload();
+    const visit = await visitPlayground(used, '', { hasOwnClock: true });
     const hold = createHold();
     await visit.page.route(path, hold.handle, { times: 1 });
     return { ...visit, hold };

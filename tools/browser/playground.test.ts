@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { factOf, hasBrowser, usePlayground, visitPlayground } from './browser.ts';
+import { countLoaded, factOf, hasBrowser, usePlayground, visitPlayground } from './browser.ts';
 
 /* Lookups, results and downloads in the playground. */
 
@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
       .map((line) => JSON.parse(line) as { title: string; customUrl: string });
     expect(shown.toSorted()).toEqual(samples.map(({ title, customUrl }) => `${title}\n${customUrl}`).toSorted());
     await page.locator('footer').scrollIntoViewIfNeeded();
-    await expect.poll(() => page.locator('.sample img').evaluateAll(countLoaded)).toBe(15);
+    await expect.poll(() => countLoaded(page, '.sample img')).toBe(15);
     expect(asked).toEqual([]);
   });
 
@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     const field = page.getByLabel('The URL is the image');
     const image = page.locator('#hero-image');
     await expect.poll(() => field.inputValue()).toBe(`${used.service.publicOrigin}/@pennantsample/tv`);
-    await expect.poll(() => image.evaluateAll(countLoaded)).toBe(1);
+    await expect.poll(() => countLoaded(page, '#hero-image')).toBe(1);
     expect(asked).toEqual([]);
     const changed = `${used.service.publicOrigin}/@nightglass/avatar?width=48`;
     await field.fill(changed);
@@ -191,8 +191,8 @@ describe.skipIf(!hasBrowser)('the playground', () => {
       expect((await item.innerText()).toLowerCase()).toBe(
         `${format}\n${(bytes / 1000).toFixed(1).replace('.0', '')} kb`,
       );
-      await expect.poll(() => item.locator('img').evaluateAll(countLoaded)).toBe(1);
     }
+    await expect.poll(() => countLoaded(page, '.formats img')).toBe(4);
     await page.getByText('Tablet', { exact: true }).first().click();
     await expect.poll(() => page.locator('.formats li').count()).toBe(0);
   });
@@ -210,11 +210,18 @@ describe.skipIf(!hasBrowser)('the playground', () => {
   test('weighs less than 70 KB without the images of the first screen', async () => {
     const page = await openPage();
     const sizes: Promise<number>[] = [];
+    let underWay = 0;
+    page.on('request', () => {
+      underWay += 1;
+    });
     page.on('requestfinished', (request) => {
+      underWay -= 1;
       if (!request.url().endsWith('.webp'))
         sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
     });
-    await page.goto(`${used.service.consoleOrigin}/playground/`, { waitUntil: 'networkidle' });
+    await page.goto(`${used.service.consoleOrigin}/playground/`);
+    await expect.poll(() => page.locator('.sample-text').count()).toBe(8);
+    await expect.poll(async () => [await countLoaded(page, '#hero-image'), underWay]).toEqual([1, 0]);
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThan(70_000);
@@ -224,13 +231,14 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     const page = await openPage();
     const requested: string[] = [];
     page.on('request', (request) => requested.push(request.url()));
-    await page.goto(`${used.service.consoleOrigin}/playground/?channel=@pennantsample`, { waitUntil: 'networkidle' });
-    expect(await page.locator('.device .banner img').count()).toBe(4);
+    await page.goto(`${used.service.consoleOrigin}/playground/?channel=@pennantsample`);
+    await expect.poll(() => page.locator('.device .banner img').count()).toBe(4);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     expect(requested.filter((url) => url.includes('/gallery/'))).toEqual([]);
     await page.locator('#home').click();
     await page.locator('footer').scrollIntoViewIfNeeded();
-    await expect.poll(() => page.locator('.sample img').evaluateAll(countLoaded)).toBe(15);
-    await expect.poll(() => page.locator('#hero-image').evaluateAll(countLoaded)).toBe(1);
+    await expect.poll(() => countLoaded(page, '.sample img')).toBe(15);
+    await expect.poll(() => countLoaded(page, '#hero-image')).toBe(1);
   });
 });
 
@@ -238,12 +246,6 @@ async function openPage(): Promise<Page> {
   const context = await used.browser.newContext();
   onTestFinished(() => context.close());
   return context.newPage();
-}
-
-function countLoaded(images: unknown[]): number {
-  return (images as { complete: boolean; naturalWidth: number }[]).filter(
-    ({ complete, naturalWidth }) => complete && naturalWidth > 0,
-  ).length;
 }
 
 function widthOf(image: unknown): number {

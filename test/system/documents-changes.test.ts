@@ -1,0 +1,3 @@
+import { describeDocuments } from './follow-documents.ts';
+
+describeDocuments('change the project');

@@ -5,10 +5,11 @@ import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing.ts';
 import { withinMs, withRequest } from '../lib/work.ts';
-import { type Endpoint, METHODS, type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
+import { type Endpoint, type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
 import { findHint } from './request/hints.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
 import type { RequestTracing } from './request/tracing.ts';
+import { METHODS } from './request/validation.ts';
 import { applyConditions } from './response/conditions.ts';
 import { problemResponse } from './response/problems.ts';
 import { PREFLIGHT } from './response/send.ts';
@@ -49,7 +50,7 @@ export function createPipeline({ createContext, tracing, router, steps, response
     for (const step of responseSteps) response = step(context, response) ?? response;
   }
 
-  /** A client that has disconnected gets no response. For metrics, a valid request has its endpoint even if it was refused. */
+  /** A client that has disconnected gets no response. A refused request is counted for its endpoint, too. */
   function fail(context: RequestContext, error: unknown): void {
     const { request, response, target, endpoint } = context;
     if (response.headersSent || response.destroyed) return;

@@ -24,7 +24,7 @@ type Step = (context: RequestContext) => PublicResponse | undefined | Promise<Pu
 /** A step for responses. A returned response replaces the given one. */
 type ResponseStep = (context: RequestContext, response: PublicResponse) => PublicResponse | undefined;
 
-export interface PipelineOptions {
+interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
   readonly tracing: RequestTracing | undefined;
   readonly router: Pick<Router, 'find'>;
@@ -77,7 +77,7 @@ export function createPipeline({ createContext, tracing, router, steps, response
   };
 }
 
-export interface Router {
+interface Router {
   /** Sets the endpoint of the request and the parameters in its path. False if there is none. */
   find(context: RequestContext): boolean;
   /** The step that requires an endpoint. @throws AppError `route_not_found` */

@@ -16,7 +16,7 @@ import { createSend } from './response/send.ts';
 import { SLICE_BYTES } from './slices.ts';
 
 /** The steps of the pipeline, and what it asks on the way. */
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'epochs'>;
   /** Every path that is served. */
   readonly endpoints: readonly Endpoint[];

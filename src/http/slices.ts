@@ -39,7 +39,7 @@ export function isInBody({ latest }: Connection): boolean {
   return latest?.req.complete === false;
 }
 
-export interface SliceReader {
+interface SliceReader {
   /**
    * Gives the parser a slice whenever it has nothing to do. Clients take turns, however many connections they have.
    *

@@ -12,7 +12,7 @@ const LOOKUP_REQUESTS = 3;
 const MAX_HITS = 8;
 const MAX_CHARACTERS = 100;
 
-export interface ChannelFinder {
+interface ChannelFinder {
   /** Looks up the channel that a text names, or else searches for the text. Replaces the former lookup. */
   readonly find: (text: string) => void;
   /** Ends the lookup or search and its notice. */

@@ -8,7 +8,7 @@ import { findRunningService } from '../serve/data-dir-lock.ts';
 export type PurgeRequest = { readonly channel: string } | { readonly everything: true };
 
 /** `undefined`: nothing was stored under the name. */
-export interface PurgedByService {
+interface PurgedByService {
   readonly origin: string;
   readonly purged: PurgedChannel | undefined;
 }

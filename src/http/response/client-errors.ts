@@ -20,7 +20,7 @@ interface ParserError extends Error {
   readonly bytesParsed?: number;
 }
 
-export interface ClientErrorOptions {
+interface ClientErrorOptions {
   readonly clients: ClientIdentification;
   readonly rateLimit: RateLimitStep;
   readonly baseUrls: readonly string[];

@@ -136,7 +136,7 @@ function assertAgree(parameter: string, inPath: string | undefined, inQuery: str
 }
 
 /** The path of an image. Query parameters may add to it. */
-export interface ImagePath {
+interface ImagePath {
   readonly refs: readonly ChannelRef[];
   readonly variant: Variant | undefined;
   readonly format: Format | undefined;

@@ -3,8 +3,8 @@ import { formatRow } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { encoderOptions } from '../src/images/encoder/job.ts';
 import type { BenchImage } from './images.ts';
-import { cutPixels, likenessOf, type Pixels } from './likeness.ts';
 import type { Row } from './report.ts';
+import { cutPixels, likenessOf, type Pixels } from './ssim.ts';
 
 /** The widths at which pages show the crops. */
 const OUTPUTS: readonly (readonly [Variant, number])[] = [
@@ -33,12 +33,12 @@ export async function benchFirstBytes(group: string, images: readonly BenchImage
     const mean = (value: (each: (typeof all)[number]) => number) =>
       all.reduce((sum, each) => sum + value(each), 0) / all.length;
     const kib = (value: (each: (typeof all)[number]) => number) => `${(mean(value) / 1024).toFixed(1)} KiB`;
-    const describe = (name: 'webp' | 'avif') =>
+    const meansOf = (name: 'webp' | 'avif') =>
       `${kib((each) => each[name].bytes)}, SSIM ${mean((each) => each[name].ssim).toFixed(4)}, ${mean((each) => each[name].ms).toFixed(0)} ms`;
     rows.push({
       part: 'encode',
       what: `first ${variant} of ${width} px, ${group}: AVIF / WebP`,
-      measured: `${describe('avif')} / ${describe('webp')}; AVIF at WebP's SSIM ${kib((each) => each.equalBytes)}`,
+      measured: `${meansOf('avif')} / ${meansOf('webp')}; AVIF at WebP's SSIM ${kib((each) => each.equalBytes)}`,
       figures: { all },
     });
   }

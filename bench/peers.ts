@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { Format } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { type BenchImage, readBackgrounds, readSampleBanners } from './images.ts';
-import { cutPixels, likenessOf, type Pixels } from './likeness.ts';
 import { findImageMagick, type Peer, startIpx } from './peer-programs.ts';
 import { stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
 import { fetchGood, startPhotoService } from './servers.ts';
+import { cutPixels, likenessOf, type Pixels } from './ssim.ts';
 import { formatSummary, summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 

@@ -3,8 +3,8 @@ import { FORMATS, type Format } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { type Effort, encoderOptions } from '../src/images/encoder/job.ts';
 import { type BenchImage, encodeBare } from './images.ts';
-import { cutPixels, likenessOf } from './likeness.ts';
 import type { Print, Row } from './report.ts';
+import { cutPixels, likenessOf } from './ssim.ts';
 
 const VARIANTS: readonly Variant[] = ['desktop'];
 const EFFORTS: readonly Effort[] = ['fast', 'optimized'];
@@ -54,13 +54,13 @@ async function wholeRow(group: string, images: readonly BenchImage[]): Promise<R
   return {
     part: 'encode',
     what: `a whole JPEG original as tv.jpeg, ${group}`,
-    measured: `from ${originalKib.toFixed(0)} KiB: ${describe(encodings)}`,
+    measured: `from ${originalKib.toFixed(0)} KiB: ${meansOf(encodings)}`,
     figures: { encodings },
   };
 }
 
 /** The means, and the lowest likeness. */
-function describe(encodings: readonly Encoding[]): string {
+function meansOf(encodings: readonly Encoding[]): string {
   const mean = (name: keyof Encoding) => encodings.reduce((sum, each) => sum + each[name], 0) / encodings.length;
   const worst = Math.min(...encodings.map(({ ssim }) => ssim));
   return `SSIM ${mean('ssim').toFixed(4)} (worst ${worst.toFixed(4)}), ${(mean('bytes') / 1024).toFixed(0)} KiB, ${mean('ms').toFixed(0)} ms`;
@@ -73,7 +73,7 @@ async function rowOf(group: string, images: readonly BenchImage[], setting: Sett
   return {
     part: 'encode',
     what: `quality of ${variant}.${format}, ${effort}, ${group}`,
-    measured: describe(encodings),
+    measured: meansOf(encodings),
     figures: { encodings },
   };
 }

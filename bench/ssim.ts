@@ -1,8 +1,37 @@
+import sharp, { type OutputInfo } from 'sharp';
+import type { Rectangle } from '../src/domain/variants.ts';
+
+/** Uncompressed pixels and their properties. */
+export interface Pixels {
+  readonly data: Buffer;
+  readonly info: OutputInfo;
+}
+
+export function cutPixels(original: Buffer, crop: Rectangle): Promise<Pixels> {
+  return sharp(original).extract(crop).raw().toBuffer({ resolveWithObject: true });
+}
+
+/** SSIM of luma of an encoded image, compared with its uncompressed pixels. */
+export async function likenessOf(encoded: Buffer, reference: Pixels): Promise<number> {
+  const decoded = await sharp(encoded).raw().toBuffer({ resolveWithObject: true });
+  return structuralSimilarity(lumaOf(reference), lumaOf(decoded));
+}
+
+/** Luma by ITU-R BT.601, as in JPEG. */
+function lumaOf({ data, info }: Pixels): Plane {
+  const { width, height, channels } = info;
+  const values = Float32Array.from({ length: width * height }, (_, pixel) => {
+    const at = pixel * channels;
+    return 0.299 * data.readUInt8(at) + 0.587 * data.readUInt8(at + 1) + 0.114 * data.readUInt8(at + 2);
+  });
+  return { width, height, values };
+}
+
 /**
  * Structural similarity of two greyscale images; 1 if they are equal. The mean over all positions of an 11×11 Gaussian
  * window of σ = 1.5, as in Wang, Bovik, Sheikh, Simoncelli: "Image quality assessment" (IEEE TIP 13-4, 2004).
  */
-export function structuralSimilarity(a: Plane, b: Plane): number {
+function structuralSimilarity(a: Plane, b: Plane): number {
   if (a.width !== b.width || a.height !== b.height) throw new RangeError('Images of different sizes');
   const meanA = blur(a);
   const meanB = blur(b);
@@ -23,7 +52,7 @@ export function structuralSimilarity(a: Plane, b: Plane): number {
 }
 
 /** One value per pixel, row by row, 0 to 255. */
-export interface Plane {
+interface Plane {
   readonly width: number;
   readonly height: number;
   readonly values: Float32Array;

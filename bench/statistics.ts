@@ -1,5 +1,5 @@
 /** The median and the range of values. */
-export interface Summary {
+interface Summary {
   readonly median: number;
   readonly lowest: number;
   readonly highest: number;

@@ -24,7 +24,7 @@ const STANDING_CLOCK = { now: () => Date.UTC(2026, 0, 1), monotonic: () => 1_000
 /** Fields that the document describes once for all responses, and fields that depend on the machine. */
 const UNSHOWN = /^(?:access-control-|cross-origin-|timing-|x-|date|connection|keep-alive|content-length)/;
 
-export interface ExampleService {
+interface ExampleService {
   /** The document in the service's response. */
   openApi(): Promise<unknown>;
   /** The command and the response as Markdown. */

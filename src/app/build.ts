@@ -1,10 +1,12 @@
-import type { shownSettings } from '../config/report.ts';
+import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import { createConsoleServer } from '../console/server.ts';
+import type { PublicListener } from '../http/server.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import { createBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Listener } from '../lib/http/listener.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
 import type { Logger } from '../lib/logger.ts';
 import { addBuildInfo, addProcessGauges } from '../lib/process-gauges.ts';
@@ -13,7 +15,7 @@ import { withinMs } from '../lib/work.ts';
 import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
 import { createExactPublishDates } from '../services/exact-publish-dates.ts';
-import { createExamples } from '../services/examples.ts';
+import { createExamples, type Examples } from '../services/examples.ts';
 import { createFetchedChannels } from '../services/fetched-channels.ts';
 import { createImageService } from '../services/images.ts';
 import { createMissingFields } from '../services/missing-fields.ts';
@@ -38,7 +40,25 @@ export interface AppOverrides {
   readonly downloader?: Downloader;
 }
 
-export type App = Awaited<ReturnType<typeof buildApp>>;
+export interface App {
+  /** Not listening yet. */
+  readonly http: PublicListener;
+  /** The private listener, not listening yet. */
+  readonly console: Listener;
+  readonly examples: Examples;
+  readonly encoderStats: Encoder['stats'];
+  /** Starts an encoder process before the first image needs it. */
+  readonly warmUp: Encoder['warmUp'];
+  /** Checks which sources can be reached, and starts the background work, which begins a minute later. */
+  startBackgroundWork(): void;
+  /** Does the background work that is due. */
+  runDueWork(): Promise<void>;
+  /**
+   * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
+   * balancer sends requests elsewhere.
+   */
+  close(): Promise<void>;
+}
 
 interface BuildOptions extends AppOverrides {
   readonly logger: Logger;
@@ -46,7 +66,7 @@ interface BuildOptions extends AppOverrides {
   /** The version with what tells its builds apart, for the operator. Default: the version. */
   readonly build?: string;
   /** The settings in force, for the console. */
-  readonly settings?: ReturnType<typeof shownSettings>;
+  readonly settings?: readonly ShownSetting[];
 }
 
 /** How long a stop may take. Docker kills a process ten seconds after its stop signal, and the log's last lines may take a while. */
@@ -58,7 +78,7 @@ const FINISH_MS = 8_000;
 const CATALOG_OPEN_MS = 5_000;
 
 /** Builds the whole service from the settings. */
-export async function buildApp(config: Config, options: BuildOptions) {
+export async function buildApp(config: Config, options: BuildOptions): Promise<App> {
   const { logger, version, build = version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
   const { metrics, holders, failureLog, health } = runtime;
@@ -109,8 +129,14 @@ export async function buildApp(config: Config, options: BuildOptions) {
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });
   const endpoints = createEndpoints({
-    ...{ config, runtime, version },
-    ...{ channels, channelBatches, searches, channelImages, examples },
+    config,
+    runtime,
+    version,
+    channels,
+    channelBatches,
+    searches,
+    channelImages,
+    examples,
   });
   const { redis } = stores;
   const listener = createPublicListener({ config, runtime, redis, responseWriter, endpoints, channels });
@@ -153,26 +179,17 @@ export async function buildApp(config: Config, options: BuildOptions) {
   await Promise.all([stores.opened(), catalog && withinMs(clock, catalog.opened(), CATALOG_OPEN_MS)]);
   await purges.start();
   return {
-    /** The public listener, not listening yet. */
     http,
-    /** The private listener, not listening yet. */
     console: privateListener,
     examples,
     encoderStats: encoder.stats,
-    /** Starts an encoder process before the first image needs it. */
     warmUp: encoder.warmUp,
-    /** Checks which sources can be reached, and starts the background work, which begins a minute later. */
     startBackgroundWork() {
       void upstreams.checkReachability();
       backgroundWork.start();
     },
-    /** Does the background work that is due. */
     runDueWork: backgroundWork.runDue,
-    /**
-     * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
-     * balancer sends requests elsewhere.
-     */
-    async close(): Promise<void> {
+    async close() {
       backgroundWork.stop();
       // Requests that still wait for an encoder then get a 503: a cut connection gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());

@@ -1,8 +1,8 @@
 import type { Config } from '../config/settings.ts';
-import type { OriginalRef } from '../domain/channel.ts';
+import type { Channel, OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
-import { IMAGE_KINDS } from '../domain/variants.ts';
+import { IMAGE_KINDS, type ImageKind } from '../domain/variants.ts';
 import type { Downloader } from '../images/download.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -11,7 +11,15 @@ import { isExact } from '../services/exact-publish-dates.ts';
 import { loadFirst } from '../sources/source.ts';
 import { createUpstreams } from './upstreams.ts';
 
-export type FetchedChannel = Awaited<ReturnType<typeof fetchChannel>>;
+export interface FetchedChannel {
+  /** The reference that led to the channel. */
+  readonly ref: ChannelRef;
+  readonly channel: Channel;
+  /** The fields that no source returned because a call failed, and the images that are gone. */
+  readonly missing: readonly string[];
+  /** `undefined` for an image that the channel lacks or that is gone. */
+  readonly images: Readonly<Record<ImageKind, Buffer | undefined>>;
+}
 
 const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
 
@@ -19,11 +27,15 @@ const NOTHING_STORED = { get: async () => undefined, set: async () => undefined 
  * Loads a channel and its images from the sources in `SOURCES`, without the catalog. Reads and writes no cache.
  *
  * @param refs the first reference that leads to a channel is used
- * @returns `missing`: the fields that no source returned because a call failed, and the images that are gone
  * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
  *   an image host failed
  */
-export async function fetchChannel(config: Config, refs: readonly ChannelRef[], version: string, signal: AbortSignal) {
+export async function fetchChannel(
+  config: Config,
+  refs: readonly ChannelRef[],
+  version: string,
+  signal: AbortSignal,
+): Promise<FetchedChannel> {
   const { sources, failover, downloader, close } = createUpstreams({
     config,
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),

@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts';
-import type { SourceReading } from '../console/source-status.ts';
+import type { SourceReading } from '../console/state.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';

@@ -5,7 +5,8 @@ import { printable, printableJson } from '../lib/printable.ts';
 import { type FieldFinding, isDrift } from '../sources/source.ts';
 import { CHANNEL_FIELDS } from '../sources/youtube/layouts.ts';
 import { defineCommand, formatTable, requireRefs, UsageError } from './command.ts';
-import { type Diagnosis, diagnose, type RecordedCall, SOURCE_NAMES } from './doctor/diagnose.ts';
+import { type Diagnosis, diagnose } from './doctor/diagnose.ts';
+import { type RecordedCall, SOURCE_NAMES } from './doctor/recorded-calls.ts';
 import { requireNames, requireNewDirectory, saveRecording } from './doctor/recording.ts';
 
 export const doctorCommand = defineCommand({
@@ -112,9 +113,9 @@ function createPaint({ isColoured }: RenderOptions): Paint {
 
 /** The channel, and the verdict with its reasons. */
 function renderLine(diagnosis: Diagnosis, options: RenderOptions): string {
-  const describe = ({ field, state, note }: FieldFinding) =>
+  const reasonOf = ({ field, state, note }: FieldFinding) =>
     `${field} (${state}${note === null ? '' : `: ${printable(note)}`})`;
-  return `${printable(diagnosis.asked)}: ${verdictOf(diagnosis, createPaint(options), describe)}\n`;
+  return `${printable(diagnosis.asked)}: ${verdictOf(diagnosis, createPaint(options), reasonOf)}\n`;
 }
 
 /** The diagnosis as text: tables of calls and fields, and a verdict. */
@@ -177,11 +178,11 @@ function shortPath(path: string | null): string | null {
 function verdictOf(
   { failure, isFine, fields }: Diagnosis,
   paint: Paint,
-  describe: (finding: FieldFinding) => string,
+  reasonOf: (finding: FieldFinding) => string,
 ): string {
   if (failure !== null) return paint(['red', 'bold'], printable(`${failure.code}: ${failure.message}`));
   if (isFine) return paint(['green', 'bold'], 'All fields are where they are expected.');
-  return paint(['yellow', 'bold'], `Not as expected: ${fields.filter(isDrift).map(describe).join(', ')}.`);
+  return paint(['yellow', 'bold'], `Not as expected: ${fields.filter(isDrift).map(reasonOf).join(', ')}.`);
 }
 
 function formOf(body: Buffer | null): string | null {

@@ -1,5 +1,5 @@
 import { parseConfig } from '../config/settings.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, hostToReach } from './command.ts';
 
 const MAX_WAIT_MS = 2_000;
 
@@ -13,8 +13,8 @@ Exit code: 0 it responds, 1 it does not, 2 invalid arguments.`,
     const { host, port, consoleHost, consolePort } = parseConfig(env);
     const url =
       consolePort === 0
-        ? `http://${reachable(host)}:${port}/`
-        : `http://${reachable(consoleHost)}:${consolePort}/healthz`;
+        ? `http://${hostToReach(host)}:${port}/`
+        : `http://${hostToReach(consoleHost)}:${consolePort}/healthz`;
     try {
       const { status } = await fetch(url, { signal: AbortSignal.timeout(MAX_WAIT_MS) });
       if (status < 500) return true;
@@ -25,9 +25,3 @@ Exit code: 0 it responds, 1 it does not, 2 invalid arguments.`,
     return false;
   },
 });
-
-/** The address at which this machine reaches a listener that is bound to the given one. */
-function reachable(host: string): string {
-  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return address.includes(':') ? `[${address}]` : address;
-}

@@ -26,10 +26,12 @@ type Line =
   | { readonly name: string; readonly value: string; readonly isCut: boolean };
 
 /**
- * Reads a file with settings, `.env` in the working directory unless another is given, in the syntax of Node's own `--env-file`, and adds its variables to the
- * environment. Non-empty variables of the environment are not changed.
+ * Reads a file with settings, in the syntax of Node's own `--env-file`, and adds its variables to the environment. Non-empty
+ * variables of the environment are not changed.
  *
  * An unusable file is a `problem` and not ignored: a channel that it blocks would be served.
+ *
+ * @param given default: `.env` in the working directory
  */
 export function loadEnvFile(env: NodeJS.ProcessEnv, given?: string): EnvFile {
   const path = resolve(given ?? '.env');

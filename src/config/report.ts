@@ -9,14 +9,21 @@ const HIDDEN = 'set (not shown)';
 /** OpenTelemetry's variables that may hold a password. */
 const MAY_BE_SECRET = /HEADERS|ENDPOINT|KEY/;
 
+export interface ShownSetting {
+  readonly name: string;
+  /** Never the text of a secret or of an invalid URL. */
+  readonly value: string;
+  readonly isDefault: boolean;
+  /** `default`, `environment` or `.env`; for a secret in a file with the variable that names the file. */
+  readonly origin: string;
+}
+
 /**
  * All settings in force, and those of OpenTelemetry's variables that are set.
  *
  * @param loadedFromFile the variables that came from `.env`
- * @returns `value`: never the text of a secret or of an invalid URL; `origin`: `default`, `environment` or `.env`, for a secret in a file with
- *   the variable that names the file
  */
-export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []) {
+export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []): ShownSetting[] {
   const originOf = (name: string) => (loadedFromFile.includes(name) ? '.env' : 'environment');
   const own = Object.values(SETTINGS).map((setting) => {
     const { env: name, fallback, isSecret } = setting;

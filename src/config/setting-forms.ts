@@ -153,7 +153,7 @@ const anyCidr = form('an address range such as 10.0.0.0/8 or 127.0.0.1/32', (val
   return hasPlainForm && ipaddr.isValidCIDR(value) ? ipaddr.parseCIDR(value) : undefined;
 });
 
-/** `10.0.0.5/8` may be a mistake for one address or for the range. */
+/** `10.0.0.5/8` is ambiguous: one address or a range? */
 function cidr(value: string): Cidr {
   const range = anyCidr(value);
   const [address, prefixBits] = range;

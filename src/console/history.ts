@@ -2,7 +2,7 @@ import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Sample } from '../lib/metrics/series.ts';
 
 /** The counters since start, grouped for the console. */
-export interface Totals {
+interface Totals {
   readonly requests: Readonly<Record<RequestOutcome, number>>;
   readonly latency: Buckets;
   /** By kind and outcome. */
@@ -14,7 +14,7 @@ export interface Totals {
 }
 
 /** In seconds; `null` without observations. */
-export interface Quantiles {
+interface Quantiles {
   readonly p50: number | null;
   readonly p95: number | null;
   readonly p99: number | null;

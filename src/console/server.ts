@@ -13,7 +13,7 @@ import { createPurgeHandler } from './purge-route.ts';
 import { type ConsoleHandler, type ConsoleResponse, pathOf, problem, sendResponse, staticRoutes } from './routes.ts';
 import { readConditions, readSample, readState, type ShownComponents } from './state.ts';
 
-export interface ConsoleOptions extends ShownComponents {
+interface ConsoleOptions extends ShownComponents {
   readonly config: {
     /** The data directory of the stores that `purge` clears. */
     readonly dataDir: string;

@@ -1,3 +1,4 @@
+import type { SourceState, SourceStatus } from '../domain/source-status.ts';
 import type { HolderReading } from '../lib/holders.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import {
@@ -8,7 +9,6 @@ import {
   readFields,
   readTotals,
 } from './history.ts';
-import { type SourceReading, sourceProblems } from './source-status.ts';
 
 /** The components whose state is shown. */
 export interface ShownComponents {
@@ -22,6 +22,11 @@ export interface ShownComponents {
   readonly unservedRequests: { recentFailures(): readonly RecentFailure[] };
   readonly http: { isClosing(): boolean };
   readonly settings: readonly ShownSetting[];
+}
+
+export interface SourceReading extends SourceState {
+  readonly name: string;
+  readonly status?: SourceStatus | undefined;
 }
 
 interface ShownSetting {
@@ -115,4 +120,10 @@ export function readConditions({ runtime, upstreams, http }: ShownComponents): C
   const restrictions = problems.map(([name, detail]) => ({ name, detail, isBlocking: false }));
   const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
   return http.isClosing() ? [...restrictions, stopping] : restrictions;
+}
+
+/** The problems of a source or of the image hosts. */
+function sourceProblems({ name, problems }: SourceReading): (readonly [name: string, detail: string])[] {
+  const prefix = name === 'image hosts' ? '' : 'source ';
+  return problems.map((problem) => [`${prefix}${problem.name}`, problem.description]);
 }

@@ -4,24 +4,12 @@ import { errorCodeOf } from '../domain/errors.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import type { OpenConnections } from '../lib/http/open-connections.ts';
 import type { ClientLimit, RateLimit } from '../rate-limit/limiter.ts';
-import { createParserTurns } from './parser-turns.ts';
-import type { Client, ClientIdentification } from './request/client-identification.ts';
+import type { ClientIdentification } from './request/client-identification.ts';
 import type { PublicResponse, RequestContext } from './request/context.ts';
-
-/**
- * How much the parser gets at a time from a client that is no trusted proxy. Node reads 64 KiB and parses all of it in one
- * turn: 2,500 small requests, or 10,000 chunks of one byte.
- */
-export const SLICE_BYTES = 512;
-
-/** A body is ignored up to this size. */
-const MAX_IGNORED_BODY_BYTES = 64 * 1_024;
+import { type Connection, createSliceReader, isInBody } from './slices.ts';
 
 /** With unread bytes, the kernel would reset the connection before the client has read the response. */
 const LINGER_MS = 1_000;
-
-/** Enough to recognize a URL over the limit. */
-const MAX_UNREAD_CHARACTERS = 9 * 1_024;
 
 /** Of a client with the default limit. One with a higher limit may have as many times more. */
 const CONNECTIONS_PER_CLIENT = 128;
@@ -31,24 +19,6 @@ const READ_BYTES = 64 * 1_024;
 
 /** A longer header section is refused. */
 export const MAX_HEADER_BYTES = 24 * 1_024;
-
-/** What the process knows of an open connection. */
-interface Connection {
-  /** Its requests come from different clients, one after the other's response: proxies do not pipeline. */
-  readonly isProxy: boolean;
-  /** The response to the latest request. Responses end in the order of their requests. */
-  latest: ServerResponse | undefined;
-  /** The rate limit has refused a request. Those that follow in the same slice are dropped. */
-  isOverLimit: boolean;
-  /** Nothing more is read or responded. */
-  isClosing: boolean;
-  /** The slice that the parser has, one character per byte. */
-  slice: string;
-  /** What was read before that slice since the latest request, if its end is known. Only the beginning. */
-  unread: string;
-  /** Read since the latest request. */
-  bytesSinceRequest: number;
-}
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 type Step = (context: RequestContext) => undefined | Promise<undefined>;
@@ -93,7 +63,7 @@ interface ConnectionsOptions {
  */
 export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions): Connections {
   const connections = new WeakMap<Socket, Connection>();
-  const turns = createParserTurns();
+  const slices = createSliceReader();
 
   const clientOf = (socket: Socket) => clients.identify(socket.remoteAddress ?? '', undefined);
 
@@ -126,10 +96,9 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     const connection = connectionOf(socket);
     if (connection.isClosing) return;
     connection.isClosing = true;
-    if (connection.isProxy) readInSlices(socket, connection, clientOf(socket));
+    if (connection.isProxy) slices.read(socket, connection, clientOf(socket).key, () => close(socket));
   }
 
-  /** Closes both sides. Node would keep its own side open as long as the client does. */
   function close(socket: Socket, text?: string): void {
     stopReading(socket);
     if (text === undefined) socket.end();
@@ -138,59 +107,13 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     socket.once('close', () => clearTimeout(linger));
   }
 
-  /** Gives the parser a slice whenever it has nothing to do. */
-  function readInSlices(socket: Socket, connection: Connection, { key }: Pick<Client, 'key'>): void {
-    let isWaiting = false;
-
-    function readOn(): void {
-      if (connection.isClosing || isWaiting) return;
-      isWaiting = true;
-      turns.wait(key, () => {
-        isWaiting = false;
-        readSlice();
-      });
-    }
-
-    function readSlice(): void {
-      const { latest, isClosing } = connection;
-      if (isClosing || socket.destroyed) return;
-      if (latest !== undefined && !latest.closed) readAfter(latest);
-      else if (isBodyTooLong(connection)) close(socket);
-      else giveSlice();
-    }
-
-    /** A slice waits until the requests before it have their responses. */
-    function readAfter(response: ServerResponse): void {
-      isWaiting = true;
-      response.once('close', () => {
-        isWaiting = false;
-        readOn();
-      });
-    }
-
-    /** `read` passes what it returns to Node's listener for data, which parses it. */
-    function giveSlice(): void {
-      socket.read(Math.min(SLICE_BYTES, socket.readableLength));
-      if (socket.readableLength > 0) readOn();
-    }
-
-    function onReadable(): void {
-      // Reading reports the end of the stream, also while a response is under way.
-      if (socket.readableLength === 0) socket.read();
-      else readOn();
-    }
-
-    socket.prependListener('data', (slice: Buffer) => noteSlice(connection, slice)).on('readable', onReadable);
-  }
-
   return {
     open(socket) {
       const connection = connectionOf(socket);
-      const client = clientOf(socket);
-      const { key, network, limit } = client;
-      const owner = { key, network, maxConnections: maxConnectionsOf(limit, defaultLimit) };
-      openConnections.add(socket, connection.isProxy ? undefined : owner);
-      if (!connection.isProxy) readInSlices(socket, connection, client);
+      if (connection.isProxy) return openConnections.add(socket, undefined);
+      const { key, network, limit } = clientOf(socket);
+      openConnections.add(socket, { key, network, maxConnections: maxConnectionsOf(limit, defaultLimit) });
+      slices.read(socket, connection, key, () => close(socket));
     },
 
     receive(handle) {
@@ -259,22 +182,6 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       return { entries, maxEntries, bytes, maxBytes: maxEntries * (READ_BYTES + MAX_HEADER_BYTES) };
     },
   };
-}
-
-/** Whether the body of the latest request is incomplete. */
-function isInBody({ latest }: Connection): boolean {
-  return latest?.req.complete === false;
-}
-
-function isBodyTooLong(connection: Connection): boolean {
-  return isInBody(connection) && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES;
-}
-
-function noteSlice(connection: Connection, slice: Buffer): void {
-  if (isInBody(connection)) connection.unread = '';
-  else if (connection.unread.length < MAX_UNREAD_CHARACTERS) connection.unread += connection.slice;
-  connection.slice = slice.toString('latin1');
-  connection.bytesSinceRequest += slice.length;
 }
 
 function maxConnectionsOf(limit: ClientLimit, defaultLimit: RateLimit): number {

@@ -5,10 +5,11 @@ import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runInSpan } from '../lib/tracing.ts';
 import { withinMs, withRequest } from '../lib/work.ts';
-import { type Endpoint, METHODS, type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
+import { type Endpoint, type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
 import { findHint } from './request/hints.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
 import type { RequestTracing } from './request/tracing.ts';
+import { METHODS } from './request/validation.ts';
 import { applyConditions } from './response/conditions.ts';
 import { problemResponse } from './response/problems.ts';
 import { PREFLIGHT } from './response/send.ts';
@@ -23,7 +24,7 @@ type Step = (context: RequestContext) => PublicResponse | undefined | Promise<Pu
 /** A step for responses. A returned response replaces the given one. */
 type ResponseStep = (context: RequestContext, response: PublicResponse) => PublicResponse | undefined;
 
-export interface PipelineOptions {
+interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
   readonly tracing: RequestTracing | undefined;
   readonly router: Pick<Router, 'find'>;
@@ -49,7 +50,7 @@ export function createPipeline({ createContext, tracing, router, steps, response
     for (const step of responseSteps) response = step(context, response) ?? response;
   }
 
-  /** A client that has disconnected gets no response. For metrics, a valid request has its endpoint even if it was refused. */
+  /** A client that has disconnected gets no response. A refused request is counted for its endpoint, too. */
   function fail(context: RequestContext, error: unknown): void {
     const { request, response, target, endpoint } = context;
     if (response.headersSent || response.destroyed) return;
@@ -76,7 +77,7 @@ export function createPipeline({ createContext, tracing, router, steps, response
   };
 }
 
-export interface Router {
+interface Router {
   /** Sets the endpoint of the request and the parameters in its path. False if there is none. */
   find(context: RequestContext): boolean;
   /** The step that requires an endpoint. @throws AppError `route_not_found` */

@@ -2,19 +2,21 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { type Connections, MAX_HEADER_BYTES, SLICE_BYTES } from './connections.ts';
+import { type Connections, MAX_HEADER_BYTES } from './connections.ts';
 import { createEndpointStep, createPipeline, createRouter } from './pipeline.ts';
 import { type ClientIdentification, OPERATOR_CLIENTS } from './request/client-identification.ts';
-import { createContextFactory, type Endpoint, validate } from './request/context.ts';
+import { createContextFactory, type Endpoint } from './request/context.ts';
 import type { RateLimitStep } from './request/rate-limit-step.ts';
 import { createRequestTracing } from './request/tracing.ts';
+import { validate } from './request/validation.ts';
 import type { AccessLog } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import type { MicroCache } from './response/micro-cache.ts';
 import { createSend } from './response/send.ts';
+import { SLICE_BYTES } from './slices.ts';
 
 /** The steps of the pipeline, and what it asks on the way. */
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'epochs'>;
   /** Every path that is served. */
   readonly endpoints: readonly Endpoint[];

@@ -48,7 +48,7 @@ export class Problem extends Error {
   }
 }
 
-export interface Api {
+interface Api {
   /** @returns rejects with `Problem`, or the signal's reason */
   readonly get: (url: string, options?: GetOptions) => Promise<ReceivedResponse>;
   /** @returns rejects with `Problem`, or the signal's reason */

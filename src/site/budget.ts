@@ -1,7 +1,6 @@
 interface BudgetState {
-  /** Requests in the window. */
+  /** Requests in a window. */
   readonly limit: number;
-  readonly windowSeconds: number;
   /** Requests that may be sent now. */
   readonly remaining: number;
   /** Until one more is free; 0 when all are. */
@@ -62,7 +61,7 @@ export function createBudget(now: () => number): Budget {
       if (reported === undefined) return undefined;
       const left = Math.max(0, remaining());
       const nextInMs = left >= reported.limit ? 0 : Math.max(0, reported.atMs + reported.resetMs - now());
-      return { limit: reported.limit, windowSeconds: reported.windowMs / 1000, remaining: left, nextInMs };
+      return { limit: reported.limit, remaining: left, nextInMs };
     },
 
     waitMs(reserve) {

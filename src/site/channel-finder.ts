@@ -1,8 +1,7 @@
-import { Problem, type RequestDeps } from './api.ts';
+import { type GetOptions, NO_PENNANT, Problem, type RequestDeps } from './api.ts';
 import { element, find } from './dom.ts';
 import { describeFault, type Identified, identify } from './identify.ts';
-import type { ChannelRecord } from './image-choice.ts';
-import { createLookup } from './lookup.ts';
+import { type ChannelRecord, isRecord } from './image-choice.ts';
 import { createNotice } from './notice.ts';
 import { RESERVE } from './patience.ts';
 import { createRegion } from './region.ts';
@@ -10,8 +9,10 @@ import { createSearchBox } from './search-box.ts';
 
 /** A lookup takes up to three requests: record, banner, avatar. */
 const LOOKUP_REQUESTS = 3;
+const MAX_HITS = 8;
+const MAX_CHARACTERS = 100;
 
-export interface ChannelFinder {
+interface ChannelFinder {
   /** Looks up the channel that a text names, or else searches for the text. Replaces the former lookup. */
   readonly find: (text: string) => void;
   /** Ends the lookup or search and its notice. */
@@ -40,20 +41,44 @@ export function createChannelFinder({
   onLookup,
   onFound,
   onNothing,
-  ...deps
+  api,
+  budget,
+  instance,
 }: ChannelFinderDeps): ChannelFinder {
-  const lookup = createLookup(deps);
-  const region = createRegion({ notice: createNotice(find('#notice', HTMLElement)), budget: deps.budget });
+  const region = createRegion({ notice: createNotice(find('#notice', HTMLElement)), budget });
   const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search: suggest, onSubmit });
+
+  /**
+   * @returns `undefined` if a word without an @ names no channel, and is perhaps a text to search for; rejects with
+   *   `Problem`
+   */
+  async function findRecord({ kind, path }: Identified, options: GetOptions): Promise<ChannelRecord | undefined> {
+    try {
+      const found = await api.getJson(`${instance()}${path}`, options);
+      if (isRecord(found)) return found;
+    } catch (error) {
+      if (kind === 'name' && error instanceof Problem && error.code === 'channel_not_found') return undefined;
+      throw error;
+    }
+    throw noPennant();
+  }
+
+  /** @returns rejects with `Problem` */
+  async function findChannels(text: string, options: GetOptions) {
+    const query = encodeURIComponent(text.slice(0, MAX_CHARACTERS));
+    const { results } = await api.getJson(`${instance()}/api/search?q=${query}&limit=${MAX_HITS}`, options);
+    if (!Array.isArray(results)) throw noPennant();
+    return results;
+  }
 
   /**
    * Suggestions while somebody types. There are none if the budget would not allow a lookup afterwards, or if the search
    * fails: a lookup then says why.
    */
   async function suggest(text: string, signal: AbortSignal) {
-    if (deps.instance() === '' || deps.budget.waitMs(RESERVE + LOOKUP_REQUESTS) > 0) return [];
+    if (instance() === '' || budget.waitMs(RESERVE + LOOKUP_REQUESTS) > 0) return [];
     try {
-      return await lookup.findChannels(text, { signal });
+      return await findChannels(text, { signal });
     } catch (error) {
       if (!signal.aborted && !(error instanceof Problem)) throw error;
       return [];
@@ -65,7 +90,7 @@ export function createChannelFinder({
     void region.run({
       label: `Looking up ${text}.`,
       verb: 'Look up',
-      load: (options) => lookup.findRecord(named, options),
+      load: (options) => findRecord(named, options),
       show(found, signal) {
         if (found === undefined) searchFor(named.value, `There is no channel with the name “${named.value}”. `);
         else onFound(found, signal);
@@ -87,7 +112,7 @@ export function createChannelFinder({
     void region.run({
       label: `Searching for “${text}”.`,
       verb: 'Search',
-      load: (options) => lookup.findChannels(text, options),
+      load: (options) => findChannels(text, options),
       show(hits) {
         searchBox.offer(hits);
         const found = hits.length === 0 ? `Nothing found for “${text}”.` : 'Choose a channel from the list.';
@@ -108,4 +133,8 @@ export function createChannelFinder({
     setText: searchBox.setText,
     focus: searchBox.focus,
   };
+}
+
+function noPennant() {
+  return new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
 }

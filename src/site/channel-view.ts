@@ -12,7 +12,7 @@ import { createShelf } from './shelf.ts';
 import { createShelfImages } from './shelf-images.ts';
 import { createSnippetBox } from './snippet-box.ts';
 
-export interface ChannelView {
+interface ChannelView {
   /** `undefined`: no channel is shown. */
   readonly shown: () => ChannelRecord | undefined;
   /** Shows a channel whose record is being loaded. @param bundled shown until the images of the instance are there */

@@ -14,6 +14,11 @@ export function element(
   return made;
 }
 
+/** False for a click that opens a tab or a window. */
+export function isPlainClick({ button, metaKey, ctrlKey, shiftKey, altKey }: MouseEvent) {
+  return button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;
+}
+
 /** Finds an element that the page must have. */
 export function find<T extends Element>(selector: string, type: new () => T, root: ParentNode = document): T {
   const found = root.querySelector(selector);

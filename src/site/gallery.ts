@@ -1,4 +1,4 @@
-import { element } from './dom.ts';
+import { element, isPlainClick } from './dom.ts';
 
 export interface ExampleChannel {
   readonly channelId: string;
@@ -56,8 +56,7 @@ export function createGallery(list: HTMLElement, { channels, hrefOf, onChoose }:
       ),
     );
     link.addEventListener('click', (event) => {
-      // Other clicks open a tab or a window.
-      if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+      if (!isPlainClick(event)) return;
       event.preventDefault();
       onChoose(name);
     });

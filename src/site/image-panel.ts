@@ -9,6 +9,7 @@ import {
   type ChannelRecord,
   type ImageChoice,
   imageUrl,
+  kindOf,
   throughInstance,
   VARIANTS,
 } from './image-choice.ts';
@@ -105,7 +106,7 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
       clearImage();
       const isBare = Object.values(shown.bannerUrls).every((url) => url === null);
       return region.say(
-        isBare ? 'This channel has no banner and no avatar.' : `This channel has no ${nounOf(choice)}.`,
+        isBare ? 'This channel has no banner and no avatar.' : `This channel has no ${kindOf(choice.variant)}.`,
       );
     }
     figure.classList.add('is-loading');
@@ -177,10 +178,6 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
     choose: options.choose,
     choice: options.choice,
   };
-}
-
-function nounOf({ variant }: ImageChoice) {
-  return variant === 'avatar' ? 'avatar' : 'banner';
 }
 
 function fact(label: string, value: string) {

@@ -1,6 +1,6 @@
 import { loadChannels } from './gallery.ts';
 import { createInstance } from './instance.ts';
-import { createPageAddress } from './page-address.ts';
+import { createPageAddress } from './page-state.ts';
 import { createPlayground } from './playground.ts';
 import { showView } from './views.ts';
 

@@ -3,13 +3,12 @@ import { createBudget } from './budget.ts';
 import { createBudgetMeter } from './budget-meter.ts';
 import { createChannelFinder } from './channel-finder.ts';
 import { createChannelView } from './channel-view.ts';
-import { find } from './dom.ts';
+import { find, isPlainClick } from './dom.ts';
 import { bundledImages, createGallery, type ExampleChannel } from './gallery.ts';
 import { createHero } from './hero.ts';
 import { type ChannelRecord, firstVariant, type ImageChoice, usualWidth } from './image-choice.ts';
 import type { Instance } from './instance.ts';
-import type { PageAddress } from './page-address.ts';
-import { USUAL_CHOICE } from './page-state.ts';
+import { type PageAddress, USUAL_CHOICE } from './page-state.ts';
 import { showView } from './views.ts';
 
 export interface Playground {
@@ -66,7 +65,7 @@ export function createPlayground(address: PageAddress, instance: Instance): Play
     else lookUp();
   });
   find('#home', HTMLAnchorElement).addEventListener('click', (event) => {
-    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (!isPlainClick(event)) return;
     event.preventDefault();
     address.navigate({ channel: '', ...USUAL_CHOICE });
     restore();

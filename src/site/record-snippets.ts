@@ -1,6 +1,7 @@
 import { type ChannelRecord, type Format, imageUrl, type Variant } from './image-choice.ts';
 import { shellQuote } from './image-snippets.ts';
 import { formatCount } from './numbers.ts';
+import { USUAL_CHOICE } from './page-state.ts';
 import type { Snippet } from './snippet-box.ts';
 
 export interface RecordSnippetInput {
@@ -63,7 +64,7 @@ function phpProgram({ url }: RecordSnippetInput) {
 function discordMessage({ record }: RecordSnippetInput) {
   const { title, description, channelId, subscriberCount, videoCount } = record;
   const urlOf = (variant: Variant, format: Format, width: string) =>
-    imageUrl(record, { variant, format, width, height: '', quality: '', fit: 'cover', background: '' });
+    imageUrl(record, { ...USUAL_CHOICE, variant, format, width });
   const thumbnail = urlOf('avatar', 'png', '176');
   const image = urlOf('desktop', 'jpeg', '1280');
   const fields = [

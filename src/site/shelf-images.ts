@@ -10,6 +10,7 @@ import {
 } from './image-choice.ts';
 import type { ShownImage } from './image-panel.ts';
 import type { Notice } from './notice.ts';
+import { USUAL_CHOICE } from './page-state.ts';
 import { RESERVE, waitForBudget, whenSeen } from './patience.ts';
 import type { Shelf } from './shelf.ts';
 
@@ -43,15 +44,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
     if (shown === undefined) return undefined;
     const { record, signal } = shown;
     if (signal.aborted) return undefined;
-    const url = imageUrl(record, {
-      variant,
-      format: 'auto',
-      width: usualWidth(variant),
-      height: '',
-      quality: '',
-      fit: 'cover',
-      background: '',
-    });
+    const url = imageUrl(record, { ...USUAL_CHOICE, variant, width: usualWidth(variant) });
     if (url === undefined) return undefined;
     try {
       const { body } = await api.get(throughInstance(instance(), url), {

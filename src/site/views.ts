@@ -1,6 +1,6 @@
 import { find } from './dom.ts';
 
-export type View = 'home' | 'loading' | 'channel';
+type View = 'home' | 'loading' | 'channel';
 
 /** Shows the first page, a channel that is being loaded, or a channel. Focus that would be lost moves into the new view. */
 export function showView(view: View) {

@@ -44,7 +44,7 @@ arguments.`,
         `Nothing is stored by the name ${argument} (${where}); a channel ID always finds what there is.`,
       );
     }
-    stdout.write(`${describe(purged)}\n`);
+    stdout.write(`${purgeResult(purged)}\n`);
     if (!isByService) stderr.write(describeRest(where));
     return true;
   },
@@ -58,7 +58,7 @@ arguments.`,
 export async function forgetChannel(config: Config, channelId: string): Promise<string> {
   const request = { channel: channelId };
   const { purged } = await carryOut(config, request, (purge) => purge.purgeChannel([channelIdRef(channelId)]));
-  return purged === undefined ? `Nothing was stored of ${channelId}.` : describe(purged);
+  return purged === undefined ? `Nothing was stored of ${channelId}.` : purgeResult(purged);
 }
 
 /**
@@ -100,7 +100,7 @@ function describeRest(where: string): string {
   return `Removed from ${where}. A running service that uses it empties its memory within a second.\n`;
 }
 
-function describe({ channelId, entries, images, imageBytes }: PurgedChannel): string {
+function purgeResult({ channelId, entries, images, imageBytes }: PurgedChannel): string {
   const { channel = 0, name = 0, search = 0, original = 0, published = 0 } = entries;
   const counts: [number, string, string?][] = [
     [channel, 'record'],

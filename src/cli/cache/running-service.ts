@@ -2,13 +2,13 @@ import { realpath } from 'node:fs/promises';
 import type { Config } from '../../config/settings.ts';
 import { hasErrorCode } from '../../lib/file-system.ts';
 import type { PurgedChannel } from '../../services/purge.ts';
-import { CommandFailure } from '../command.ts';
+import { CommandFailure, hostToReach } from '../command.ts';
 import { findRunningService } from '../serve/data-dir-lock.ts';
 
 export type PurgeRequest = { readonly channel: string } | { readonly everything: true };
 
 /** `undefined`: nothing was stored under the name. */
-export interface PurgedByService {
+interface PurgedByService {
   readonly origin: string;
   readonly purged: PurgedChannel | undefined;
 }
@@ -71,7 +71,5 @@ function isNoHttp(error: unknown): boolean {
 function consoleOrigin({ dataDir, consoleHost, consolePort }: Config): string | undefined {
   // The environment of the command may lack the service's port.
   const port = findRunningService(dataDir)?.ports.CONSOLE_PORT ?? consolePort;
-  if (port === 0) return undefined;
-  const host = consoleHost === '0.0.0.0' ? '127.0.0.1' : consoleHost === '::' ? '::1' : consoleHost;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return port === 0 ? undefined : `http://${hostToReach(consoleHost)}:${port}`;
 }

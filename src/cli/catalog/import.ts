@@ -65,9 +65,9 @@ stopped by SIGTERM.`,
     }
     if (signal.aborted) {
       const next = `The lines from ${summary.lastLine + 1} on were not imported.`;
-      throw new StoppedError(signal.reason, `${describe(summary, isDryRun)} ${next}`);
+      throw new StoppedError(signal.reason, `${resultOf(summary, isDryRun)} ${next}`);
     }
-    stdout.write(`${describe(summary, isDryRun)}\n`);
+    stdout.write(`${resultOf(summary, isDryRun)}\n`);
     if (!isDryRun) stderr.write(describeUnread(paths));
     return summary.refused === 0;
   },
@@ -87,7 +87,7 @@ async function openInput(path: string): Promise<Readable> {
   return new Socket({ fd: await promisify(open)(path, 'r'), readable: true, writable: false });
 }
 
-function describe({ added, replaced, refused }: ImportSummary, isDryRun: boolean): string {
+function resultOf({ added, replaced, refused }: ImportSummary, isDryRun: boolean): string {
   return isDryRun
     ? `Channels that would be added: ${added}, replaced: ${replaced}. Lines refused: ${refused}. Nothing was changed.`
     : `Channels added: ${added}, replaced: ${replaced}. Lines refused: ${refused}.`;

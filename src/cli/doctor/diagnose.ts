@@ -1,28 +1,39 @@
 import { createImageClient } from '../../app/upstreams.ts';
-import type { Config } from '../../config/settings.ts';
-import { AppError, valueOrError } from '../../domain/errors.ts';
+import { AppError, type ErrorCode, valueOrError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { HttpClient, HttpRequest } from '../../lib/http/http-client.ts';
-import { createPause } from '../../lib/http/pause.ts';
 import { describeFailure } from '../../lib/logger.ts';
+import { withDeadline } from '../../lib/work.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/json.ts';
-import { SOURCE_FACTORIES } from '../../sources/registry.ts';
 import {
   type ChannelSource,
   type FieldFinding,
   isDrift,
   type LoadedChannel,
   type LoadOptions,
+  loadFirst,
   type WayIn,
 } from '../../sources/source.ts';
 import { readInitialData } from '../../sources/youtube/initial-data.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
-import { probe, probeWays } from './probe.ts';
+import { openSource, type RecordedCall, recordCalls, type SourceName, type UpstreamOptions } from './recorded-calls.ts';
 
-export type Diagnosis = Awaited<ReturnType<typeof diagnose>>;
+export interface Diagnosis {
+  readonly asked: string;
+  readonly source: SourceName;
+  readonly origin: string;
+  /** `null` if it is not known. */
+  readonly channelId: string | null;
+  /** True if there is a record, and every field is fine, or absent and not expected. */
+  readonly isFine: boolean;
+  /** Why there is no record. */
+  readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
+  readonly calls: readonly RecordedCall[];
+  readonly fields: readonly FieldFinding[];
+  readonly remarks: readonly string[];
+}
 
 interface DiagnoseOptions extends UpstreamOptions {
   readonly asked: string;
@@ -37,11 +48,15 @@ interface DiagnoseOptions extends UpstreamOptions {
 
 /** For the feed and the images, from the start on. Each call has its own, shorter deadline. */
 const TOTAL_MS = 60_000;
+/** For the load, for the search, and for all ways. */
+const CALLS_MS = 20_000;
+/** As many as a client gets by default. */
+const HITS = 20;
 
 /** Loads a channel and its images in the same way as the service, without any cache. */
-export async function diagnose(options: DiagnoseOptions) {
+export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   const { asked, refs, sourceName, expected, wantsWholePages, ...settings } = options;
-  const { source, calls } = openUpstream(sourceName, wantsWholePages, settings);
+  const { source, calls } = openSource(sourceName, wantsWholePages, settings);
   const signal = AbortSignal.timeout(TOTAL_MS);
   const requestedIds: string[] = [];
   const observed = {
@@ -52,23 +67,27 @@ export async function diagnose(options: DiagnoseOptions) {
     },
   };
   try {
-    const result = await probe(observed, refs, sourceName === 'youtube');
-    const { failure, loaded, search } = { loaded: undefined, search: undefined, ...result };
+    const found = await inTime((signal) => loadFirst(observed, refs, { signal }));
+    const [failure, loaded] = found instanceof AppError ? [found, undefined] : [undefined, found.loaded];
+    // The Data API allows few searches.
+    const search = loaded && sourceName === 'youtube' ? await countHits(source, loaded.channel.title) : undefined;
     // An alert ("no such channel") and an HTML page have no fields.
     const isWorthInspecting = failure === undefined || failure.code === 'upstream_invalid';
-    const found = isWorthInspecting ? inspectResponses(sourceName, calls, loaded) : NOTHING_FOUND;
-    const fields = found.fields.map((finding) => (expected.includes(finding.field) ? requireValue(finding) : finding));
+    const inspected = isWorthInspecting ? inspectResponses(sourceName, calls, loaded) : NOTHING_FOUND;
+    const fields = inspected.fields.map((finding) =>
+      expected.includes(finding.field) ? requireValue(finding) : finding,
+    );
     const channelId = requestedIds.at(-1) ?? loaded?.channel.channelId ?? null;
     // If upstream blocks requests, that is already shown.
     if (isWorthInspecting && channelId !== null) {
       const before = calls.length;
-      fields.push(...(await probeWays(source, channelId)).map(describeWay));
+      fields.push(...(await tryWays(source, channelId)).map(findingOfWay));
       // Apart from the calls of the load.
       calls.push(...calls.splice(before).map((call) => ({ ...call, name: `way: ${call.name}` })));
     }
     if (loaded !== undefined) {
       if (sourceName === 'youtube') fields.push(await inspectFeed(source, loaded.channel.channelId, calls, signal));
-      if (search !== undefined) fields.push(describeSearch(search));
+      if (search !== undefined) fields.push(findingOfSearch(search));
       fields.push(...(await inspectImages(loaded, calls, { ...settings, signal })));
     }
     return {
@@ -76,17 +95,31 @@ export async function diagnose(options: DiagnoseOptions) {
       source: sourceName,
       origin: source.origin ?? '',
       channelId,
-      /** True if there is a record, and every field is fine, or absent and not expected. */
       isFine: failure === undefined && !fields.some(isDrift),
-      /** Why there is no record. */
       failure: failure === undefined ? null : { code: failure.code, message: describeFailure(failure) },
       calls,
       fields,
-      remarks: found.remarks,
+      remarks: inspected.remarks,
     };
   } finally {
     await source.close();
   }
+}
+
+/** The number of hits for the channel's title, which is 0 for some channels, or why the search failed. */
+async function countHits(source: Pick<ChannelSource, 'search'>, title: string): Promise<number | AppError> {
+  const page = await inTime((signal) => source.search(title, HITS, { signal }));
+  return page instanceof AppError ? page : page.hits.length;
+}
+
+/** Tries each way of the source to the channel. */
+async function tryWays(source: Pick<ChannelSource, 'tryWays'>, channelId: string): Promise<readonly WayIn[]> {
+  const found = await inTime(async (signal) => source.tryWays?.(channelId, { signal }) ?? []);
+  return found instanceof AppError ? [] : found;
+}
+
+function inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | AppError> {
+  return valueOrError(withDeadline(systemClock, CALLS_MS, new AbortController().signal, work));
 }
 
 /** An expected field without a value is missing. */
@@ -98,7 +131,7 @@ function requireValue(finding: FieldFinding): FieldFinding {
 }
 
 /** One finding for each way to a record. */
-function describeWay({ name, isInUse, result }: WayIn): FieldFinding {
+function findingOfWay({ name, isInUse, result }: WayIn): FieldFinding {
   const finding = { field: `way: ${name}`, path: null };
   const use = isInUse ? 'in use' : null;
   if (!(result instanceof AppError)) return { ...finding, state: 'fine', value: result, note: use };
@@ -121,7 +154,7 @@ async function inspectFeed(
   return { ...finding, state: 'absent', value: null, path: null, note: 'not available; feeds often fail for days' };
 }
 
-function describeSearch(search: number | AppError): FieldFinding {
+function findingOfSearch(search: number | AppError): FieldFinding {
   const finding = { field: 'search', path: null, note: null };
   if (!(search instanceof AppError)) return { ...finding, state: 'fine', value: `${search} channels found` };
   const state = search.code === 'upstream_invalid' ? 'unreadable' : 'missing';
@@ -159,32 +192,6 @@ async function inspectImages(
   }
 }
 
-export const SOURCE_NAMES = ['youtube', 'youtube-data-api'] as const;
-type SourceName = (typeof SOURCE_NAMES)[number];
-
-interface UpstreamOptions {
-  readonly config: Config;
-  readonly userAgent: string;
-}
-
-/** A source whose calls are recorded, without caches, budgets, pauses and retries. */
-function openUpstream(name: SourceName, wantsWholePages: boolean, { config, userAgent }: UpstreamOptions) {
-  const calls: RecordedCall[] = [];
-  const unlimited = { ...config, youtubeApiDailyQuota: Number.MAX_SAFE_INTEGER };
-  const source = SOURCE_FACTORIES[name](unlimited, {
-    clock: systemClock,
-    userAgent,
-    wrapHttp: (_upstream, client) => recordCalls(client, calls, nameCall),
-    // Each call is made.
-    pauseOf: () => ({ ...createPause({ clock: systemClock, label: 'YouTube' }), check: () => undefined }),
-    keptQuota: { read: async () => undefined, write: async () => undefined },
-    onClientVersion: () => undefined,
-    onField: () => undefined,
-    single: { wantsWholePages },
-  });
-  return { source, calls };
-}
-
 const NOTHING_FOUND = { fields: [], remarks: [] };
 
 /** Compares the responses of a source with the layouts that it knows. */
@@ -202,64 +209,10 @@ function inspectResponses(source: SourceName, calls: readonly RecordedCall[], lo
   return inspectChannel({ page: whole, about: lastObject(calls, 'about') ?? {} });
 }
 
-function nameCall({ url, body }: HttpRequest): string {
-  const { pathname } = new URL(url);
-  if (pathname === '/' || pathname === '/sw.js_data') return 'version';
-  if (pathname.startsWith('/feeds/')) return 'feed';
-  if (pathname.endsWith('/about')) return 'about page';
-  if (pathname.endsWith('/resolve_url')) return 'resolve';
-  if (pathname.endsWith('/search')) return 'search';
-  if (pathname.endsWith('/v3/channels')) return 'channels';
-  const { continuation, params } = JSON.parse(body ?? '{}') as JsonObject;
-  if (continuation !== undefined) return 'about';
-  return params === undefined ? 'page' : 'about tab';
-}
-
 /** Skips HTML pages and incomplete responses, whose errors the source reports. */
 function lastObject(calls: readonly RecordedCall[], name: string): JsonObject | undefined {
   return calls
     .filter((call) => call.name === name)
     .map(({ body }) => (body === null ? undefined : parseJsonObject(body)))
     .findLast((value) => value !== undefined);
-}
-
-/** An outgoing call and its result. */
-export interface RecordedCall {
-  /** The kind of request. */
-  readonly name: string;
-  readonly method: string;
-  /** Headers are not recorded, because they may contain a key. */
-  readonly url: string;
-  /** The body, without the part that describes the client. */
-  readonly parameters?: JsonObject;
-  readonly durationMs: number;
-  /** `null` if there was no response. */
-  readonly status: number | null;
-  readonly body: Buffer | null;
-  /** Why there was no response. */
-  readonly problem: string | null;
-}
-
-/** The same client, with every call recorded in the order in which the calls end. */
-function recordCalls(http: HttpClient, calls: RecordedCall[], nameOf: (request: HttpRequest) => string): HttpClient {
-  return {
-    async request(request) {
-      const startedAt = systemClock.monotonic();
-      const note = (came: Pick<RecordedCall, 'status' | 'body' | 'problem'>) => {
-        const { method, url, body } = request;
-        const durationMs = systemClock.monotonic() - startedAt;
-        const { context: _, ...parameters } = (body === undefined ? {} : JSON.parse(body)) as JsonObject;
-        calls.push({ name: nameOf(request), method, url, ...(body && { parameters }), durationMs, ...came });
-      };
-      try {
-        const response = await http.request(request);
-        note({ status: response.status, body: response.body, problem: null });
-        return response;
-      } catch (error) {
-        note({ status: null, body: null, problem: describeFailure(error) });
-        throw error;
-      }
-    },
-    close: () => http.close(),
-  };
 }

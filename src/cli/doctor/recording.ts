@@ -11,7 +11,8 @@ import { readPage, readPanel } from '../../sources/youtube/readings.ts';
 import { buildRecord, readAboutFields } from '../../sources/youtube/record.ts';
 import { readSearchPage, SEARCH_NAMES } from '../../sources/youtube/search-page.ts';
 import { UsageError } from '../command.ts';
-import type { Diagnosis, RecordedCall } from './diagnose.ts';
+import type { Diagnosis } from './diagnose.ts';
+import type { RecordedCall } from './recorded-calls.ts';
 
 /** Names of members that may contain secrets. */
 const SECRET_NAME = /token|tracking|visitor|cookie|apikey|session|serialized|params|remotehost/i;

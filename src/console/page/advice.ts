@@ -29,10 +29,6 @@ const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
 
 const OTHERWISE: Advice = { todo: 'See the log.', guide: CONDITIONS };
 
-export function hasAdvice(condition: string): boolean {
-  return ADVICE.some(([name]) => condition.startsWith(name));
-}
-
 export function adviceFor(condition: string): Advice {
   return ADVICE.find(([name]) => condition.startsWith(name))?.[1] ?? OTHERWISE;
 }

@@ -27,7 +27,7 @@ export interface ClientIdentification {
   stats(): HolderStats;
 }
 
-export interface ClientIdentificationOptions {
+interface ClientIdentificationOptions {
   readonly trustedProxies: readonly Cidr[];
   /** The leading bits of an IPv6 address that identify a client, 1–128. */
   readonly ipv6PrefixBits: number;

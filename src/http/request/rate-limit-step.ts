@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
 import type { Client } from './client-identification.ts';
 
-export interface RateLimitStepOptions {
+interface RateLimitStepOptions {
   readonly limiter: RateLimiter;
   /** Contact address of the operator. */
   readonly contact: string | undefined;

@@ -23,7 +23,7 @@ export interface AccessLogEntry extends CountedResponse {
 const NO_ROUTE = 'none';
 export const UNPARSED = 'unparsed';
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
   readonly unservedRequests: Pick<UnservedRequests, 'note'>;
   /** Their patterns have metrics from the start. */

@@ -4,9 +4,10 @@ import { AppError } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/http/listener.ts';
 import type { Connections } from '../connections.ts';
 import type { ClientIdentification } from '../request/client-identification.ts';
-import { methodNotAllowed, NOT_HTTP, nextRequestId } from '../request/context.ts';
+import { nextRequestId } from '../request/context.ts';
 import type { RateLimitStep } from '../request/rate-limit-step.ts';
 import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';
+import { methodNotAllowed, NOT_HTTP } from '../request/validation.ts';
 import { type AccessLog, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE, type ProblemResponse, problemResponse } from './problems.ts';
 import { COMMON_HEADERS } from './send.ts';
@@ -19,7 +20,7 @@ interface ParserError extends Error {
   readonly bytesParsed?: number;
 }
 
-export interface ClientErrorOptions {
+interface ClientErrorOptions {
   readonly clients: ClientIdentification;
   readonly rateLimit: RateLimitStep;
   readonly baseUrls: readonly string[];

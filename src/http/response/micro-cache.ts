@@ -5,7 +5,7 @@ import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { applyConditions } from './conditions.ts';
 
-export interface MicroCacheOptions {
+interface MicroCacheOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'holders'>;
   readonly maxBytes?: number;
   readonly channels: Pick<ChannelService, 'version'>;

@@ -1,6 +1,7 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { hasErrorCode } from '../../lib/file-system.ts';
-import { ALLOWED_METHODS, type PublicResponse, type RequestContext } from '../request/context.ts';
+import type { PublicResponse, RequestContext } from '../request/context.ts';
+import { ALLOWED_METHODS } from '../request/validation.ts';
 import { cacheStatusFields, publicFor } from './cache-fields.ts';
 
 export interface Problem {

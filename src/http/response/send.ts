@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeader } from 'node:http';
 import type { ResponseWriter } from '../../lib/http/response-writer.ts';
-import { ALLOWED_METHODS, type PublicResponse, type RequestContext } from '../request/context.ts';
+import type { PublicResponse, RequestContext } from '../request/context.ts';
+import { ALLOWED_METHODS } from '../request/validation.ts';
 
 /** On every response of the public listener: any page may read any of them. */
 export const COMMON_HEADERS = {

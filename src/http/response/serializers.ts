@@ -76,7 +76,7 @@ export function searchResultOf(hit: SearchHit, base: string, style: ImageUrlStyl
 
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 
-export interface JsonBody extends Pick<PublicResponse, 'bodyEncoding'> {
+interface JsonBody extends Pick<PublicResponse, 'bodyEncoding'> {
   readonly body: string;
   /** Default: that of the body in UTF-8. */
   readonly etag?: string;
@@ -104,7 +104,7 @@ export function jsonResponse(
 /** The JSON of a channel's record, made once for each record and base URL while there is room. */
 export type RecordBodyOf = (channel: Channel, base: string) => JsonBody;
 
-export interface RecordBodiesOptions extends ImageUrlStyle {
+interface RecordBodiesOptions extends ImageUrlStyle {
   readonly maxBytes?: number;
   readonly holders: Pick<Holders, 'add'>;
 }

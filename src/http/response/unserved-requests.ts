@@ -7,7 +7,7 @@ import { printable } from '../../lib/printable.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
 import type { RefusedClients } from '../request/refused-clients.ts';
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly status: number;
   readonly requestId: string;
   readonly path: string;
@@ -56,7 +56,7 @@ const SHOWN_NETWORKS = 10;
 const MAX_FAILURES = 20;
 const MAX_PATH_CHARACTERS = 200;
 
-export interface UnservedRequestsOptions {
+interface UnservedRequestsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly refusedClients: Pick<RefusedClients, 'note'>;

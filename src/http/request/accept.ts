@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache';
+import { FORMATS, type Format, formatRow } from '../../domain/formats.ts';
+import type { HolderStats } from '../../lib/holders.ts';
+
+const NEGOTIATED: readonly Format[] = FORMATS.filter((format) => formatRow(format).isNegotiated);
+
+/** Browsers send few different values. Others come from single clients. */
+const MAX_REMEMBERED = 500;
+const MAX_REMEMBERED_LENGTH = 300;
+const parsed = new LRUCache<string, readonly Format[]>({ max: MAX_REMEMBERED });
+
+export function acceptFieldStats(): HolderStats {
+  return { entries: parsed.size, maxEntries: MAX_REMEMBERED };
+}
+
+/**
+ * The negotiated formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the
+ * order of the format table. `*\/*` and `image/*` name none, because they do not show that the client supports AVIF.
+ */
+export function acceptedFormats(accept: string | undefined): readonly Format[] {
+  if (accept === undefined || accept === '') return [];
+  const known = parsed.get(accept);
+  if (known !== undefined) return known;
+  const qualities = readAccept(accept);
+  const qualityOfFormat = (format: Format) => qualities.get(formatRow(format).mediaType) ?? 0;
+  const formats = NEGOTIATED.filter((format) => qualityOfFormat(format) > 0);
+  formats.sort((a, b) => qualityOfFormat(b) - qualityOfFormat(a));
+  if (accept.length <= MAX_REMEMBERED_LENGTH) parsed.set(accept, formats);
+  return formats;
+}
+
+/** True if the field names JSON, and no image type. */
+export function acceptsOnlyJson(accept = ''): boolean {
+  if (!/json/i.test(accept)) return false;
+  const types = [...readAccept(accept)].filter(([, quality]) => quality > 0).map(([type]) => type);
+  return types.includes('application/json') && !types.some((type) => type.startsWith('image/'));
+}
+
+/** Browsers name about ten media ranges with two parameters at most. What follows is not read. */
+const MAX_MEDIA_RANGES = 100;
+const MAX_PARAMETERS = 10;
+
+/** The media ranges of the field, each with its highest quality. */
+function readAccept(accept: string): Map<string, number> {
+  const qualities = new Map<string, number>();
+  for (const range of accept.toLowerCase().split(',', MAX_MEDIA_RANGES)) {
+    const [type = '', ...parameters] = range.split(';', 1 + MAX_PARAMETERS).map((part) => part.trim());
+    qualities.set(type, Math.max(qualities.get(type) ?? 0, qualityOf(parameters)));
+  }
+  return qualities;
+}
+
+const QVALUE = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** 1 if there is none, 0 if it is invalid, because an invalid range names no format. */
+function qualityOf(parameters: readonly string[]): number {
+  const given = parameters.find((parameter) => parameter.startsWith('q='));
+  return given === undefined ? 1 : Number(QVALUE.exec(given)?.[1] ?? 0);
+}

@@ -26,7 +26,6 @@ export const clients: Subject = {
       if (why !== undefined) context.report.skip('clients', attack.name, why);
       else await context.measure('clients', attack.name, () => attackOnce(context, service, attack));
     }
-    await context.cleanUp();
   },
 };
 

@@ -21,7 +21,7 @@ const SETTINGS = { env: { BASE_URL: 'https://pennant.example' } };
 export const crash: Subject = {
   name: 'crash',
   async run(context) {
-    const kills = context.isLong ? 200 : 8;
+    const kills = context.isLong ? 200 : 6;
     await context.measure('crash', `kill -9 under mixed load, ${kills} times`, () => killTheService(context, kills));
     const losses = context.isLong ? 50 : 4;
     await context.measure('crash', `an encoder killed among four encodes, ${losses} times`, () =>

@@ -181,6 +181,7 @@ async function takeDownUnderLoad(
   const faults: string[] = [];
   const [channelId] = CHANNELS as [string];
   let responses = 0;
+  await upstream.change(channelId);
   for (let time = 0; time < times; time += 1) {
     const before = await context.start({ directory, env });
     const traffic = startTraffic([before]);

@@ -13,6 +13,7 @@ export interface AttackOutcome {
 
 export interface Attack {
   readonly name: string;
+  readonly isForLongForm?: boolean;
   /** Why the attack is impossible on this machine. */
   findObstacle?(): string | undefined;
   /** Runs until about the given time of `performance.now()`, or until it is done. */
@@ -22,6 +23,8 @@ export interface Attack {
 const LARGE_IMAGE = 'GET /UCPennantSample00000001A/tv.png HTTP/1.1\r\nHost: a\r\n\r\n';
 /** Ten seconds for a request's fields, two between checks of the connections, and time for a busy machine. */
 const HEADERS_MS = 25_000;
+/** Until a busy machine has begun with every connection. */
+const BUSY_MS = 25_000;
 
 /** Attacks that hold connections instead of using them. */
 export const CONNECTION_ATTACKS: readonly Attack[] = [
@@ -56,7 +59,7 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
     async run(service, untilMs) {
       const sockets = await openConnections(service.port, 2_000);
       // The system accepts connections that the service does not. Each that it holds is a descriptor of its process.
-      const areHeld = await comesTrue(async () => (await countDescriptors(service)) >= sockets.length, HEADERS_MS);
+      const areHeld = await comesTrue(async () => (await countDescriptors(service)) >= sockets.length, BUSY_MS);
       await sleep(Math.max(0, untilMs - performance.now()));
       for (const socket of sockets) socket.destroy();
       return {
@@ -74,10 +77,11 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
         socket.pause();
         socket.write(LARGE_IMAGE);
       }
-      while (performance.now() < untilMs) {
-        await sleep(1_000);
+      await comesTrue(() => {
         for (const socket of sockets) if (socket.read(1) !== null) begun.add(socket);
-      }
+        return begun.size === sockets.length;
+      }, BUSY_MS);
+      await sleep(Math.max(0, untilMs - performance.now()));
       for (const socket of sockets) socket.destroy();
       const faults = begun.size === sockets.length ? [] : [`only ${begun.size} responses began`];
       return { done: `${sockets.length} held`, faults };

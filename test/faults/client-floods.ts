@@ -5,6 +5,7 @@ import { createMemoryRateLimiter } from '../../src/rate-limit/memory.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import type { HttpSender } from '../helpers/http-request.ts';
 import { residentBytes } from '../helpers/process.ts';
+import { TRUSTED } from './bystanders.ts';
 import { type FaultContext, metricsOf, metricValue } from './context.ts';
 import type { Outcome } from './report.ts';
 import { findEmptySamples } from './response-faults.ts';
@@ -47,13 +48,7 @@ export async function floodTheLimiter(): Promise<Outcome> {
 
 /** A flood of addresses through the listener behind a trusted proxy, with fewer than the limiter can store. */
 export async function floodTheListener(context: FaultContext): Promise<Outcome> {
-  const service = await context.start({
-    env: {
-      TRUST_PROXY: '127.0.0.0/8',
-      BASE_URL: 'https://pennant.example',
-      RATE_LIMIT_OVERRIDES: '',
-    },
-  });
+  const service = await context.start({ env: { ...TRUSTED, RATE_LIMIT_OVERRIDES: '' } });
   const { client } = service;
   const faults: string[] = [];
   for (let hit = 1; hit <= LIMIT.requests + 1; hit += 1) {

@@ -112,6 +112,8 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
   },
   {
     name: 'hostile requests made from the OpenAPI document',
+    // `test/e2e/openapi-fuzz.test.ts` sends others of them.
+    isForLongForm: true,
     async run(service) {
       const document = (await (await fetch(`${service.base}/openapi.json`)).json()) as OpenApiDocument;
       const requests = fc.sample(hostileRequests(document), { numRuns: 1_000, seed: 20_261_121 });

@@ -28,6 +28,7 @@ const CHECKS: readonly { readonly name: string; run(cluster: Cluster): Promise<O
 /** Three instances on one Redis, behind nginx: real processes on loopback. */
 export const cluster: Subject = {
   name: 'cluster',
+  needsQuiet: true,
   async run(context) {
     if (!findNginx() || !findRedisServer()) {
       context.report.skip('cluster', 'three instances behind nginx', 'nginx or redis-server is not installed');

@@ -1,14 +1,24 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 import { readMetrics } from '../helpers/metrics.ts';
-import { type CommandOptions, childrenOf, isRunning, type ServiceProcess, startService } from '../helpers/process.ts';
+import {
+  type CommandOptions,
+  childrenOf,
+  isRunning,
+  PROGRAM,
+  type ServiceProcess,
+  startService,
+} from '../helpers/process.ts';
 import { HANG_MS } from '../helpers/wait.ts';
 import type { Outcome, Report } from './report.ts';
 
 const ORPHAN_MS = 10_000;
+/** Otherwise the heap of a busy service takes 100 MiB more (docs/performance.md). */
+const STARTED_PROGRAM = [process.execPath, ...startOptions(), PROGRAM];
 
 /** The tools of a subject of the fault suite. */
 export interface FaultContext {
@@ -20,7 +30,7 @@ export interface FaultContext {
   /** Runs an attack and adds the result to the table. */
   measure(subject: string, attack: string, attempt: () => Promise<Outcome>): Promise<void>;
   newDirectory(): Promise<string>;
-  /** A service that is killed when the subject ends, in any case. */
+  /** A service as `npm start` starts it. It is killed when the subject ends, in any case. */
   start(options?: Partial<CommandOptions>): Promise<FaultService>;
   /** Ends all started processes. */
   cleanUpServices(): Promise<void>;
@@ -35,8 +45,8 @@ export interface FaultService extends ServiceProcess {
 
 export interface Subject {
   readonly name: string;
-  /** Its attacks mostly wait, so they may run beside others. */
-  readonly isMostlyWaiting?: boolean;
+  /** It measures how long requests wait, so nothing may run beside it. */
+  readonly needsQuiet?: boolean;
   run(context: FaultContext): Promise<void>;
 }
 
@@ -67,10 +77,11 @@ export function createContext(report: Report, { isLong, isChosen }: ContextOptio
   return {
     report,
     isLong,
-    attackMs: isLong ? 60_000 : 10_000,
+    attackMs: isLong ? 60_000 : 3_000,
     newDirectory,
     async start(options = {}) {
-      const running = await startService({ directory: options.directory ?? (await newDirectory()), ...options });
+      const directory = options.directory ?? (await newDirectory());
+      const running = await startService({ directory, program: STARTED_PROGRAM, ...options });
       const service = { ...running, client: createHttpSender(running.port) };
       services.push(service);
       return service;
@@ -87,6 +98,14 @@ export function createContext(report: Report, { isLong, isChosen }: ContextOptio
       for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** The options that `npm start` gives to Node. */
+function startOptions(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const options = /^node (.*) dist\/pennant\.js serve$/.exec(scripts.start)?.[1];
+  if (options === undefined) throw new Error(`no options for Node in "${scripts.start}"`);
+  return options.split(' ');
 }
 
 /** The result of an attack that did not finish. */

@@ -119,7 +119,6 @@ async function prepare(context: FaultContext, fault: DiskFault): Promise<Outcome
   try {
     return await serveWithout(context, fault, directory);
   } finally {
-    await context.cleanUpServices();
     process.off('exit', unmount);
     unmount();
   }

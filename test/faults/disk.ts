@@ -8,13 +8,18 @@ import { slowDownTheDisk } from './slow-disk.ts';
 export const disk: Subject = {
   name: 'disk',
   async run(context) {
+    const measure = (attack: string, run: typeof damageTheCache) => context.measure('disk', attack, () => run(context));
+    // These wait for the service to look at its files again.
+    const damages = Promise.all([
+      measure('cache.db damaged', damageTheCache),
+      measure('catalog.db replaced by garbage', damageTheCatalog),
+    ]);
     await loseTheDisk(context);
     await slowDownTheDisk(context);
-    await context.measure('disk', 'cache.db damaged', () => damageTheCache(context));
-    await context.measure('disk', 'catalog.db replaced by garbage', () => damageTheCatalog(context));
-    await context.measure('disk', 'catalog.db overwritten while it is open', () => damageTheOpenCatalog(context));
-    await context.measure('disk', 'DATA_DIR missing', () => removeTheDirectory(context));
-    await context.measure('disk', 'the image quota under churn', () => exceedTheQuota(context));
-    await context.measure('disk', 'two services on one DATA_DIR', () => shareTheDirectory(context));
+    await measure('catalog.db overwritten while it is open', damageTheOpenCatalog);
+    await measure('DATA_DIR missing', removeTheDirectory);
+    await measure('the image quota under churn', exceedTheQuota);
+    await measure('two services on one DATA_DIR', shareTheDirectory);
+    await damages;
   },
 };

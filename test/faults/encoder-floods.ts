@@ -1,4 +1,5 @@
 import { childrenOf, residentBytes, type ServiceProcess } from '../helpers/process.ts';
+import { TRUSTED } from './bystanders.ts';
 import { comesTrue, type FaultContext, type FaultService } from './context.ts';
 import { boundLatency, startProbe } from './probe.ts';
 import type { Outcome } from './report.ts';
@@ -8,7 +9,6 @@ const CLIENTS = 200;
 const HEALTH = { what: '/healthz', share: 1, limitMs: 200 };
 const MAX_LEFT_MEMORY = 1.5;
 const RECOVERY_MS = 20_000;
-const TRUSTED = { TRUST_PROXY: '127.0.0.0/8', BASE_URL: 'https://pennant.example' };
 
 /** Many clients, each with a new image in the slowest format. */
 export async function floodTheEncoders(context: FaultContext, prefix: readonly string[] = []): Promise<Outcome> {

@@ -3,23 +3,22 @@ import { cpuSeconds } from '../../bench/processes.ts';
 import { FAULTS } from '../helpers/fake-upstream.ts';
 import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import type { FaultContext, Subject } from './context.ts';
-import { boundLatency, HOT_URLS, startProbe } from './probe.ts';
-import { type Outcome, percentile } from './report.ts';
+import { ALONE_MS, boundRatio, HOT_URLS, startProbe } from './probe.ts';
+import type { Outcome } from './report.ts';
 import { findEmptySamples } from './response-faults.ts';
 
 const KINDS = ['endlessInterimResponses', 'endlessCrumbs', 'endlessChunkExtension', 'endlessEmptyGzip'] as const;
 /** Further calls are not made, because the source is paused. */
 const CALLS = 4;
-const ALONE_MS = 1_000;
 /** How much longer others may wait than without the attack. */
 const MAX_WAIT_RATIO = 20;
-const P99 = 0.99;
 /** For each call, and for the others' requests. */
 const MAX_CPU_SECONDS = { perCall: 0.5, once: 1 };
 
 /** An upstream whose bytes lead to nothing. Requests for what is in memory must not wait for it. */
 export const hostileUpstream: Subject = {
   name: 'hostile-upstream',
+  needsQuiet: true,
   async run(context) {
     for (const kind of KINDS) await context.measure('hostile-upstream', kind, () => callIt(context, kind));
   },
@@ -46,11 +45,10 @@ async function callIt(context: FaultContext, kind: (typeof KINDS)[number]): Prom
 
   const calls = upstream.calls.length;
   const statuses = responses.map(({ status }) => status);
-  const aloneMs = percentile(alone.latenciesMs, P99);
-  const latency = boundLatency(others, { what: "others' p99", share: P99, limitMs: MAX_WAIT_RATIO * aloneMs });
+  const latency = boundRatio(others, alone, MAX_WAIT_RATIO);
   const cpuTime = `${usedCpu.toFixed(1)} s of CPU`;
   return {
-    measured: `${calls} calls, responded ${statuses.join(' ')}; ${latency.measured} (alone ${aloneMs.toFixed(0)} ms); ${cpuTime}`,
+    measured: `${calls} calls, responded ${statuses.join(' ')}; ${latency.measured}; ${cpuTime}`,
     faults: [
       ...others.faults.map((fault) => `another client: ${fault}`),
       ...statuses.filter((status) => status < 500).map((status) => `responded ${status}`),

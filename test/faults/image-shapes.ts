@@ -4,6 +4,8 @@ import { pngOf } from './bare-png.ts';
 /** An original of unusual size, and the pixels that each variant of it has. */
 export interface Shape {
   readonly name: string;
+  /** One pixel wide or high. */
+  readonly isExtreme: boolean;
   readonly expected: Readonly<Record<Exclude<Variant, 'avatar'>, `${number}×${number}`>>;
   make(): Buffer;
 }
@@ -40,5 +42,6 @@ export const SHAPES: readonly Shape[] = [
 ];
 
 function shapeOf(size: Size, expected: Shape['expected']): Shape {
-  return { name: `${size.width}×${size.height}`, expected, make: () => pngOf(size) };
+  const isExtreme = Math.min(size.width, size.height) === 1;
+  return { name: `${size.width}×${size.height}`, isExtreme, expected, make: () => pngOf(size) };
 }

@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import { cpuSeconds } from '../../bench/processes.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
-import { jsonResponse } from '../helpers/replay-responses.ts';
-import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import { youtubeSettings } from '../helpers/replay-server.ts';
+import { startBannerChannels } from './banner-channels.ts';
 import { ask, askInTurn, describeWaits, TRUSTED } from './bystanders.ts';
 import { comesTrue, type FaultContext, type FaultService, metricsOf, metricValue, type Subject } from './context.ts';
 import { type MemoryGroup, makeMemoryGroup } from './memory-group.ts';
@@ -26,6 +26,7 @@ const IMAGES = ['tv.png', 'tv.avif', 'default.webp'] as const;
 /** One client asks for the largest images of the largest banners. Others get theirs, and no process runs out of memory. */
 export const largeBanners: Subject = {
   name: 'large-banners',
+  needsQuiet: true,
   async run(context) {
     const group = makeMemoryGroup(GIB);
     if (group === undefined) {
@@ -43,13 +44,12 @@ export const largeBanners: Subject = {
 
 async function askForLargeBanners(context: FaultContext, group: MemoryGroup): Promise<Outcome> {
   const banners = await drawBanners();
-  const replay = await startReplayServer({
-    responses: banners.map((_, index) => channelPage(index)),
-    image(request, response) {
-      const banner = banners[Number(/^\/banner-(\d+)=/.exec(request.url ?? '')?.[1])];
-      respondWithStatus(200, { 'content-type': 'image/jpeg' }, banner)(request, response);
-    },
-  });
+  const replay = await startBannerChannels(
+    banners.map((banner, index) => ({
+      channelId: channelIdOf(index),
+      send: respondWithStatus(200, { 'content-type': 'image/jpeg' }, banner),
+    })),
+  );
   try {
     const env = { ...TRUSTED, ...youtubeSettings(replay.origin), SOURCES: 'catalog,youtube', RATE_LIMIT_OVERRIDES: '' };
     const service = await context.start({ env, prefix: group.enter });
@@ -112,22 +112,14 @@ async function drawBanners(): Promise<Buffer[]> {
   const small = await sharp({ create: { width: 1_083, height: 722, channels: 3, background: 'grey', noise } })
     .png()
     .toBuffer();
-  const banners: Buffer[] = [];
-  for (const progressive of [false, true, true]) {
-    const banner = sharp(small).resize(8_660, 5_773, { kernel: 'cubic', fit: 'fill' });
-    banners.push(await banner.jpeg({ quality: 70 + banners.length, progressive }).toBuffer());
-  }
-  return banners;
+  return Promise.all(
+    [false, true, true].map((progressive, index) => {
+      const banner = sharp(small).resize(8_660, 5_773, { kernel: 'cubic', fit: 'fill' });
+      return banner.jpeg({ quality: 70 + index, progressive }).toBuffer();
+    }),
+  );
 }
 
 function channelIdOf(index: number): string {
   return `UClargebanner${String(index).padStart(11, '0')}`;
-}
-
-function channelPage(index: number) {
-  const channelId = channelIdOf(index);
-  const thumbnails = [{ url: `https://yt3.googleusercontent.com/banner-${index}=w1060`, width: 1060, height: 175 }];
-  const metadata = { channelMetadataRenderer: { externalId: channelId, title: `Channel ${index}` } };
-  const page = { metadata, header: { c4TabbedHeaderRenderer: { banner: { thumbnails } } } };
-  return jsonResponse('browse', { browseId: channelId }, page);
 }

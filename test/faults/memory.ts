@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { PROGRAM, residentBytes, type ServiceProcess } from '../helpers/process.ts';
+import { residentBytes, type ServiceProcess } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, metricsOf, type Subject } from './context.ts';
 import { type HeldMetrics, readHeldMetrics } from './held-metrics.ts';
@@ -33,8 +32,10 @@ export const memory: Subject = {
   async run(context) {
     const upstream = await startNumberedUpstream();
     try {
-      await fill(context, CATALOG_KINDS, {});
-      await fill(context, UPSTREAM_KINDS, youtubeSettings(upstream.origin));
+      await Promise.all([
+        fill(context, CATALOG_KINDS, {}),
+        fill(context, UPSTREAM_KINDS, youtubeSettings(upstream.origin)),
+      ]);
       if (context.isLong) await fillWithSlowReaders(context, 'memory');
     } finally {
       await upstream.close();
@@ -42,21 +43,10 @@ export const memory: Subject = {
   },
 };
 
-/** The options that `npm start` gives to Node. */
-function startOptions(): readonly string[] {
-  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const options = /^node (.*) dist\/pennant\.js serve$/.exec(scripts.start)?.[1];
-  if (options === undefined) throw new Error(`no options for Node in "${scripts.start}"`);
-  return options.split(' ');
-}
-
 async function fill(context: FaultContext, kinds: readonly RequestKind[], env: Record<string, string>): Promise<void> {
-  const service = await context.start({
-    program: [process.execPath, ...startOptions(), PROGRAM],
-    env: { ...SETTINGS, ...(context.isLong ? LONG_FORM : SHORT_FORM), ...env },
-  });
+  const form = context.isLong ? LONG_FORM : SHORT_FORM;
+  const service = await context.start({ env: { ...SETTINGS, ...form, ...env } });
   for (const kind of kinds) await context.measure('memory', kind.name, () => sendKind(context, service, kind));
-  await context.cleanUpServices();
 }
 
 /** The requests of all kinds together. Each comes from another client. */

@@ -18,6 +18,7 @@ const SERVED = 9;
 /** All addresses of one network send what each of them may. Bystanders of other networks get what they ask for. */
 export const networks: Subject = {
   name: 'networks',
+  needsQuiet: true,
   async run(context) {
     await context.measure('networks', '254 addresses of a /24 ask for new records', () => askForNewRecords(context));
     await context.measure('networks', '4,000 addresses of a /48 ask for tiny images', () => askForTinyImages(context));
@@ -31,7 +32,8 @@ interface Flood {
 }
 
 /** Begins the flood, lets it fill the queues, and asks for one thing of each bystander meanwhile. */
-async function flood({ attackMs }: FaultContext, service: FaultService, { everyMs, request, bystander }: Flood) {
+async function flood({ isLong }: FaultContext, service: FaultService, { everyMs, request, bystander }: Flood) {
+  const attackMs = isLong ? 60_000 : 6_000;
   const cpuBefore = await cpuSeconds(service.pid);
   const flooding = askInTurn(attackMs / everyMs, everyMs, (number) => {
     const { address, url } = request(number);

@@ -9,7 +9,7 @@ import {
 } from '../helpers/replay-responses.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
-import type { FaultContext, Subject } from './context.ts';
+import type { Subject } from './context.ts';
 import type { Outcome } from './report.ts';
 import { findResponseFaults, hasRetryAfter } from './response-faults.ts';
 
@@ -17,6 +17,8 @@ import { findResponseFaults, hasRetryAfter } from './response-faults.ts';
 const REQUEST_EVERY_MS = 500;
 /** As many as the call budget admits. */
 const STRANGER_EVERY_MS = 2_500;
+/** For the short and the long form. */
+const ATTACK_MS = [10_000, 60_000] as const;
 /** How long a failure of one key is remembered. */
 const REMEMBERED_MS = 15_000;
 
@@ -74,15 +76,15 @@ function imageAttack(channelId: string, status: number) {
 /** Two clients repeat a request that always fails. All others are served. */
 export const oneKey: Subject = {
   name: 'one-key',
-  isMostlyWaiting: true,
   async run(context) {
-    const strangers = ATTACKS.length * Math.ceil(context.attackMs / STRANGER_EVERY_MS);
+    const attackMs = ATTACK_MS[context.isLong ? 1 : 0];
+    const strangers = ATTACKS.length * Math.ceil(attackMs / STRANGER_EVERY_MS);
     const replay = await startUpstream(strangers);
     const service = await context.start({ env: { ...youtubeSettings(replay.origin), TRUST_PROXY: '127.0.0.0/8' } });
     // All at the same time on one service, so that a pause that one of them causes affects all.
     await Promise.all(
       ATTACKS.map((attack, index) =>
-        context.measure('one-key', attack.name, () => attackOnce(context, service.port, replay, attack, index)),
+        context.measure('one-key', attack.name, () => attackOnce(attackMs, service.port, replay, attack, index)),
       ),
     );
     await context.cleanUp();
@@ -91,7 +93,7 @@ export const oneKey: Subject = {
 };
 
 async function attackOnce(
-  { attackMs }: FaultContext,
+  attackMs: number,
   port: number,
   replay: ReplayServer,
   attack: KeyAttack,

@@ -4,20 +4,18 @@ import { cpuSeconds } from '../../bench/processes.ts';
 import { residentBytes } from '../helpers/process.ts';
 import { comesTrue, type FaultContext, metricsOf, metricValue, type Subject } from './context.ts';
 import { makeMemoryGroup } from './memory-group.ts';
-import { boundLatency, HOT_URLS, startConnectingProbe, startProbe } from './probe.ts';
+import { ALONE_MS, boundRatio, HOT_URLS, startConnectingProbe, startProbe } from './probe.ts';
 import { openConnections } from './raw-connections.ts';
-import { type Outcome, percentile } from './report.ts';
+import type { Outcome } from './report.ts';
 import { findEmptySamples } from './response-faults.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 /** The limit in every manifest. */
 const GROUP_BYTES = 1024 * MIB;
-const ALONE_MS = 1_000;
-const HELD_MS = 2_000;
+const HELD_MS = 1_000;
 /** How much longer others may wait than without the attack. */
 const MAX_WAIT_RATIO = 10;
-const P99 = 0.99;
 /** For each connection of the attack, and for the others' requests. */
 const MAX_CPU_SECONDS = { perConnection: 0.004, once: 2 };
 
@@ -43,6 +41,7 @@ interface PlaceAttack {
  */
 export const places: Subject = {
   name: 'places',
+  needsQuiet: true,
   async run(context) {
     for (const attack of attacksOf(context)) await measureInGroup(context, attack);
   },
@@ -116,15 +115,14 @@ async function takePlaces(context: FaultContext, attack: PlaceAttack, enter: rea
 
   const faults = [...alone.faults, ...others.faults].map((fault) => `another client: ${fault}`);
   const entries = metricValue(metrics, 'pennant_held_entries{holder="connections and unread requests"}');
-  const aloneMs = percentile(alone.latenciesMs, P99);
-  const latency = boundLatency(others, { what: "others' p99", share: P99, limitMs: MAX_WAIT_RATIO * aloneMs });
+  const latency = boundRatio(others, alone, MAX_WAIT_RATIO);
   const connectingMs = Math.max(...others.connecting.latenciesMs);
   const growth = mostBytes - before;
   const memory = `memory +${Math.round(growth / MIB)} MiB`;
   const cpuTime = `${usedCpu.toFixed(1)} s of CPU`;
   const isBusy = usedCpu > MAX_CPU_SECONDS.once + MAX_CPU_SECONDS.perConnection * attack.connections;
   return {
-    measured: `${entries} connections left; ${latency.measured} (alone ${aloneMs.toFixed(0)} ms), a new connection at most ${connectingMs.toFixed(0)} ms; ${cpuTime}; ${memory}`,
+    measured: `${entries} connections left; ${latency.measured}, a new connection at most ${connectingMs.toFixed(0)} ms; ${cpuTime}; ${memory}`,
     faults: [...faults, ...findEmptySamples({ 'requests of others': others.latenciesMs.length })],
     exceeded: [...latency.exceeded, ...(isBusy ? [cpuTime] : []), ...(growth > attack.maxGrowthBytes ? [memory] : [])],
   };

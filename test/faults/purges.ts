@@ -21,7 +21,7 @@ export const purges: Subject = {
   name: 'purges',
   async run(context) {
     const upstream = await startNumberedUpstream();
-    const [alone, shared] = context.isLong ? [1_000, 300] : [30, 12];
+    const [alone, shared] = context.isLong ? [1_000, 300] : [10, TROUBLES.length];
     const env = { ...SETTINGS, ...youtubeSettings(upstream.origin) };
     try {
       await context.measure('purges', `purges under load, ${alone} times`, () =>
@@ -181,6 +181,7 @@ async function takeDownUnderLoad(
   const faults: string[] = [];
   const [channelId] = CHANNELS as [string];
   let responses = 0;
+  await upstream.change(channelId);
   for (let time = 0; time < times; time += 1) {
     const before = await context.start({ directory, env });
     const traffic = startTraffic([before]);

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawResponse, splitResponses } from '../helpers/raw-http.ts';
 
 /** More at once would overflow the listener's backlog, which is a limit of the kernel. */
@@ -51,19 +50,17 @@ export async function exchange(
 ): Promise<Exchange> {
   const socket = await openConnection(port);
   const chunks: Buffer[] = [];
-  let isClosed = false;
-  let lastDataAtMs = performance.now();
-  socket.on('data', (chunk: Buffer) => {
-    lastDataAtMs = performance.now();
-    chunks.push(chunk);
-  });
-  socket.on('close', () => {
-    isClosed = true;
-  });
-  socket.write(bytes);
   const isComplete = () => wanted !== undefined && splitResponses(Buffer.concat(chunks)).responses.length >= wanted;
-  const patienceMs = () => (chunks.length === 0 ? PATIENCE_MS : quietMs);
-  while (!isClosed && !isComplete() && performance.now() - lastDataAtMs < patienceMs()) await sleep(5);
+  const isClosed = await new Promise<boolean>((resolve) => {
+    socket.setTimeout(PATIENCE_MS, () => resolve(false));
+    socket.on('close', () => resolve(true));
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      socket.setTimeout(quietMs);
+      if (isComplete()) resolve(false);
+    });
+    socket.write(bytes);
+  });
   socket.destroy();
   return { ...splitResponses(Buffer.concat(chunks)), isClosed };
 }

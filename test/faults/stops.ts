@@ -32,16 +32,12 @@ export const stops: Subject = {
       context.measure('stops', 'SIGTERM with more work than can be finished', () => stopWithTooMuchWork(context)),
       context.measure('stops', 'SIGTERM while 100 connections hang', () => stopWithHostileConnections(context)),
       stopWhileAllHang(context),
+      context.measure('stops', 'a second signal', () => stopTwice(context)),
+      context.measure('stops', 'the public port is taken', () => takeThePort(context, 'PORT')),
+      context.measure('stops', 'the private port is taken', () => takeThePort(context, 'CONSOLE_PORT')),
     ]);
-    await context.measure('stops', 'a second signal', () => stopTwice(context));
     const starts = context.isLong ? 40 : 5;
     await context.measure('stops', 'SIGTERM while it starts', () => stopWhileStarting(context, starts));
-    for (const [port, listener] of [
-      ['PORT', 'public'],
-      ['CONSOLE_PORT', 'private'],
-    ] as const) {
-      await context.measure('stops', `the ${listener} port is taken`, () => takeThePort(context, port));
-    }
   },
 };
 

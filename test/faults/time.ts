@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpSender } from '../helpers/http-request.ts';
 import type { ServiceProcess } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
+import { TRUSTED } from './bystanders.ts';
 import { comesTrue, type FaultContext, type Subject, stopService } from './context.ts';
 import { findFaultsOf } from './mixed-load.ts';
 import { numberedChannelId, startNumberedUpstream } from './numbered-upstream.ts';
@@ -20,7 +21,6 @@ const READY_MS = 15_000;
 /** Changes the system clock and suspends the process. */
 export const time: Subject = {
   name: 'time',
-  isMostlyWaiting: true,
   async run(context) {
     const library = LIBRARIES.find((path) => existsSync(path));
     const seconds = context.isLong ? 60 : 6;
@@ -56,8 +56,7 @@ async function jumpTheClock(context: FaultContext, library: string, origin: stri
     FAKETIME_TIMESTAMP_FILE: clockFile,
     FAKETIME_NO_CACHE: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    TRUST_PROXY: '127.0.0.0/8',
-    BASE_URL: 'https://pennant.example',
+    ...TRUSTED,
     RATE_LIMIT_OVERRIDES: `10.0.0.1/32=5/${WINDOW_SECONDS}`,
     RATE_LIMIT: '100000/1',
   };

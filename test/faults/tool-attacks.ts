@@ -14,10 +14,11 @@ const LARGE_IMAGE = '/UCPennantSample00000001A/tv.png';
 
 /** Attacks by existing tools. */
 export const TOOL_ATTACKS: readonly Attack[] = [
-  slowAttack('slow fields', '-H'),
+  // `CONNECTION_ATTACKS` send slow fields and read slowly in the short form.
+  { ...slowAttack('slow fields', '-H'), isForLongForm: true },
   slowAttack('slow bodies', '-B'),
   slowAttack('ranges', '-R'),
-  slowAttack('slow reads', '-X'),
+  { ...slowAttack('slow reads', '-X'), isForLongForm: true },
   {
     name: `as many requests as wrk can send on ${WRK_CONNECTIONS} connections`,
     findObstacle: () => findMissing('wrk'),

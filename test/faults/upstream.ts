@@ -42,20 +42,27 @@ const REDIRECT_LOOP: MeasuredKind = {
 /** Every kind of upstream failure, for requests with and without a stale response. */
 export const upstream: Subject = {
   name: 'upstream',
-  isMostlyWaiting: true,
   async run(context) {
     const directory = await fillStore(context);
     const kinds: MeasuredKind[] = [...FAILURE_KINDS, REDIRECT_LOOP].filter(
       ({ isForShortForm = false }) => context.isLong || isForShortForm,
     );
-    const measure = (kind: MeasuredKind) =>
-      context.measure('upstream', kind.name, () => observe(context, directory, kind));
-    // The slow ones only wait.
-    const slow = kinds.filter(({ code }) => code === 'upstream_timeout').map(measure);
-    for (const kind of kinds.filter(({ code }) => code !== 'upstream_timeout')) await measure(kind);
-    await Promise.all(slow);
+    const measured: Promise<void>[] = [];
+    for (const kind of kinds.toSorted(byWait)) {
+      const { promise: isWaiting, resolve: onWaiting } = Promise.withResolvers<void>();
+      const measure = context.measure('upstream', kind.name, () => observe(context, directory, kind, onWaiting));
+      measured.push(measure.then(onWaiting));
+      await isWaiting;
+    }
+    await Promise.all(measured);
   },
 };
+
+/** Those first that wait for a time limit, then those that wait for the end of a pause. */
+function byWait({ code: left }: MeasuredKind, { code: right }: MeasuredKind): number {
+  const order = ['upstream_timeout', 'upstream_invalid', 'upstream_unavailable'];
+  return order.indexOf(left) - order.indexOf(right);
+}
 
 /** A data directory with stale responses. */
 async function fillStore(context: FaultContext): Promise<string> {
@@ -76,7 +83,13 @@ async function fillStore(context: FaultContext): Promise<string> {
   return directory;
 }
 
-async function observe(context: FaultContext, filled: string, kind: MeasuredKind): Promise<Outcome> {
+/** @param onWaiting is called when nothing is left but to wait, so that the next kind can begin */
+async function observe(
+  context: FaultContext,
+  filled: string,
+  kind: MeasuredKind,
+  onWaiting: () => void,
+): Promise<Outcome> {
   const directory = await context.newDirectory();
   await cp(filled, directory, { recursive: true });
   const replay = await startReplayServer();
@@ -96,11 +109,14 @@ async function observe(context: FaultContext, filled: string, kind: MeasuredKind
     if (fault !== undefined) faults.push(`${url}: ${fault}`);
     if (ms > limitMs) exceeded.push(`${url} took ${ms.toFixed(0)} ms (${loadAverage()})`);
   };
-  await Promise.all([
+  const asked = Promise.all([
     ...OLD_QUESTIONS.map((url) => ask(url, LONGEST_STORED_MS, findStaleFault)),
     ...[NEW_RECORD, NEW_SEARCH].map((url) => ask(url, LONGEST_MS, findRefusalFault(kind.code))),
     ask(NEW_IMAGE, LONGEST_MS, findRefusalFault(imageCode)),
   ]);
+  if (kind.code !== 'upstream_timeout') await asked;
+  onWaiting();
+  await asked;
   const pausedS = Number((await client.send({ url: NEW_RECORD })).headers['retry-after'] ?? 0);
   replay.behave();
   const isBack = typeof kind.upstream !== 'function' || pausedS > LONGEST_AWAITED_S || (await recovers(client));

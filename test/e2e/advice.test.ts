@@ -112,11 +112,17 @@ describe('"Did you mean …?"', () => {
     ['/api/channel/https%3A%2F%2Fwww.youtube.com%2F%40pennantsample', '/api/channel/pennantsample?type=handle'],
     // Another path of this service
     ['/search?q=pennant', '/api/search?q=pennant'],
+    ['/api/search/salt%20marrow', '/api/search?q=salt%20marrow'],
     [`/channels?ids=${ID}`, `/api/channels?ids=${ID}`],
+    [`/api/channels/${ID},@pennantsample`, `/api/channels?ids=${ID},@pennantsample`],
     ['/badge/pennantsample', '/api/badge/@pennantsample'],
     ['/badge/pennantsample/tv', '/api/badge/@pennantsample'],
+    [`/youtube/channel/videos/${ID}`, `/api/badge/${ID}.svg?metric=videos`],
+    [`/youtube/Channel/Subscribers/${ID}.svg`, `/api/badge/${ID}.svg?metric=subscribers`],
+    ['/youtube/subscriber/pennantsample', '/api/badge/@pennantsample.svg?metric=subscribers'],
     [`/banner/${ID}`, `/api/banner/${ID}`],
     [`/API/Channel/${ID}`, `/api/channel/${ID}`],
+    [`/api/${ID}`, `/api/banner/${ID}`],
     // The `type` of another path
     [`/api/channel/${ID}?type=tv`, `/api/banner/${ID}?type=tv`],
     [`/api/channel/${ID}?type=phone`, `/api/banner/${ID}?type=mobile`],
@@ -262,6 +268,7 @@ describe('a detail repeats what the client sent', () => {
     ['/channel/UCnobodyhasthisone000000', 'There is no channel with the ID "UCnobodyhasthisone000000".'],
     ['/watch?v=dQw4w9WgXcQ', 'That is a video: use the ID or the @handle of its channel.'],
     ['/shorts/dQw4w9WgXcQ', 'That is a video'],
+    ['/youtube/likes/dQw4w9WgXcQ.svg', 'That is a video'],
     ['/https://youtu.be/dQw4w9WgXcQ', 'That is a video'],
     ['/api/channel/https://www.youtube.com/watch?v=dQw4w9WgXcQ', 'That is a video'],
     ['/api/channel/dQw4w9WgXcQ', 'If it is a video: use the ID or the @handle of its channel.'],
@@ -384,6 +391,8 @@ describe('without a connection to upstream', () => {
     });
     const { status, text } = await offline.get('/api/channel/anyone?type=handle');
     expect([status, JSON.parse(text).detail]).toEqual([503, expect.stringMatching(/YouTube.*SOURCES=catalog/)]);
+    const { detail } = JSON.parse((await offline.get('/@anyone.png')).text) as { readonly detail: string };
+    expect(detail).toContain('For a PNG: /@anyone/default.png. The upstream is YouTube.');
     for (const url of ['/api/channel/---?type=handle', '/api/banner/@---', '/c/%20']) {
       expect([url, (await offline.get(url)).status]).toEqual([url, 400]);
     }

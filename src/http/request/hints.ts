@@ -32,7 +32,7 @@ export function findHint(error: unknown, context: RequestContext): string {
     case 'channel_not_found':
       return hintForMissing(context);
     case 'upstream_unavailable':
-      return error instanceof AppError && isUnreachable(error) ? OFFLINE : '';
+      return `${hintForExtension(context)} ${error instanceof AppError && isUnreachable(error) ? OFFLINE : ''}`.trim();
     default:
       return '';
   }
@@ -82,20 +82,14 @@ const VIDEO = 'use the ID or the @handle of its channel.';
 
 /** What a text that is not accepted as an identifier may be instead, as a sentence with a leading space. */
 export function identifierNote(identifier: string): string {
-  const embedded = findEmbeddedId(identifier);
-  return formNote(identifier) || (embedded === undefined ? '' : ` Did you mean ${embedded}?`);
-}
-
-/** The same for a text without a channel ID in it. */
-function formNote(text: string): string {
-  if (isChannelIdOfOneCase(text)) return CASE_NOTE;
-  if (NEAR_CHANNEL_ID.test(text)) return ` ${quoted(text)} has ${text.length} characters, a channel ID has 24.`;
-  return VIDEO_ID.test(text) ? ` If it is a video: ${VIDEO}` : '';
-}
-
-/** A channel ID within other text, such as quotes. */
-function findEmbeddedId(text: string): string | undefined {
-  return EMBEDDED_CHANNEL_ID.exec(text)?.[0];
+  if (isChannelIdOfOneCase(identifier)) return CASE_NOTE;
+  if (identifier.length > MAX_CHARACTERS || isChannelId(identifier)) return '';
+  if (NEAR_CHANNEL_ID.test(identifier)) {
+    return ` ${quoted(identifier)} has ${identifier.length} characters, a channel ID has 24.`;
+  }
+  const [embedded] = EMBEDDED_CHANNEL_ID.exec(identifier) ?? [];
+  if (embedded !== undefined) return ` Did you mean ${embedded}?`;
+  return VIDEO_ID.test(identifier) ? ` If it is a video: ${VIDEO}` : '';
 }
 
 function hintForPath(rawPath: string, query: string): string | undefined {
@@ -105,8 +99,11 @@ function hintForPath(rawPath: string, query: string): string | undefined {
   const path = decodeURIComponent(rawPath.slice(1));
   if (isChannelIdOfOneCase(path.split('/', 1)[0] ?? '')) return CASE_NOTE.trim();
   if (isVideoPage(path, query)) return `That is a video: ${VIDEO}`;
-  const request = findPastedPage(path) ?? findNearestEndpoint(path, query) ?? findNearestPage(path);
-  return `${didYouMean(request)}${formNote(path)}`.trim() || undefined;
+  const note = path.includes('/') ? '' : identifierNote(path);
+  const request =
+    findPastedPage(path) ?? findNearestBadge(path) ?? findNearestEndpoint(path, query) ?? findNearestPage(path);
+  if (request === undefined) return note.trim() || undefined;
+  return `${didYouMean(request)}${note.includes('Did you mean') ? '' : note}`;
 }
 
 /** An escaped slash is refused. It appears when a whole URL was escaped. */
@@ -120,6 +117,8 @@ const UP_TO_SITE = /^(?:.*?\/)??(?:(?:www|m|music)\.)?youtube\.com(?:\/|$)/is;
 
 function isVideoPage(path: string, query: string): boolean {
   if (/(?:^|\/)youtu\.be(?:\/|$)/i.test(path)) return true;
+  // A badge of shields.io
+  if (/^youtube\/(?:comments|likes|views)\/[\w-]{11}(?:\.svg)?$/.test(path)) return true;
   const page = path.replace(UP_TO_SITE, '');
   if (/^watch(?:\/|$)/.test(page)) return /[?&]v=/.test(query);
   return /^(?:shorts|live|embed|v)\/[\w-]{11}(?:\/|$)/.test(page);
@@ -138,13 +137,34 @@ function refsOfPage(page: string): ChannelRef[] {
   return channelRefsOf(`https://www.youtube.com/${page.split('/').map(encodeURIComponent).join('/')}`);
 }
 
-/** The endpoint whose `api/` is missing or in another letter case: `search?q=text`, `badge/name`, `API/Channel/ID`. */
+/** `youtube/channel/videos/ID`, `youtube/subscribers/ID`: almost a badge of shields.io. */
+function findNearestBadge(path: string): string | undefined {
+  const [, metric = '', name = ''] = /^youtube\/(?:channels?\/)?(subscriber|view|video)s?\/([^/]+)$/i.exec(path) ?? [];
+  const [ref] = refsOfBareIdentifier(name.replace(/\.svg$/i, ''));
+  return ref && `${requestOf('badge', ref)}.svg?metric=${metric.toLowerCase()}s`;
+}
+
+const MAX_SEARCH_CHARACTERS = 100;
+
+/** The most similar request that works. The path is decoded and has no slash at the beginning. */
 function findNearestEndpoint(path: string, query: string): string | undefined {
   const isBelowApi = /^api\//i.test(path);
   const [first = '', name = '', segment = ''] = path.slice(isBelowApi ? 4 : 0).split('/');
   const endpoint = first.toLowerCase();
-  if (endpoint === 'search' && /[?&]q=[^&]/.test(query)) return `/api/search${query}`;
-  if (endpoint === 'channels' && /[?&]ids=[^&]/.test(query)) return `/api/channels${query}`;
+  // `search?q=text`, `api/search/text`
+  if (endpoint === 'search') {
+    if (/[?&]q=[^&]/.test(query)) return `/api/search${query}`;
+    if (name !== '' && name.length <= MAX_SEARCH_CHARACTERS) return searchFor(name);
+  }
+  // `channels?ids=A,B`, `api/channels/A,B`
+  if (endpoint === 'channels') {
+    if (/[?&]ids=[^&]/.test(query)) return `/api/channels${query}`;
+    const ids = name.split(',');
+    if (ids.every(isPageName)) return `/api/channels?ids=${ids.map(escaped).join(',')}`;
+  }
+  // `api/ID`
+  if (isBelowApi && name === '' && isPageName(first)) return `/api/banner/${escaped(first)}`;
+  // `badge/name`, `API/Channel/ID`, `api/banner/ID/TV`
   const isEndpoint = endpoint === 'banner' || endpoint === 'badge' || (isBelowApi && endpoint === 'channel');
   const [ref] = isEndpoint ? refsOfBareIdentifier(name) : [];
   const variant = endpoint === 'banner' ? findVariant(segment) : undefined;
@@ -155,7 +175,6 @@ function findNearestEndpoint(path: string, query: string): string | undefined {
 const TABS =
   /^(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
 
-/** A page of a channel, or an image, with something wrong. The path is decoded and has no slash at the beginning. */
 function findNearestPage(path: string): string | undefined {
   const [name = '', second = '', third] = path.split('/');
   // `ID/TV`, `@name/phone`
@@ -170,7 +189,8 @@ function findNearestPage(path: string): string | undefined {
   // `ID.gif`: a wrong extension
   const [, named, extension = ''] = /^(UC[\w-]{22})\.(.*)$/s.exec(name) ?? [];
   if (named !== undefined) return withExtension(`/${named}`, extension.toLowerCase());
-  const id = findEmbeddedId(name);
+  // A channel ID within other text
+  const [id] = EMBEDDED_CHANNEL_ID.exec(name) ?? [];
   if (id !== undefined) return `/${id}`;
   // `name`, but no file: vulnerability scanners request files.
   const isName = /^[\p{L}\p{N}]/u.test(name) && !NEAR_CHANNEL_ID.test(name) && !/\.[a-z]{2,5}$/i.test(name);

@@ -13,7 +13,7 @@ const COMMON = {
   globalSetup: join(import.meta.dirname, 'test/helpers/build.ts'),
 };
 
-/** Each store and catalog of a test starts a thread. Loading the thread's modules would take half of the CPU time. */
+/** For the modules of threads. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') };
 
 /** Each of these runs in its own process, because they measure the whole process. */
@@ -36,6 +36,7 @@ export const CORE_TESTS = {
   exclude: MEASURE_MEMORY,
   // The files share no module state, and loading the service for each of them would take half of the time.
   isolate: false,
+  setupFiles: [join(import.meta.dirname, 'test/helpers/thread-pool.ts')],
   env,
   ...COMMON,
 };

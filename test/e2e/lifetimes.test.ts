@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
@@ -16,7 +17,8 @@ const KINDS = [
 ] as const;
 
 async function startFilled(url: string, status: number) {
-  const running = await startYoutubeService({}, { dataDir: await createTemporaryDirectory() });
+  const dataDir = await createTemporaryDirectory();
+  const running = await startYoutubeService({}, { dataDir, encoder: createFakeEncoder() });
   onTestFinished(() => running.close());
   expect((await running.service.get(url)).status).toBe(status);
   running.replay.misbehave('all', respondWithStatus(500));

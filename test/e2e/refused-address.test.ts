@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { redirectTo, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -28,6 +29,7 @@ async function start(env: Record<string, string> = {}, dataApi?: Parameters<type
   running = await startYoutubeService(dataApi === undefined ? {} : { dataApi: respondAsDataApi(dataApi) }, {
     env,
     logger,
+    encoder: createFakeEncoder(),
   });
   return running;
 }

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
 import {
   type ExpectedValues,
@@ -50,7 +51,7 @@ function describeService(name: string, directory: string): void {
   let running: YoutubeService;
 
   beforeAll(async () => {
-    running = await startYoutubeService({ responses: replayed });
+    running = await startYoutubeService({ responses: replayed }, { encoder: createFakeEncoder() });
   });
   afterAll(() => running.close());
 
@@ -190,7 +191,7 @@ function describeDataApi(name: string, directory: string): void {
     };
     running = await startYoutubeService(
       { responses: [], dataApi },
-      { env: { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: 'key' } },
+      { encoder: createFakeEncoder(), env: { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: 'key' } },
     );
   });
   afterAll(() => running.close());

@@ -33,7 +33,7 @@ const functions = {
 
 export type CatalogFunctions = typeof functions;
 
-serveCalls(functions);
+serveCalls(functions, close);
 
 async function response<T>(work: (catalog: CatalogReader) => T): Promise<CatalogResponse<T>> {
   try {

@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type ImportOptions, importChannels } from '../../src/sources/catalog/import.ts';
+import { type ImportOptions, importChannels, updateCatalog } from '../../src/sources/catalog/import.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
-import { withWriter } from '../../src/sources/catalog/writer.ts';
 import { numberedChannelId } from './fake-source.ts';
 
 /** A line of a catalog with the required fields and `fields`. */
@@ -38,7 +37,7 @@ export async function importLines(
   const warnings: string[] = [];
   const onRefused = (lineNumber: number, reason: string) => refusals.push(`line ${lineNumber}: ${reason}`);
   const onWarning = (lineNumber: number, warning: string) => warnings.push(`line ${lineNumber}: ${warning}`);
-  const summary = await withWriter(catalogPaths(dataDir), (writer) =>
+  const summary = await updateCatalog(catalogPaths(dataDir), (writer) =>
     importChannels(writer, input, { ...options, imagesFrom, onRefused, onWarning }),
   );
   return { ...summary, refusals, warnings };

@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { LOOK_INTERVAL_MS } from '../../sources/catalog/changes.ts';
+import { updateCatalog } from '../../sources/catalog/import.ts';
 import type { CatalogPaths } from '../../sources/catalog/schema.ts';
-import { type CatalogWriter, withWriter } from '../../sources/catalog/writer.ts';
+import type { CatalogWriter } from '../../sources/catalog/writer.ts';
 import { findRunningService } from '../serve/data-dir-lock.ts';
 
 /** A timer may fire a millisecond early. */
@@ -35,7 +36,7 @@ export async function changeCatalog<T>(
   work: (writer: CatalogWriter) => Promise<T> | T,
 ): Promise<T> {
   try {
-    return await withWriter(paths, work);
+    return await updateCatalog(paths, work);
   } finally {
     await setTimeout(SEEN_AFTER_MS);
   }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream, existsSync, linkSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OperatorError } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
 import { createDraftFolder } from './drafts.ts';
 import { MissingImageError, requireWholeImage } from './image-files.ts';
 import { type CatalogRecord, collectMistakes, parseRecord, RecordRefusedError } from './record.ts';
-import { CatalogUnusableError, catalogPaths } from './schema.ts';
+import { type CatalogPaths, CatalogUnusableError, catalogPaths } from './schema.ts';
 import { type CatalogWriter, withWriter } from './writer.ts';
 
 /** Large enough for cheap commits, small enough that another import or a removal waits only briefly. */
@@ -246,6 +246,19 @@ export async function createCatalogFile({ dataDir, samplesDir }: NewCatalog): Pr
   } finally {
     rmSync(draftDir, { recursive: true });
   }
+}
+
+/**
+ * Changes the catalog. Creates an empty one if there is none: a service that starts meanwhile must not see half of it.
+ *
+ * @throws CatalogUnusableError
+ */
+export async function updateCatalog<T>(
+  paths: CatalogPaths,
+  work: (writer: CatalogWriter) => Promise<T> | T,
+): Promise<T> {
+  if (!existsSync(paths.database)) await createCatalogFile({ dataDir: dirname(paths.database), samplesDir: null });
+  return withWriter(paths, work);
 }
 
 async function importSamples(writer: CatalogWriter, samplesDir: string): Promise<void> {

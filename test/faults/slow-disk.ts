@@ -11,7 +11,7 @@ import { type Outcome, percentile } from './report.ts';
 import { findEmptySamples } from './response-faults.ts';
 
 /** Of each read, write and flush. */
-const DELAYS_MS = { 'a slow disk': 50, 'a disk that does not respond': 60_000 };
+const DELAYS_MS = { 'a slow disk': 50, 'a disk that does not respond': 15_000 };
 const HOT_URL = '/api/channel/UCreplayLighthouse000001';
 
 /** Both databases of what is fetched, with their logs. The catalog is only read, from the kernel's cache. */

@@ -9,17 +9,17 @@ export const disk: Subject = {
   name: 'disk',
   async run(context) {
     const measure = (attack: string, run: typeof damageTheCache) => context.measure('disk', attack, () => run(context));
-    // These mostly wait.
-    const waiting = Promise.all([
-      slowDownTheDisk(context),
+    // These wait for the service to look at its files again.
+    const damages = Promise.all([
       measure('cache.db damaged', damageTheCache),
       measure('catalog.db replaced by garbage', damageTheCatalog),
     ]);
     await loseTheDisk(context);
+    await slowDownTheDisk(context);
     await measure('catalog.db overwritten while it is open', damageTheOpenCatalog);
     await measure('DATA_DIR missing', removeTheDirectory);
     await measure('the image quota under churn', exceedTheQuota);
     await measure('two services on one DATA_DIR', shareTheDirectory);
-    await waiting;
+    await damages;
   },
 };

@@ -10,12 +10,10 @@ import { startProbe } from './probe.ts';
 import { type Outcome, percentile } from './report.ts';
 import { findEmptySamples } from './response-faults.ts';
 
-/** Of each read, write and flush. */
-const DELAYS_MS = { 'a slow disk': 50, 'a disk that does not respond': 15_000 };
+/** Each read, write and flush takes this long. */
+const SLOW_MS = 50;
+const HANGING_MS = 15_000;
 const HOT_URL = '/api/channel/UCreplayLighthouse000001';
-
-/** In the short form. */
-const LONGEST_DELAY_MS = 1_000;
 
 /** Both databases of what is fetched, with their logs. The catalog is only read, from the kernel's cache. */
 const DATABASES = ['cache.db', 'cache.db-wal', 'images.db', 'images.db-wal'];
@@ -23,12 +21,14 @@ const CALLS = 'pread64,pwrite64,fsync,fdatasync';
 
 /** A slow disk delays what needs it. It costs no response, and what is in memory does not wait for it. */
 export async function slowDownTheDisk(context: FaultContext): Promise<void> {
-  for (const [attack, delayMs] of Object.entries(DELAYS_MS)) {
-    // `image-store.test.ts` and `purges.test.ts` show the same in the short form.
-    if (delayMs > LONGEST_DELAY_MS && !context.isLong) continue;
-    if (!isInstalled('strace', attack)) context.report.skip('disk', attack, 'strace is not installed');
-    else await context.measure('disk', attack, () => serveFromASlowDisk(context, delayMs));
-  }
+  await attack(context, 'a slow disk', SLOW_MS);
+  // `image-store.test.ts` and `purges.test.ts` show the same in the short form.
+  if (context.isLong) await attack(context, 'a disk that does not respond', HANGING_MS);
+}
+
+async function attack(context: FaultContext, name: string, delayMs: number): Promise<void> {
+  if (!isInstalled('strace', name)) context.report.skip('disk', name, 'strace is not installed');
+  else await context.measure('disk', name, () => serveFromASlowDisk(context, delayMs));
 }
 
 async function serveFromASlowDisk(context: FaultContext, delayMs: number): Promise<Outcome> {
@@ -56,8 +56,7 @@ async function serveFromASlowDisk(context: FaultContext, delayMs: number): Promi
   return {
     measured: `${load.responses} responses, all right, beside ${delays} calls delayed by ${delayMs} ms; a hot record: median ${median.toFixed(0)} ms`,
     faults,
-    exceeded:
-      median < DELAYS_MS['a slow disk'] ? [] : [`a hot record took ${median.toFixed(0)} ms: it waits for the disk`],
+    exceeded: median < SLOW_MS ? [] : [`a hot record took ${median.toFixed(0)} ms: it waits for the disk`],
   };
 }
 

@@ -48,6 +48,7 @@ async function changeUnderLoad(context: FaultContext, rounds: number): Promise<O
   return {
     measured: `${imports} imports, ${removals} removals among ${load.responses} responses; nothing came back`,
     faults: [...faults, ...load.faults, ...findEmptySamples({ responses: load.responses, imports, removals })],
+    exceeded: load.overloads,
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpSender, type HttpSender, type SentResponse } from '../helpers/http-request.ts';
 import { repeat } from '../helpers/load.ts';
-import { findResponseFault, findResponseFaults, isRefusal } from './response-faults.ts';
+import { findResponseFault, findResponseFaults, isOverload, isRefusal } from './response-faults.ts';
 
 /** The whole sample catalog. Its records never change, so every difference is damage. */
 export const CHANNELS = Array.from({ length: 8 }, (_, index) => `UCPennantSample0000000${index + 1}A`);
@@ -33,6 +33,8 @@ export interface MixedLoad {
   readonly imageUrls: readonly string[];
   readonly responses: number;
   readonly faults: readonly string[];
+  /** Requests that the service had no time for: missed bounds on a busy machine. */
+  readonly overloads: readonly string[];
   /** The service is killed or stopped now: from here on, lost requests and refusals are no faults. */
   expectEnd(): void;
   /** Sends no more requests. Resolves when pending ones have ended. */
@@ -53,6 +55,7 @@ export function startMixedLoad(port: number, { clients = 6, removed = [] }: Mixe
   const client = createHttpSender(port);
   const imageUrls: string[] = [];
   const faults: string[] = [];
+  const overloads: string[] = [];
   let responses = 0;
   let isEnding = false;
 
@@ -70,6 +73,10 @@ export function startMixedLoad(port: number, { clients = 6, removed = [] }: Mixe
     }
     responses += 1;
     if (isEnding && isRefusal(response)) return;
+    if (isOverload(response)) {
+      overloads.push(`${url} was refused: the machine is too busy`);
+      return;
+    }
     if (response.status === 404 && removed.some((channelId) => url.includes(channelId))) return;
     const fault = await findResponseFault(url, response);
     if (fault !== undefined) faults.push(fault);
@@ -80,6 +87,7 @@ export function startMixedLoad(port: number, { clients = 6, removed = [] }: Mixe
   return {
     imageUrls,
     faults,
+    overloads,
     get responses() {
       return responses;
     },

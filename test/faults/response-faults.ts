@@ -54,6 +54,11 @@ export function isRefusal(response: Pick<SentResponse, 'status' | 'headers'>): b
   return [503, 504].includes(response.status) && hasRetryAfter(response);
 }
 
+/** Whether it was refused because the machine is too busy. Then nothing is lost but time. */
+export function isOverload({ status, bytes }: SentResponse): boolean {
+  return status === 503 && JSON.parse(bytes.toString('utf8')).code === 'overloaded';
+}
+
 /** Whether `Retry-After` is a positive whole number of seconds. */
 export function hasRetryAfter({ headers }: Pick<SentResponse, 'headers'>): boolean {
   return /^[1-9]\d*$/.test(headers['retry-after'] ?? '');

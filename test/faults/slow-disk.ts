@@ -56,7 +56,10 @@ async function serveFromASlowDisk(context: FaultContext, delayMs: number): Promi
   return {
     measured: `${load.responses} responses, all right, beside ${delays} calls delayed by ${delayMs} ms; a hot record: median ${median.toFixed(0)} ms`,
     faults,
-    exceeded: median < SLOW_MS ? [] : [`a hot record took ${median.toFixed(0)} ms: it waits for the disk`],
+    exceeded: [
+      ...load.overloads,
+      ...(median < SLOW_MS ? [] : [`a hot record took ${median.toFixed(0)} ms: it waits for the disk`]),
+    ],
   };
 }
 

@@ -32,7 +32,7 @@ test('requests are counted by what came of them', () => {
   const metrics = createMetrics();
   const requests = metrics.createCounter('pennant_http_requests_total', '', ['route', 'status']);
   for (const status of [200, 204, 304, 400, 404, 429, 451, 500, 503]) requests.inc({ route: '/', status });
-  expect(readTotals(metrics).requests).toEqual({ responded: 2, unchanged: 1, mistaken: 3, refused: 1, failed: 2 });
+  expect(readTotals(metrics).requests).toEqual({ responded: 2, unchanged: 1, clientError: 3, refused: 1, failed: 2 });
 });
 
 test('lookups are counted by what was requested, and each outcome apart', () => {

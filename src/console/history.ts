@@ -109,7 +109,7 @@ function quantiles(buckets: Buckets): Quantiles {
 /** The name of the image hosts among the upstreams. */
 const IMAGE_HOSTS: string = 'image hosts';
 
-const NO_REQUESTS = { responded: 0, unchanged: 0, mistaken: 0, refused: 0, failed: 0 };
+const NO_REQUESTS = { responded: 0, unchanged: 0, clientError: 0, refused: 0, failed: 0 };
 const NO_LOOKUPS = { records: {}, images: {}, searches: {} };
 
 /** The same counts as in `/metrics`. */
@@ -160,7 +160,7 @@ function requestOutcome(status: number): RequestOutcome {
   if (status === 304) return 'unchanged';
   if (status === 429) return 'refused';
   if (status >= 500) return 'failed';
-  return status >= 400 ? 'mistaken' : 'responded';
+  return status >= 400 ? 'clientError' : 'responded';
 }
 
 /** A badge and a list of channels show records, too. */

@@ -8,7 +8,7 @@ import { barRow, legend } from './parts.ts';
 const OUTCOMES = [
   { name: 'responded', label: 'Successful' },
   { name: 'unchanged', label: 'Not modified (304)' },
-  { name: 'mistaken', label: 'Client error (4xx)' },
+  { name: 'clientError', label: 'Client error (4xx)' },
   { name: 'refused', label: 'Rate limited (429)' },
   { name: 'failed', label: 'Failed (5xx)' },
 ] as const;

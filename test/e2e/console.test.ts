@@ -116,7 +116,7 @@ describe('the state', () => {
     await service.get('/nowhere');
     await service.get(`/channel/${SAMPLE}`, { 'if-none-match': '*' });
     const { recent, encoder, stores, version } = await service.state();
-    expect(recent.requests).toEqual({ responded: 3, unchanged: 1, mistaken: 1, refused: 0, failed: 0 });
+    expect(recent.requests).toEqual({ responded: 3, unchanged: 1, clientError: 1, refused: 0, failed: 0 });
     const none = { hit: 0, miss: 0, refreshed: 0, stale: 0 };
     expect(recent.lookups.records).toEqual({ ...none, miss: 1, hit: 2 });
     expect(recent.lookups.images).toEqual({ ...none, miss: 1 });
@@ -143,7 +143,7 @@ describe('the state', () => {
       await ask(client);
     for (let asked = 0; asked < 2; asked += 1) await ask('2001:db8:17:99::1');
     const { refusedNetworks, recent } = await service.state();
-    expect(recent.requests).toMatchObject({ responded: 3, mistaken: 0, refused: 4 });
+    expect(recent.requests).toMatchObject({ responded: 3, clientError: 0, refused: 4 });
     const lastAtMs = service.clock.now();
     expect(refusedNetworks).toEqual([
       { network: '203.0.113.0/24', refused: 3, lastAtMs },

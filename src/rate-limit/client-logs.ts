@@ -46,8 +46,8 @@ interface CellBlock {
 export function createClientLogs(maxLogs: number) {
   const { get, set, take, release, stats: recordStats } = createRecords();
   const bucketBits = Math.min(MAX_BUCKET_BITS, Math.max(1, Math.ceil(Math.log2(maxLogs))));
-  /** A hash table: the first log of each bucket. Pages that are not used yet take no memory. */
-  const firstInBucket = new Int32Array(2 ** bucketBits);
+  /** A hash table: the first log of each bucket. It is made with the first log, because its megabytes delay a start. */
+  let firstInBucket: Int32Array | undefined;
   const hashes = Array.from({ length: FINGERPRINT_WORDS }, () => createKeyedHash());
   const sought = new Int32Array(FINGERPRINT_WORDS);
   let soughtClient: string | undefined;
@@ -77,11 +77,12 @@ export function createClientLogs(maxLogs: number) {
   }
 
   function unlink(log: number): void {
+    const buckets = firstInBucket as Int32Array;
     const bucket = bucketOf(get(log, FINGERPRINT));
     const next = get(log, NEXT_IN_BUCKET);
-    let previous = firstInBucket[bucket] as number;
+    let previous = buckets[bucket] as number;
     if (previous === log) {
-      firstInBucket[bucket] = next;
+      buckets[bucket] = next;
       return;
     }
     while (get(previous, NEXT_IN_BUCKET) !== log) previous = get(previous, NEXT_IN_BUCKET);
@@ -142,6 +143,7 @@ export function createClientLogs(maxLogs: number) {
   return {
     /** The log of a client under a limit, or `NONE`. */
     find(client: string, limit: number): number {
+      if (firstInBucket === undefined) return NONE;
       seek(client);
       let log = firstInBucket[bucketOf(sought[0] as number)] as number;
       while (log !== NONE && !isSought(log, limit)) log = get(log, NEXT_IN_BUCKET);
@@ -154,6 +156,7 @@ export function createClientLogs(maxLogs: number) {
       const log = take();
       for (let word = 0; word < FINGERPRINT_WORDS; word += 1) set(log, FINGERPRINT + word, sought[word] as number);
       set(log, LIMIT, limit);
+      firstInBucket ??= new Int32Array(2 ** bucketBits);
       const bucket = bucketOf(sought[0] as number);
       set(log, NEXT_IN_BUCKET, firstInBucket[bucket] as number);
       firstInBucket[bucket] = log;
@@ -220,7 +223,8 @@ export function createClientLogs(maxLogs: number) {
 
     stats(): { readonly entries: number; readonly bytes: number } {
       const { entries, bytes } = recordStats();
-      return { entries, bytes: bytes + firstInBucket.byteLength + cells.length * BLOCK_LENGTH * CELL_BYTES };
+      const bucketBytes = firstInBucket?.byteLength ?? 0;
+      return { entries, bytes: bytes + bucketBytes + cells.length * BLOCK_LENGTH * CELL_BYTES };
     },
   };
 }

@@ -7,8 +7,8 @@ import type { Rectangle, Size } from '../../src/domain/variants.ts';
  */
 export function drawTestCard(size: Size): Sharp {
   const columns = cellOfEach(size.width);
-  const rows = cellOfEach(size.height);
-  const pixels = Buffer.from(rows.flatMap((row) => columns.map((column) => ((row + column) % 2 === 0 ? 255 : 0))));
+  const [even, odd] = [0, 1].map((row) => Buffer.from(columns.map((column) => ((row + column) % 2 === 0 ? 255 : 0))));
+  const pixels = Buffer.concat(cellOfEach(size.height).map((row) => (row % 2 === 0 ? even : odd) as Buffer));
   return sharp(pixels, { raw: { ...size, channels: 1 } }).toColourspace('srgb');
 }
 

@@ -4,12 +4,16 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { HANG_MS } from './test/helpers/wait.ts';
 
+/** `npm test` */
+const isCoreOnly = process.argv.includes('core');
+
 // Only a hang reaches these limits, because a busy machine must not fail a test. A poll ends first: its error has the value.
 const COMMON = {
   testTimeout: 2 * HANG_MS,
   hookTimeout: 2 * HANG_MS,
   expect: { poll: { timeout: HANG_MS } },
-  maxWorkers: 2,
+  // The tests in `npm test` wait for threads and encoders half of their time, on two cores too.
+  maxWorkers: isCoreOnly ? 3 : 2,
   globalSetup: join(import.meta.dirname, 'test/helpers/build.ts'),
 };
 
@@ -43,9 +47,6 @@ export const CORE_TESTS = {
 
 /** These use packages of tools/ (CONTRIBUTING.md). */
 const TOOL_TESTS = 'tools/*/*.test.ts';
-/** `npm test` */
-const isCoreOnly = process.argv.includes('core');
-
 /** False: the tests that need them are skipped by name. @throws Error in CI, where no test may be skipped */
 function hasTools(): boolean {
   if (existsSync(join(import.meta.dirname, 'tools/node_modules'))) return true;

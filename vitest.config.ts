@@ -47,6 +47,7 @@ export const CORE_TESTS = {
 
 /** These use packages of tools/ (CONTRIBUTING.md). */
 const TOOL_TESTS = 'tools/*/*.test.ts';
+
 /** False: the tests that need them are skipped by name. @throws Error in CI, where no test may be skipped */
 function hasTools(): boolean {
   if (existsSync(join(import.meta.dirname, 'tools/node_modules'))) return true;

@@ -165,11 +165,22 @@ async function layOn(image: Sharp, output: Size, { inner, background }: Backdrop
   return image.extend({ left, top, right, bottom, background: colour });
 }
 
-/** The library reports one error for a whole pipeline. After it has accepted the parameters, the original is at fault. */
+/** GLib's error when a thread cannot be started (g_thread_new). */
+const NO_THREAD = /creating thread/i;
+
+/** Tasks of this process, without the current one. */
+let performed = 0;
+
+/**
+ * The library reports one error for a whole pipeline. After it has accepted the parameters, the original is at fault, unless a
+ * thread could not be started because earlier tasks have left too little memory. Then the process ends, and the task is
+ * repeated in a new one.
+ */
 async function decoding<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
+    if (performed > 0 && NO_THREAD.test(messageOf(error))) process.kill(process.pid, 'SIGKILL');
     throw new Undecodable('The original cannot be decoded', { cause: error });
   }
 }
@@ -186,7 +197,6 @@ ignoreStopSignals();
 preferForOomKiller();
 lowerPriority();
 limitMemory(Number(process.argv[2]));
-let performed = 0;
 process.on('message', async (task: EncoderTask) => {
   process.send?.(await perform(task));
   performed += 1;

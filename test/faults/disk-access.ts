@@ -40,7 +40,12 @@ export async function exceedTheQuota(context: FaultContext): Promise<Outcome> {
     });
     const responded = await Promise.all(asked);
     const served = responded.filter(({ response }) => !isOverload(response));
-    if (served.length < asked.length) overloads.push(`${asked.length - served.length} of 8 images were refused`);
+    const refused = asked.length - served.length;
+    if (refused > 0) overloads.push(`${refused} of ${asked.length} images were refused: the machine is too busy`);
+    if (served.length === 0) {
+      faults.push('every image was refused');
+      break;
+    }
     faults.push(...(await findResponseFaults(served)));
     for (const { response } of served) written += response.bytes.length;
     most = Math.max(most, await bytesOfImages({ dataDir: join(directory, 'data') }));

@@ -54,7 +54,7 @@ export function isRefusal(response: Pick<SentResponse, 'status' | 'headers'>): b
   return [503, 504].includes(response.status) && hasRetryAfter(response);
 }
 
-/** Whether it was refused because the machine is too busy. Then nothing is lost but time. */
+/** Whether the service refused the request because it has no capacity for it at the moment. */
 export function isOverload({ status, bytes }: SentResponse): boolean {
   return status === 503 && JSON.parse(bytes.toString('utf8')).code === 'overloaded';
 }

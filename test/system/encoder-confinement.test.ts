@@ -80,9 +80,10 @@ describe('an encoder process', () => {
         .webp({ lossless: true })
         .toBuffer();
       expect(large.length).toBeLessThan(10_000);
-      // Its memory may not be free yet when the next task begins.
+      // Either the library reports an error, or the process ends. The memory may not be free yet when the next task begins.
+      const refusal = { code: expect.stringMatching(/^(?:upstream_invalid|overloaded)$/) };
       for (let round = 0; round < 3; round += 1) {
-        await expect(encoder.inspect({ bytes: large }, ANYONE)).rejects.toMatchObject({ code: 'upstream_invalid' });
+        await expect(encoder.inspect({ bytes: large }, ANYONE)).rejects.toMatchObject(refusal);
         expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
       }
     },

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { startTestApp } from '../../test/helpers/app.ts';
 import { createRunningClock } from '../../test/helpers/clock.ts';
 
-/** The headless shell has no window, which takes half of the CPU time. */
+/** The headless shell needs half of the CPU time of a whole Chromium. */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
   existsSync,
 );

@@ -1,12 +1,12 @@
-import { openConnection } from '../helpers/raw-http.ts';
+import { openConnection, type RawResponse } from '../helpers/raw-http.ts';
 
 export interface StreamedRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The number of responses by status. */
-export type StatusCounts = Readonly<Record<number, number>>;
+/** The number of responses by status and, of errors, code and message. */
+export type ResponseCounts = Readonly<Record<string, number>>;
 
 /**
  * Sends GET requests over several connections, each request as soon as the previous one has its response. Uses a fraction of
@@ -16,21 +16,27 @@ export async function streamRequests(
   port: number,
   requests: Iterable<StreamedRequest>,
   connections: number,
-): Promise<StatusCounts> {
-  const counts: Record<number, number> = {};
+): Promise<ResponseCounts> {
+  const counts: Record<string, number> = {};
   const iterator = requests[Symbol.iterator]();
 
   async function work(): Promise<void> {
     const { ask, close } = await openConnection(port);
     for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
-      const { status } = await ask(textOf(next.value));
-      counts[status] = (counts[status] ?? 0) + 1;
+      const name = nameOf(await ask(textOf(next.value)));
+      counts[name] = (counts[name] ?? 0) + 1;
     }
     close();
   }
 
   await Promise.all(Array.from({ length: connections }, work));
   return counts;
+}
+
+function nameOf({ status, body }: RawResponse): string {
+  if (status < 400) return String(status);
+  const { code, error } = JSON.parse(body);
+  return `${status} ${code} (${error})`;
 }
 
 function textOf({ url, headers = {} }: StreamedRequest): string {

@@ -23,7 +23,7 @@ export interface LoadedServer {
 }
 
 const CONNECTIONS = 32;
-/** Blocks of 10,000 addresses that one round may use: a million requests, more than any server here responses in it. */
+/** Blocks of 10,000 addresses that one round may use: a million requests, more than any server here responds to in it. */
 const BLOCKS_PER_ROUND = 12;
 const WRK_SCRIPT = fileURLToPath(new URL('wrk-clients.lua', import.meta.url));
 

@@ -76,7 +76,7 @@ test.each<[message: string, what: string, options: TestAppOptions]>([
   }
 });
 
-test('a badge says that the time for it is over', async () => {
+test('a badge is grey when its channel is not loaded in time', async () => {
   const service = await start({ sources: [createStub({ channel: 'hangs' })] });
   const badge = service.get(`/api/badge/${SAMPLE}.svg`);
   await service.clock.passTimer(TIME_LIMITS_MS.response);
@@ -89,12 +89,12 @@ test.each([
   `/api/badge/${SAMPLE}.png.svg`,
   `/youtube/channel/subscribers/${SAMPLE}.json`,
   `/youtube/channel/views/${'x'.repeat(99)}`,
-])('%s is of an invalid channel', async (path) => {
+])('a badge says that the channel in %s is not valid', async (path) => {
   const { status, text } = await (await start()).get(path);
   expect([status, titleOf(text)]).toEqual([200, expect.stringMatching(/: invalid channel$/)]);
 });
 
-test('a metric that is not valid is said', async () => {
+test('a badge says that its metric is not valid', async () => {
   const { status, text } = await (await start()).get(`/api/badge/${SAMPLE}.svg?metric=likes`);
   expect([status, titleOf(text)]).toEqual([200, 'subscribers: invalid metric']);
 });
@@ -119,7 +119,7 @@ test('HEAD has the same header section, a client’s copy is current, and a pref
   expect([invalid.status, invalid.json().code]).toEqual([400, 'invalid_parameter']);
 });
 
-test('what concerns no badge is JSON: the rate limit, a method, malformed HTTP, another path', async () => {
+test('an error that concerns no badge is JSON: the rate limit, a method, malformed HTTP, another path', async () => {
   const service = await start({ env: { RATE_LIMIT_OVERRIDES: '' } });
   const path = `/youtube/channel/subscribers/${SAMPLE}.svg`;
   const ask = async (url: string, method = 'GET') => {

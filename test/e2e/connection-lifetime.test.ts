@@ -69,7 +69,7 @@ describe('time limits of a connection', () => {
     ['the header section', 'GET / HTTP/1.1\r\nHost: a\r\n'],
     ['the request line', 'GET /'],
     ['any byte', ''],
-  ])('response 408 to a request that does not arrive in time, and close the connection: %s', async (_what, begun) => {
+  ])('end a request that does not arrive in time with a 408, and close the connection: %s', async (_what, begun) => {
     const { service, port } = await start();
     const { server } = service.app.http;
     const accepted = once(server, 'connection') as Promise<[Socket]>;
@@ -174,7 +174,7 @@ describe('a client that disconnects', () => {
 });
 
 describe('a service that stops', () => {
-  /** Stops a service that has accepted a request, which the test responses by releasing what is held. */
+  /** Stops a service that has accepted a request, whose response comes when the test releases what is held. */
   async function stopWhileBusy() {
     const { service, port, source } = await startHeld();
     const held = source.hold();

@@ -186,7 +186,7 @@ describe('images', () => {
     expect((await at({ range: 'bytes=0-9' })).status).toBe(200);
   });
 
-  test('response HEAD with the header fields of GET and no body', async () => {
+  test('have the header fields of GET and no body in the response to HEAD', async () => {
     const got = await service.get(`/${SAMPLE}/mobile.webp`);
     const head = await service.request({ method: 'HEAD', url: `/${SAMPLE}/mobile.webp` });
     expect([head.status, head.bytes.length]).toEqual([200, 0]);
@@ -225,7 +225,7 @@ describe('images', () => {
     ['/wp-login.php', 404, 'There is nothing at'],
     ['/pennantsample', 404, 'There is nothing at'],
     ['/a/b/c', 404, 'There is nothing at'],
-  ])('response %s with %i and the reason', async (url, status, hint) => {
+  ])('are refused at %s with %i and the reason', async (url, status, hint) => {
     const response = await service.get(url);
     expect([response.status, response.headers['content-type']]).toEqual([status, 'application/problem+json']);
     expect(response.json().detail).toContain(hint);

@@ -47,7 +47,7 @@ async function conditions(): Promise<readonly object[]> {
   return (await running.service.readiness()).conditions;
 }
 
-/** Replies the lighthouse's banner with `reply`, and all other images as usual. */
+/** Responds to requests for the lighthouse's banner with `listener`, and to those for all other images as usual. */
 function misbehaveForBanner(listener: RequestListener): void {
   running.replay.misbehave('image', (request, response) => {
     const isMeant = request.url?.includes('lighthouse-banner') === true;

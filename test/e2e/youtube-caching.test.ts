@@ -96,7 +96,7 @@ describe('the exact publish date', () => {
     expect((await record(url)).publishedAt).toBe(EXACT);
   });
 
-  it('is only a day while the feed responses 404, which does not mean that the channel is absent', async () => {
+  it('is only a day while the feed is a 404, which does not mean that the channel is absent', async () => {
     replay.misbehave('feed', respondWithStatus(404));
     const url = `/api/channel/${LIGHTHOUSE}`;
     await record(url);

@@ -189,7 +189,7 @@ describe('a field that most channels lack', () => {
     expect(await conditions()).toEqual([]);
   });
 
-  it('is one if the only channel has lost it in most of five answers', async () => {
+  it('is one if the only channel has lost it in most of five responses', async () => {
     await start(1);
     await load(0);
     changes.set(0, losePanel);
@@ -203,7 +203,7 @@ describe('a field that most channels lack', () => {
     expect(await conditions()).toContain('field country');
   });
 
-  it('is forgotten an hour after the last answer', async () => {
+  it('is forgotten an hour after the last response', async () => {
     await start(6);
     changes.set('all', losePanel);
     await loadAll(6);

@@ -22,7 +22,7 @@ interface DataApiItem {
 /** The only key that the API accepts. */
 export const KEY = 'a-key-that-nobody-may-see';
 
-/** Replies the channels and searches of the official Data API v3. @param usernames legacy user name → channel ID */
+/** Responds as the official Data API v3 does about these channels. @param usernames legacy user name → channel ID */
 export function respondAsDataApi(
   channels: readonly DataApiItem[],
   usernames: Readonly<Record<string, string>> = {},

@@ -7,7 +7,7 @@ export interface FailureKind {
   readonly name: string;
   /** The error code if nothing is stored: for a record, a name, a search and an image. */
   readonly code: typeof UNAVAILABLE | typeof TIMEOUT | typeof INVALID;
-  /** How every call is replied to. Those with a time-out last until the service gives up. */
+  /** The response to every call. Those with a time-out last until the service gives up. */
   readonly upstream: RequestListener | 'refuses connections' | 'has no address';
   /** It affects a process differently. The others differ only in their content. */
   readonly isForShortForm?: boolean;

@@ -125,7 +125,7 @@ export function useFakeInstances(handler: RequestListener = (_request, response)
     servers: [] as readonly FakeUpstream[],
     /** The requests of the current test, oldest first. */
     received: [] as { readonly instance: number; readonly request: IncomingMessage }[],
-    /** How all of them response. A test may replace it. */
+    /** How all of them respond. A test may replace it. */
     handler,
   };
   const start = (instance: number) =>

@@ -56,7 +56,7 @@ export function recordSpans() {
 
   return {
     /**
-     * The spans of requests that have ended: one for each that a service has responded.
+     * The spans of requests that have ended: one for each to which a service has responded.
      *
      * @param parentSpanId of the client's trace that they are in, by default of none
      */

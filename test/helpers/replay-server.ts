@@ -27,9 +27,9 @@ interface ReplayCall {
 export interface ReplayOptions {
   /** Default: the project's own responses. */
   readonly responses?: readonly ReplayResponse[];
-  /** Replies `/youtube/v3/…`; 404 without it. */
+  /** Responds at `/youtube/v3/…`; 404 without it. */
   readonly dataApi?: RequestListener;
-  /** Replies any other path. Default: a small 16:9 PNG. */
+  /** Responds at any other path. Default: a small 16:9 PNG. */
   readonly image?: RequestListener;
   /** Default: every version is accepted. A test may change it. */
   readonly clientVersions?: ReplayClientVersions;
@@ -100,7 +100,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
     calls: calls as readonly ReplayCall[],
     callsTo: (route: ReplayRoute) => calls.filter((call) => call.route === route),
     forgetCalls: () => void calls.splice(0),
-    /** Replies a route differently (for example with one of `FAULTS`), for this many calls or permanently. */
+    /** Responds differently at a route (for example with one of `FAULTS`), to this many calls or permanently. */
     misbehave(route: ReplayRoute | 'all', listener: RequestListener, times = Number.POSITIVE_INFINITY): void {
       misbehaviours.push({ route, listener, left: times });
     },

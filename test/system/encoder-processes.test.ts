@@ -92,7 +92,7 @@ describe('an encoder process', () => {
     expect(encoder.stats()).toMatchObject({ processes: 1, restarts: 1, running: 0 });
   });
 
-  it('that has worked for most of the time until its deadline is told from one that had no time to', async () => {
+  it('that has worked until its deadline makes the job fail for an hour', async () => {
     // `untilEncoding` waits for 600 ms of CPU time.
     const { encoder, clock, started, endings } = start({ deadlineMs: 700 });
     const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;

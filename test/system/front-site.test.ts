@@ -73,7 +73,7 @@ describe.skipIf(!findNginx())('the host of the playground', () => {
     expect(JSON.parse(body)).toEqual({ instance: 'https://img.pennant.example' });
   });
 
-  test('is the only host with the playground: instances response at all other names', async () => {
+  test('is the only host with the playground: instances respond at all other names', async () => {
     for (const path of ['/', '/index.html', '/playground/tv', '/config.json']) {
       const { headers } = await ask(path, 'img.pennant.example');
       expect(headers['content-type']).toBe('application/json');

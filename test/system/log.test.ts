@@ -59,14 +59,14 @@ describe('a reader of the log that stops reading', () => {
     expect(reports()).toHaveLength(1);
   });
 
-  test('prevents no stop', async () => {
+  test('does not prevent a stop', async () => {
     const service = await startUnread();
     await request(service, 2_000);
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);
   });
 
-  test.skipIf(!isInstalled('script', 'a terminal', 'bsdutils'))('prevents nothing if it is a terminal', async () => {
+  test.skipIf(!isInstalled('script', 'a terminal', 'bsdutils'))('is harmless if it is a terminal', async () => {
     const inTerminal = ['sh', '-c', 'exec script -qec "exec $0 $1 $2" /dev/null'];
     const service = await start({ ACCESS_LOG: 'on' }, inTerminal);
     const [pid = 0] = await childrenOf(service.pid);

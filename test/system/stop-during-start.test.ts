@@ -10,7 +10,7 @@ import { createFifo, createTemporaryDirectory } from '../helpers/temporary-direc
 
 /*
  * SIGTERM and SIGINT before the service listens. Each start waits at a known point: at a file that has not been written
- * yet, or at a Redis that never responses.
+ * yet, or at a Redis that never responds.
  */
 
 /** Runs it as process 1 of a container, for which the kernel drops signals without a handler. */
@@ -37,7 +37,7 @@ async function launch(options: Omit<CommandOptions, 'directory'>) {
   };
 }
 
-/** Accepts connections and never responses. */
+/** Accepts connections and never responds. */
 async function startSilentServer() {
   const server = createServer();
   const sockets: Socket[] = [];

@@ -1,7 +1,9 @@
 import { inspect } from 'node:util';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
   CHANNELS,
+  createTestDataApiSource,
   dataApi,
   ID,
   KEY,
@@ -10,6 +12,7 @@ import {
 } from '../../../test/helpers/data-api.ts';
 import { failureOf } from '../../../test/helpers/failure.ts';
 import {
+  createUpstreamClient,
   FAULTS,
   type FakeUpstream,
   redirectTo,
@@ -119,6 +122,17 @@ describe('a refusal', () => {
     };
     expect(error.scope).toBe(scopes[reason as keyof typeof scopes] ?? 'upstream');
   });
+});
+
+it('a call that hangs is given up after five seconds', async () => {
+  const clock = createManualClock();
+  const http = createUpstreamClient(upstream.origin, clock);
+  const hanging = createTestDataApiSource(upstream.origin, { http, clock });
+  onTestFinished(() => hanging.close());
+  upstream.response(FAULTS.hangBeforeHeaders);
+  const failure = failureOf(hanging.getChannel(ID, { signal }));
+  await clock.passTimer(5_000);
+  expect((await failure).code).toBe('upstream_timeout');
 });
 
 describe('the key', () => {

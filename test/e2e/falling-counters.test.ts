@@ -4,8 +4,8 @@ import { startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 
-// Work in progress, and waiting clients: what is counted up at the beginning must be counted down however it ends. Else a
-// bound is reached some day, and the service refuses requests for good.
+// Work in progress, and waiting clients: what is counted up at the beginning must be counted down however it ends. Otherwise
+// a bound is reached one day, and the service refuses requests for good.
 
 type Stage = 'source' | 'download' | 'inspect' | 'encode';
 

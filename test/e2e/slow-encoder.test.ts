@@ -3,7 +3,7 @@ import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { decodeImage } from '../helpers/image.ts';
 
-/** A response takes less than 12 s. The clock does not move until then. */
+/** A client waits this long for an image, so that no request takes 12 s. */
 const IMAGE_DEADLINE_MS = 11_000;
 const URL = '/UCPennantSample00000001A/tv.webp?width=320';
 

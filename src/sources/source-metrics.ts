@@ -4,7 +4,7 @@ import type { SourceOutcome } from './failover.ts';
 
 /** Counts the calls of all sources, and the fields that were found in the responses of their upstreams. */
 export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>) {
-  const calls = metrics.createCounter('pennant_source_calls_total', 'Calls made of a source of channels, by outcome.', [
+  const calls = metrics.createCounter('pennant_source_calls_total', 'Calls made to a source of channels, by outcome.', [
     'source',
     'operation',
     'outcome',
@@ -34,7 +34,7 @@ export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'cr
   };
 }
 
-/** @param readStatuses returns the status of every source that has one. The members of a status do not change. */
+/** @param readStatuses returns the status of every source that has one, always with the same members */
 export function addSourceGauges(
   { addGauge }: Pick<Metrics, 'addGauge'>,
   readStatuses: () => readonly SourceStatus[],
@@ -68,5 +68,5 @@ export function addSourceGauges(
 
 /** A gauge that is read from a member of a status. */
 interface StatusGauge<Member extends keyof SourceStatus> extends Omit<ScrapedMetric, 'read'> {
-  readonly read: (state: Required<SourceStatus>[Member]) => ReturnType<ScrapedMetric['read']>;
+  readonly read: (value: Required<SourceStatus>[Member]) => ReturnType<ScrapedMetric['read']>;
 }

@@ -31,7 +31,7 @@ export interface WebClient {
   /** Sent in the body. */
   readonly version: string;
   readonly origin: ClientVersionState['origin'];
-  /** Sent beside it. YouTube rejects old versions with HTTP 400 only if they are in headers (2026-07). */
+  /** Sent with it. YouTube rejects old versions with HTTP 400 only if they are in headers (2026-07). */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -54,9 +54,9 @@ export interface ClientVersions {
    * @throws PausedError while these calls are paused
    */
   send(key: string, call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse>;
-  /** True while calls are paused: the data comes as HTML only. */
+  /** True while calls are paused: then only HTML pages have the data. */
   isPaused(): boolean;
-  /** An HTML page has brought a record. If YouTube refuses the version for more than one key, calls are paused. */
+  /** For a caller that got a record as HTML. Pauses calls if YouTube refuses the version for more than one key. */
   pauseIfRefused(): void;
   /** True while YouTube refuses the version in use and accepts no other. */
   isRefused(): boolean;
@@ -69,9 +69,9 @@ interface ClientVersionsOptions {
   readonly http: HttpClient;
   readonly origin: string;
   readonly clock: Clock;
-  /** Of the calls that name a client version. It begins when YouTube refuses them, but sends the same data as HTML. */
+  /** The pause of calls that name a client version. It begins when YouTube refuses them but sends the same data as HTML. */
   readonly calls: Pause;
-  /** For a process that loads one channel only. It makes each call. */
+  /** For a process that loads one channel only: one refusal is enough to try another version, and calls are never paused. */
   readonly isFirstRefusalEnough?: boolean | undefined;
   /** Called after a change: calls that failed with the former version may succeed now. */
   readonly onChange: (from: string, to: string) => void;
@@ -194,7 +194,7 @@ const PLACES = [
 ];
 
 /**
- * Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version.
+ * Looks up the current version of YouTube's web client. Never rejects: without a version, the service keeps its own.
  *
  * @param options `timeoutMs` is for all places together
  */

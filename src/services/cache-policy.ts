@@ -31,7 +31,7 @@ export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
 interface ChannelRecord {
   readonly channel: Channel;
   readonly isComplete: boolean;
-  /** When values of it vanished that may be lost upstream, milliseconds since 1970; `undefined`: none has. */
+  /** When values of it vanished that upstream may have lost, milliseconds since 1970. Absent if none did. */
   readonly vanishedAtMs?: number | undefined;
   /** Absent in values of earlier versions, which also stored channels of the catalog. */
   readonly isFetched?: true | undefined;
@@ -156,7 +156,10 @@ export const CACHE_POLICY = {
   },
 } as const;
 
-/** True unless it may be a channel of the catalog that an earlier version has stored: its images were of another kind. */
+/**
+ * False for a record that may come from the catalog, whose channels earlier versions stored. Its images would be of another
+ * kind, so a record with an image was fetched.
+ */
 function isFetched({ channel, isFetched: isMarked }: ChannelRecord): boolean {
   return isMarked === true || channel.avatar !== null || channel.banner !== null;
 }

@@ -9,7 +9,7 @@ import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
-import type { ClientVersions } from './client-version.ts';
+import { type ClientVersions, isRefusalStatus } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
 import {
   channelNotFound,
@@ -86,7 +86,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
     if (!clientVersions.isPaused()) {
       const response = await browse(channelId, signal);
-      const isRefused = response.kind === 'refusal' && (response.status === 400 || response.status === 401);
+      const isRefused = response.kind === 'refusal' && isRefusalStatus(response.status);
       if (!isRefused) {
         return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
       }

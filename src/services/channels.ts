@@ -189,7 +189,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   };
 }
 
-/** If the name or redirect that led to a record is stale, the record is stale, too, or provisional if it is the catalog's. */
+/** A record is stale if the name or redirect that led to it is stale. A record of the catalog is then provisional. */
 function notFresherThan<T extends ChannelResponse | undefined>(reference: CacheOutcome, response: T): T {
   if (response === undefined || reference.kind !== 'stale') return response;
   const isOwn = response.outcome.kind === 'own';

@@ -41,7 +41,7 @@ export interface FetchedChannels {
 
 /** After this time, a record that lacks fields is loaded again. */
 const INCOMPLETE_FRESH_MS = 60_000;
-/** How long the last good value of a vanished field is kept if other channels have the field: it may have been removed. */
+/** How long the last good value of a vanished field is kept while other channels have it. Then the channel has removed it. */
 const VANISHED_KEPT_MS = 3_600_000;
 
 export function createFetchedChannels(options: FetchedChannelsOptions): FetchedChannels {
@@ -84,8 +84,8 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   }
 
   /**
-   * Resolves the name as the client wrote it, because its lower case may be another handle (Σ is σ or ς). If there is no such
-   * name, resolves the lower case, because an absence is stored under it.
+   * Resolves the name as the client wrote it, because its lower-case form may be another handle (Σ is σ or ς). If there is
+   * no such name, resolves the lower-case form, because an absence is stored under it.
    */
   async function resolve(ref: ChannelRef): Promise<Resolution> {
     try {

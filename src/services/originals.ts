@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { CatalogImage, Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
+import {
+  type CatalogImage,
+  type Channel,
+  LAST_MODIFIED_STEP_MS,
+  type OriginalRef,
+  type RemoteImage,
+} from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
@@ -30,9 +36,6 @@ interface OriginalsOptions {
   readonly channels: Pick<ChannelService, 'reload'>;
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
-
-/** The resolution of `Last-Modified`. */
-const LAST_MODIFIED_STEP_MS = 1_000;
 
 /** An original of a channel's image. */
 interface FoundOriginal extends Cached<Original> {
@@ -135,8 +138,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
   }
 
   /**
-   * Replaces a `firstStoredAtMs` in the future, for which another clock was ahead or this one is behind, with the time when
-   * this was noticed. The stored value stays.
+   * Replaces a `firstStoredAtMs` in the future with the time when this was noticed: another clock was ahead, or this one is
+   * behind. The stored value stays.
    */
   function withoutFutureTime(kind: ImageKind, found: FoundOriginal): FoundOriginal {
     const { channelId } = found.channel;

@@ -81,7 +81,7 @@ describe('a search in the catalog and the sources', () => {
     const early = service.search('q', 20, connection.signal);
     await clock.passTimer(3_000);
     expect((await early).outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000 });
-    // As after every response.
+    // Every connection is aborted after its response.
     connection.abort();
     slow.resolve(page([ONE]));
     expect(await idsOf('q', 20)).toEqual(['a', ONE]);

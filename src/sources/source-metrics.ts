@@ -39,26 +39,29 @@ export function addSourceGauges(
   { addGauge }: Pick<Metrics, 'addGauge'>,
   readStatuses: () => readonly SourceStatus[],
 ): void {
-  /** Adds the gauge if a source has the member. */
-  function add<Member extends keyof SourceStatus>(member: Member, { read, ...gauge }: StatusGauge<Member>): void {
+  /** Adds the gauge if the status of a source has the member. */
+  function addIfPresent<Member extends keyof SourceStatus>(
+    member: Member,
+    { read, ...gauge }: StatusGauge<Member>,
+  ): void {
     const find = () => readStatuses().find((status) => status[member] !== undefined)?.[member];
     if (find() === undefined) return;
     addGauge({ ...gauge, read: () => read(find() as Required<SourceStatus>[Member]) });
   }
 
-  add('clientVersion', {
+  addIfPresent('clientVersion', {
     name: 'pennant_youtube_client_version_info',
     help: '1 for the client version in calls to YouTube.',
     label: 'version',
     read: ({ version }) => ({ [version]: 1 }),
   });
-  add('quotas', {
+  addIfPresent('quotas', {
     name: 'pennant_data_api_quota_spent',
     help: 'Calls to the YouTube Data API today (Pacific time), by allowance.',
     label: 'allowance',
     read: (quotas) => Object.fromEntries(quotas.map(({ name, spent }) => [name, spent])),
   });
-  add('quotas', {
+  addIfPresent('quotas', {
     name: 'pennant_data_api_quota_per_day',
     help: 'Calls to the YouTube Data API that are allowed per day, by allowance.',
     label: 'allowance',

@@ -117,8 +117,8 @@ export function openCatalog({ dataDir, samplesDir, clock = systemClock, ...optio
     if (readVersion === version) memory.set(compactCopy(key), row);
   }
 
-  /** A failure of the file is remembered for some seconds: on a disk that hangs, each call would wait. */
-  function fail(problem: string): AppError {
+  /** Remembers a failure of the file for some seconds: on a disk that hangs, each call would wait. */
+  function rememberFailure(problem: string): AppError {
     if (failure?.problem !== problem) {
       onStateChange(problem);
       beginVersion();
@@ -131,8 +131,8 @@ export function openCatalog({ dataDir, samplesDir, clock = systemClock, ...optio
     const response = await call.catch((error: unknown) => {
       throw error instanceof ThreadUnavailable ? unavailable(error.message) : error;
     });
-    if (response === undefined) throw fail(TOO_SLOW);
-    if ('unusable' in response) throw fail(response.unusable);
+    if (response === undefined) throw rememberFailure(TOO_SLOW);
+    if ('unusable' in response) throw rememberFailure(response.unusable);
     if (failure !== undefined) {
       failure = undefined;
       onStateChange(null);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
+import { LAST_MODIFIED_STEP_MS } from '../../domain/channel.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
 import { inTransaction } from '../../lib/sqlite.ts';
 import { indexedText } from './folded-text.ts';
@@ -36,9 +37,6 @@ export interface CatalogWriter {
 
 /** Another import may hold the lock for one batch. */
 const BUSY_TIMEOUT_MS = 30_000;
-
-/** The resolution of `Last-Modified`. */
-const LAST_MODIFIED_STEP_MS = 1_000;
 
 export const IS_IMAGE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name';
 

@@ -20,9 +20,12 @@ export interface CatalogImage {
   readonly kind: 'catalog-file';
   readonly key: string;
   readonly fileName: string;
-  /** When the channel was imported, milliseconds since 1970. Later than for the image that it had before. */
+  /** When the channel was last imported, milliseconds since 1970. Always later than for its previous image. */
   readonly importedAtMs: number;
 }
+
+/** The resolution of `Last-Modified`. The time of a new image is later than that of the previous one by at least this. */
+export const LAST_MODIFIED_STEP_MS = 1_000;
 
 export interface ChannelLink {
   readonly title: string;
@@ -103,7 +106,7 @@ export function imageVersion(original: OriginalRef | null): string | undefined {
     : (CATALOG_DIGEST.exec(original.key)?.[1] ?? hash('sha256', original.key).slice(0, 8));
 }
 
-/** Whether it has the form of `Channel.publishedAt` and is a time that exists. */
+/** True for a text that has the form of `Channel.publishedAt` and is a time that exists. */
 export function isPublishedAt(value: unknown): value is string {
   const hasForm = typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value);
   return hasForm && new Date(value).toJSON() === value.replace('Z', '.000Z');

@@ -13,8 +13,8 @@ export interface CacheOutcome {
   /** Why a stale value was served. */
   readonly reason?: string;
   /**
-   * True: caches may keep it for a minute only, because the catalog, which may have another value, cannot be read, or the name
-   * that led to it is stale.
+   * True if caches may keep the response for a minute only: the catalog cannot be read and may have another value, or the name
+   * that led to the value is stale.
    */
   readonly isProvisional?: boolean;
 }
@@ -38,7 +38,10 @@ export const ERROR_CODES = [
   'channel_blocked',
   /** The upstream response is unusable: no JSON, no channel, no image. */
   'upstream_invalid',
-  /** Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), source paused, local budget used up. */
+  /**
+   * Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), source paused, call budget used up. Or the catalog
+   * cannot be read.
+   */
   'upstream_unavailable',
   /** The encoder queue is full or does not move, or an encoder hangs. */
   'overloaded',
@@ -52,8 +55,8 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
  * What an indeterminate failure concerns:
  * - `upstream`: every request to that upstream (no connection, 429, 5xx, captcha)
  * - `key`: only the requested channel, name, query or image (an unreadable response)
- * - `answer`: only the requested key, and upstream said so in a response that can be read ("not available in your country").
- *   The request fails, but the upstream works.
+ * - `answer`: only the requested key, as upstream explained in a readable response ("not available in your country"). The
+ *   request fails, but the upstream works.
  */
 type FailureScope = 'upstream' | 'key' | 'answer';
 
@@ -117,7 +120,7 @@ export function isKeyFailure(error: unknown): error is AppError {
 }
 
 /** True for a key failure that upstream explained in a readable response. */
-export function isAnswer(error: unknown): error is AppError {
+export function isInconclusive(error: unknown): error is AppError {
   return isIndeterminate(error) && error.scope === 'answer';
 }
 

@@ -21,7 +21,7 @@ interface FormatRow {
 }
 
 /** Every format of a response, one row each. */
-export const FORMAT_TABLE = {
+const FORMAT_TABLE = {
   avif: {
     mediaType: 'image/avif',
     extension: 'avif',

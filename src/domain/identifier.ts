@@ -29,7 +29,7 @@ export function nameOf({ kind, key }: Pick<ChannelRef, 'kind' | 'key'>): string 
   return `${kind}:${key}`;
 }
 
-/** The same for texts that differ only in letter case or in Unicode composition. */
+/** Returns the same text for texts that differ only in letter case or in Unicode composition. */
 export function comparable(text: string): string {
   // toLowerCase, never toLocaleLowerCase: a Turkish operator's machine must not split "I" from "i". Composed again because
   // some letters, such as "ǰ", are composed in lower case only.
@@ -60,7 +60,7 @@ export function findIdentifier(text: string, kind: IdentifierKind): ChannelRef |
 
 /** The possible readings of a name without a kind, as in `/api/banner/{name}`, in order. Empty for an invalid name. */
 export function refsOfBareIdentifier(text: string): ChannelRef[] {
-  return isChannelId(text) ? [channelIdRef(text)] : present(findHandle(text), findUsername(text));
+  return isChannelId(text) ? [channelIdRef(text)] : definedRefs(findHandle(text), findUsername(text));
 }
 
 /** Hosts whose URLs users paste without a scheme. */
@@ -80,7 +80,7 @@ export function channelRefsOf(text: string): ChannelRef[] {
   const trimmed = text.trim();
   const url = findUrl(trimmed);
   if (url !== undefined) return refsOfPage(url);
-  return present(findIdentifier(trimmed, trimmed.startsWith('@') ? 'handle' : 'id'));
+  return definedRefs(findIdentifier(trimmed, trimmed.startsWith('@') ? 'handle' : 'id'));
 }
 
 /** Like `channelRefsOf`, but a bare name is read as a handle or a user name, because only a channel is possible. */
@@ -99,18 +99,18 @@ function refsOfPage(url: URL): ChannelRef[] {
   const segments = pathSegments(url);
   const [first = '', second = '', third = ''] = segments;
   const [page, endpoint] = segments.map(comparable);
-  if (page === 'channel') return present(findIdentifier(second, 'id'));
-  if (page === 'user') return present(findUsername(second));
+  if (page === 'channel') return definedRefs(findIdentifier(second, 'id'));
+  if (page === 'user') return definedRefs(findUsername(second));
   if (page === 'c') return refsOfBareIdentifier(second);
   if (page === 'api' && endpoint === 'banner') return refsOfBareIdentifier(third);
   if (page === 'api' && endpoint === 'channel') {
     const [, type] = [...url.searchParams].find(([name]) => comparable(name) === 'type')?.map(comparable) ?? [];
-    return present(findIdentifier(third, type === 'handle' || type === 'username' ? type : 'id'));
+    return definedRefs(findIdentifier(third, type === 'handle' || type === 'username' ? type : 'id'));
   }
-  return present(findIdentifier(first, first.startsWith('@') ? 'handle' : 'id'));
+  return definedRefs(findIdentifier(first, first.startsWith('@') ? 'handle' : 'id'));
 }
 
-function present(...refs: readonly (ChannelRef | undefined)[]): ChannelRef[] {
+function definedRefs(...refs: readonly (ChannelRef | undefined)[]): ChannelRef[] {
   return refs.filter((ref) => ref !== undefined);
 }
 

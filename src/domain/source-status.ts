@@ -1,10 +1,10 @@
-/** The state of a source for the operator. Sources have only the members that apply to them. */
+/** Details of a source for the operator. Each source has only the members that apply to it. */
 export interface SourceStatus {
   readonly quotas?: readonly SourceQuota[];
   readonly clientVersion?: ClientVersionState;
 }
 
-/** Why a source is not asked. */
+/** Why calls to a source are paused. */
 export const PAUSE_REASONS = ['refused', 'quota', 'failing', 'unreachable'] as const;
 
 /** What one source, or the image hosts, can do at the moment. Readiness, console and log show the same. */
@@ -30,7 +30,7 @@ export interface SourceQuota {
   readonly perDay: number;
 }
 
-/** The version of YouTube's web client that calls name. */
+/** The version of YouTube's web client that calls to YouTube contain. */
 export interface ClientVersionState {
   readonly version: string;
   readonly origin: 'built-in' | 'learned';

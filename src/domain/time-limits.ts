@@ -3,11 +3,9 @@
  * Redis has its own limits (`src/lib/redis/connection.ts`), and so does work that no client waits for.
  */
 export const TIME_LIMITS_MS = {
-  /** No client waits longer for a response. */
-  promise: 12_000,
   /** A request without a result within this time gets an error. Its load continues for the next request. */
   response: 11_500,
-  /** An image. After this time the encoder counts as overloaded, and no upstream as failed. */
+  /** An image. After this time the encoder counts as overloaded, not the upstream as failed. */
   image: 11_000,
   /** A search with all further pages. */
   search: 11_000,
@@ -16,7 +14,7 @@ export const TIME_LIMITS_MS = {
   /** The channel that a search names. */
   namedChannel: 10_000,
   /** One load from all sources together. It may continue after the response that started it. */
-  request: 12_000,
+  allSources: 12_000,
   /** One call of one source, with its retries. */
   sourceAttempt: 5_000,
   /** One HTTP request to an upstream API, with its body. */
@@ -29,7 +27,7 @@ export const TIME_LIMITS_MS = {
   fillMissingFields: 1_500,
   /** A search waits for slow sources after another source found something. */
   slowSourceWait: 3_000,
-  /** A stale list is returned when its reload takes longer: before a search stops waiting for it. */
+  /** A stale list is returned when its reload takes longer. Shorter than `slowSourceWait`, so that the search gets the list. */
   staleSearchWait: 2_500,
   /** A stale value is returned when its reload takes longer. */
   refreshWait: 3_000,

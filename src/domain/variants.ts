@@ -31,8 +31,8 @@ export function isVariant(text: string): text is Variant {
 }
 
 /**
- * No side of an image is longer. Larger ones would take seconds and hundreds of megabytes to encode, and none of them is
- * shown in whole on any screen of today.
+ * No side of an image is longer. Larger images would take seconds and hundreds of megabytes to encode, and no common screen
+ * shows them in full.
  */
 export const MAX_SIDE_PX = 4_096;
 
@@ -56,7 +56,7 @@ interface WantedSize {
 /** `RRGGBB` in lower case, or `transparent`. */
 export type Background = string;
 
-/** What an image is laid on. */
+/** How an image is placed on a background. */
 export interface Backdrop {
   /** The image's size. It is in the centre. */
   readonly inner: Size;
@@ -91,8 +91,8 @@ export function cropOf(variant: Variant, source: Size): Rectangle {
 /**
  * The part of a crop that is shown at the wanted size, and the size of the output. With both sides given: the largest
  * rectangle of their ratio, scaled down to fit, or, with `contain`, the whole crop scaled down to fit and padded to exactly
- * that size. A crop is never enlarged: without `contain`, every size that is larger than it resolves to the same output,
- * which is one image in every cache. Nor is a side of it longer than `MAX_SIDE_PX`.
+ * that size. A crop is never enlarged: without `contain`, every larger size resolves to the same output, so caches store one
+ * image. No side of the output is longer than `MAX_SIDE_PX`.
  */
 export function resolveOutput(crop: Rectangle, wanted: WantedSize): ResolvedOutput {
   const { width, height, fit } = wanted;

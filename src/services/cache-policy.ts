@@ -26,12 +26,12 @@ import type { FoundChannels } from '../sources/search-all.ts';
 import { channelKey } from '../store/keys.ts';
 
 /** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
-export type ChannelEntry = ChannelRecord | { readonly movedTo: string };
+export type ChannelEntry = StoredRecord | { readonly movedTo: string };
 
-interface ChannelRecord {
+interface StoredRecord {
   readonly channel: Channel;
   readonly isComplete: boolean;
-  /** When values of it vanished that may be lost upstream, milliseconds since 1970; `undefined`: none has. */
+  /** When values of it vanished that upstream may have lost, milliseconds since 1970. Absent if none did. */
   readonly vanishedAtMs?: number | undefined;
   /** Absent in values of earlier versions, which also stored channels of the catalog. */
   readonly isFetched?: true | undefined;
@@ -80,7 +80,7 @@ const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]>
 };
 
 const CHANNEL_ENTRY: Check<ChannelEntry> = either(
-  fields<ChannelRecord>({
+  fields<StoredRecord>({
     channel: fields<Channel>(CHANNEL_FIELDS),
     isComplete: trueOrFalse,
     vanishedAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
@@ -156,8 +156,11 @@ export const CACHE_POLICY = {
   },
 } as const;
 
-/** True unless it may be a channel of the catalog that an earlier version has stored: its images were of another kind. */
-function isFetched({ channel, isFetched: isMarked }: ChannelRecord): boolean {
+/**
+ * False for a record that may come from the catalog, whose channels earlier versions stored. Its images would be of another
+ * kind, so a record with an image was fetched.
+ */
+function isFetched({ channel, isFetched: isMarked }: StoredRecord): boolean {
   return isMarked === true || channel.avatar !== null || channel.banner !== null;
 }
 

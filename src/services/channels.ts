@@ -31,19 +31,20 @@ interface ChannelServiceOptions {
 
 /** How long clients may keep what comes from the catalog. */
 const OWN: CacheOutcome = { kind: 'own', ttlMs: 3_600_000, isCollapsed: false, isStored: false };
-/** How long clients may keep that it has no such channel. */
+/** How long clients may keep its "no such channel". */
 const OWN_ABSENT = { validForMs: 60_000, outcome: OWN };
 /** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
 
 /**
- * Records of channels. For each reference the catalog is asked, then what is fetched, then comes the next reference. With the
- * ID that a fetched name or redirect leads to, the catalog is asked again.
+ * Records of channels. Each reference is looked up in the catalog, then in the caches and the sources. If a fetched name or
+ * redirect leads to an ID, that is looked up in the catalog, too.
  *
- * While the catalog cannot be read, a fetched record is provisional, and nobody can tell that there is no such channel.
+ * While the catalog cannot be read, fetched records are provisional. A channel that no source has is then an error and not
+ * "no such channel", because the catalog may have it.
  */
 export interface ChannelService {
-  /** Another number after each change of the catalog: responses that were made before are old. */
+  /** Another number after each change of the catalog. Responses of an earlier version are outdated. */
   version(): number;
   /**
    * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such
@@ -71,12 +72,12 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   const { catalog, fetched, blockedChannels, clock } = options;
 
   /** The channel of the catalog, or else what `fetch` returns. */
-  async function ownOr<T extends ChannelResponse | undefined>(
+  async function findOwnOrFetch<T extends ChannelResponse | undefined>(
     ref: ChannelRef,
     fetch: (fetched: FetchedChannels) => Promise<T>,
   ): Promise<ChannelResponse | T> {
     const own = catalog && (await valueOrError(catalog.find(ref)));
-    if (own instanceof AppError) return whileUnreadable(own, fetch);
+    if (own instanceof AppError) return fetchProvisionally(own, fetch);
     if (own !== undefined) {
       assertNotBlocked(own.channelId);
       return { channel: own, outcome: OWN };
@@ -85,8 +86,8 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw new AppError('channel_not_found', 'The catalog has no such channel.', OWN_ABSENT);
   }
 
-  /** What `fetch` returns while the catalog may have the channel. */
-  async function whileUnreadable<T extends ChannelResponse | undefined>(
+  /** What `fetch` returns, while the catalog cannot be read but may have the channel. */
+  async function fetchProvisionally<T extends ChannelResponse | undefined>(
     failure: AppError,
     fetch: (fetched: FetchedChannels) => Promise<T>,
   ): Promise<T> {
@@ -100,7 +101,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   function getByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelResponse> {
-    return ownOr(ref, async ({ getId }) => {
+    return findOwnOrFetch(ref, async ({ getId }) => {
       const startedAt = clock.monotonic();
       const { value: channelId, outcome, record } = await getId(ref, maxWaitMs);
       const leftMs = Math.max(0, maxWaitMs - (clock.monotonic() - startedAt));
@@ -115,7 +116,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     moves = 0,
   ): Promise<ChannelResponse> {
     assertNotBlocked(channelId);
-    return ownOr(channelIdRef(channelId), async ({ getRecord }) => {
+    return findOwnOrFetch(channelIdRef(channelId), async ({ getRecord }) => {
       const { value, outcome } = known ?? (await getRecord(channelId, staleWaitMs));
       if ('channel' in value) return { channel: value.channel, outcome };
       if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
@@ -138,7 +139,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   async function peekById(channelId: string, moves = 0): Promise<ChannelResponse | undefined> {
     assertNotBlocked(channelId);
-    return ownOr(channelIdRef(channelId), async ({ peekRecord }) => {
+    return findOwnOrFetch(channelIdRef(channelId), async ({ peekRecord }) => {
       const cached = await peekRecord(channelId);
       if (cached === undefined) return undefined;
       const { value, outcome } = cached;
@@ -148,7 +149,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   function peekByName(ref: ChannelRef): Promise<ChannelResponse | undefined> {
-    return ownOr(ref, async ({ peekId }) => {
+    return findOwnOrFetch(ref, async ({ peekId }) => {
       const name = await peekId(ref);
       return name && notFresherThan(name.outcome, await peekById(name.value));
     });
@@ -177,7 +178,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     async reload(channelId) {
       const own = catalog && (await valueOrError(catalog.findAnew(channelIdRef(channelId))));
       if (own !== undefined && !(own instanceof AppError)) return own;
-      const reloaded = await ownOr(channelIdRef(channelId), async ({ reload }) => {
+      const reloaded = await findOwnOrFetch(channelIdRef(channelId), async ({ reload }) => {
         await reload(channelId);
         return getById(channelId, 0);
       });
@@ -188,7 +189,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   };
 }
 
-/** A record is stale if the name or the redirect that led to it is stale. One of the catalog is provisional then. */
+/** A record is stale if the name or redirect that led to it is stale. A record of the catalog is then provisional. */
 function notFresherThan<T extends ChannelResponse | undefined>(reference: CacheOutcome, response: T): T {
   if (response === undefined || reference.kind !== 'stale') return response;
   const isOwn = response.outcome.kind === 'own';

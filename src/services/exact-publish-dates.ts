@@ -13,11 +13,11 @@ interface ExactPublishDatesOptions {
 /** The ending of a time of which only the day is known. */
 const DAY_ONLY = 'T00:00:00Z';
 
-/** The exact creation time of channels. Most upstream responses contain only the day. It never changes, so it is kept. */
+/** The exact creation time of channels. Most upstream responses contain only the day. It never changes and is stored for good. */
 export interface ExactPublishDates {
   /**
-   * Returns the channel with its exact `publishedAt` if that is known. Otherwise searches for it in the background,
-   * once for each load of the record, and calls `onFound`.
+   * Returns the channel with its exact `publishedAt` if that is known. Otherwise loads it in the background, once for each
+   * load of the record, and calls `onFound`.
    */
   complete(channel: Channel, onFound: (publishedAt: string) => Promise<void>): Promise<Channel>;
 }
@@ -40,7 +40,7 @@ export function createExactPublishDates({ store, sources, runtime }: ExactPublis
       await store.set(publishedKey(channelId), { value: publishedAt, storedAtMs: clock.now() }, FOR_GOOD_MS);
       await onFound(publishedAt);
     } catch (error) {
-      logger.debug({ err: error }, 'no exact publishedAt');
+      logger.debug({ err: error }, 'the exact creation time of a channel could not be loaded');
     }
   }
 

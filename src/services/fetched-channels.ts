@@ -28,7 +28,7 @@ interface FoundId extends Cached<string> {
 
 /** What is fetched: records and names from the caches, or else from the sources. */
 export interface FetchedChannels {
-  /** The channel ID of a handle or user name. @param staleWaitMs as in `GetOptions` */
+  /** The channel ID of a handle or user name. @param staleWaitMs `softTimeoutMs` of the caches */
   getId(ref: ChannelRef, staleWaitMs: number): Promise<FoundId>;
   getRecord(channelId: string, staleWaitMs: number): Promise<Cached<ChannelEntry>>;
   /** The cached ID, fresh or stale. */
@@ -41,7 +41,7 @@ export interface FetchedChannels {
 
 /** After this time, a record that lacks fields is loaded again. */
 const INCOMPLETE_FRESH_MS = 60_000;
-/** How long the last good value of a field that one channel lacks is kept. Then the channel has removed it. */
+/** How long the last good value of a vanished field is kept while other channels have it. Then the channel has removed it. */
 const VANISHED_KEPT_MS = 3_600_000;
 
 export function createFetchedChannels(options: FetchedChannelsOptions): FetchedChannels {
@@ -50,16 +50,20 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   async function load(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const loaded = await sources.getChannel(channelId);
     const movedTo = loaded.channel.channelId;
-    if (movedTo === channelId) return entryOf(loaded, previous);
+    if (movedTo === channelId) return prepareEntry(loaded, previous);
     // Nothing about a blocked channel is stored, not even a redirect to it.
     if (blockedChannels.has(movedTo)) return { value: { movedTo }, isStorable: false };
-    await records.put(channelKey(movedTo), (known) => entryOf(loaded, known));
+    await records.put(channelKey(movedTo), (known) => prepareEntry(loaded, known));
     return { value: { movedTo } };
   }
 
-  async function entryOf(loaded: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
+  /** The entry for a loaded record. Also stores its handle, and notes which fields it lacks. */
+  async function prepareEntry(
+    loaded: LoadedChannel,
+    previous: ChannelEntry | undefined,
+  ): Promise<Loaded<ChannelEntry>> {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
-    await keepHandle(loaded.channel);
+    await storeHandle(loaded.channel);
     const vanished = missingFields.note(loaded, known?.channel);
     const vanishedAtMs = known?.vanishedAtMs ?? clock.now();
     const isNew = clock.now() - vanishedAtMs < VANISHED_KEPT_MS;
@@ -73,13 +77,16 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
     };
   }
 
-  /** The handle in a record is a name of the channel that need not be resolved. */
-  async function keepHandle({ channelId, customUrl }: Channel): Promise<void> {
+  /** Stores the handle in a record as a name of the channel, so that it need not be resolved. */
+  async function storeHandle({ channelId, customUrl }: Channel): Promise<void> {
     const ref = findHandle(customUrl ?? '');
     if (ref !== undefined) await names.put(nameKey(ref), async () => ({ value: channelId }));
   }
 
-  /** As the client wrote it: lower case may be another handle (Σ is σ or ς). Then in the form of its key, whose absence is stored. */
+  /**
+   * Resolves the name as the client wrote it, because its lower-case form may be another handle (Σ is σ or ς). If there is
+   * no such name, resolves the lower-case form, because an absence is stored under it.
+   */
   async function resolve(ref: ChannelRef): Promise<Resolution> {
     try {
       return await sources.resolve(ref);
@@ -101,8 +108,8 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   }
 
   /**
-   * A name that leads nowhere may be a mistake of upstream if it has led to a channel. So the channel's own record decides.
-   * Records have no user names, but a channel never loses its user name.
+   * Whether the channel still has a name that upstream no longer resolves. That may be a mistake of upstream, so the channel's
+   * own record decides. Records have no user names, but a channel never loses its user name.
    *
    * @throws AppError `channel_not_found` if the channel has another name or is gone; if its record cannot be loaded, the
    *   failure
@@ -126,9 +133,9 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
     );
   }
 
-  /** Keeps a fresh record, so that a channel is loaded once an hour under all its names together. */
-  function keepFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
-    return records.get(channelKey(loaded.channel.channelId), (previous) => entryOf(loaded, previous), {
+  /** Stores the record that came with a name, unless a fresh one is cached: all names of a channel share one load an hour. */
+  function storeUnlessFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
+    return records.get(channelKey(loaded.channel.channelId), (previous) => prepareEntry(loaded, previous), {
       softTimeoutMs: TIME_LIMITS_MS.refreshWait,
     });
   }
@@ -139,7 +146,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
       const loadId = async (previous: string | undefined): Promise<Loaded<string>> => {
         const { channelId, loaded } = await (previous === undefined ? resolve(ref) : resolveAgain(ref, previous));
         if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
-        if (loaded !== undefined) record = await keepFresh(loaded);
+        if (loaded !== undefined) record = await storeUnlessFresh(loaded);
         return { value: channelId };
       };
       const found = await names.get(nameKey(ref), loadId, { softTimeoutMs: staleWaitMs });

@@ -128,7 +128,7 @@ describe('an image that is requested again', () => {
     expect((await getImage()).etag).not.toBe(etag);
   });
 
-  it('is re-encoded with the first response 20 s after the first one, and not before', async () => {
+  it('is re-encoded by the first request after 20 s, and not before', async () => {
     for (let asked = 0; asked < 5; asked += 1) await ask();
     clock.advance(MIN_AGE_MS - 1);
     await ask();
@@ -296,14 +296,14 @@ it.each<[Partial<ImageRequest>, string]>([
   expect(imageClasses).toEqual([imageClass]);
 });
 
-it('has the first accepted format, otherwise the format that suits the original', async () => {
+it('an image has the first accepted format, otherwise the format that suits the original', async () => {
   expect((await getImage({ formats: ['avif', 'webp'] })).format).toBe('avif');
   expect((await getImage({ formats: [] })).format).toBe('jpeg');
   original = { ...ORIGINAL, hasAlpha: true };
   expect((await getImage({ formats: [] })).format).toBe('png');
 });
 
-it('has the age of its original, not of the record', async () => {
+it('an image has the age of its original, not of the record', async () => {
   expect(await getImage()).toMatchObject({
     channelId: CHANNEL_ID,
     lastModifiedMs: 123_000,
@@ -311,7 +311,7 @@ it('has the age of its original, not of the record', async () => {
   });
 });
 
-it('that a channel does not have has the age of the record', async () => {
+it('the error for an image that a channel does not have has the age of the record', async () => {
   await expect(getImage({ variant: 'tv' })).rejects.toMatchObject({
     code: 'image_not_found',
     outcome: RECORD_OUTCOME,

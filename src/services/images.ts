@@ -111,8 +111,8 @@ const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
 /** Memory of the cache's own lists (measured; a test compares). */
 const ETAG_OVERHEAD_BYTES = 300;
 
-/** The background is no client, and is never disconnected. */
-const BACKGROUND: JobOptions = { signal: NEVER_ABORTED, client: OWN_WORK, priority: 'background' };
+/** For work in the background, which has no client that could disconnect. */
+const BACKGROUND_JOB: JobOptions = { signal: NEVER_ABORTED, client: OWN_WORK, priority: 'background' };
 
 /** Returns stored images, or encodes them, each once for all concurrent requests. */
 export function createImageService(options: ImageServiceOptions): ImageService {
@@ -160,9 +160,9 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   async function reEncode(spec: ImageSpec, key: string): Promise<ReEncodeOutcome> {
     const fast = await images.get(key, spec.imageClass);
     if (fast === undefined) return 'interrupted';
-    return traced({ name: 're-encode image', attributes: describeImage(spec) }, async () => {
+    return traced({ name: 're-encode image', attributes: traceAttributesOf(spec) }, async () => {
       try {
-        const optimized = await encode(spec, 'optimized', BACKGROUND);
+        const optimized = await encode(spec, 'optimized', BACKGROUND_JOB);
         if (optimized.length >= fast.length) return 'rejected';
         images.put(optimizedImageKey(key), optimized, spec.imageClass);
         return 'kept';
@@ -196,7 +196,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
         const stored = await images.get(storedKey, spec.imageClass);
         if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(storedKey);
-        const attributes = { ...describeImage(spec), 'pennant.cache.collapsed': isCollapsed };
+        const attributes = { ...traceAttributesOf(spec), 'pennant.cache.collapsed': isCollapsed };
         const bytes = await traced({ name: 'render image', attributes }, () =>
           waiting.during(storedKey, client, () =>
             encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
@@ -230,7 +230,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   };
 }
 
-/** The image that a request asks for, with everything that the request left out. */
+/** The image of a request, with defaults for what the request leaves out. */
 function resolveRequest(
   { variant, formats, width, height, quality, fit, background }: ImageRequest,
   channelId: string,
@@ -256,15 +256,15 @@ interface Contained {
   readonly hasAlpha: boolean;
 }
 
-/** `undefined` where nothing of the background is seen: it is then the same image as without `contain`. */
+/** `undefined` if nothing of the background is visible: the image is then the same as without `contain`. */
 function backdropOf({ inner, output, background, format, hasAlpha }: Contained): Backdrop | undefined {
   const usual = formatRow(format).hasTransparency ? 'transparent' : 'ffffff';
   const resolved = background === undefined || background === 'transparent' ? usual : background;
-  const isSeen = !isSameSize(inner, output) || (hasAlpha && resolved !== usual);
-  return isSeen ? { inner, background: resolved } : undefined;
+  const isVisible = !isSameSize(inner, output) || (hasAlpha && resolved !== usual);
+  return isVisible ? { inner, background: resolved } : undefined;
 }
 
-function describeImage({ kind, variant, identity: { format, output, quality } }: ImageSpec) {
+function traceAttributesOf({ kind, variant, identity: { format, output, quality } }: ImageSpec) {
   return {
     'pennant.image.kind': kind,
     'pennant.image.variant': variant,

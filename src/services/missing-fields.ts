@@ -9,8 +9,8 @@ interface MissingFieldsOptions {
 }
 
 /**
- * Detects fields that upstream no longer sends. The newest answer about each channel of the last hour counts, so that one
- * channel, however often it is loaded, cannot speak for the others. A field that most channels lack is a condition.
+ * Detects fields that upstream no longer sends. Counts the newest answer of the last hour about each channel, so that a channel
+ * that is loaded often counts only once. A field that most channels lack is a condition.
  */
 export interface MissingFields {
   /**
@@ -30,7 +30,7 @@ export interface MissingFields {
 interface Answer {
   readonly atMs: number;
   readonly has: readonly Field[];
-  /** The part of the response that carries them is gone. */
+  /** A call for them failed, or the part of the response that carries them is lost. */
   readonly lost: readonly Field[];
   /** The channel may have removed them. */
   readonly vanished: readonly Field[];
@@ -40,9 +40,9 @@ interface Answer {
 
 const WINDOW_MS = 3_600_000;
 const MAX_CHANNELS = 1_000;
-/** Fewer answers may be a disturbance. */
+/** Fewer answers may be a short disturbance. */
 const MIN_ANSWERS = 5;
-/** Fewer channels may have removed what has vanished. */
+/** With fewer channels, each may have removed its value itself. */
 const MIN_VANISHED = 3;
 const ADVICE = 'upstream may have changed; see "When YouTube changes something" in docs/youtube.md';
 

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { CatalogImage, Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
+import {
+  type CatalogImage,
+  type Channel,
+  LAST_MODIFIED_STEP_MS,
+  type OriginalRef,
+  type RemoteImage,
+} from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
@@ -31,18 +37,15 @@ interface OriginalsOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
-/** The resolution of `Last-Modified`. */
-const LAST_MODIFIED_STEP_MS = 1_000;
-
 /** An original of a channel's image. */
 interface FoundOriginal extends Cached<Original> {
-  /** The record that names it: a newer one than was given, if the image of that one was gone. */
+  /** The record that names it. Newer than the given record if the image of that one was gone. */
   readonly channel: Channel;
   /** False if the record names a newer image, which could not be loaded yet. */
   readonly isCurrent: boolean;
 }
 
-/** An original that is known, to be read. */
+/** A known original whose bytes are to be read. */
 interface Wanted {
   readonly channelId: string;
   readonly kind: ImageKind;
@@ -66,7 +69,7 @@ export interface Originals {
 export function createOriginals(options: OriginalsOptions): Originals {
   const { ownImagesDir, downloader, encoder, images, cache, channels, runtime } = options;
   const { clock, holders } = runtime;
-  // By image, not by channel: a record with a new image does not wait.
+  // By image, not by channel: a new image must not wait because the old one failed.
   const failedImages = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
@@ -90,7 +93,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
       const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER_ABORTED, (signal) =>
         traced({ name: 'download original' }, () => downloader.download(ref, { signal })),
       );
-      return orGone(downloaded);
+      return orThrowImageGone(downloaded);
     });
   }
 
@@ -131,14 +134,14 @@ export function createOriginals(options: OriginalsOptions): Originals {
         isCurrent,
       });
     const found = await waiting.during(ref.key, currentClient(), lookUp);
-    return withPossibleTime(kind, { ...found, channel, isCurrent: isCurrent(found.value) });
+    return withoutFutureTime(kind, { ...found, channel, isCurrent: isCurrent(found.value) });
   }
 
   /**
-   * A first time in the future means that a clock was ahead, or that this one is behind. It is kept, and until then the
-   * time when this was found replaces it.
+   * Replaces a `firstStoredAtMs` in the future with the time when this was noticed: another clock was ahead, or this one is
+   * behind. The stored value stays.
    */
-  function withPossibleTime(kind: ImageKind, found: FoundOriginal): FoundOriginal {
+  function withoutFutureTime(kind: ImageKind, found: FoundOriginal): FoundOriginal {
     const { channelId } = found.channel;
     const nowMs = clock.now();
     const { digest, firstStoredAtMs, foundInFutureAtMs } = found.value;
@@ -152,8 +155,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
   }
 
   /**
-   * Calls `use` again with the image of the current record if that of this one is gone. A file of the catalog may be back: its
-   * channel was removed and imported again.
+   * Calls `use`. If the image is gone, calls it again with the image of the reloaded record. That may be the same file of the
+   * catalog, because its channel was removed and imported again.
    */
   async function withCurrentRecord<T>(
     channel: Channel,
@@ -175,7 +178,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   /** @throws AppError `upstream_unavailable` if an import has replaced the image since the request began */
   async function readOwn<T>(ref: CatalogImage, { refKey }: Original, read: (ref: CatalogImage) => Promise<T>) {
     if (ref.key !== refKey) throw justChanged();
-    return orGone(read(ref));
+    return orThrowImageGone(read(ref));
   }
 
   /** Returns the bytes. Downloads them again if necessary. */
@@ -212,7 +215,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     get: (given, kind) =>
       withCurrentRecord(given, kind, async (channel, ref) => {
         if (ref.kind === 'remote') return find(channel, kind, ref);
-        return { ...(await orGone(own.get(ref))), channel, isCurrent: true };
+        return { ...(await orThrowImageGone(own.get(ref))), channel, isCurrent: true };
       }),
 
     read: reading(fileOf),
@@ -245,7 +248,7 @@ function refOf(channel: Channel, kind: ImageKind): OriginalRef {
 }
 
 /** @throws ImageGone instead of an `image_not_found` */
-async function orGone<T>(image: Promise<T>): Promise<T> {
+async function orThrowImageGone<T>(image: Promise<T>): Promise<T> {
   try {
     return await image;
   } catch (error) {

@@ -10,7 +10,7 @@ import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
 import { createFetchedChannels } from './fetched-channels.ts';
 
-/* The order in which the catalog and what is fetched are asked, and what is told while the catalog cannot be read. */
+/* The order of look-ups in the catalog and the source, and the responses while the catalog cannot be read. */
 
 const HOUR_MS = 3_600_000;
 const [HANDLE, USERNAME] = [findHandle('name') as ChannelRef, findUsername('name') as ChannelRef];
@@ -20,10 +20,10 @@ const UNREADABLE = new AppError('upstream_unavailable', 'The catalog cannot be r
 let clock: ManualClock;
 /** IDs of channels by reference. */
 let own: Map<string, string>;
-/** The same of the only source. An error is thrown. */
+/** The same for the only source. It throws the errors among them. */
 let live: Map<string, string | AppError>;
 let isReadable: boolean;
-/** What was asked, in order. */
+/** All look-ups, in order. */
 let asked: string[];
 let channels: ChannelService;
 
@@ -76,7 +76,7 @@ const get = async (...refs: ChannelRef[]) => {
 };
 
 describe('a channel', () => {
-  it('of the catalog is found without anything else being asked', async () => {
+  it('of the catalog is found without a call to the source', async () => {
     own.set(nameOf(HANDLE), idOf(1));
     expect(await get(HANDLE)).toMatchObject({ id: idOf(1), title: 'own', kind: 'own', ttlMs: HOUR_MS });
     expect(asked).toEqual(['own handle:name']);
@@ -90,7 +90,7 @@ describe('a channel', () => {
     clock.advance(HOUR_MS);
     asked = [];
     expect(await get(HANDLE, USERNAME)).toMatchObject({ id: idOf(1), title: 'own' });
-    // The record of the channel that had the handle confirms that it has it no more.
+    // The record of the channel that had the handle confirms that it has lost it.
     expect(asked).toEqual(['own handle:name', 'live handle:name', `live id:${idOf(2)}`, 'own username:name']);
   });
 
@@ -103,7 +103,7 @@ describe('a channel', () => {
     }
   });
 
-  it('of the catalog can be kept for a minute only if the name that leads to it is stale', async () => {
+  it('of the catalog is provisional if the name that leads to it is stale', async () => {
     own.set(`id:${idOf(3)}`, idOf(3));
     live.set(nameOf(HANDLE), idOf(3));
     await get(HANDLE);
@@ -119,7 +119,7 @@ describe('a channel', () => {
     }
   });
 
-  it('that is nowhere is asked for once a minute', async () => {
+  it('that exists nowhere is requested from the source once a minute', async () => {
     for (let time = 0; time < 3; time += 1) {
       await expect(get(HANDLE)).rejects.toMatchObject({ code: 'channel_not_found' });
     }
@@ -128,7 +128,7 @@ describe('a channel', () => {
 });
 
 describe('without a source', () => {
-  it('"no such channel" is told by the catalog alone, for a minute, also of a stored one', async () => {
+  it('the catalog alone decides that there is no such channel, for a minute, even if a record is stored', async () => {
     live.set(`id:${idOf(1)}`, idOf(1));
     await get(channelIdRef(idOf(1)));
     channels = start({ hasSource: false });
@@ -163,14 +163,14 @@ describe('while the catalog cannot be read', () => {
     expect((await get(HANDLE)).isProvisional).toBeUndefined();
   });
 
-  it('nothing is absent, and the next reference is not tried', async () => {
+  it('no channel counts as absent, and the next reference is not tried', async () => {
     live.set(nameOf(USERNAME), idOf(1)).set(`id:${idOf(1)}`, idOf(1));
     await expect(get(HANDLE, USERNAME)).rejects.toBe(UNREADABLE);
     await expect(channels.peekChannel(HANDLE)).rejects.toBe(UNREADABLE);
     expect(await channels.peekChannel(USERNAME)).toBeUndefined();
   });
 
-  it('the most specific failure is told', async () => {
+  it('the most specific failure is reported', async () => {
     live.set(nameOf(HANDLE), new AppError('upstream_timeout', 'late'));
     await expect(get(HANDLE)).rejects.toBe(UNREADABLE);
     const paused = new AppError('upstream_unavailable', 'paused', { retryAfterMs: HOUR_MS });

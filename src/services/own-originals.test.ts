@@ -21,7 +21,7 @@ const INFO = { width: 64, height: 64, format: 'png', hasAlpha: false } as const;
 
 let directory: string;
 let originals: Originals;
-/** Of the inspected images. */
+/** By which each inspection was scheduled. */
 let statedPixels: (number | undefined)[];
 /** What the catalog does when its record is read again. */
 let changed: () => Promise<Channel>;
@@ -86,7 +86,7 @@ describe('an image whose file is gone when it is read', () => {
     await expect(originals.readBytes(channelWith(BEFORE), 'avatar', original)).resolves.toEqual(Buffer.from('bytes'));
   });
 
-  it('is no image any more if the channel was removed', async () => {
+  it('is "no such channel" if the channel was removed', async () => {
     const gone = new AppError('channel_not_found', 'The catalog has no such channel.');
     changed = () => Promise.reject(gone);
     for (const outcome of await readBoth()) expect(outcome).toEqual({ status: 'rejected', reason: gone });
@@ -109,9 +109,9 @@ describe('an image whose file is gone when it is read', () => {
 });
 
 test.each([
-  ['of the pixels that the header states', Buffer.from('47494638396100012c01'.padEnd(60, '0'), 'hex'), 256 * 300],
-  ['of the largest image, if the header cannot be read', Buffer.from('bytes'), MAX_ORIGINAL_PIXELS],
-])('an inspection takes the turn %s', async (_which, bytes, pixels) => {
+  ['the pixels that the header states', Buffer.from('47494638396100012c01'.padEnd(60, '0'), 'hex'), 256 * 300],
+  ['the pixels of the largest image, if the header cannot be read', Buffer.from('bytes'), MAX_ORIGINAL_PIXELS],
+])('an inspection is scheduled by %s', async (_which, bytes, pixels) => {
   await write(AFTER, bytes);
   await originals.get(channelWith(AFTER), 'avatar');
   expect(statedPixels.at(-1)).toBe(pixels);

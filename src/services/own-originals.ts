@@ -23,7 +23,7 @@ interface OwnOriginalsOptions {
 
 /** The images of the operator's own channels: files of the catalog, named by their content, so that none becomes old. */
 interface OwnOriginals {
-  /** @throws AppError `image_not_found` if there is no such file, `upstream_invalid` or `overloaded` if it is not decoded */
+  /** @throws AppError `image_not_found` if there is no such file, `upstream_invalid` or `overloaded` if it cannot be decoded */
   get(image: CatalogImage): Promise<Cached<Original>>;
   /** The file for an encoder. @throws AppError `image_not_found` */
   read(image: CatalogImage): Promise<OriginalBytes>;
@@ -45,13 +45,13 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
 
   async function requireFile({ fileName }: CatalogImage): Promise<string> {
     const path = await findImageFile(directory, fileName);
-    if (path === undefined) throw missing();
+    if (path === undefined) throw noSuchImage();
     return path;
   }
 
   async function readBytes({ fileName }: CatalogImage): Promise<Buffer> {
     const bytes = await readImageFile(directory, fileName);
-    if (bytes === undefined) throw missing();
+    if (bytes === undefined) throw noSuchImage();
     return bytes;
   }
 
@@ -72,7 +72,7 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
       return info;
     } catch (error) {
       // An import has just removed it.
-      throw hasErrorCode(error, 'ENOENT') ? missing(error) : error;
+      throw hasErrorCode(error, 'ENOENT') ? noSuchImage(error) : error;
     }
   }
 
@@ -91,6 +91,6 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
   };
 }
 
-function missing(cause?: unknown): AppError {
+function noSuchImage(cause?: unknown): AppError {
   return new AppError('image_not_found', 'The catalog names an image that it does not have.', { cause });
 }

@@ -24,14 +24,14 @@ describe('a search in the catalog and the sources', () => {
     expect(asked).toEqual([undefined, 'page 2', 'page 3']);
   });
 
-  it('keeps the list of the sources as it came', async () => {
+  it('stores only the list of the sources, unchanged', async () => {
     const { idsOf, stored } = setUp([page(['c', 'a'])], { own: ['a', 'b'], named: 'named' });
     expect(await idsOf('@named', 20)).toEqual(['named', 'a', 'b', 'c']);
     const kept = [...stored.values()].map(({ value }) => JSON.parse(value).value as FoundChannels);
     expect(kept.map(({ hits }) => hits.map(({ channelId }) => channelId))).toEqual([['c', 'a']]);
   });
 
-  it('asks the catalog anew, whatever is kept', async () => {
+  it('searches the catalog each time, even if the list of the sources is cached', async () => {
     const own: string[] = [];
     const { idsOf, asked } = setUp([page([ONE])], { own });
     expect(await idsOf('q', 20)).toEqual([ONE]);
@@ -52,7 +52,7 @@ describe('a search in the catalog and the sources', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('has what the source found, for ten seconds, if the catalog fails, and is an error if nobody found anything', async () => {
+  it('has what the source found, for ten seconds, if the catalog fails, and is an error if nothing was found', async () => {
     const { search, idsOf } = setUp([page([ONE]), page([])], { own: down });
     for (let time = 0; time < 2; time += 1) {
       expect((await search('q', 20)).outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000 });
@@ -60,7 +60,7 @@ describe('a search in the catalog and the sources', () => {
     await expect(idsOf('nothing', 20)).rejects.toBe(down);
   });
 
-  it('has what the catalog found and the list of before, for a minute, if its reload fails or is slow', async () => {
+  it('has what the catalog found and the stale list of the sources if its reload fails or is slow', async () => {
     const slow = Promise.withResolvers<SearchResult>();
     const { search, clock } = setUp([page([ONE]), down, slow.promise], { own: ['a'] });
     await search('q', 20);
@@ -74,14 +74,14 @@ describe('a search in the catalog and the sources', () => {
     slow.resolve(page([OTHER]));
   });
 
-  it('does not wait long for a slow source, and keeps what that finds later', async () => {
+  it('does not wait long for a slow source, and stores what that finds later', async () => {
     const slow = Promise.withResolvers<SearchResult>();
     const { service, clock, idsOf, asked } = setUp([slow.promise], { own: ['a'] });
     const connection = new AbortController();
     const early = service.search('q', 20, connection.signal);
     await clock.passTimer(3_000);
     expect((await early).outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000 });
-    // As after every response.
+    // Every connection is aborted after its response.
     connection.abort();
     slow.resolve(page([ONE]));
     expect(await idsOf('q', 20)).toEqual(['a', ONE]);

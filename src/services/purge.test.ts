@@ -162,7 +162,7 @@ describe('a purge of one channel', () => {
     const purging = purge.purgeChannel([ref]);
     await expect(purging).rejects.toBeInstanceOf(PurgeFailed);
     await expect(purging).rejects.toThrow(
-      /^Redis cannot be used \(it is broken\)\. Left: what it has, and the images.*\. Try again when Redis works$/,
+      /^Redis cannot be used \(it is broken\)\. Not removed: its entries, and the images.*\. Try again when Redis works$/,
     );
     expect([runtime.epochs.current().number, await left(), erased]).toEqual(['', OTHERS, []]);
   });
@@ -183,7 +183,7 @@ describe('a purge of one channel', () => {
   it('fails if images stay on the disk, and says so', async () => {
     broken.disk = true;
     await expect(purge.purgeChannel([HANDLE])).rejects.toThrow(
-      /Images on this instance's disk cannot be removed.*Removed: what Redis and memory had/,
+      /Images on this instance's disk cannot be removed.*Removed: the entries in Redis and in memory/,
     );
     expect(await left()).toEqual([]);
   });

@@ -25,7 +25,7 @@ export interface PurgedChannel extends Purged {
   readonly channelId: string | null;
 }
 
-/** The message says what is left and what to do. It is for the operator. */
+/** The message, for the operator, says what was not removed and what to do. */
 export class PurgeFailed extends Error {
   override name = 'PurgeFailed';
 }
@@ -46,7 +46,7 @@ interface PurgeOptions {
 
 /**
  * Removes data from the store, from memory and from this instance's disk, in this order. The store raises the number of the
- * epoch, so that work that has begun keeps no results, here and on other instances.
+ * epoch, so that work that began before stores no results, here and on other instances.
  *
  * Every method resolves when nothing is left here and in the store, or rejects with `PurgeFailed`. Nothing is tried again.
  */
@@ -57,7 +57,7 @@ export interface Purge {
    */
   purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined>;
   purgeAll(): Promise<Purged>;
-  /** Removes what is stored of blocked channels, from the disk even if the store fails. */
+  /** Removes everything about blocked channels, and their images from the disk even if the store fails. */
   takeDown(channelIds: readonly string[]): Promise<Purged>;
 }
 
@@ -65,15 +65,15 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
   const { records, names, searches, originals } = caches;
   const storeName = store.isShared === true ? 'Redis' : 'cache.db';
 
-  /** @param andWhat what else is left */
+  /** @param andWhat what else was not removed */
   function storeFailed(error: unknown, andWhat: string): PurgeFailed {
     return new PurgeFailed(
-      `${storeName} cannot be used (${describeFailure(error)}). Left: what it has${andWhat}. Try again when ${storeName} works`,
+      `${storeName} cannot be used (${describeFailure(error)}). Not removed: its entries${andWhat}. Try again when ${storeName} works`,
       { cause: error },
     );
   }
 
-  /** From here on, work that began before it keeps nothing. */
+  /** Work that began before stores nothing from here on. */
   async function eraseEntries(erase: () => Promise<Erasure>): Promise<ErasedEntries> {
     const { erased, epoch } = await erase();
     epochs.moveTo(epoch);
@@ -89,8 +89,8 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
       return { images: erased.images, imageBytes: erased.bytes };
     } catch (error) {
       throw new PurgeFailed(
-        `Images on this instance's disk cannot be removed (${describeFailure(error)}). Left: some of them. ` +
-          `Removed: what ${storeName} and memory had. Try again when the disk works`,
+        `Images on this instance's disk cannot be removed (${describeFailure(error)}). Not removed: some of them. ` +
+          `Removed: the entries in ${storeName} and in memory. Try again when the disk works`,
         { cause: error },
       );
     }

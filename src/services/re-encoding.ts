@@ -55,7 +55,7 @@ export function createReEncoding({ runtime }: ReEncodingOptions): ReEncoding {
   });
   holders.add('images to encode again', images.stats);
 
-  function begin(key: string): void {
+  function startWaiting(key: string): void {
     images.set(key, { state: 'waiting', notBeforeMs: clock.monotonic() + MIN_AGE_MS });
   }
 
@@ -68,7 +68,7 @@ export function createReEncoding({ runtime }: ReEncodingOptions): ReEncoding {
       const message = 'an image could not be encoded again';
       failureLog.report({ level: 'warn', key: message, message, fields: { err: error } });
     }
-    if (progress.state === 'interrupted') begin(key);
+    if (progress.state === 'interrupted') startWaiting(key);
   }
 
   return {
@@ -76,7 +76,7 @@ export function createReEncoding({ runtime }: ReEncodingOptions): ReEncoding {
       const progress = images.get(key);
       if (progress === undefined || progress.state === 'kept') {
         if (await isOptimizedStored()) return { effort: 'optimized', isFinal: true };
-        if (images.get(key) === progress) begin(key);
+        if (images.get(key) === progress) startWaiting(key);
       } else if (progress.state === 'waiting' && clock.monotonic() >= progress.notBeforeMs) {
         void run(key, progress, reEncode);
       }

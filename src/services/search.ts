@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createSharedWork, withDeadline, withinMs } from '../lib/work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Failover } from '../sources/failover.ts';
-import { type FoundChannels, mergeFound, type SearchResult, searchAll } from '../sources/search-all.ts';
+import { type FoundChannels, mergeFound, type SearchResult, searchAll, TOO_LATE } from '../sources/search-all.ts';
 import { searchKey, searchText } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
@@ -163,7 +163,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
 
   return {
     async search(query, limit, disconnected) {
-      const waiting = whileWaiting(disconnected);
+      const waiting = createClientSignal(disconnected);
       try {
         const { hits, outcome } = await find(searchText(query), limit, waiting.signal);
         return { hits: hits.slice(0, limit), outcome };
@@ -179,7 +179,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
 
 const NOTHING: SearchResult = { hits: [], next: {} };
 
-/** The list of a first page, also of one that is incomplete. */
+/** The list of a first page, even if it is incomplete. */
 async function listIn(firstPage: Promise<Cached<FoundChannels>>): Promise<SearchResult> {
   try {
     return (await firstPage).value;
@@ -194,16 +194,14 @@ function partial(found: FoundChannels, failure: AppError): AppError {
   return found.hits.length === 0 ? failure : new PartialSearch(found, failure);
 }
 
-/** The client's signal until `end` is called: a slow search that the response did not wait for goes on, and is stored. */
-function whileWaiting(disconnected: AbortSignal) {
+/** Follows the client's signal until `end` is called, so that a slow search continues after the response and is stored. */
+function createClientSignal(disconnected: AbortSignal) {
   const controller = new AbortController();
   const abort = () => controller.abort(disconnected.reason);
   if (disconnected.aborted) abort();
   disconnected.addEventListener('abort', abort, { once: true });
   return { signal: controller.signal, end: () => disconnected.removeEventListener('abort', abort) };
 }
-
-const TOO_LATE = 'A source of channels did not respond in time.';
 
 function hasNextPage({ next }: FoundChannels): boolean {
   return Object.keys(next).length > 0;

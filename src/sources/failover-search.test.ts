@@ -17,7 +17,7 @@ describe('a search of several sources', () => {
     expect(failure).toBeUndefined();
   });
 
-  it('has the hits of the other sources, and the source that failed', async () => {
+  it('has the hits of the other sources, and the failure', async () => {
     const { hits, failure } = await over([first, { hits: 'upstream_unavailable' }]).search('q', 20);
     expect(hits).toHaveLength(2);
     expect(failure?.code).toBe('upstream_unavailable');
@@ -92,19 +92,19 @@ describe('a search of several sources', () => {
 
 describe('the second a channel was created', () => {
   const exact = '2013-07-09T20:17:20Z';
-  const telling = (response: Promise<string | null>): ChannelSource => ({
+  const sourceWithTime = (response: Promise<string | null>): ChannelSource => ({
     ...createStub(live(record())),
     findPublishedAt: () => response,
   });
 
   it('comes from the first source that has it', async () => {
-    const failing = telling(Promise.reject(new AppError('upstream_unavailable', 'No feed.')));
-    const silent = telling(Promise.resolve(null));
-    const failover = over([failing, silent, telling(Promise.resolve(exact))]);
+    const failing = sourceWithTime(Promise.reject(new AppError('upstream_unavailable', 'No feed.')));
+    const silent = sourceWithTime(Promise.resolve(null));
+    const failover = over([failing, silent, sourceWithTime(Promise.resolve(exact))]);
     expect(await failover.findPublishedAt(ID)).toBe(exact);
   });
 
   it('is null if no source has it', async () => {
-    expect(await over([telling(Promise.resolve(null))]).findPublishedAt(ID)).toBeNull();
+    expect(await over([sourceWithTime(Promise.resolve(null))]).findPublishedAt(ID)).toBeNull();
   });
 });

@@ -45,13 +45,13 @@ describe('a channel from several sources', () => {
     expect(await codeOf(failover.resolve(channelIdRef(ID)))).toBe(expected);
   });
 
-  it('about which no source gave a usable response is an error with a time to retry', async () => {
+  it('is an error with a time to retry if no source gives a usable response', async () => {
     await expect(over([live('upstream_timeout')]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 10_000 });
     const told = live(new AppError('upstream_unavailable', 'down', { retryAfterMs: 1_500 }));
     await expect(over([told]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 1_500 });
   });
 
-  it('is waited for one attempt only if there is another source', async () => {
+  it('is loaded from the next source after one attempt at a source that hangs', async () => {
     const hanging = createStub(live('hangs'));
     const clock = createManualClock();
     const found = over([hanging, live(record())], { clock }).getChannel(ID);
@@ -60,7 +60,7 @@ describe('a channel from several sources', () => {
     expect(hanging.signals[0]?.aborted).toBe(true);
   });
 
-  it('is waited for as long as the request may take', async () => {
+  it('is awaited until the time for all sources is over', async () => {
     const clock = createManualClock();
     const last = createStub(live('hangs'));
     const code = codeOf(over([live('hangs'), live('hangs'), last], { clock }).getChannel(ID));
@@ -94,7 +94,7 @@ describe('a channel from several sources', () => {
     expect(await codeOf(failover.getChannel(ID))).toBe('upstream_timeout');
   });
 
-  it('that fails alone is requested once in 15 s from that source, and each time from the others', async () => {
+  it('that fails alone is requested once in 15 s from the failing source, and each time from the others', async () => {
     const clock = createManualClock();
     const failing = createStub(live('upstream_invalid'));
     const second = createStub({ ...live('upstream_invalid'), name: 'second' });
@@ -157,7 +157,7 @@ describe('a record that lacks fields', () => {
     },
   );
 
-  it('because its source never has them gets its links from the next source', async () => {
+  it('gets its links from the next source if its own source never has links', async () => {
     const withoutLinks = live(record({ links: null }));
     const loaded = await over([withoutLinks, live(record({ links }))]).getChannel(ID);
     expect(loaded).toEqual(record({ links }));
@@ -174,35 +174,35 @@ describe('a record that lacks fields', () => {
     const withoutLinks = record({ ...has, links: null }); // A source whose API has no links.
     const records = {
       everything: record(has),
-      'no links by nature': withoutLinks,
-      'no country by nature': record({ ...has, country: null }),
-      'no links, lost': record({ ...has, links: null }, ['links']),
-      'no country, lost': record({ ...has, country: null }, ['country']),
-      'neither, lost': record({ links: null, country: null }, ['links', 'country']),
-      'links by nature, country lost': record({ links: null, country: null }, ['country']),
+      'links unsupported': withoutLinks,
+      'country unset': record({ ...has, country: null }),
+      'links lost': record({ ...has, links: null }, ['links']),
+      'country lost': record({ ...has, country: null }, ['country']),
+      'both lost': record({ links: null, country: null }, ['links', 'country']),
+      'links unsupported, country lost': record({ links: null, country: null }, ['country']),
     };
     type Kind = keyof typeof records;
 
     it.each<[first: Kind, second: Kind, values: Partial<Channel>, missing: string[], isComplete: boolean]>([
-      ['no links by nature', 'everything', has, [], true],
-      ['no links by nature', 'no links by nature', { ...has, links: null }, ['links'], true],
-      ['no links by nature', 'no links, lost', { ...has, links: null }, ['links'], true],
-      ['no links by nature', 'no country, lost', has, [], true],
-      ['no links by nature', 'neither, lost', { ...has, links: null }, ['links'], true],
-      ['no links, lost', 'everything', has, [], true],
-      ['no links, lost', 'no links by nature', { ...has, links: null }, ['links'], false],
-      ['no links, lost', 'no links, lost', { ...has, links: null }, ['links'], false],
-      ['no links, lost', 'no country, lost', has, [], true],
-      ['no country, lost', 'everything', has, [], true],
-      ['no country, lost', 'no links by nature', has, [], true],
-      ['no country, lost', 'no country by nature', { ...has, country: null }, [], true],
-      ['no country, lost', 'no country, lost', { ...has, country: null }, ['country'], false],
-      ['neither, lost', 'everything', has, [], true],
-      ['neither, lost', 'no links, lost', { ...has, links: null }, ['links'], false],
-      ['neither, lost', 'no country, lost', { ...has, country: null }, ['country'], false],
-      ['links by nature, country lost', 'everything', has, [], true],
-      ['links by nature, country lost', 'no links by nature', { ...has, links: null }, ['links'], true],
-      ['links by nature, country lost', 'no country, lost', { ...has, country: null }, ['country'], false],
+      ['links unsupported', 'everything', has, [], true],
+      ['links unsupported', 'links unsupported', { ...has, links: null }, ['links'], true],
+      ['links unsupported', 'links lost', { ...has, links: null }, ['links'], true],
+      ['links unsupported', 'country lost', has, [], true],
+      ['links unsupported', 'both lost', { ...has, links: null }, ['links'], true],
+      ['links lost', 'everything', has, [], true],
+      ['links lost', 'links unsupported', { ...has, links: null }, ['links'], false],
+      ['links lost', 'links lost', { ...has, links: null }, ['links'], false],
+      ['links lost', 'country lost', has, [], true],
+      ['country lost', 'everything', has, [], true],
+      ['country lost', 'links unsupported', has, [], true],
+      ['country lost', 'country unset', { ...has, country: null }, [], true],
+      ['country lost', 'country lost', { ...has, country: null }, ['country'], false],
+      ['both lost', 'everything', has, [], true],
+      ['both lost', 'links lost', { ...has, links: null }, ['links'], false],
+      ['both lost', 'country lost', { ...has, country: null }, ['country'], false],
+      ['links unsupported, country lost', 'everything', has, [], true],
+      ['links unsupported, country lost', 'links unsupported', { ...has, links: null }, ['links'], true],
+      ['links unsupported, country lost', 'country lost', { ...has, country: null }, ['country'], false],
     ])('the first with %s, the second with %s', async (first, second, values, missing, isComplete) => {
       const stubs = [live(records[first]), { ...live(records[second]), name: 'second' }];
       const loaded = await over(stubs).getChannel(ID);

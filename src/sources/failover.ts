@@ -3,7 +3,7 @@ import {
   AppError,
   type ErrorCode,
   errorCodeOf,
-  isAnswer,
+  isInconclusive,
   isIndeterminate,
   mostSpecificError,
   valueOrError,
@@ -23,10 +23,10 @@ import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './so
 export interface SourceOutcome {
   readonly source: string;
   readonly operation: 'resolve' | 'getChannel' | 'search';
-  /** `inconclusive`: a readable response that tells neither a channel nor that there is none. */
+  /** `inconclusive`: a readable response that neither has a channel nor says that there is none. */
   readonly outcome: 'found' | 'inconclusive' | ErrorCode;
   readonly durationMs: number;
-  /** False if a pause, the call budget or the remembered failure of its key prevented it. */
+  /** False if a pause, the call budget or the remembered failure of its key prevented the call. */
   readonly wasMade: boolean;
   readonly error?: unknown;
 }
@@ -96,7 +96,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
     } catch (error) {
       // A client that disconnected says nothing about the source.
       if (errorCodeOf(error) !== 'request_timeout') {
-        report(isAnswer(error) ? 'inconclusive' : errorCodeOf(error), error);
+        report(isInconclusive(error) ? 'inconclusive' : errorCodeOf(error), error);
       }
       throw error;
     }
@@ -125,7 +125,11 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
    * Fills missing fields from the next source. Best effort: if that fails, does not know the channel or takes too long, the
    * record stays as it is.
    */
-  async function complete(loaded: LoadedChannel, source: ChannelSource, signal: AbortSignal): Promise<LoadedChannel> {
+  async function fillFromNextSource(
+    loaded: LoadedChannel,
+    source: ChannelSource,
+    signal: AbortSignal,
+  ): Promise<LoadedChannel> {
     const next = sources[sources.indexOf(source) + 1];
     if (next === undefined || emptyFields(loaded).length === 0) return loaded;
     const { channelId } = loaded.channel;
@@ -135,29 +139,29 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
     return fillFields(loaded, await valueOrError(loading));
   }
 
-  function withinRequest<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  function withinLimit<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal = NEVER_ABORTED } = caller;
-    return withDeadline(clock, TIME_LIMITS_MS.request, signal, work);
+    return withDeadline(clock, TIME_LIMITS_MS.allSources, signal, work);
   }
 
   return {
     resolve(ref, caller = {}) {
-      return withinRequest(caller, async (signal) => {
+      return withinLimit(caller, async (signal) => {
         const key = `${ref.kind} ${ref.key}`;
         const { value, source } = await tryInOrder('resolve', key, signal, (each, attempt) =>
           each.resolve(ref, attempt),
         );
         if (value.loaded === undefined) return value;
-        return { ...value, loaded: await complete(value.loaded, source, signal) };
+        return { ...value, loaded: await fillFromNextSource(value.loaded, source, signal) };
       });
     },
 
     getChannel(channelId, caller = {}) {
-      return withinRequest(caller, async (signal) => {
+      return withinLimit(caller, async (signal) => {
         const { value, source } = await tryInOrder('getChannel', channelId, signal, (each, attempt) =>
           each.getChannel(channelId, attempt),
         );
-        return complete(value, source, signal);
+        return fillFromNextSource(value, source, signal);
       });
     },
 
@@ -173,7 +177,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
         return { hits, next: next === undefined ? {} : { [source.name]: next } };
       }
 
-      return withinRequest(caller, async (signal) => {
+      return withinLimit(caller, async (signal) => {
         const searched = from === undefined ? sources : sources.filter(({ name }) => Object.hasOwn(from, name));
         const pages = searched.map((source) => searchPage(source, signal));
         const searches = pages.map((page) => withoutSpentQuota(page, pages));
@@ -186,7 +190,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
     },
 
     findPublishedAt(channelId, caller = {}) {
-      return withinRequest(caller, async (signal) => {
+      return withinLimit(caller, async (signal) => {
         for (const source of sources) {
           const { findPublishedAt } = source;
           if (findPublishedAt === undefined) continue;
@@ -204,12 +208,12 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
   };
 }
 
-/** Fields whose upstream call failed, and `links`, which the official API does not have. */
+/** The missing fields, and `links` if the source never has them, as the official API. */
 function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Channel)[] {
   return channel.links === null && !missing.includes('links') ? [...missing, 'links'] : missing;
 }
 
-/** Takes the empty fields from another source's record; `missing` names those that it lacks, too. */
+/** Takes the empty fields from another source's record; `missing` then names those that both lack. */
 function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): LoadedChannel {
   const needed = emptyFields(loaded);
   if (other instanceof AppError) return { ...loaded, missing: needed };
@@ -222,7 +226,10 @@ function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): Loa
   return { ...loaded, channel, isComplete, missing };
 }
 
-/** Ignores a source whose quota is spent if another one responded. Otherwise no list could be stored for the rest of the day. */
+/**
+ * An empty page from a source whose quota is spent if another one responded. With a failure, no list could be stored for the
+ * rest of the day.
+ */
 async function withoutSpentQuota(page: Promise<SearchResult>, all: readonly Promise<SearchResult>[]) {
   try {
     return await page;

@@ -7,8 +7,8 @@ describe('values at a path', () => {
   });
 
   it.each<[string, unknown]>([
-    ['in one object more', { a: { moved: { b: [{ c: 1 }] } } }],
-    ['in a list more', { a: [{ b: [[{ c: 1 }]] }] }],
+    ['in one more object', { a: { moved: { b: [{ c: 1 }] } } }],
+    ['in one more list', { a: [{ b: [[{ c: 1 }]] }] }],
     ['in an object with indexes', { a: { b: { '0': { c: 1 } } } }],
     ['in a prototype', { a: Object.create({ b: [{ c: 1 }] }) as unknown }],
   ])('are not found %s', (_where, root) => {

@@ -64,8 +64,8 @@ export function valuesNamed(root: unknown, name: string): unknown[] {
   return found;
 }
 
-/** The value that all are; `undefined` if they differ. */
-export function onlyOf(values: readonly unknown[]): unknown {
+/** The value, if all of them are equal; `undefined` if they differ. */
+export function commonValueOf(values: readonly unknown[]): unknown {
   const [first, ...others] = values;
   return others.every((value) => isDeepStrictEqual(value, first)) ? first : undefined;
 }

@@ -41,7 +41,7 @@ async function failFiveTimes(name: string, error: AppError): Promise<void> {
 const noConnection = () => new ConnectionError('upstream_unavailable', 'The upstream could not be reached.');
 const problemsOf = (source: string) => pauses.stateOf(source).problems.map(({ name }) => name);
 
-describe('calls that an upstream limits apart', () => {
+describe('calls that an upstream limits separately', () => {
   it('have pauses of their own', () => {
     const operations = ['getChannel', 'resolve', 'search', 'findPublishedAt'] as const;
     const pausesFor = (name: string) => operations.map((operation) => pauses.ofCall({ name }, operation));
@@ -61,7 +61,7 @@ describe('calls that an upstream limits apart', () => {
     expect(pauses.stateOf('image hosts')).toEqual({ state: 'ready', problems: [] });
   });
 
-  it('are no problems of their own while the source cannot be reached, and are ready with it', async () => {
+  it('are not reported separately while the source cannot be reached, and are ready again when it is', async () => {
     pauses.of('youtube').loseContact('connect ECONNREFUSED');
     await failFiveTimes('youtube searches', noConnection());
     expect(pauses.stateOf('youtube').state).toBe('unreachable');
@@ -83,7 +83,7 @@ describe('calls that an upstream limits apart', () => {
 });
 
 describe('the log', () => {
-  it('has the words of the state, once when it begins and once when it ends', async () => {
+  it('has the description of a state once when it begins, and a line when it ends', async () => {
     const pause = pauses.of('youtube feeds');
     pause.refuse('status 429');
     const [problem] = pauses.stateOf('youtube').problems;
@@ -127,7 +127,7 @@ describe('reachability', () => {
     expect(pauses.stateOf('youtube')).toEqual({ state: 'ready', problems: [] });
   });
 
-  it('is not regained by a connection if there always was one, and calls fail nevertheless', async () => {
+  it('is not regained by a connection if connections succeeded before, while calls failed', async () => {
     const port = await findFreePort();
     await listen(port);
     const reachability = createReachability(

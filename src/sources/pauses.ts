@@ -22,10 +22,10 @@ const LABELS = {
 
 export type PauseName = keyof typeof LABELS;
 
-/** They are shown like a source. */
+/** The image hosts are shown like a source. */
 export const IMAGE_SOURCE = 'image hosts';
 
-/** YouTube limits its endpoints apart. Of any other source, searches are. */
+/** The calls with a pause of their own. YouTube limits all of these separately, any other source only searches. */
 const PARTS: Record<PausedOperation, string | undefined> = {
   getChannel: undefined,
   resolve: 'names',
@@ -57,13 +57,13 @@ export interface Pauses {
 }
 
 /**
- * The state of every source. Calls that an upstream limits apart have a pause of their own, which stops only these calls:
+ * The state of every source. Calls that an upstream limits separately have a pause of their own, which stops only these calls:
  * records, names, searches, HTML pages, feeds, images, each allowance of the YouTube Data API, and all calls that name a client
  * version.
  */
 export function createPauses({ clock, logger, holders }: PausesOptions): Pauses {
   const pauses = new Map<string, Pause>();
-  /** What the log says at the moment: the reason of each problem, by its name. */
+  /** The reason of each problem that is in the log and has not ended, by its name. */
   const logged = new Map<string, string>();
 
   function pauseOf(name: string): Pause {
@@ -71,7 +71,7 @@ export function createPauses({ clock, logger, holders }: PausesOptions): Pauses 
     if (known !== undefined) return known;
     const label = Object.hasOwn(LABELS, name) ? LABELS[name as PauseName] : name;
     const onChange = (state: PauseState | undefined) => {
-      // Whatever ended the pause, its source has responded.
+      // A pause usually ends because the source has responded, so it can be reached.
       if (state === undefined) regainContact(sourceOf(name));
       log();
     };

@@ -30,7 +30,7 @@ it('titles of links that another source adds are plain', async () => {
   expect((await over([first, second]).getChannel(ID)).channel.links).toEqual(PLAIN.links);
 });
 
-it('a title without any other character becomes the channel ID', async () => {
+it('a title that is empty in plain form becomes the channel ID', async () => {
   const sources = over([createStub({ channel: record({ title: '\0' }), hits: [hit(ID, '\u202e')] })]);
   expect((await sources.getChannel(ID)).channel.title).toBe(ID);
   expect((await sources.search('bell', 5)).hits).toMatchObject([{ title: ID }]);

@@ -2,17 +2,18 @@ import { type Channel, plainTitle, type SearchHit } from '../domain/channel.ts';
 import type { ChannelSource, LoadedChannel } from './source.ts';
 
 /**
- * The same source, with titles of one line that do not turn the text around them. One without any other character becomes
- * the channel's ID, or the host of the link.
+ * The same source, with plain titles (`plainTitle`). An empty one becomes the channel's ID, or the host of the link.
  */
 export function withPlainTitles(source: ChannelSource): ChannelSource {
   return {
     ...source,
     async resolve(ref, options) {
       const resolution = await source.resolve(ref, options);
-      return resolution.loaded === undefined ? resolution : { ...resolution, loaded: cleaned(resolution.loaded) };
+      return resolution.loaded === undefined
+        ? resolution
+        : { ...resolution, loaded: withPlainRecord(resolution.loaded) };
     },
-    getChannel: async (channelId, options) => cleaned(await source.getChannel(channelId, options)),
+    getChannel: async (channelId, options) => withPlainRecord(await source.getChannel(channelId, options)),
     async search(query, limit, options) {
       const page = await source.search(query, limit, options);
       return { ...page, hits: page.hits.map(withPlainTitle) };
@@ -20,7 +21,7 @@ export function withPlainTitles(source: ChannelSource): ChannelSource {
   };
 }
 
-function cleaned(loaded: LoadedChannel): LoadedChannel {
+function withPlainRecord(loaded: LoadedChannel): LoadedChannel {
   const channel: Channel = withPlainTitle(loaded.channel);
   const links = channel.links?.map(({ title, url }) => ({
     title: plainTitle(title) || (URL.parse(url)?.hostname ?? url),

@@ -3,9 +3,12 @@ import { describeFailure } from '../lib/logger.ts';
 import type { Pauses } from './pauses.ts';
 import type { ChannelSource } from './source.ts';
 
-/** Opens connections to sources, and sends nothing. The state of a source has the result. */
+/** Finds out whether sources can be reached: opens a connection and sends nothing. `Pauses.stateOf` has the result. */
 export function createReachability(sources: readonly ChannelSource[], pauses: Pauses) {
-  /** A source whose calls fail although a connection can be opened stays unreachable until a call succeeds. */
+  /**
+   * Sources to which no connection could be opened. Any other unreachable source stays so until a call succeeds: its calls fail
+   * although a connection can be opened.
+   */
   const disconnected = new Set<string>();
 
   async function checkSource({ name, origin }: ChannelSource): Promise<void> {

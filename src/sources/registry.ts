@@ -13,9 +13,9 @@ interface SourceDeps {
   readonly userAgent: string;
   /** Returns the client to use instead of an upstream's own, such as one with a budget of calls. */
   readonly wrapHttp: (upstream: string, http: HttpClient) => HttpClient;
-  /** The pause of a source, or of the calls of a source that YouTube limits apart. */
+  /** The pause of a source, or of the calls of a source that YouTube limits separately. */
   readonly pauseOf: (name: PauseName) => Pause;
-  /** The calls to the YouTube Data API today. */
+  /** Stores today's numbers of calls to the YouTube Data API. */
   readonly keptQuota: KeptText;
   /** Called when calls to YouTube use another client version: calls that failed before may succeed now. */
   readonly onClientVersion: (from: string, to: string) => void;

@@ -18,7 +18,7 @@ export interface SearchResult extends FoundChannels {
 }
 
 /**
- * Merges searches that run in parallel, in their order. Once a search has found something, the others get until
+ * Merges searches that run in parallel, in their order. Once a search has found something, the others have until
  * `TIME_LIMITS_MS.slowSourceWait` after the start. If none finds anything, all of them are awaited. A late search runs on
  * until its own deadline, so that its outcome still counts for the pause of its source.
  *
@@ -48,7 +48,7 @@ export async function searchAll(searches: readonly Promise<SearchResult>[], cloc
   return failure === undefined ? found : { ...found, failure };
 }
 
-const TOO_LATE = 'A source of channels did not respond in time.';
+export const TOO_LATE = 'A source of channels did not respond in time.';
 
 /** Joins lists without duplicates; the first mention of a channel wins. */
 export function mergeFound(parts: readonly FoundChannels[]): FoundChannels {

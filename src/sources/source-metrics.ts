@@ -4,7 +4,7 @@ import type { SourceOutcome } from './failover.ts';
 
 /** Counts the calls of all sources, and the fields that were found in the responses of their upstreams. */
 export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>) {
-  const calls = metrics.createCounter('pennant_source_calls_total', 'Calls made of a source of channels, by outcome.', [
+  const calls = metrics.createCounter('pennant_source_calls_total', 'Calls made to a source of channels, by outcome.', [
     'source',
     'operation',
     'outcome',
@@ -34,31 +34,34 @@ export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'cr
   };
 }
 
-/** @param readStatuses returns the status of every source that has one. The members of a status do not change. */
+/** @param readStatuses returns the status of every source that has one, always with the same members */
 export function addSourceGauges(
   { addGauge }: Pick<Metrics, 'addGauge'>,
   readStatuses: () => readonly SourceStatus[],
 ): void {
-  /** Adds the gauge if a source has the member. */
-  function add<Member extends keyof SourceStatus>(member: Member, { read, ...gauge }: StatusGauge<Member>): void {
+  /** Adds the gauge if the status of a source has the member. */
+  function addIfPresent<Member extends keyof SourceStatus>(
+    member: Member,
+    { read, ...gauge }: StatusGauge<Member>,
+  ): void {
     const find = () => readStatuses().find((status) => status[member] !== undefined)?.[member];
     if (find() === undefined) return;
     addGauge({ ...gauge, read: () => read(find() as Required<SourceStatus>[Member]) });
   }
 
-  add('clientVersion', {
+  addIfPresent('clientVersion', {
     name: 'pennant_youtube_client_version_info',
     help: '1 for the client version in calls to YouTube.',
     label: 'version',
     read: ({ version }) => ({ [version]: 1 }),
   });
-  add('quotas', {
+  addIfPresent('quotas', {
     name: 'pennant_data_api_quota_spent',
     help: 'Calls to the YouTube Data API today (Pacific time), by allowance.',
     label: 'allowance',
     read: (quotas) => Object.fromEntries(quotas.map(({ name, spent }) => [name, spent])),
   });
-  add('quotas', {
+  addIfPresent('quotas', {
     name: 'pennant_data_api_quota_per_day',
     help: 'Calls to the YouTube Data API that are allowed per day, by allowance.',
     label: 'allowance',
@@ -68,5 +71,5 @@ export function addSourceGauges(
 
 /** A gauge that is read from a member of a status. */
 interface StatusGauge<Member extends keyof SourceStatus> extends Omit<ScrapedMetric, 'read'> {
-  readonly read: (state: Required<SourceStatus>[Member]) => ReturnType<ScrapedMetric['read']>;
+  readonly read: (value: Required<SourceStatus>[Member]) => ReturnType<ScrapedMetric['read']>;
 }

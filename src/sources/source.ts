@@ -38,11 +38,11 @@ export interface SearchPage {
   readonly next?: string;
 }
 
-/** A way to a record, and whether it works. */
+/** One of several ways to load a record, and whether it works. */
 export interface WayIn {
   readonly name: string;
   readonly isInUse: boolean;
-  /** What came that way, or why nothing did. */
+  /** What was loaded that way, or why nothing was. */
   readonly result: string | AppError;
 }
 
@@ -102,8 +102,8 @@ export async function loadFirst(
 }
 
 /**
- * One text that outlives the process and is shared between instances. If the store fails, the text is absent. It is checked
- * when it is read, because the store may be shared or damaged.
+ * One text that outlives the process and is shared between instances. If the store fails, the text is absent. The reader checks
+ * it, because the store may be shared or damaged.
  */
 export interface KeptText {
   read(): Promise<string | undefined>;

@@ -9,7 +9,7 @@ export const MAX_CHARACTERS = {
   token: 10_000,
 } as const;
 
-/** The value if it is a text of at most this kind's length. */
+/** The value if it is a text that is not longer than the limit of its kind. */
 export function textWithin(value: unknown, kind: keyof typeof MAX_CHARACTERS): string | undefined {
   return typeof value === 'string' && value.length <= MAX_CHARACTERS[kind] ? value : undefined;
 }

@@ -72,7 +72,7 @@ function withScheme(url: string): string {
   return url.startsWith('//') ? `https:${url}` : url;
 }
 
-/** @param thumbnail URL of the avatar in search results */
+/** Whether the channel of a search result has an avatar. @param thumbnail its URL in the result */
 export function avatarOfHit(thumbnail: string | undefined): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
   if (thumbnail === undefined) return { avatar: 'unknown' };
   if (isDefaultAvatar(thumbnail)) return { avatar: 'absent' };

@@ -1,4 +1,4 @@
-import { AppError, isAnswer, isIndeterminate, isKeyFailure } from '../../domain/errors.ts';
+import { AppError, isInconclusive, isIndeterminate, isKeyFailure } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { createFailedKeys } from '../failed-keys.ts';
 import type { HolderStats } from '../holders.ts';
@@ -262,7 +262,7 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
       refusedKey ??= key;
       if (refusedKey !== key) return refuse(error.detail);
     }
-    if (!isIndeterminate(error) || isAnswer(error)) succeed();
+    if (!isIndeterminate(error) || isInconclusive(error)) succeed();
     else countFailure(key, error, isTrial);
     return error;
   }

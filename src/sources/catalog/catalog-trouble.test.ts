@@ -73,7 +73,7 @@ describe('a catalog that cannot be read', () => {
     expect(states.at(-1)).toBeNull();
   });
 
-  it('refuses the catalog of another version, and a database of something else', async () => {
+  it('refuses the catalog of another version, and a database of another program', async () => {
     const dataDir = await createTemporaryDirectory();
     const db = new DatabaseSync(catalogPaths(dataDir).database);
     db.exec('PRAGMA user_version = 99');
@@ -85,7 +85,7 @@ describe('a catalog that cannot be read', () => {
     db.exec('PRAGMA user_version = 0; CREATE TABLE bookmarks (url)');
     const foreign = openTestCatalog(dataDir);
     await expect(foreign.titleOf(1)).rejects.toMatchObject(UNAVAILABLE);
-    expect(foreign.states).toEqual([expect.stringMatching(/catalog\.db is a database of something else/)]);
+    expect(foreign.states).toEqual([expect.stringMatching(/catalog\.db is a database of another program/)]);
     db.close();
   });
 

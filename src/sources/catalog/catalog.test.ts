@@ -14,7 +14,7 @@ import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { LOOK_INTERVAL_MS } from './changes.ts';
 import { catalogPaths } from './schema.ts';
 
-/** A catalog without channels. It is open already, which is a call of its own. */
+/** A catalog without channels. It is open already, because opening counts as a call. */
 async function openEmpty() {
   const opened = openTestCatalog(await createTemporaryDirectory());
   const search = (query: string, signal = PATIENT) => opened.catalog.search(query, 20, signal);
@@ -133,7 +133,7 @@ describe('the catalog', () => {
     expect(catalog.version()).toBe(before);
     expect(await catalog.find(channelIdRef(numberedChannelId(1))), 'the same object').toBe(channel);
     expect(entries()).toBe(3);
-    // As a nightly import of the same file.
+    // As in a nightly import of the same file.
     await importChannels(catalogLine(1));
     await importChannels(catalogLine(1, { title: 'Changed' }));
     expect(catalog.version()).toBeGreaterThan(before);

@@ -29,15 +29,15 @@ interface CatalogOptions extends NewCatalog {
  * `upstream_unavailable`.
  */
 export interface Catalog {
-  /** Another number after each change: what was made from the catalog before is old. */
+  /** Another number after each change. What was read from an earlier version is outdated. */
   version(): number;
   /** The channel; `undefined` if the catalog does not have it. */
   find(ref: ChannelRef): Promise<Channel | undefined>;
-  /** The same, read again although nothing seems to have changed. */
+  /** Like `find`, but reads the file even if nothing seems to have changed. */
   findAnew(ref: ChannelRef): Promise<Channel | undefined>;
   /** Channels that match, best first, at most `limit`. */
   search(query: string, limit: number, signal: AbortSignal): Promise<readonly SearchHit[]>;
-  /** Some channels to show what there is. */
+  /** Some channels as examples. */
   examples(count: number): Promise<readonly Channel[]>;
   /** Settles when the catalog has been opened or created, or cannot be. */
   opened(): Promise<unknown>;
@@ -51,7 +51,7 @@ export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', imp
 /** How long to wait before an unusable catalog is opened again. */
 const RETRY_AFTER_MS = 3_000;
 
-/** A look-up takes less than a millisecond, so more waiting ones would take too long. */
+/** A look-up takes up to a millisecond, so the last one waits for about a second. */
 const MAX_WAITING = 1_000;
 /** A search takes 10 ms at most (`search.ts`), and most take a millisecond. */
 const MAX_WAITING_SEARCHES = 500;
@@ -69,8 +69,8 @@ const ENTRY_OVERHEAD_BYTES = 600;
 type Row = { readonly channel: Channel | undefined } | { readonly hits: readonly SearchHit[] };
 
 /**
- * Opens `catalog.db`, which is created if there is none. A thread reads it: on a disk that hangs, one row took the event loop
- * a second, and a search always takes milliseconds. What it has read stays in memory until the catalog changes.
+ * Opens `catalog.db`, which is created if there is none. A thread reads it, because one row from a disk that hangs blocked the
+ * event loop for a second, and every search takes milliseconds. What was read stays in memory until the catalog changes.
  */
 export function openCatalog({ dataDir, samplesDir, clock = systemClock, ...options }: CatalogOptions): Catalog {
   const { onStateChange = () => {} } = options;
@@ -112,13 +112,13 @@ export function openCatalog({ dataDir, samplesDir, clock = systemClock, ...optio
     return version;
   }
 
-  /** What is read while the catalog changes may be of before. */
+  /** Keeps nothing that was read while the catalog changed: it may be outdated. */
   function keep(readVersion: number, key: string, row: Row): void {
     if (readVersion === version) memory.set(compactCopy(key), row);
   }
 
-  /** A failure of the file is remembered for some seconds: on a disk that hangs, each call would wait. */
-  function fail(problem: string): AppError {
+  /** Remembers a failure of the file for some seconds: on a disk that hangs, each call would wait. */
+  function rememberFailure(problem: string): AppError {
     if (failure?.problem !== problem) {
       onStateChange(problem);
       beginVersion();
@@ -131,8 +131,8 @@ export function openCatalog({ dataDir, samplesDir, clock = systemClock, ...optio
     const response = await call.catch((error: unknown) => {
       throw error instanceof ThreadUnavailable ? unavailable(error.message) : error;
     });
-    if (response === undefined) throw fail(TOO_SLOW);
-    if ('unusable' in response) throw fail(response.unusable);
+    if (response === undefined) throw rememberFailure(TOO_SLOW);
+    if ('unusable' in response) throw rememberFailure(response.unusable);
     if (failure !== undefined) {
       failure = undefined;
       onStateChange(null);

@@ -13,8 +13,8 @@ function openFile(path: string, inode: bigint) {
 }
 
 /**
- * Notices that other processes have changed, replaced or damaged the catalog. It is asked by each request, on the event loop:
- * a look takes some 20 µs and reads nothing from the disk.
+ * Notices that other processes have changed, replaced or damaged the catalog. Each request calls it, on the event loop: a look
+ * takes about 20 µs and reads nothing from the disk.
  */
 export function createChangeDetector({ path, clock }: { readonly path: string; readonly clock: Clock }) {
   let file: ReturnType<typeof openFile> | undefined;
@@ -26,8 +26,8 @@ export function createChangeDetector({ path, clock }: { readonly path: string; r
     file = undefined;
   }
 
-  /** A text that is the same while the catalog is; `undefined` if it cannot be read. */
-  function look(): string | undefined {
+  /** A text that changes when the catalog does; `undefined` if it cannot be read. */
+  function readFingerprint(): string | undefined {
     try {
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
       // The open file keeps its inode from being used again.
@@ -50,7 +50,7 @@ export function createChangeDetector({ path, clock }: { readonly path: string; r
       if (nowMs < nextLookMs) return false;
       nextLookMs = nowMs + LOOK_INTERVAL_MS;
       const before = seen;
-      seen = look();
+      seen = readFingerprint();
       return seen === undefined || seen !== before;
     },
     close,

@@ -20,7 +20,7 @@ export function foldText(text: string): string {
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** Scripts written without spaces between words. */
 const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
-/** At a place where a token of the index may begin. */
+/** Matches where a token of the index may begin. */
 const TOKEN_START =
   /(?<![\p{L}\p{M}\p{N}])|(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])|(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/uy;
 const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]*/uy;

@@ -11,7 +11,7 @@ export const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
 const DIGEST_HEX_CHARACTERS = 32;
 const FILE_NAME = /^[0-9a-f]{32}\.([a-z]{3,4})$/;
 const EXTENSIONS: readonly string[] = [...FORMATS.map((format) => formatRow(format).extension), 'gif'];
-/** A file has it until it is complete. */
+/** The end of a file's name until the file is complete. */
 const TEMPORARY_SUFFIX = /\.[0-9a-f]{8}\.tmp$/;
 
 /** True for the names that `placeImage` gives to files. */
@@ -44,7 +44,7 @@ export function placeImage(field: string, fileName: string, fromDir: string, ima
 }
 
 /**
- * Decodes the file of an image, which takes longer than reading it.
+ * Checks that the file of an image can be decoded, which takes longer than reading it.
  *
  * @param isWhole whether the file at a path can be decoded to its end
  * @throws RecordRefusedError that names `field` if it cannot, and those of `placeImage`
@@ -103,7 +103,7 @@ export function removeUnreferencedImages(imagesDir: string, isReferenced: (fileN
 export async function findImageFile(directory: string, fileName: string): Promise<string | undefined> {
   if (!isImageName(fileName)) return undefined;
   const path = join(directory, fileName);
-  return orNothing(async () => {
+  return undefinedIfMissing(async () => {
     const stats = await stat(path);
     // Reading another kind of file, such as a pipe, may never end.
     return stats.isFile() && stats.size <= MAX_IMAGE_BYTES ? path : undefined;
@@ -113,10 +113,10 @@ export async function findImageFile(directory: string, fileName: string): Promis
 /** The bytes of such an image. */
 export async function readImageFile(directory: string, fileName: string): Promise<Buffer | undefined> {
   const path = await findImageFile(directory, fileName);
-  return path === undefined ? undefined : orNothing(() => readFile(path));
+  return path === undefined ? undefined : undefinedIfMissing(() => readFile(path));
 }
 
-async function orNothing<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {

@@ -60,7 +60,7 @@ export async function importChannels(
   let batch: { readonly lineNumber: number; readonly record: CatalogRecord | RecordRefusedError }[] = [];
   let images = 0;
 
-  async function take({ number, content }: NdjsonLine): Promise<void> {
+  async function addToBatch({ number, content }: NdjsonLine): Promise<void> {
     try {
       if ('problem' in content) throw new RecordRefusedError('', content.problem);
       const record = parseRecord(content.text);
@@ -98,7 +98,7 @@ export async function importChannels(
   try {
     for await (const line of readNdjsonLines(signal === undefined ? input : addAbortSignal(signal, input))) {
       if (counts.lastLine === 0) requireNdjson(line.content);
-      await take(line);
+      await addToBatch(line);
       counts.lastLine = line.number;
       bytesRead = line.endOffset;
       if (batch.length >= LINES_PER_BATCH || images >= MAX_BATCH_IMAGES || bytesRead - bytesDone >= MAX_BATCH_BYTES) {
@@ -120,10 +120,10 @@ export async function importChannels(
 
 const ONE_PER_LINE = 'A file of channels has one JSON object per line';
 
-/** The first line tells files of other forms apart, which would have an error for every line. @throws NoNdjsonError */
+/** Recognizes a file of another form, which would have an error for every line, by its first line. @throws NoNdjsonError */
 function requireNdjson(content: NdjsonLine['content']): void {
   const isRead = 'text' in content;
-  const first = (isRead ? content.text : content.beginning).trim();
+  const first = (isRead ? content.text : content.firstCharacter).trim();
   if (first.startsWith('{') && (first.endsWith('}') || !isRead)) return;
   if (first.startsWith('{')) throw new NoNdjsonError(`The first line is not one JSON object. ${ONE_PER_LINE}: jq -c .`);
   if (first.startsWith('[')) throw new NoNdjsonError(`The file is a JSON array. ${ONE_PER_LINE}: jq -c '.[]'`);
@@ -150,8 +150,7 @@ export interface NdjsonLine {
   readonly number: number;
   /** The number of bytes up to the end of this line. */
   readonly endOffset: number;
-  /** `beginning`: the first character. */
-  readonly content: { readonly text: string } | { readonly problem: string; readonly beginning: string };
+  readonly content: { readonly text: string } | { readonly problem: string; readonly firstCharacter: string };
 }
 
 /**
@@ -163,7 +162,7 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
   let offset = 0;
   let parts: Buffer[] = [];
   let partBytes = 0;
-  let beginning = '';
+  let firstCharacter = '';
 
   for await (const chunk of input as AsyncIterable<Buffer>) {
     let start = 0;
@@ -179,7 +178,7 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
   yield* finishLine();
 
   function keep(part: Buffer): void {
-    if (partBytes === 0) beginning = part.toString('latin1', 0, 1);
+    if (partBytes === 0) firstCharacter = part.toString('latin1', 0, 1);
     partBytes += part.length;
     // Bytes over the limit are counted but not kept.
     if (partBytes <= MAX_LINE_BYTES) parts.push(part);
@@ -187,7 +186,7 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
 
   function* finishLine(): Generator<NdjsonLine> {
     number += 1;
-    const content = readContent({ parts, bytes: partBytes, beginning, isFirst: number === 1 });
+    const content = readContent({ parts, bytes: partBytes, firstCharacter, isFirst: number === 1 });
     parts = [];
     partBytes = 0;
     if (content !== undefined) yield { number, endOffset: offset, content };
@@ -200,14 +199,14 @@ interface ReadLine {
   /** Fewer bytes than `bytes` if the line is too long. */
   readonly parts: readonly Buffer[];
   readonly bytes: number;
-  readonly beginning: string;
+  readonly firstCharacter: string;
   readonly isFirst: boolean;
 }
 
-function readContent({ parts, bytes, beginning, isFirst }: ReadLine): NdjsonLine['content'] | undefined {
-  if (bytes > MAX_LINE_BYTES) return { problem: `longer than ${MAX_LINE_BYTES} bytes`, beginning };
+function readContent({ parts, bytes, firstCharacter, isFirst }: ReadLine): NdjsonLine['content'] | undefined {
+  if (bytes > MAX_LINE_BYTES) return { problem: `longer than ${MAX_LINE_BYTES} bytes`, firstCharacter };
   const joined = Buffer.concat(parts, bytes);
-  if (!isUtf8(joined)) return { problem: 'not UTF-8', beginning };
+  if (!isUtf8(joined)) return { problem: 'not UTF-8', firstCharacter };
   const text = joined.toString('utf8').replace(/\r$/, '');
   const line = isFirst && text.startsWith('\u{feff}') ? text.slice(1) : text;
   return line.trim() === '' ? undefined : { text: line };

@@ -32,7 +32,7 @@ describe('readNdjsonLines', () => {
     const piece = 'x'.repeat(MAX_LINE_BYTES / 2);
     const lines = await linesOf(piece, piece, 'x', piece, '\nb\n');
     expect(lines.map(({ content }) => content)).toEqual([
-      { problem: `longer than ${MAX_LINE_BYTES} bytes`, beginning: 'x' },
+      { problem: `longer than ${MAX_LINE_BYTES} bytes`, firstCharacter: 'x' },
       { text: 'b' },
     ]);
   });
@@ -44,6 +44,6 @@ describe('readNdjsonLines', () => {
 
   it('reports a line that is not UTF-8', async () => {
     const lines = await linesOf(Buffer.from([0x22, 0xff, 0x22, 0x0a]), 'b');
-    expect(lines.map(({ content }) => content)).toEqual([{ problem: 'not UTF-8', beginning: '"' }, { text: 'b' }]);
+    expect(lines.map(({ content }) => content)).toEqual([{ problem: 'not UTF-8', firstCharacter: '"' }, { text: 'b' }]);
   });
 });

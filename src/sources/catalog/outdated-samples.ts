@@ -4,7 +4,7 @@ import { isSystemError } from '../../lib/file-system.ts';
 import { findCatalogProblem, inspectCatalog } from './reader.ts';
 import { CatalogVersionError, SCHEMA_VERSION } from './schema.ts';
 
-/** Of every channel in samples/channels.ndjson. YouTube has no such IDs. */
+/** The IDs of all channels in samples/channels.ndjson. YouTube has no such IDs. */
 const SAMPLE_IDS = 'UCPennantSample*';
 
 /** True for a catalog of an earlier version that has sample channels only: the samples of this version can replace it. */
@@ -13,7 +13,7 @@ export function hasOutdatedSamples(database: string): boolean {
   try {
     return inspectCatalog(database, isOutdatedWithSamples) === true;
   } catch {
-    // Its tables are unlike all later ones, so nobody knows what it has.
+    // Its tables are unknown, so it may have other channels.
     return false;
   }
 }
@@ -33,7 +33,7 @@ export function removeOutdatedSamples(database: string): boolean {
 
 function isOutdatedWithSamples(db: DatabaseSync): boolean {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {};
-  const counts = db.prepare('SELECT count(*) AS all_of_them, sum(channel_id GLOB ?) AS samples FROM channels');
-  const { all_of_them: channels, samples } = counts.get(SAMPLE_IDS) ?? {};
-  return Number(version) < SCHEMA_VERSION && Number(channels) > 0 && channels === samples;
+  const counts = db.prepare('SELECT count(*) AS total, sum(channel_id GLOB ?) AS samples FROM channels');
+  const { total, samples } = counts.get(SAMPLE_IDS) ?? {};
+  return Number(version) < SCHEMA_VERSION && Number(total) > 0 && total === samples;
 }

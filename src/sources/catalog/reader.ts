@@ -24,7 +24,7 @@ export interface CatalogReader {
   findChannel(ref: ChannelRef): Channel | undefined;
   /** The channels that match, best first, at most `limit`. */
   search(query: string, limit: number): SearchHit[];
-  /** Some channels to show what there is: the sample that explains itself, then those with the most subscribers. */
+  /** Some channels as examples: the first sample, which has all fields, then those with the most subscribers. */
   examples(count: number): Channel[];
   /** All records, those with the most subscribers first. */
   records(): Generator<CatalogRecord>;
@@ -53,7 +53,7 @@ function createCatalogReader(db: DatabaseSync, state: 'current' | 'outdated'): C
       return row === undefined ? undefined : channelIn(row);
     },
     search(query, limit) {
-      // All statements see one state of the catalog, because an import may give a row to another channel.
+      // In one transaction, because an import between the statements may give a row to another channel.
       db.exec('BEGIN');
       try {
         return findRows(query, limit).map((row) => hitOf(channelIn(selectByRow.get(row) ?? {})));

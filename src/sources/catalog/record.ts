@@ -54,7 +54,7 @@ export class RecordRefusedError extends Error {
   }
 }
 
-/** Several mistakes of one record. */
+/** Of a message with several mistakes. */
 const MAX_MISTAKES_CHARACTERS = 2_000;
 
 /** Collects the reasons why parts of a record are rejected, and rejects it for all of them. */
@@ -123,7 +123,7 @@ const IGNORED_FIELDS = new Set(['bannerUrl', 'avatarUrl', 'bannerUrls']);
  * @throws RecordRefusedError that names the mistake of every field
  */
 export function parseRecord(line: string): CatalogRecord {
-  const fields = readObject(parseJson(line), '');
+  const fields = readObject(parseLine(line), '');
   const mistakes = collectMistakes();
   const attempt = <T>(read: () => T): T | undefined => {
     try {
@@ -139,7 +139,7 @@ export function parseRecord(line: string): CatalogRecord {
   return Object.fromEntries(entries) as CatalogRecord;
 }
 
-function parseJson(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch (error) {

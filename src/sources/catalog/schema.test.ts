@@ -31,7 +31,7 @@ test('an empty database gets all tables, and a foreign database is refused', asy
   const { db, path } = await openEmpty();
   expect(readSchemaState(db, path)).toBe('empty');
   db.exec('CREATE TABLE bookmarks (url)');
-  expect(() => readSchemaState(db, path)).toThrow('is a database of something else');
+  expect(() => readSchemaState(db, path)).toThrow('is a database of another program');
   db.exec('DROP TABLE bookmarks');
   createSchema(db, path);
   // Another command may have created them first.

@@ -37,9 +37,9 @@ export const PAGE_CACHE_KIB = 64_000;
 /** In `PRAGMA user_version`. A change of the tables raises it and adds its upgrade to `UPGRADES`. */
 export const SCHEMA_VERSION = 3;
 
-/** What makes the tables of an earlier version those of the next one. The channels of a catalog exist nowhere else. */
+/** By version, the statements that turn its tables into those of the next one. They keep all channels: no other copy exists. */
 const UPGRADES: Readonly<Record<number, () => string>> = {
-  // For the rows that are there, the time of the upgrade: a default needs no row to be written.
+  // Existing rows get the time of the upgrade, as a default: then no row has to be written.
   2: () => `
     ALTER TABLE channels ADD COLUMN imported_at_ms INTEGER NOT NULL DEFAULT ${Date.now()};
     DROP TABLE IF EXISTS changes;
@@ -111,7 +111,7 @@ export function readSchemaState(db: DatabaseSync, path: string): 'current' | 'ou
     throw new CatalogVersionError(`${path} was written by another version of Pennant (${versions}): ${advice}`);
   }
   if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
-  throw new CatalogUnusableError(`${path} is a database of something else: move it away, or set another DATA_DIR.`);
+  throw new CatalogUnusableError(`${path} is a database of another program: move it away, or set another DATA_DIR.`);
 }
 
 /** @throws CatalogUnusableError also if the database has no tables: every catalog has them, also one without channels */

@@ -97,7 +97,7 @@ describe('a search in the catalog', () => {
     ]);
   });
 
-  it('never fails and never responses too many or one twice, whatever the text', () => {
+  it('never fails, and never returns too many channels or one twice, whatever the text', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }),
       fc.string({ unit: fc.constantFrom(...'"\'*^:(){}[]-+ANDORT cook%_\u0301星🎉\0'), minLength: 1, maxLength: 100 }),

@@ -5,7 +5,7 @@ import { foldText, hasPhrase, LAST_CHARACTER, tokensOf, wordsOf } from './folded
 const TITLE_LIMITS = {
   /** Up to this many titles are read and sorted by subscribers. */
   fewTitles: 200,
-  /** With more titles, this many whose words match are compared by their characters, those with the most subscribers. */
+  /** If there are more, this many of those whose words match are compared by their characters, the most subscribers first. */
   candidates: 1_000,
   /** If too few are found there, this many titles are read, in alphabetical order, and sorted by subscribers. */
   sortedTitles: 5_000,
@@ -40,7 +40,7 @@ export function createCatalogSearch(db: DatabaseSync, { fewTitles, candidates, s
     const range = { key, end: key + LAST_CHARACTER };
     const few = selectByTitle({ ...range, limit: fewTitles + 1 });
     if (few.length <= fewTitles) return few.sort((a, b) => a - b);
-    const words = firstWords(key);
+    const words = titleStartQuery(key);
     const found = words === '' ? [] : selectByFirstWords({ ...range, words, limit });
     if (found.length === limit) return found;
     const sorted = selectByTitle({ ...range, limit: sortedTitles });
@@ -60,8 +60,8 @@ export function createCatalogSearch(db: DatabaseSync, { fewTitles, candidates, s
   };
 }
 
-/** Matches titles that start with the words of a folded text, whatever their punctuation. Empty for a text without words. */
-function firstWords(key: string): string {
+/** An FTS5 query for titles that start with the words of a folded text, whatever their punctuation. Empty without words. */
+function titleStartQuery(key: string): string {
   const tokens = wordsOf(key).flatMap(tokensOf).slice(0, MAX_QUERY_WORDS);
   const last = tokens.pop();
   return last === undefined ? '' : `title : ^ "${[...tokens, indexedPrefix(last)].join(' ')}" *`;
@@ -69,7 +69,7 @@ function firstWords(key: string): string {
 
 /** How many channels may share one subscriber count. */
 export const ROWS_PER_COUNT = 2 ** 21;
-/** Counts above this share one row range. Times `ROWS_PER_COUNT` this is the largest integer that JavaScript holds exactly. */
+/** Counts from this one on share a range of rows. It makes the last row the largest integer that JavaScript holds exactly. */
 const MAX_DISTINCT_COUNT = 2 ** 32 - 2;
 
 /**
@@ -148,9 +148,9 @@ export function createTextSearch(db: DatabaseSync, limits = TEXT_LIMITS) {
   }
 
   /**
-   * False if no word starts with a long prefix because none starts with its first characters. To seek a word that does not
-   * exist, FTS5 may read all occurrences of the word before it; words of few characters, which may have many, are in
-   * another index.
+   * False if no word starts with the first characters of a long prefix. They are looked up first, because to seek a word that
+   * does not exist, FTS5 may read all occurrences of the word before it. Short words, which may have many, are in another
+   * index.
    */
   function mayOccur(tokens: Tokens): boolean {
     const last = tokens.at(-1) ?? '';
@@ -190,7 +190,7 @@ export function createTextSearch(db: DatabaseSync, limits = TEXT_LIMITS) {
   }
 
   function findCommon(words: readonly Tokens[], firstRows: readonly FirstRows[], channels: number, limit: number) {
-    const rows = firstRows.map((first) => first(channels)).reduce(common);
+    const rows = firstRows.map((first) => first(channels)).reduce(intersection);
     const phrases = words.filter(({ length }) => length > 1);
     if (phrases.length === 0) return rows.slice(0, limit);
     const found: number[] = [];
@@ -210,14 +210,14 @@ export function createTextSearch(db: DatabaseSync, limits = TEXT_LIMITS) {
     const phrases = isSpaced ? expressions : words.map((tokens) => expressionOf(tokens, maxTerms));
     const [few, many] = limits.channelsOfCommonWords;
     const shareOf = (channels: number) => Math.ceil(channels / expressions.length);
-    const all = () => rowsOf(phrases.join(' AND '), limit);
+    const findAll = () => rowsOf(phrases.join(' AND '), limit);
     const firstRows = expressions.map(createFirstRows);
     const isAnyRare = (channels: number) => firstRows.some((first) => first(channels + 1).length <= channels);
     // SQLite visits all channels of the rarest word, or of one word as many as it returns.
-    if (expressions.length === 1 || isAnyRare(shareOf(few))) return all();
+    if (expressions.length === 1 || isAnyRare(shareOf(few))) return findAll();
     const found = findCommon(words, firstRows, shareOf(few), limit);
     if (found.length === limit) return found;
-    if (isAnyRare(shareOf(many))) return all();
+    if (isAnyRare(shareOf(many))) return findAll();
     return findCommon(words, firstRows, shareOf(many), limit);
   };
 }
@@ -233,7 +233,7 @@ function createRowQuery(db: DatabaseSync, sql: string) {
 type FirstRows = (count: number) => number[];
 
 /** The numbers that both lists have. Both are in order. */
-function common(left: readonly number[], right: readonly number[]): number[] {
+function intersection(left: readonly number[], right: readonly number[]): number[] {
   let at = 0;
   return left.filter((row) => {
     while ((right[at] ?? Number.POSITIVE_INFINITY) < row) at += 1;

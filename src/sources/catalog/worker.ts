@@ -8,7 +8,7 @@ import { type CatalogReader, isOutdated, openForReading } from './reader.ts';
 import { CatalogUnusableError, catalogPaths, explainingFailure } from './schema.ts';
 import { upgradeCatalog } from './writer.ts';
 
-/** Errors lose their class on the way between threads, so the expected one travels as a value. */
+/** Errors lose their class between threads, so the expected one is sent as a value. */
 export type CatalogResponse<T> = { readonly value: T } | { readonly unusable: string };
 
 const { dataDir, samplesDir } = workerData as NewCatalog;
@@ -20,11 +20,11 @@ let isCreationDue = true;
 
 const functions = {
   /** Opens the catalog. Creates it if there is none. */
-  open: () => response(() => undefined),
-  find: (ref: ChannelRef) => response((catalog) => catalog.findChannel(ref)),
-  examples: (count: number) => response((catalog) => catalog.examples(count)),
+  open: () => respond(() => undefined),
+  find: (ref: ChannelRef) => respond((catalog) => catalog.findChannel(ref)),
+  examples: (count: number) => respond((catalog) => catalog.examples(count)),
   search: ({ query, limit }: { readonly query: string; readonly limit: number }) =>
-    response((catalog) => {
+    respond((catalog) => {
       const startedAtMs = performance.now();
       const hits = catalog.search(query, limit);
       return { hits, tookMs: performance.now() - startedAtMs };
@@ -35,7 +35,7 @@ export type CatalogFunctions = typeof functions;
 
 serveCalls(functions, close);
 
-async function response<T>(work: (catalog: CatalogReader) => T): Promise<CatalogResponse<T>> {
+async function respond<T>(work: (catalog: CatalogReader) => T): Promise<CatalogResponse<T>> {
   try {
     if (isCreationDue && statSync(database, { throwIfNoEntry: false }) === undefined) {
       await createCatalogFile({ dataDir, samplesDir });
@@ -46,7 +46,7 @@ async function response<T>(work: (catalog: CatalogReader) => T): Promise<Catalog
     // The next call opens the file again.
     close();
     if (error instanceof CatalogUnusableError) return { unusable: error.message };
-    if (isSystemError(error)) return { unusable: `${database} cannot be made or read (${error.message}).` };
+    if (isSystemError(error)) return { unusable: `${database} cannot be created or read (${error.message}).` };
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
+import { LAST_MODIFIED_STEP_MS } from '../../domain/channel.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
 import { inTransaction } from '../../lib/sqlite.ts';
 import { indexedText } from './folded-text.ts';
@@ -17,10 +18,10 @@ export type Outcome = 'added' | 'replaced' | RecordRefusedError;
 /** Writes to the catalog. Readers in other processes never wait for it (WAL). */
 export interface CatalogWriter {
   /**
-   * Adds records with their images, and replaces records with the same ID. The outcomes are in the order of the
-   * records; that of a record that is refused already is its refusal. The whole batch becomes visible at once.
+   * Adds records with their images, and replaces records with the same ID. The outcomes are in the order of the records; a
+   * refusal in their place is its own outcome. The whole batch becomes visible at once.
    *
-   * @param onWarning called with the place of a record whose handle or user name leads to another channel
+   * @param onWarning called with the index of a record whose handle or user name leads to another channel
    */
   putBatch(
     records: readonly (CatalogRecord | RecordRefusedError)[],
@@ -36,9 +37,6 @@ export interface CatalogWriter {
 
 /** Another import may hold the lock for one batch. */
 const BUSY_TIMEOUT_MS = 30_000;
-
-/** The resolution of `Last-Modified`. */
-const LAST_MODIFIED_STEP_MS = 1_000;
 
 export const IS_IMAGE_REFERENCED = 'SELECT 1 FROM channels WHERE banner_file = :name OR avatar_file = :name';
 
@@ -211,7 +209,7 @@ function beginBatch(db: DatabaseSync) {
   }
 
   return {
-    /** A name leads to one channel: to the one that had it first. */
+    /** Removes names that lead to another channel. A name leads to the channel that had it first. */
     withoutForeignNames(record: CatalogRecord, warn: (warning: string) => void): CatalogRecord {
       const { handleKey, usernameKey } = indexKeysOf(record);
       const keys = { customUrl: handleKey, username: usernameKey };
@@ -227,12 +225,12 @@ function beginBatch(db: DatabaseSync) {
     /** @throws RecordRefusedError if there is no row left for the subscriber count */
     put(record: CatalogRecord): 'added' | 'replaced' {
       const former = findFormer(record.channelId);
-      // As in a nightly import of the same file.
+      // A nightly import of the same file changes nothing.
       if (isDeepStrictEqual(former?.record, record)) return 'replaced';
       const row = allocateRow(record.subscriberCount, former?.row);
       if (former !== undefined) takeOut(former.row);
       const links = record.links === null ? null : JSON.stringify(record.links);
-      // Later than the former time also if the clock was set back: it becomes the `Last-Modified` of another image.
+      // Later than the former time even if the clock was set back, because it is the `Last-Modified` of the new image.
       const importedAtMs = Math.max(Date.now(), (former?.importedAtMs ?? 0) + LAST_MODIFIED_STEP_MS);
       insertRow.run({ ...record, ...indexKeysOf(record), row, links, importedAtMs });
       textsToInsert.set(row, record);

@@ -112,7 +112,7 @@ describe('a refusal', () => {
     upstream.response(respondWithDataApiError(status, reason, message));
     const error = await failureOf(source.getChannel(ID, { signal }));
     expect(error).toMatchObject({ code: 'upstream_unavailable', message: expected });
-    // What it says about the channel does not concern others. Without an explanation the next refusal tells.
+    // A refusal of one channel does not concern others. An unexplained one may concern one channel or this address.
     const scopes = {
       channelClosed: 'answer',
       channelForbidden: 'answer',

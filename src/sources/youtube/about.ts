@@ -11,7 +11,7 @@ export type About = readonly FieldReading[] | 'none' | 'lost';
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
-  return unlessLost(loadByToken(innertube, channelId, buildAboutToken(channelId, randomUUID()), signal), signal);
+  return valueOrLost(loadByToken(innertube, channelId, buildAboutToken(channelId, randomUUID()), signal), signal);
 }
 
 /**
@@ -28,7 +28,7 @@ export async function completeAbout(
   // After a redirect the panel is that of another channel.
   const about = isOfAnother(panel, channelId) ? await loadAboutPanel(innertube, channelId, signal) : panel;
   if (typeof about === 'object') return about;
-  const offered = await unlessLost(loadAboutOfPage(innertube, page, channelId, signal), signal);
+  const offered = await valueOrLost(loadAboutOfPage(innertube, page, channelId, signal), signal);
   const isUnknown = (offered === 'none' && about === 'lost') || isOfAnother(offered, channelId);
   return isUnknown ? 'lost' : offered;
 }
@@ -62,7 +62,7 @@ async function loadByToken(
 }
 
 /** The result of the work; `lost` if upstream gave no usable response, unless `signal` was aborted. */
-export async function unlessLost<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'lost'> {
+export async function valueOrLost<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'lost'> {
   try {
     return await work;
   } catch (error) {

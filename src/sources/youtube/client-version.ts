@@ -31,7 +31,7 @@ export interface WebClient {
   /** Sent in the body. */
   readonly version: string;
   readonly origin: ClientVersionState['origin'];
-  /** Sent beside it. YouTube rejects old versions with HTTP 400 only if they are in headers (2026-07). */
+  /** Sent with it. YouTube rejects old versions with HTTP 400 only if they are in headers (2026-07). */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -54,9 +54,9 @@ export interface ClientVersions {
    * @throws PausedError while these calls are paused
    */
   send(key: string, call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse>;
-  /** True while calls are paused: the data comes as HTML only. */
+  /** True while calls are paused: then only HTML pages have the data. */
   isPaused(): boolean;
-  /** An HTML page has brought a record. If YouTube refuses the version for more than one key, calls are paused. */
+  /** For a caller that got a record as HTML. Pauses calls if YouTube refuses the version for more than one key. */
   pauseIfRefused(): void;
   /** True while YouTube refuses the version in use and accepts no other. */
   isRefused(): boolean;
@@ -69,9 +69,9 @@ interface ClientVersionsOptions {
   readonly http: HttpClient;
   readonly origin: string;
   readonly clock: Clock;
-  /** Of the calls that name a client version. It begins when YouTube refuses them, but sends the same data as HTML. */
+  /** The pause of calls that name a client version. It begins when YouTube refuses them but sends the same data as HTML. */
   readonly calls: Pause;
-  /** For a process that loads one channel only. It makes each call. */
+  /** For a process that loads one channel only: one refusal is enough to try another version, and calls are never paused. */
   readonly isFirstRefusalEnough?: boolean | undefined;
   /** Called after a change: calls that failed with the former version may succeed now. */
   readonly onChange: (from: string, to: string) => void;
@@ -180,7 +180,12 @@ function isAccepted({ status, body }: HttpResponse): boolean {
 }
 
 function isRefusal({ status, body }: HttpResponse): boolean {
-  return (status === 400 || status === 401) && !isMarkup(body);
+  return isRefusalStatus(status) && !isMarkup(body);
+}
+
+/** True for the statuses of a call whose client version YouTube refuses. */
+export function isRefusalStatus(status: number): boolean {
+  return status === 400 || status === 401;
 }
 
 type LookupOptions = Pick<ClientVersionsOptions, 'http' | 'origin' | 'clock'> & { readonly timeoutMs: number };
@@ -189,12 +194,12 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Where YouTube names the version: the data of the service worker (about 1 KB), then the home page. State of 2026-11. */
 const PLACES = [
-  { name: 'sw.js_data', path: '/sw.js_data', read: readServiceWorkerData },
-  { name: 'page', path: '/', read: readPage },
+  { name: 'sw.js_data', path: '/sw.js_data', find: findVersionInWorkerData },
+  { name: 'page', path: '/', find: findVersionInPage },
 ];
 
 /**
- * Looks up the current version of YouTube's web client. Never rejects: the service then keeps its version.
+ * Looks up the current version of YouTube's web client. Never rejects: without a version, the service keeps its own.
  *
  * @param options `timeoutMs` is for all places together
  */
@@ -203,14 +208,14 @@ export async function lookUpClientVersion(options: LookupOptions): Promise<Named
   // Each place must leave time for the others.
   const placeMs = timeoutMs / PLACES.length;
   const problems: string[] = [];
-  for (const { name, path, read } of PLACES) {
+  for (const { name, path, find } of PLACES) {
     const found = await valueOrError(
       withDeadline(clock, placeMs, NEVER_ABORTED, async (signal) => {
         const url = `${origin}${path}`;
         const limits = { timeoutMs: placeMs, maxBytes: MAX_BYTES, signal };
         const { status, body } = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, ...limits });
         if (status !== 200) throw new AppError('upstream_invalid', `status ${status}`);
-        const version = read(body.toString('utf8'));
+        const version = find(body.toString('utf8'));
         if (version === undefined) throw new AppError('upstream_invalid', 'no version in the response');
         return compactCopy(version);
       }),
@@ -222,13 +227,13 @@ export async function lookUpClientVersion(options: LookupOptions): Promise<Named
 }
 
 /** `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…`. */
-function readServiceWorkerData(text: string): string | undefined {
+function findVersionInWorkerData(text: string): string | undefined {
   if (!text.trimStart().startsWith(")]}'")) return undefined;
   return /"(2\.\d{8}\.\d{2}\.\d{2})"/.exec(text)?.[1];
 }
 
 /** `"INNERTUBE_CLIENT_NAME":"WEB","INNERTUBE_CLIENT_VERSION":"2.20260630.03.00"`, in any page. */
-function readPage(text: string): string | undefined {
+function findVersionInPage(text: string): string | undefined {
   // The mobile site has another client with versions of the same form.
   const name = /"INNERTUBE_CLIENT_NAME":\s{0,2}"([A-Z_]{1,40})"/.exec(text)?.[1] ?? 'WEB';
   if (name !== 'WEB') return undefined;

@@ -126,7 +126,7 @@ describe('a handle that YouTube’s resolver loses', () => {
     replay.misbehave('resolve', respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404));
   });
 
-  it('is not "no such channel", so that the next source is asked', async () => {
+  it('is not "no such channel", so that the next source is called', async () => {
     await expect(resolveLost(false)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'answer' });
     expect(replay.callsTo('search')).toEqual([]);
   });
@@ -187,7 +187,7 @@ describe('calls that YouTube refuses, from an address that it accepts', () => {
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code });
   });
 
-  it('tell that there is no such channel', async () => {
+  it('do not hide that there is no such channel', async () => {
     for (const route of ['browse', 'about'] as const) replay.misbehave(route, respondWithRefusal('INVALID_ARGUMENT'));
     for (const channelId of ['UCreplayTerminated000010', 'UCreplayUnknown000000000']) {
       await expect(load(channelId)).rejects.toMatchObject({ code: 'channel_not_found' });

@@ -18,7 +18,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Leaves out a page's videos: about 20 KB instead of up to 1.2 MB (2026-07). */
 const CHANNEL_FIELD_MASK = 'header,metadata,microformat,alerts,onResponseReceivedActions';
-/** Of an HTML page. */
+/** For an HTML page. */
 const MAX_REDIRECTS = 3;
 /** Search filter "type: channel". */
 const CHANNELS_ONLY = 'EgIQAg%3D%3D';
@@ -33,7 +33,7 @@ interface InnertubeOptions {
   readonly pauses: YoutubePauses;
 }
 
-/** The calls that YouTube limits apart (seen 2021 to 2026-07). Each pause stops calls of its kind only. */
+/** The calls that YouTube limits separately (seen 2021 to 2026-07). Each pause stops calls of its kind only. */
 export interface YoutubePauses {
   /** Pages and About panels. */
   readonly records: Pause;
@@ -161,7 +161,7 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     // A page of status 404 may say that there is no such channel.
     const hasData = response.status === 200 || response.status === 404;
     const found = hasData ? await reader.read('aboutPage', response.body, signal) : null;
-    // Every page of the site has it; consent and captcha pages do not.
+    // Every page of the site has `ytcfg`; consent and captcha pages do not.
     const isOfOtherSite = found === null && isMarkup(response.body) && !response.body.includes('ytcfg');
     if (response.status === 200 && isOfOtherSite) {
       throw refused(response, 'HTML of another site with status 200', pauses.pages);

@@ -3,13 +3,13 @@ import { CHANNEL_LAYOUTS, CONTINUATION_ITEMS, LANGUAGE, TOKEN_PATHS } from './la
 
 /*
  * Upstream names its objects by what they are ("pageHeaderViewModel"), and moves them: the objects and lists around them
- * change from test to test. So values are found by the kind of the object that has them.
+ * change in its experiments. So values are found by the kind of the object that has them.
  */
 
 /** The values at a path of `layouts.ts`. */
 export interface Find {
   (path: string): unknown[];
-  /** The same, apart for each object of the path's last kind. */
+  /** The same, separately for each object of the path's last kind. */
   byOwner(path: string): { readonly owner: object; readonly values: readonly unknown[] }[];
 }
 

@@ -25,7 +25,7 @@ export const HTML_PANEL =
   'page.onResponseReceivedEndpoints.*.showEngagementPanelEndpoint.engagementPanel.engagementPanelSectionListRenderer' +
   '.content.sectionListRenderer.contents.*.itemSectionRenderer.contents.*' +
   '.aboutChannelRenderer.metadata.aboutChannelViewModel';
-/** The tab before the panel. */
+/** The tab that the panel replaced. */
 export const ABOUT_TAB = `${SELECTED_SECTIONS}.itemSectionRenderer.contents.*.channelAboutFullMetadataRenderer`;
 
 /** The interface language. */

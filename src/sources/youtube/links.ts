@@ -4,7 +4,7 @@ import { MAX_CHARACTERS } from '../text-limits.ts';
 import { findYoutubeUrl } from '../youtube-urls.ts';
 import { textOf } from './texts.ts';
 
-/** In panels, then in tabs. */
+/** Where a link has its title and its target: in panels, then in tabs. */
 const TITLES = ['channelExternalLinkViewModel.title', 'title'];
 const TARGETS = [
   'channelExternalLinkViewModel.link.commandRuns.*.onTap.innertubeCommand.urlEndpoint.url',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Channel } from '../../domain/channel.ts';
-import { firstAt, isJsonObject, type JsonObject, onlyOf, valuesAt, valuesNamed, walk } from '../json.ts';
+import { commonValueOf, firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed, walk } from '../json.ts';
 import { MAX_CHARACTERS, textWithin } from '../text-limits.ts';
 import { parseChannelId, parseHandle, parseImage } from '../youtube-urls.ts';
 import { findCountryCode } from './countries.ts';
@@ -70,7 +70,7 @@ export function readEndpoint(body: JsonObject) {
   const endpoint = firstAt(body, 'endpoint');
   return {
     isVideo: VIDEO_ENDPOINTS.some((name) => firstAt(endpoint, name) !== undefined),
-    browseId: textWithin(onlyOf(valuesNamed(endpoint, 'browseId')), 'url'),
+    browseId: textWithin(commonValueOf(valuesNamed(endpoint, 'browseId')), 'url'),
     target: textWithin(firstAt(endpoint, 'urlEndpoint.url'), 'url'),
   };
 }

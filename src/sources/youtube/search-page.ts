@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, type JsonObject, onlyOf, valuesAt, valuesNamed, walk } from '../json.ts';
+import { commonValueOf, firstAt, type JsonObject, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { findContinuationToken } from './kinds.ts';
@@ -62,7 +62,7 @@ const CHANNEL_ITEM = /(?:channel|lockup)\w*(?:Renderer|ViewModel)$/i;
 const MAX_NAMES = 8;
 const MAX_NAME = 80;
 
-/** Their items may be channels. */
+/** Items in shelves may be channels. */
 const SHELF = /[sS]helf\w*$/;
 
 /** Finds the items of a search: channels in either form, what its messages say, and the number of unknown items. */
@@ -120,7 +120,7 @@ function isChannelItem(item: object): boolean {
   return !isOther && isChannelLockup(item) && (parseRenderer(item) ?? parseLockup(item)) !== undefined;
 }
 
-/** Lockups without a type or an ID may be channels: they are then unreadable ones. */
+/** True for channels, and for lockups that may be channels because they have no type or no ID. */
 function isChannelLockup(lockup: object): boolean {
   const type = firstAt(lockup, 'contentType');
   const id = firstAt(lockup, 'contentId');
@@ -154,7 +154,7 @@ function parseLockup(lockup: object): SearchHit | undefined {
   const [sources] = valuesNamed(firstAt(lockup, 'contentImage'), 'sources');
   return makeHit({
     channelId: firstAt(lockup, 'contentId'),
-    title: firstAt(metadata, 'lockupMetadataViewModel.title') ?? onlyOf(valuesNamed(metadata, 'title')),
+    title: firstAt(metadata, 'lockupMetadataViewModel.title') ?? commonValueOf(valuesNamed(metadata, 'title')),
     description: undefined,
     page: firstAt(lockup, 'rendererContext.commandContext.onTap.innertubeCommand.browseEndpoint.canonicalBaseUrl'),
     texts: parts.slice(0, MAX_PARTS).flatMap((part) => partsOf(textWithin(textOf(part), 'name') ?? '')),

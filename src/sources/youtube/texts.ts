@@ -61,8 +61,8 @@ const DAY = /^\d{1,2}$/;
 const YEAR = /^\d{4}$/;
 
 /**
- * Reads "Joined Feb 1, 2015", "Joined on Feb 1, 2015" and "Joined 1 Feb 2015" (the order depends on the requested country, `gl`; en-GB writes
- * "Sept") as midnight UTC. The time zone of the day is unknown.
+ * Reads "Joined Feb 1, 2015", "Joined on Feb 1, 2015" and "Joined 1 Feb 2015" as midnight UTC; the time zone of the day is
+ * unknown. The order depends on the requested country (`gl`), and en-GB writes "Sept".
  */
 export function parseJoinedDate(text: string): string | undefined {
   const words = wordsOf(text.replace(',', '')).filter((word) => word !== 'on');

@@ -215,7 +215,7 @@ describe('a lost panel', () => {
     expect(exact.missing).not.toContain('videoCount');
   });
 
-  it('is one that the page has and that no token gives', async () => {
+  it('is a panel that the page announces and no token returns', async () => {
     replay.misbehave('about', respondWithJson({}));
     expect((await load(LIGHTHOUSE)).isComplete).toBe(false);
   });

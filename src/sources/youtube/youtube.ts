@@ -8,8 +8,8 @@ import { withDeadline } from '../../lib/work.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
-import { type About, completeAbout, loadAboutPanel, unlessLost } from './about.ts';
-import type { ClientVersions } from './client-version.ts';
+import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
+import { type ClientVersions, isRefusalStatus } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
 import {
   channelNotFound,
@@ -86,7 +86,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
     if (!clientVersions.isPaused()) {
       const response = await browse(channelId, signal);
-      const isRefused = response.kind === 'refusal' && (response.status === 400 || response.status === 401);
+      const isRefused = response.kind === 'refusal' && isRefusalStatus(response.status);
       if (!isRefused) {
         return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
       }
@@ -118,7 +118,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     const loading = withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, async (patience) =>
       completeAbout(innertube, channelId, page, await panel, patience),
     );
-    const about = await unlessLost(loading, signal);
+    const about = await valueOrLost(loading, signal);
     const loaded = buildRecord(requestedId, page, about, onField);
     if (loaded === undefined) throw invalid('The video site sent a channel without its ID.');
     return loaded;
@@ -227,7 +227,7 @@ function requireNextUrl(target: string | undefined): string {
 /** Pages have twenty channels, so this is enough for the longest list that clients can request. */
 const MAX_PAGES = 3;
 
-/** Takes one call. */
+/** One page of a search, for one call. */
 async function searchChannels(innertube: Innertube, query: string, { from, signal }: SearchOptions) {
   const [page, token] = from === undefined ? [1] : parsePlace(from);
   const response = await innertube.search(query, token, signal);

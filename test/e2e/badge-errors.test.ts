@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { TIME_LIMITS_MS } from '../../src/domain/time-limits.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createStub, ID } from '../helpers/fake-source.ts';
@@ -14,6 +14,12 @@ async function start(options: TestAppOptions = {}) {
   onTestFinished(() => service.close());
   return service;
 }
+
+let catalog: TestApp;
+beforeAll(async () => {
+  catalog = await startTestApp();
+});
+afterAll(() => catalog.close());
 
 const titleOf = (svg: string) => /<title>(.*?)<\/title>/.exec(svg)?.[1];
 const GREY = 'fill="#939393"';
@@ -51,10 +57,9 @@ test.each([
   ['label=a%07b', 'invalid label'],
   ['label=on%20YouTube&color=nocolor&labelColor=1', 'invalid color'],
 ])('a badge says which parameter is not valid: %s', async (query, message) => {
-  const service = await start();
   for (const [path, metric] of PATHS) {
     const label = query.includes('on%20YouTube') ? 'on YouTube' : metric;
-    expect((await read(service, `${path}?${query}`))?.toLowerCase()).toBe(`${label}: ${message}`.toLowerCase());
+    expect((await read(catalog, `${path}?${query}`))?.toLowerCase()).toBe(`${label}: ${message}`.toLowerCase());
   }
 });
 
@@ -90,32 +95,31 @@ test.each([
   `/youtube/channel/subscribers/${SAMPLE}.json`,
   `/youtube/channel/views/${'x'.repeat(99)}`,
 ])('a badge says that the channel in %s is not valid', async (path) => {
-  const { status, text } = await (await start()).get(path);
+  const { status, text } = await catalog.get(path);
   expect([status, titleOf(text)]).toEqual([200, expect.stringMatching(/: invalid channel$/)]);
 });
 
 test('a badge says that its metric is not valid', async () => {
-  const { status, text } = await (await start()).get(`/api/badge/${SAMPLE}.svg?metric=likes`);
+  const { status, text } = await catalog.get(`/api/badge/${SAMPLE}.svg?metric=likes`);
   expect([status, titleOf(text)]).toEqual([200, 'subscribers: invalid metric']);
 });
 
 test('a badge of a retired path shows its error in its own design, with the logo', async () => {
-  const { text } = await (await start()).get(`/youtube/channel/views/${SAMPLE}?color=nocolor`);
+  const { text } = await catalog.get(`/youtube/channel/views/${SAMPLE}?color=nocolor`);
   expect(titleOf(text)).toBe('Views: invalid color');
   expect(text).toContain('<image');
 });
 
 test('HEAD has the same header section, a client’s copy is current, and a preflight has its own responses', async () => {
-  const service = await start();
   const url = '/api/badge/@nobodyhasthisone.svg';
-  const { headers } = await service.get(url);
-  const head = await service.request({ url, method: 'HEAD' });
+  const { headers } = await catalog.get(url);
+  const head = await catalog.request({ url, method: 'HEAD' });
   expect([head.status, head.text]).toEqual([200, '']);
   expect(head.headers.etag).toBe(headers.etag);
-  const unchanged = await service.get(url, { 'if-none-match': headers.etag ?? '' });
+  const unchanged = await catalog.get(url, { 'if-none-match': headers.etag ?? '' });
   expect([unchanged.status, unchanged.headers['cache-control']]).toEqual([304, 'public, max-age=60']);
-  expect((await service.request({ url, method: 'OPTIONS' })).status).toBe(204);
-  const invalid = await service.request({ url: '/api/badge/%20.svg', method: 'OPTIONS' });
+  expect((await catalog.request({ url, method: 'OPTIONS' })).status).toBe(204);
+  const invalid = await catalog.request({ url: '/api/badge/%20.svg', method: 'OPTIONS' });
   expect([invalid.status, invalid.json().code]).toEqual([400, 'invalid_parameter']);
 });
 

@@ -40,10 +40,11 @@ const roundedCount = fc.oneof(
 const counted = (counts: typeof roundedCount, noun: string) =>
   counts.map(([text, value]) => ({ shown: `${text} ${noun}${value === '1' ? '' : 's'}`, value }));
 
+const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: 'UTC' });
 const joined = fc
   .tuple(fc.date({ min: new Date('2005-02-14'), max: new Date('2026-11-20'), noInvalidDate: true }), fc.boolean())
   .map(([day, isDayFirst]) => {
-    const month = day.toLocaleString('en-US', { month: 'short', timeZone: 'UTC' });
+    const month = MONTH.format(day);
     const [date, year] = [day.getUTCDate(), day.getUTCFullYear()];
     const text = isDayFirst ? `${date} ${month === 'Sep' ? 'Sept' : month} ${year}` : `${month} ${date}, ${year}`;
     return { shown: `Joined ${text}`, value: `${day.toISOString().slice(0, 10)}T00:00:00Z` };

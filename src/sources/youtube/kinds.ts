@@ -40,8 +40,18 @@ export function createFinder(responses: { readonly [response: string]: unknown }
   return Object.assign((path: string) => byOwner(path).flatMap(({ values }) => values), { byOwner });
 }
 
-/** Splits a path at its last kind. */
-export function splitPath(path: string) {
+/** A path of `layouts.ts`, split at its last kind. */
+export function splitPath(path: string): SplitPath {
+  const known = splitPaths.get(path) ?? split(path);
+  splitPaths.set(path, known);
+  return known;
+}
+
+/** For the paths of `layouts.ts`, each of which is read in every response. */
+const splitPaths = new Map<string, SplitPath>();
+type SplitPath = ReturnType<typeof split>;
+
+function split(path: string) {
   const steps = path.split('.');
   const kindAt = steps.findLastIndex((step) => KIND.test(step));
   const listAt = steps.indexOf('*');

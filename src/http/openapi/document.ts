@@ -10,7 +10,7 @@ export function openApiDocument(version: string): object {
   /** Refers to each response under `components.responses`: some forty operations would repeat fifteen of them. */
   function share(responses: Responses): object {
     const references = Object.entries(responses).map(([status, response]) => {
-      const name = nameOf(status, response);
+      const name = componentNameOf(status, response);
       shared[name] = response;
       return [status, { $ref: `#/components/responses/${name}` }];
     });
@@ -69,10 +69,10 @@ function parametersOf(path: OperationSchema['path'] = {}, query: OperationSchema
 }
 
 /**
- * An identifier, because generators make types and files of it: the codes or the kind of the response, and the status,
- * because a status can mean different things at different paths.
+ * The name of a response: its error codes or its kind, and the status. It is an identifier, because generators make types and
+ * files of it.
  */
-function nameOf(status: string, { description }: ResponseSchema): string {
+function componentNameOf(status: string, { description }: ResponseSchema): string {
   const codes = ERROR_CODES.filter((code) => description.includes(`\`${code}\``));
   const words = codes.length > 0 ? codes.flatMap((code) => code.split('_')) : (description.match(/\w+/g) ?? []);
   return words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('') + status;

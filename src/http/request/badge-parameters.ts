@@ -17,7 +17,7 @@ type Style = (typeof STYLES)[number];
 
 const MAX_LABEL_CODE_POINTS = 60;
 
-/** Neither control characters nor noncharacters, which XML forbids. */
+/** XML forbids control characters and noncharacters. */
 const LABEL: Parameter<string | undefined> = {
   description: 'The text on the left. Default: the metric. A blank (`%20`): none.',
   example: 'on YouTube',

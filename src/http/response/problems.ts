@@ -117,8 +117,8 @@ export const HEADERS_TOO_LARGE_STATUS = 431;
 
 export type ProblemResponse = PublicResponse & { readonly body: string };
 
-function unexpected(cause: unknown): AppError {
-  // open(2): the limit of this process, and of the system.
+function toAppError(cause: unknown): AppError {
+  // The limits of this process and of the system for open files (open(2)).
   if (!hasErrorCode(cause, 'EMFILE', 'ENFILE')) return new AppError('internal', BUG, { cause });
   return new AppError('overloaded', 'Too many files and connections are open at the moment.', { cause });
 }
@@ -133,7 +133,7 @@ export function problemResponse(
   { base, id }: Pick<RequestContext, 'base' | 'id'>,
   hint = '',
 ): ProblemResponse {
-  const known = error instanceof AppError ? error : unexpected(error);
+  const known = error instanceof AppError ? error : toAppError(error);
   const { code, outcome, retryAfterMs } = known;
   const problem: Problem = PROBLEMS[code];
   const status = error === HEADERS_TOO_LARGE ? HEADERS_TOO_LARGE_STATUS : problem.status;

@@ -30,8 +30,8 @@ export function openApiDocument(version: string): object {
     const options = {
       operationId: `options${id}`,
       tags: [tag],
-      summary: 'What a browser may ask for here',
-      description: 'Browsers ask this before some requests of a page to another origin (CORS).',
+      summary: 'CORS preflight',
+      description: 'Browsers send this before some requests of a page to another origin.',
       ...parametersOf(path),
       responses: share(preflightResponses(path !== undefined)),
     };

@@ -53,7 +53,10 @@ export const HEADER_FIELDS = {
     'For shared caches (RFC 9213): the time until they ask again, while a smaller encoding of the image is to come.',
     'public, max-age=30',
   ),
-  'X-Accel-Expires': optionalField('For nginx, in seconds: the same, or how long it may store a 451.', '30'),
+  'X-Accel-Expires': optionalField(
+    'For nginx: the seconds for which it may store an image that has `CDN-Cache-Control`, or a 451.',
+    '30',
+  ),
   'Content-Disposition': requiredField(
     'The name under which a browser saves the image.',
     'inline; filename="UCPennantSample00000001A-tv.avif"',
@@ -66,7 +69,7 @@ export const HEADER_FIELDS = {
     'On responses whose format follows `Accept`: a cache must store one response per format.',
     'Accept',
   ),
-  'Retry-After': requiredField('Seconds until the next attempt.', '12'),
+  'Retry-After': requiredField('Seconds to wait before the next attempt.', '12'),
   Allow: requiredField('The methods that the service supports.', 'GET, HEAD, OPTIONS'),
   'Access-Control-Allow-Methods': requiredField('The methods that a page may use.', 'GET, HEAD, OPTIONS'),
   'Access-Control-Allow-Headers': requiredField('The fields that a page may send.', '*'),

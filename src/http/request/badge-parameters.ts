@@ -19,7 +19,7 @@ const MAX_LABEL_CODE_POINTS = 60;
 
 /** XML forbids control characters and noncharacters. */
 const LABEL: Parameter<string | undefined> = {
-  description: 'The text on the left. Default: the metric. A blank (`%20`): none.',
+  description: 'The text on the left. Default: the metric. A blank (`%20`): no text.',
   example: 'on YouTube',
   schema: { type: 'string', minLength: 1, maxLength: MAX_LABEL_CODE_POINTS },
   expected: `a text of 1 to ${MAX_LABEL_CODE_POINTS} characters`,
@@ -96,7 +96,7 @@ function color(description: string, example: string): Parameter<string | undefin
 }
 
 const LOGO: Parameter<'youtube' | 'none' | undefined> = {
-  description: '`youtube`, in any letter case. Any other value: none.',
+  description: '`youtube`, in any letter case. Any other value: no logo.',
   example: 'youtube',
   schema: { type: 'string' },
   expected: 'youtube',

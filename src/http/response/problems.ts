@@ -21,7 +21,7 @@ export const PROBLEMS = {
   malformed_request: {
     status: 400,
     title: 'Malformed request',
-    description: 'The request is not valid HTTP: no or several Host fields, broken escapes, both a length and chunks.',
+    description: 'The request is not valid HTTP. Examples: no Host field, two of them, a broken percent-escape.',
   },
   invalid_parameter: {
     status: 400,
@@ -37,7 +37,7 @@ export const PROBLEMS = {
   image_not_found: {
     status: 404,
     title: 'Image not found',
-    description: 'The channel exists and has no such image.',
+    description: 'The channel exists, but has no such image.',
     cacheControl: 'public, max-age=60',
   },
   route_not_found: {

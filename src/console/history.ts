@@ -135,14 +135,14 @@ export function readTotals({ samples }: Pick<Metrics, 'samples'>): Totals {
 }
 
 /** How often a field was found in upstream responses, and how often not, since the start. */
-export interface FieldReading {
+export interface FieldCounts {
   readonly source: string;
   readonly field: string;
   readonly found: number;
   readonly missing: number;
 }
 
-export function readFields({ samples }: Pick<Metrics, 'samples'>): FieldReading[] {
+export function readFields({ samples }: Pick<Metrics, 'samples'>): FieldCounts[] {
   const byField = Map.groupBy(
     samples('pennant_source_fields_total'),
     ({ labels }) => `${labels.source} ${labels.field}`,

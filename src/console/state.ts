@@ -2,7 +2,7 @@ import type { SourceState, SourceStatus } from '../domain/source-status.ts';
 import type { HolderReading } from '../lib/holders.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import {
-  type FieldReading,
+  type FieldCounts,
   type History,
   type HistoryStep,
   IMAGE_HOSTS,
@@ -81,7 +81,7 @@ export interface ConsoleState {
   readonly steps: readonly HistoryStep[];
   readonly recent: RecentActivity;
   readonly sources: readonly SourceReading[];
-  readonly fields: readonly FieldReading[];
+  readonly fields: readonly FieldCounts[];
   readonly encoder: EncoderStats;
   readonly stores: readonly HolderReading[];
   /** Clients that the rate limit tracks, and those that it evicted before their window ended. */

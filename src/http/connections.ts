@@ -25,7 +25,7 @@ export const MAX_HEADER_BYTES = 24 * 1_024;
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 /** A step that refuses a request, by throwing or rejecting, or lets it pass. */
-type Check = (context: RequestContext) => undefined | Promise<undefined>;
+type RequestCheck = (context: RequestContext) => undefined | Promise<undefined>;
 
 /**
  * Bounds the connections of one client and the work that one connection can cause in a turn of the event loop, and closes the
@@ -37,7 +37,7 @@ export interface Connections {
   /** Returns a handler that drops the requests after the last one of a connection, and passes on all others. */
   receive(handle: RequestHandler): RequestHandler;
   /** Returns the check with a record of its refusals, for `closeAfterRefusal`. */
-  recordRefusals(check: Check): Check;
+  recordRefusals(check: RequestCheck): RequestCheck;
   /** The response step that closes the connection of a refused request if its client has kept sending. */
   closeAfterRefusal(context: RequestContext, refusal: PublicResponse): PublicResponse | undefined;
   /** Closes both sides. Node would keep its own side open as long as the client does. @param text the last response */

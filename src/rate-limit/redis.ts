@@ -11,8 +11,8 @@ import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
  * clock is the only clock that all instances share.
  *
  * If the clock is set back, the script uses the newest time in the log until the clock has caught up. If it is set back by
- * more than the window, the log is emptied, so that the client is not refused for too long. A log that this script cannot have written is
- * emptied, too: another type, an entry that is no time, or more entries than the limit allows.
+ * more than the window, the log is emptied, so that the client is not refused for too long. A log that this script cannot
+ * have written is emptied, too: another type, an entry that is not a time, or more entries than the limit allows.
  *
  * Each key names its limit. The argument has a character for each key: 1 if the request may be admitted, otherwise 0.
  */

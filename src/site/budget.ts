@@ -15,8 +15,8 @@ export interface Budget {
   /** Call before a request is sent. Returns the time, for `end`. */
   readonly begin: () => number;
   /**
-   * Call with the header fields of the response; with `cancelled` if the page did not wait for a response, although the instance has
-   * counted the request; with `undefined` if the instance has not counted it.
+   * Call with the header fields of the response. Call with `cancelled` if the page did not wait for the response, because the
+   * instance has counted the request; with `undefined` if the instance has not counted it.
    */
   readonly end: (begunAtMs: number, headers: Headers | 'cancelled' | undefined) => void;
   /** Call when the page changes to another instance. */

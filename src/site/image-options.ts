@@ -151,7 +151,7 @@ export function createImageOptions(
   };
 }
 
-/** Number fields accept 1e3 too, which is no number in a URL. */
+/** Number fields accept 1e3 too, which is not a number in a URL. */
 function digitsOf({ value, valueAsNumber }: HTMLInputElement) {
   return value === '' ? '' : String(valueAsNumber);
 }

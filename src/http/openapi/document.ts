@@ -3,11 +3,14 @@ import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
 import { HEADER_FIELDS, preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
-/** The OpenAPI 3.1 document without `servers`, which depend on the request, and the operator's name. `npm run docs` writes it to openapi.json. */
+/**
+ * The OpenAPI 3.1 document for openapi.json, which `npm run docs` writes. It has neither `servers`, which depend on the request,
+ * nor the operator's name.
+ */
 export function openApiDocument(version: string): object {
   const shared: Record<string, ResponseSchema> = {};
 
-  /** Refers to each response under `components.responses`: some forty operations would repeat fifteen of them. */
+  /** Moves the responses to `components.responses` and returns references, because many operations have the same ones. */
   function share(responses: Responses): object {
     const references = Object.entries(responses).map(([status, response]) => {
       const name = componentNameOf(status, response);

@@ -5,7 +5,7 @@ import { oneOf, type Parameter, type Values } from './parameters.ts';
  */
 
 export const METRICS = ['subscribers', 'views', 'videos'] as const;
-export type Metric = (typeof METRICS)[number];
+export type BadgeMetric = (typeof METRICS)[number];
 
 /** The parameters of a badge as JSON. */
 export const BADGE_QUERY = {

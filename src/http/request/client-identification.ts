@@ -40,7 +40,7 @@ interface ClientIdentificationOptions {
 
 /** The client that a request counts for. */
 export interface Client {
-  /** In canonical form. The socket's own text if that is no address (a Unix socket). */
+  /** In canonical form. The socket's own text if that is not an address (a Unix socket). */
   readonly address: string;
   /** The key of one subscriber: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
   readonly key: string;

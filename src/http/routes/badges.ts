@@ -7,7 +7,7 @@ import {
   BADGE_IMAGE_QUERY,
   BADGE_QUERY,
   type BadgeAppearance,
-  type Metric,
+  type BadgeMetric,
   RETIRED_BADGE_QUERY,
 } from '../request/badge-parameters.ts';
 import type { Endpoint, PathParameters, PublicResponse } from '../request/context.ts';
@@ -23,7 +23,7 @@ type Refs = readonly ChannelRef[];
 
 /** A count of a channel: as JSON for an endpoint badge of shields.io, and as the badge's image. */
 export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint<Refs>[] {
-  async function load(refs: Refs, metric: Metric) {
+  async function load(refs: Refs, metric: BadgeMetric) {
     const { channel, outcome } = await channels.getChannel(refs);
     return { badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
   }
@@ -83,7 +83,7 @@ interface ImageEndpointOptions {
 }
 
 interface ImageQuery {
-  readonly metric: Metric;
+  readonly metric: BadgeMetric;
   /** The valid parameters of the request. */
   readonly appearance: BadgeAppearance;
   /** The first parameter that is not valid. */
@@ -102,7 +102,7 @@ function readImageQuery(query: ParsedUrlQuery): ImageQuery {
 const RETIRED_METRICS = ['subscribers', 'views'] as const;
 
 /** As at shields.io, the default style is `social`, and by default only this style has the logo. */
-function readRetiredQuery(query: ParsedUrlQuery, metric: Metric): ImageQuery {
+function readRetiredQuery(query: ParsedUrlQuery, metric: BadgeMetric): ImageQuery {
   const { values, invalid } = readValidQuery(RETIRED_BADGE_QUERY, query);
   const { style = 'social', logo = style === 'social' ? 'youtube' : 'none', ...others } = values;
   return { metric, appearance: { ...others, style, logo }, invalid };
@@ -129,7 +129,7 @@ const ERROR_CACHE_MS = 60_000;
 const GREY = 'lightgrey';
 
 /** Fields of the schema of shields.io/badges/endpoint-badge (seen 2026-11). */
-function badgeOf(channel: Channel, metric: Metric): Badge {
+function badgeOf(channel: Channel, metric: BadgeMetric): Badge {
   const count = channel[FIELDS[metric]];
   if (count === null) return { label: metric, message: 'hidden', color: GREY };
   // shields.io writes the SI prefix for a thousand.

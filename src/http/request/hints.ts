@@ -12,7 +12,7 @@ import { isVariant } from '../../domain/variants.ts';
 import { ConnectionError } from '../../lib/http/http-client.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { RequestContext } from './context.ts';
-import { parseQuery } from './parameters.ts';
+import { MAX_SEARCH_CODE_POINTS, parseQuery } from './parameters.ts';
 import { isDecodable } from './target.ts';
 
 /*
@@ -145,8 +145,6 @@ function findNearestBadge(path: string): string | undefined {
   return ref && `${requestOf('badge', ref)}.svg?metric=${metric.toLowerCase()}s`;
 }
 
-const MAX_SEARCH_CHARACTERS = 100;
-
 /** The most similar request that works. The path is decoded and has no slash at the beginning. */
 function findNearestEndpoint(path: string, query: string): string | undefined {
   const isBelowApi = /^api\//i.test(path);
@@ -155,7 +153,7 @@ function findNearestEndpoint(path: string, query: string): string | undefined {
   // `search?q=text`, `api/search/text`
   if (endpoint === 'search') {
     if (/[?&]q=[^&]/.test(query)) return `/api/search${query}`;
-    if (name !== '' && name.length <= MAX_SEARCH_CHARACTERS) return searchFor(name);
+    if (name !== '' && name.length <= MAX_SEARCH_CODE_POINTS) return searchFor(name);
   }
   // `channels?ids=A,B`, `api/channels/A,B`
   if (endpoint === 'channels') {

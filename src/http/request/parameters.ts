@@ -118,7 +118,7 @@ export const IMAGE_QUERY = {
   ),
 };
 
-const MAX_SEARCH_CODE_POINTS = 100;
+export const MAX_SEARCH_CODE_POINTS = 100;
 
 const SEARCH_TEXT: Parameter<string> = {
   description: 'The search text, without surrounding blanks.',

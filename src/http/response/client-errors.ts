@@ -21,7 +21,7 @@ interface ParserError extends Error {
 }
 
 interface ClientErrorOptions {
-  readonly clients: ClientIdentification;
+  readonly clients: Pick<ClientIdentification, 'identify'>;
   readonly rateLimit: RateLimitStep;
   readonly baseUrls: readonly string[];
   readonly accessLog: Pick<AccessLog, 'report'>;

@@ -9,8 +9,8 @@ import type { PublicResponse, RequestContext } from './request/context.ts';
 import { type Connection, createSliceReader, isInBody } from './slices.ts';
 
 /**
- * How long a closing connection waits for its client. With unread bytes, the kernel would reset it before the client has read
- * the response.
+ * How long a closing connection stays open for its client. If it were destroyed with unread bytes, the kernel would reset it
+ * before the client has read the response.
  */
 const LINGER_MS = 1_000;
 

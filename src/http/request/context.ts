@@ -27,7 +27,7 @@ export interface RequestContext {
   /** True when the connection closes after the response. */
   readonly isLast: boolean;
   readonly client: Client;
-  /** True when the request was refused before its path was looked at. */
+  /** True when the request was refused before it was routed. */
   isRefused: boolean;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;

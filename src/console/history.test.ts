@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createMetrics } from '../lib/metrics/metrics.ts';
-import { readTotals, startHistory } from './history.ts';
+import { growthSince, quantile, readTotals, startHistory } from './history.ts';
 
 const STEP_MS = 5_000;
 
@@ -28,14 +28,14 @@ test('the history keeps a quarter of an hour, however long the service runs', as
   history.stop();
 });
 
-test('requests are counted by what came of them', () => {
+test('requests are counted by outcome', () => {
   const metrics = createMetrics();
   const requests = metrics.createCounter('pennant_http_requests_total', '', ['route', 'status']);
   for (const status of [200, 204, 304, 400, 404, 429, 451, 500, 503]) requests.inc({ route: '/', status });
   expect(readTotals(metrics).requests).toEqual({ responded: 2, unchanged: 1, clientError: 3, refused: 1, failed: 2 });
 });
 
-test('lookups are counted by what was requested, and each outcome apart', () => {
+test('lookups are counted by kind and outcome', () => {
   const metrics = createMetrics();
   const lookups = metrics.createCounter('pennant_cache_lookups_total', '', ['route', 'outcome']);
   const routes = {
@@ -58,4 +58,39 @@ test('lookups are counted by what was requested, and each outcome apart', () => 
   }
   const each = (count: number) => Object.fromEntries(outcomes.map((outcome) => [outcome, count]));
   expect(readTotals(metrics).lookups).toEqual({ records: each(8), searches: each(1), images: each(4) });
+});
+
+const bucketsOf = (first: number, second: number, third: number, all: number) => ({
+  '1': second,
+  '10': third,
+  '0.1': first,
+  '+Inf': all,
+});
+
+describe('a quantile', () => {
+  test('is interpolated inside its bucket', () => {
+    const buckets = bucketsOf(0, 10, 10, 10);
+    expect(quantile(buckets, 0.5)).toBeCloseTo(0.55);
+    expect(quantile(buckets, 1)).toBeCloseTo(1);
+  });
+
+  test('counts the buckets below', () => {
+    expect(quantile(bucketsOf(90, 90, 100, 100), 0.95)).toBeCloseTo(5.5);
+  });
+
+  test('is the last finite bound for values above it', () => {
+    expect(quantile(bucketsOf(1, 1, 1, 100), 0.5)).toBe(10);
+  });
+
+  test('is unknown without observations', () => {
+    expect(quantile(bucketsOf(0, 0, 0, 0), 0.5)).toBeNull();
+    expect(quantile({}, 0.5)).toBeNull();
+  });
+});
+
+test('the growth excludes earlier counts, at every level', () => {
+  const earlier = { all: 1, kinds: { old: 2, same: 1 } };
+  const now = { all: 1, kinds: { old: 5, same: 1, new: 1 } };
+  expect(growthSince(now, earlier)).toEqual({ all: 0, kinds: { old: 3, same: 0, new: 1 } });
+  expect(growthSince(now)).toEqual(now);
 });

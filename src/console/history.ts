@@ -1,7 +1,7 @@
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Sample } from '../lib/metrics/series.ts';
 
-/** The counters since start, grouped for the console. */
+/** The counters since the start, grouped for the console. */
 interface Totals {
   readonly requests: Readonly<Record<RequestOutcome, number>>;
   readonly latency: Buckets;
@@ -20,12 +20,12 @@ interface Quantiles {
   readonly p99: number | null;
 }
 
-/** What happened in five seconds. */
+/** What happened between two samples. */
 export interface HistoryStep {
   readonly atMs: number;
   readonly requests: Totals['requests'];
   readonly latencySeconds: Quantiles;
-  /** Images that wait for an encoder, at the end. */
+  /** Images that wait for an encoder at the end of the step. */
   readonly queued: number;
 }
 
@@ -96,7 +96,7 @@ export function startHistory(read: () => HistorySample): History {
       };
     },
 
-    // Without its bound, because it is always full after a quarter of an hour.
+    // Without its bound, because the console would show it as full from then on.
     stats: () => ({ entries: samples.length }),
     stop: () => clearInterval(timer),
   };
@@ -107,12 +107,12 @@ function quantiles(buckets: Buckets): Quantiles {
 }
 
 /** The name of the image hosts among the upstreams. */
-const IMAGE_HOSTS: string = 'image hosts';
+export const IMAGE_HOSTS: string = 'image hosts';
 
 const NO_REQUESTS = { responded: 0, unchanged: 0, clientError: 0, refused: 0, failed: 0 };
 const NO_LOOKUPS = { records: {}, images: {}, searches: {} };
 
-/** The same counts as in `/metrics`. */
+/** Reads the counters of `/metrics`. */
 export function readTotals({ samples }: Pick<Metrics, 'samples'>): Totals {
   const isEncode = ({ labels }: Sample) => labels.task === 'encode';
   return {
@@ -134,15 +134,15 @@ export function readTotals({ samples }: Pick<Metrics, 'samples'>): Totals {
   };
 }
 
-/** How often a field of upstream responses was found, and how often not, since start. */
-export interface FieldReading {
+/** How often a field was found in upstream responses, and how often not, since the start. */
+export interface FieldCounts {
   readonly source: string;
   readonly field: string;
   readonly found: number;
   readonly missing: number;
 }
 
-export function readFields({ samples }: Pick<Metrics, 'samples'>): FieldReading[] {
+export function readFields({ samples }: Pick<Metrics, 'samples'>): FieldCounts[] {
   const byField = Map.groupBy(
     samples('pennant_source_fields_total'),
     ({ labels }) => `${labels.source} ${labels.field}`,
@@ -163,7 +163,7 @@ function requestOutcome(status: number): RequestOutcome {
   return status >= 400 ? 'clientError' : 'responded';
 }
 
-/** A badge and a list of channels show records, too. */
+/** Badges and batches look up records, too. */
 const RECORD_ROUTE = /^\/(?:(?:api\/)?(?:channel|c|user)|api\/badge|youtube\/channel)\/|^\/api\/channels$/;
 
 function lookupKind(route: string): LookupKind {
@@ -190,7 +190,7 @@ function outcomesBy<Group extends string>(
   return Object.fromEntries(sums) as Record<Group, Record<string, number>>;
 }
 
-/** A histogram, as in Prometheus: the number of observations up to each upper bound. The last bound is `+Inf`. */
+/** A histogram as in Prometheus: the number of observations up to each upper bound. The last bound is `+Inf`. */
 type Buckets = Readonly<Record<string, number>>;
 
 /** Sums all label sets. */

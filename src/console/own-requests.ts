@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * A page elsewhere can make a browser send a form or load an image here, but without a custom header field, because that
+ * A page of another origin can make a browser send a form or load an image here, but not with a custom header field: that
  * needs a preflight request, which this listener refuses.
  */
 export const OWN_REQUEST_FIELD = 'x-pennant-console';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Purge, PurgeFailed } from '../services/purge.ts';
 import { createPurgeHandler } from './purge-route.ts';
 
-/** Sends a purge of everything to a handler whose purge does this. */
+/** The response to a purge request that calls this function. */
 async function purge(purgeAll: () => Promise<unknown>, body = '{"everything":true}') {
   const handle = createPurgeHandler({ purgeAll } as unknown as Purge, '.');
   const request = Object.assign(Readable.from([Buffer.from(body)]), { headers: { 'x-pennant-console': 'test' } });

@@ -10,8 +10,8 @@ const MAX_BODY_BYTES = 4_096;
 const isObject = fields<Record<string, unknown>>({});
 
 /**
- * `POST /purge` with `{"channel": "UC… or @handle or URL"}`, or with `{"everything": true}`. When the body names a
- * `dataDir`, only the service that uses it purges.
+ * `POST /purge` with `{"channel": "UC… or @handle or URL"}`, or with `{"everything": true}`. A body with another `dataDir`
+ * than the service's is refused: the command has found the service of another installation.
  */
 export function createPurgeHandler(purge: Purge, dataDir: string): ConsoleHandler {
   return async (request) => {

@@ -58,7 +58,7 @@ const PHOTOS: ReadonlySet<string> = new Set(['image/webp', 'image/jpeg']);
  * compressed when the first client that accepts gzip requests it.
  *
  * @param prefix with a slash at the end; the prefix itself serves `index.html`
- * @param names default: all files in the directory; only those of the kinds above are served
+ * @param names default: all files in the directory. Files without an entry in `MEDIA_TYPES` are not served
  */
 export function staticRoutes(
   prefix: string,

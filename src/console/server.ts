@@ -34,15 +34,15 @@ interface ConsoleOptions extends ShownComponents {
 /** Paths for probes and scrapers, which may use an address instead of a name. */
 const MACHINE_PATHS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
-/** Browsers get compiled pages, also from a service that runs the sources. */
+/** Browsers get the compiled pages, even if the service runs from its sources. */
 const BUILT = new URL('../../dist/', import.meta.url);
 const SITE = fileURLToPath(new URL('site', BUILT));
 const GALLERY = fileURLToPath(new URL('site/gallery', BUILT));
 const PAGE = fileURLToPath(new URL('console/page', BUILT));
 const GUIDE = fileURLToPath(new URL('console/guide', BUILT));
-/** Paths of the public listener are below this one, for the playground of this listener. */
+/** The playground of this listener requests the paths of the public listener below this one. */
 const INSTANCE_PATH = '/playground/instance/';
-/** For some operators, scrapers and probes. The files of these connections belong to the reserve of the public listener. */
+/** Enough for some operators, scrapers and probes. The public listener leaves open files for them (`maxConnectionsFor`). */
 const MAX_CONNECTIONS = 64;
 
 const SERVER_OPTIONS: ServerOptions = {
@@ -103,7 +103,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     return { status: isReady ? 200 : 503, body: { ready: isReady, conditions, version: options.version } };
   }
 
-  /** For the playground. */
+  /** The address of the instance for the playground. */
   function publicBase({ headers }: IncomingMessage): string {
     // The operating system's choice for port 0.
     const address = http.server.address() as AddressInfo | null;
@@ -116,8 +116,8 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     return path === '/healthz' || allowedNames.has(name) || (MACHINE_PATHS.has(path) && isAddress(name));
   }
 
-  /** True: the public listener's code responds. The request is the operator's if the page that sent it is one of this listener. */
-  function passOn(request: IncomingMessage, response: ServerResponse): boolean {
+  /** Passes a request of this listener's playground to the code of the public listener. False for every other request. */
+  function passToPublicListener(request: IncomingMessage, response: ServerResponse): boolean {
     const { url = '' } = request;
     if (!url.startsWith(INSTANCE_PATH) || !isAllowed(request) || !isOwnRequest(request)) return false;
     request.url = publicBase(request) + url.slice(INSTANCE_PATH.length - 1);
@@ -130,7 +130,10 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
       return problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');
     }
     if (pathOf(request).startsWith(INSTANCE_PATH)) {
-      return problem(403, `Only the playground of this listener may ask here, with the field ${OWN_REQUEST_FIELD}.`);
+      return problem(
+        403,
+        `Only the playground of this listener may send requests here, with the field ${OWN_REQUEST_FIELD}.`,
+      );
     }
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const handler = routes.get(`${method} ${pathOf(request)}`);
@@ -152,12 +155,12 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   holders.add('connections to the private listener', connections.stats);
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     connections.begin(request.socket, response);
-    if (passOn(request, response)) return;
+    if (passToPublicListener(request, response)) return;
     void respond(request)
       .catch(fail)
       .then((made) => response.destroyed || sendResponse(responseWriter, response, made));
   });
-  server.on('connection', (socket) => connections.add(socket, PRIVATE));
+  server.on('connection', (socket) => connections.add(socket, SHARED_OWNER));
   const listener = createListener({ server, connections });
   return {
     ...listener,
@@ -170,13 +173,13 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   };
 }
 
-/** Everybody who reaches the private listener shares its places. */
-const PRIVATE: ConnectionOwner = { key: '', network: '', maxConnections: Number.POSITIVE_INFINITY };
+/** All clients of the private listener share its connections. */
+const SHARED_OWNER: ConnectionOwner = { key: '', network: '', maxConnections: Number.POSITIVE_INFINITY };
 
-/** Names that always mean this machine. A rebound name (DNS rebinding) is not among the allowed names. */
+/** Names of this machine, which are always allowed. DNS rebinding needs another name. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Probes and scrapers use IP addresses. DNS rebinding needs a name, so an address is safe. */
+/** Whether the host is an IP address, as probes and scrapers use it. DNS rebinding needs a name, so an address is safe. */
 function isAddress(name: string): boolean {
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
@@ -185,7 +188,7 @@ function bracketed(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }
 
-/** The name without its port and without a trailing dot. */
+/** The name in a `Host` field, without the port and a trailing dot. */
 function nameIn(host = ''): string {
   return host
     .toLowerCase()

@@ -2,9 +2,10 @@ import type { SourceState, SourceStatus } from '../domain/source-status.ts';
 import type { HolderReading } from '../lib/holders.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import {
-  type FieldReading,
+  type FieldCounts,
   type History,
   type HistoryStep,
+  IMAGE_HOSTS,
   type RecentActivity,
   readFields,
   readTotals,
@@ -12,7 +13,7 @@ import {
 
 /** The components whose state is shown. */
 export interface ShownComponents {
-  /** With what tells its builds apart. */
+  /** The version, with what distinguishes builds of it. */
   readonly version: string;
   readonly runtime: Runtime;
   readonly upstreams: { states(): readonly SourceReading[] };
@@ -59,7 +60,7 @@ interface RecentFailure {
   readonly path: string;
 }
 
-/** A problem because of which the service should get no traffic, or works with restrictions. */
+/** A reason why the service should get no traffic, or works with restrictions. */
 export interface Condition {
   readonly name: string;
   readonly detail: string;
@@ -80,10 +81,10 @@ export interface ConsoleState {
   readonly steps: readonly HistoryStep[];
   readonly recent: RecentActivity;
   readonly sources: readonly SourceReading[];
-  readonly fields: readonly FieldReading[];
+  readonly fields: readonly FieldCounts[];
   readonly encoder: EncoderStats;
   readonly stores: readonly HolderReading[];
-  /** Clients that the rate limit counts, and those that it forgot before their window ended. */
+  /** Clients that the rate limit tracks, and those that it evicted before their window ended. */
   readonly limiter: { readonly clients: number; readonly evicted: number };
   readonly refusedNetworks: readonly RefusedNetwork[];
   readonly failures: readonly RecentFailure[];
@@ -124,6 +125,6 @@ export function readConditions({ runtime, upstreams, http }: ShownComponents): C
 
 /** The problems of a source or of the image hosts. */
 function sourceProblems({ name, problems }: SourceReading): (readonly [name: string, detail: string])[] {
-  const prefix = name === 'image hosts' ? '' : 'source ';
+  const prefix = name === IMAGE_HOSTS ? '' : 'source ';
   return problems.map((problem) => [`${prefix}${problem.name}`, problem.description]);
 }

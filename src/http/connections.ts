@@ -8,33 +8,37 @@ import type { ClientIdentification } from './request/client-identification.ts';
 import type { PublicResponse, RequestContext } from './request/context.ts';
 import { type Connection, createSliceReader, isInBody } from './slices.ts';
 
-/** With unread bytes, the kernel would reset the connection before the client has read the response. */
+/**
+ * How long a closing connection stays open for its client. If it were destroyed with unread bytes, the kernel would reset it
+ * before the client has read the response.
+ */
 const LINGER_MS = 1_000;
 
-/** Of a client with the default limit. One with a higher limit may have as many times more. */
+/** The connections of a client with the default limit. A client with n times that limit may have n times as many. */
 const CONNECTIONS_PER_CLIENT = 128;
 
-/** Node reads at most this much at a time, and nothing more before all of it has been parsed. */
+/** Node reads at most this much at a time, and reads no more until all of it has been parsed. */
 const READ_BYTES = 64 * 1_024;
 
 /** A longer header section is refused. */
 export const MAX_HEADER_BYTES = 24 * 1_024;
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
-type Step = (context: RequestContext) => undefined | Promise<undefined>;
+/** A step that refuses a request, by throwing or rejecting, or lets it pass. */
+type RequestCheck = (context: RequestContext) => undefined | Promise<undefined>;
 
 /**
  * Bounds the connections of one client and the work that one connection can cause in a turn of the event loop, and closes the
- * connections of clients that send on after a refusal.
+ * connections of clients that keep sending after a refusal.
  */
 export interface Connections {
   /** For the event `connection`. */
   open(socket: Socket): void;
-  /** Passes requests on, except those after the one with which the connection ends. */
+  /** Returns a handler that drops the requests after the last one of a connection, and passes on all others. */
   receive(handle: RequestHandler): RequestHandler;
-  /** A step that refuses requests whatever they ask for. */
-  refusing(step: Step): Step;
-  /** The step for responses that closes the connection of a refused request if its client has sent on. */
+  /** Returns the check with a record of its refusals, for `closeAfterRefusal`. */
+  recordRefusals(check: RequestCheck): RequestCheck;
+  /** The response step that closes the connection of a refused request if its client has kept sending. */
   closeAfterRefusal(context: RequestContext, refusal: PublicResponse): PublicResponse | undefined;
   /** Closes both sides. Node would keep its own side open as long as the client does. @param text the last response */
   close(socket: Socket, text?: string): void;
@@ -45,9 +49,9 @@ export interface Connections {
   unreadBefore(socket: Socket): string;
   /** Whether the body of the latest request is incomplete. */
   isInBody(socket: Socket): boolean;
-  /** Waits until earlier requests have their responses. More bytes would be written into them. */
+  /** Waits until earlier requests have their responses, because bytes that are written now would land inside them. */
   responsesEnd(socket: Socket): Promise<void>;
-  /** What clients have sent and what is no request yet. */
+  /** The connections, and the bytes that were received on them and do not form a request yet. */
   stats(): HolderStats;
 }
 
@@ -59,7 +63,7 @@ interface ConnectionsOptions {
 
 /**
  * A client's bytes are parsed in slices, and a slice waits until the requests before it have their responses. A trusted
- * proxy's bytes are parsed as they come, because slices cost a tenth of a hot response.
+ * proxy's bytes are parsed as they arrive, because slices would make a cached response a tenth slower.
  */
 export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions): Connections {
   const connections = new WeakMap<Socket, Connection>();
@@ -128,10 +132,10 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       };
     },
 
-    refusing(step) {
+    recordRefusals(check) {
       return (context) => {
         try {
-          return step(context)?.catch((error: unknown) => refuse(context, error));
+          return check(context)?.catch((error: unknown) => refuse(context, error));
         } catch (error) {
           return refuse(context, error);
         }

@@ -28,9 +28,9 @@ interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
   readonly tracing: RequestTracing | undefined;
   readonly router: Pick<Router, 'find'>;
-  /** In order. The first response ends them. */
+  /** Run in order until one of them returns a response. */
   readonly steps: readonly Step[];
-  /** In order. An error becomes a problem response, which also passes them. */
+  /** Run in order for every response, also for the problem response that an error becomes. */
   readonly responseSteps: readonly ResponseStep[];
 }
 
@@ -50,7 +50,7 @@ export function createPipeline({ createContext, tracing, router, steps, response
     for (const step of responseSteps) response = step(context, response) ?? response;
   }
 
-  /** A client that has disconnected gets no response. A refused request is counted for its endpoint, too. */
+  /** A refused request has no endpoint yet: it is found here, so that metrics count the request for it. */
   function fail(context: RequestContext, error: unknown): void {
     const { request, response, target, endpoint } = context;
     if (response.headersSent || response.destroyed) return;
@@ -108,7 +108,7 @@ export function createRouter(endpoints: readonly Endpoint[]): Router {
  * The step that reads the parameters in the path and calls the endpoint. A preflight ends after its path is read. The body
  * of an image is encoded only if the conditions of the request need it.
  *
- * @throws AppError `upstream_timeout` after 11.5 s, and the errors of the endpoint
+ * @throws AppError `upstream_timeout` after `TIME_LIMITS_MS.response`, and the errors of the endpoint
  */
 export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
   async function inTime(responding: Promise<PublicResponse>): Promise<PublicResponse> {

@@ -13,8 +13,8 @@ import { createAccessLog } from './response/access-log.ts';
 import { createMicroCache } from './response/micro-cache.ts';
 import { createHttpServer } from './server.ts';
 
-/** A listener whose rate limit fails, and what it reports. */
-async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: number; failures: unknown[] }> {
+/** Starts a listener with this rate limiter. Returns its port and the failures that it reports. */
+async function startWithLimiter(hit: RateLimiter['hit']): Promise<{ port: number; failures: unknown[] }> {
   const failures: unknown[] = [];
   const runtime = createTestRuntime();
   const failureLog = {
@@ -52,19 +52,19 @@ async function startWithBrokenLimit(hit: RateLimiter['hit']): Promise<{ port: nu
 
 const broken = new Error('the limiter has a bug');
 
-describe('a rate limit that fails', () => {
+describe('a bug of the rate limiter', () => {
   it.each([
-    ['rejects', async () => Promise.reject(broken)],
+    ['a rejection', async () => Promise.reject(broken)],
     [
-      'throws',
+      'an exception',
       () => {
         throw broken;
       },
     ],
   ] satisfies [string, RateLimiter['hit']][])(
-    'and %s leads to 500 for requests, tunnels and garbage, and is reported',
+    'leads, as %s, to a 500 for requests, tunnels and garbage, and is reported',
     async (_what, hit) => {
-      const { port, failures } = await startWithBrokenLimit(hit);
+      const { port, failures } = await startWithLimiter(hit);
       const requests = [
         'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
         'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',

@@ -15,7 +15,6 @@ import type { MicroCache } from './response/micro-cache.ts';
 import { createSend } from './response/send.ts';
 import { SLICE_BYTES } from './slices.ts';
 
-/** The steps of the pipeline, and what it asks on the way. */
 interface HttpServerOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'epochs'>;
   /** Every path that is served. */
@@ -31,7 +30,7 @@ interface HttpServerOptions {
 }
 
 const SERVER_OPTIONS: ServerOptions = {
-  // After a read of Node's 64 KiB, no more is read before it has been parsed.
+  // As low as a slice: after one read of Node's 64 KiB, no more is read until it has been parsed.
   highWaterMark: SLICE_BYTES,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
@@ -45,8 +44,8 @@ const SERVER_OPTIONS: ServerOptions = {
 
 export interface PublicListener extends Listener {
   /**
-   * Responds to a request of the operator that came another way. It has no limit, and its turns in the fair queue. Its target
-   * is an absolute URL, which begins with the base of the URLs in the response.
+   * Responds to a request of the operator from the private listener. It has no rate limit, but waits its turn in the fair
+   * queue. Its target is an absolute URL, which begins with the base of the URLs in the response.
    */
   readonly respondToOperator: (request: IncomingMessage, response: ServerResponse) => void;
 }
@@ -67,7 +66,7 @@ export function createHttpServer(options: HttpServerOptions): PublicListener {
     tracing,
     router,
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
-    steps: [connections.refusing(rateLimit), connections.refusing(validate), ...handlers],
+    steps: [connections.recordRefusals(rateLimit), connections.recordRefusals(validate), ...handlers],
     /** Every response passes these, in this order. */
     responseSteps: [microCache.keep, connections.closeAfterRefusal, send, accessLog.observe],
   });

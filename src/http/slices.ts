@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * How much the parser gets at a time from a client that is no trusted proxy. Node reads 64 KiB and parses all of it in one
+ * How much the parser gets at a time from a client that is not a trusted proxy. Node reads 64 KiB and parses all of it in one
  * turn: 2,500 small requests, or 10,000 chunks of one byte.
  */
 export const SLICE_BYTES = 512;
 
-/** Of all clients, in a turn of the event loop. Node accepts one connection in each turn, so that turns must be short. */
+/** Slices of all clients in a turn of the event loop. Node accepts one connection in each turn, so turns must be short. */
 const SLICES_PER_TURN = 16;
 
 /** A body is ignored up to this size. */
@@ -16,21 +16,21 @@ const MAX_IGNORED_BODY_BYTES = 64 * 1_024;
 /** Enough to recognize a URL over the limit. */
 const MAX_UNREAD_CHARACTERS = 9 * 1_024;
 
-/** What the process knows of an open connection. */
+/** The state of an open connection. */
 export interface Connection {
-  /** Its requests come from different clients, one after the other's response: proxies do not pipeline. */
+  /** True for a trusted proxy: its requests come from different clients, and it does not pipeline them. */
   readonly isProxy: boolean;
   /** The response to the latest request. Responses end in the order of their requests. */
   latest: ServerResponse | undefined;
-  /** The rate limit has refused a request. Those that follow in the same slice are dropped. */
+  /** The rate limit has refused a request. Requests that follow in the same slice are dropped. */
   isOverLimit: boolean;
-  /** Nothing more is read or responded. */
+  /** Nothing more is read, and later requests get no response. */
   isClosing: boolean;
   /** The slice that the parser has, one character per byte. */
   slice: string;
-  /** What was read before that slice since the latest request, if its end is known. Only the beginning. */
+  /** What was read since the latest request and before that slice. Empty during a body. Only the beginning is kept. */
   unread: string;
-  /** Read since the latest request. */
+  /** The bytes that were read since the latest request. */
   bytesSinceRequest: number;
 }
 
@@ -41,10 +41,10 @@ export function isInBody({ latest }: Connection): boolean {
 
 interface SliceReader {
   /**
-   * Gives the parser a slice whenever it has nothing to do. Clients take turns, however many connections they have.
+   * Gives the parser the next slice whenever it is idle. Clients take turns, however many connections they have.
    *
-   * @param client its key
-   * @param onBodyTooLong called when nothing more is read
+   * @param client the key of the client
+   * @param onBodyTooLong called when a body exceeds what is ignored, instead of reading on
    */
   read(socket: Socket, connection: Connection, client: string, onBodyTooLong: () => void): void;
 }
@@ -81,14 +81,14 @@ export function createSliceReader(): SliceReader {
         });
       }
 
-      /** `read` passes what it returns to Node's listener for data, which parses it. */
+      /** `read` emits the slice as `data`, and Node's listener parses it. */
       function giveSlice(): void {
         socket.read(Math.min(SLICE_BYTES, socket.readableLength));
         if (socket.readableLength > 0) readOn();
       }
 
       function onReadable(): void {
-        // Reading reports the end of the stream, also while a response is under way.
+        // Reading an empty buffer emits `end`, also while a response is under way.
         if (socket.readableLength === 0) socket.read();
         else readOn();
       }
@@ -107,7 +107,7 @@ function noteSlice(connection: Connection, slice: Buffer): void {
 
 /** @returns a function that calls `read` when it is the client's turn */
 function createTurns() {
-  /** By client. The one whose turn is next comes first. */
+  /** The reads of each client. The client whose turn is next comes first. */
   const waiting = new Map<string, (() => void)[]>();
   let isPlanned = false;
 

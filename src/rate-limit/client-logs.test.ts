@@ -81,10 +81,7 @@ describe('a keyed hash', () => {
     ['IPv6 networks that differ in the middle', (number: number) => `2001:${hex(number)}:0:1::/64`],
     ['IPv4 addresses in order', (number: number) => `10.7.${number >> 8}.${number & 255}`],
     ['IPv4 addresses that end alike', (number: number) => `${number >> 8}.${number & 255}.0.1`],
-    [
-      'digests of which the first half is shared',
-      (number: number) => `${'0'.repeat(32)}${hex(number).padEnd(32, '0')}`,
-    ],
+    ['digests with the same first half', (number: number) => `${'0'.repeat(32)}${hex(number).padEnd(32, '0')}`],
     ['digests with the same second half', (number: number) => `${hex(number).padEnd(32, '0')}${'0'.repeat(32)}`],
     ['numbers', (number: number) => String(number)],
     ['long keys that differ at the front', (number: number) => `${number} ${'x'.repeat(200)}`],
@@ -104,7 +101,7 @@ describe('a keyed hash', () => {
     expect(largestGroup(chosen, createRepeatableHash(2))).toBeLessThan((chosen.length / GROUPS) * 2.5);
   });
 
-  it('draws its own coefficients, so that nobody can know the hash of a key', () => {
+  it('has random coefficients, so that nobody can know the hash of a key', () => {
     const keys = keysOf((number) => `2001:db8:${hex(number)}::/64`).slice(0, 1_000);
     const [first, second] = [createKeyedHash(), createKeyedHash()].map((hash) => keys.map(hash));
     expect(first).not.toEqual(second);

@@ -1,6 +1,6 @@
 import { hash as digest, randomFillSync } from 'node:crypto';
 
-/** No log and no cell: their numbers begin with 1, so that new memory, which is all zeros, names none. */
+/** The number of no log and of no cell. Numbers begin with 1, because new memory is all zeros. */
 export const NONE = 0;
 
 /** The 32-bit fields of a log. */
@@ -10,17 +10,17 @@ const NEXT_IN_BUCKET = 4;
 const LENGTH = 5;
 const FIRST_CELL = 6;
 const LAST_CELL = 7;
-/** Counted from 1: a new log is in none. */
+/** The rank plus 1. 0 in a new log, which has no rank. */
 const RANK = 8;
 const PREVIOUS_IN_RANK = 9;
 const NEXT_IN_RANK = 10;
 const FIELD_COUNT = 11;
-/** In a released log. */
+/** A released log has only this field. */
 const NEXT_RELEASED = 0;
 
 const FINGERPRINT_WORDS = 3;
 const BLOCK_BITS = 14;
-/** Logs or cells. */
+/** The logs or cells of a block. */
 const BLOCK_LENGTH = 1 << BLOCK_BITS;
 const IN_BLOCK = BLOCK_LENGTH - 1;
 const CELL_BYTES = 16;
@@ -41,12 +41,12 @@ interface CellBlock {
  *
  * Stores no text: clients are identified by fingerprints of 96 bits.
  *
- * @param maxLogs the number of logs for which the hash table is made; searches among many more are slower
+ * @param maxLogs the number of logs that the hash table is made for. With many more, searches are slower
  */
 export function createClientLogs(maxLogs: number) {
   const { get, set, take, release, stats: recordStats } = createRecords();
   const bucketBits = Math.min(MAX_BUCKET_BITS, Math.max(1, Math.ceil(Math.log2(maxLogs))));
-  /** A hash table: the first log of each bucket. It is made with the first log, because its megabytes delay a start. */
+  /** A hash table: the first log of each bucket. It is made with the first log, because its megabytes would delay the start. */
   let firstInBucket: Int32Array | undefined;
   const hashes = Array.from({ length: FINGERPRINT_WORDS }, () => createKeyedHash());
   const sought = new Int32Array(FINGERPRINT_WORDS);
@@ -58,6 +58,7 @@ export function createClientLogs(maxLogs: number) {
   const firstInRank: number[] = [];
   const lastInRank: number[] = [];
 
+  /** Puts the client's fingerprint into `sought`. One decision often seeks the same client twice. */
   function seek(client: string): void {
     if (client === soughtClient) return;
     soughtClient = client;
@@ -71,12 +72,12 @@ export function createClientLogs(maxLogs: number) {
     return get(log, LIMIT) === limit;
   }
 
-  /** By the upper bits of a fingerprint's first word, which are the best. */
+  /** The upper bits of a fingerprint's first word, because they are the most evenly distributed. */
   function bucketOf(word: number): number {
     return word >>> (32 - bucketBits);
   }
 
-  function unlink(log: number): void {
+  function removeFromBucket(log: number): void {
     const buckets = firstInBucket as Int32Array;
     const bucket = bucketOf(get(log, FINGERPRINT));
     const next = get(log, NEXT_IN_BUCKET);
@@ -166,7 +167,7 @@ export function createClientLogs(maxLogs: number) {
     remove(log: number): void {
       releaseCells(log);
       leaveRank(log);
-      unlink(log);
+      removeFromBucket(log);
       release(log);
     },
 
@@ -267,13 +268,13 @@ function createRecords() {
   return { get, set, take, release, stats: () => ({ entries, bytes: blocks.length * BLOCK_LENGTH * FIELD_COUNT * 4 }) };
 }
 
-/** Hash of a text, 32 bits, unsigned. The upper bits are the best. */
+/** Returns the hash of a text: 32 bits, unsigned. The upper bits are the most evenly distributed. */
 export type KeyedHash = (text: string) => number;
 
 const COEFFICIENTS = 256;
 
 /**
- * A hash with random coefficients: without knowing them, an attacker cannot choose texts that collide more often than
+ * A hash with random coefficients: an attacker who does not know them cannot choose texts that collide more often than
  * random ones (multilinear hashing; Lemire and Kaser, "Strongly universal string hashing is fast", 2014). Even chosen
  * addresses share a fingerprint of three such hashes with a probability of less than 2⁻⁷⁵.
  */

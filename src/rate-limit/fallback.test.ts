@@ -52,7 +52,7 @@ function createSubject() {
   return { clock, log, limiter, ask, admitted };
 }
 
-describeLimiterContract('a shared log with this process’s own log', () => {
+describeLimiterContract('a shared log with the local log of an instance', () => {
   const clock = createManualClock();
   const { shared } = createSharedLog(clock);
   const own = createMemoryRateLimiter({ clock });

@@ -43,8 +43,8 @@ export function createFallbackRateLimiter({ shared, local }: FallbackRateLimiter
         if (own.isAllowed && !isAllowed) local.takeBack(client, limit);
       }
       return isAllowed
-        ? { ...tighter(own, together), isAllowed }
-        : refusal(tighter(local.budget(client, limit), together));
+        ? { ...smallerBudget(own, together), isAllowed }
+        : refusal(smallerBudget(local.budget(client, limit), together));
     },
 
     /** Requests since the start that this process decided without Redis. */
@@ -52,13 +52,13 @@ export function createFallbackRateLimiter({ shared, local }: FallbackRateLimiter
   };
 }
 
-/** The budget that both logs allow. */
-function tighter(local: RateLimitBudget, shared: RateLimitBudget = local): RateLimitBudget {
+/** The smaller of both budgets. */
+function smallerBudget(local: RateLimitBudget, shared: RateLimitBudget = local): RateLimitBudget {
   if (local.remaining !== shared.remaining) return local.remaining < shared.remaining ? local : shared;
   return { remaining: local.remaining, resetMs: Math.max(local.resetMs, shared.resetMs) };
 }
 
-/** A place that became free while Redis decided is available at once. */
+/** If a request became free while Redis decided, the client may try again at once. */
 function refusal({ remaining, resetMs }: RateLimitBudget): RateLimitDecision {
   return { isAllowed: false, remaining: 0, resetMs: remaining > 0 ? 1 : resetMs };
 }

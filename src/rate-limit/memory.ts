@@ -4,16 +4,16 @@ import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from 
 
 interface MemoryRateLimiterOptions {
   readonly clock: Clock;
-  /** The most clients to store. Clients with the most budget left are evicted first, blocked clients last. Default: a million. */
+  /** The most clients to store. Clients with the most budget left are evicted first, refused clients last. Default: a million. */
   readonly maxClients?: number;
 }
 
 const DEFAULT_MAX_CLIENTS = 1_000_000;
 
-/** More than ten, so that each count under the default limit has its own rank. The top rank means "blocked". */
+/** More than ten, so that each count under the default limit has its own rank. The top rank has the clients without budget. */
 const TOP_RANK = 16;
 const RANK_COUNT = TOP_RANK + 1;
-/** A decision visits one rank and adds at most one client, so with twice the ranks clients are removed faster than added. */
+/** Each decision sweeps one rank and adds at most one client. With twice the ranks, clients are removed faster than added. */
 const MAX_SWEPT_PER_VISIT = 2 * RANK_COUNT;
 
 /**
@@ -39,7 +39,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
   const { clock, maxClients = DEFAULT_MAX_CLIENTS } = options;
   /** Ranked by limit and used budget. In each rank the client whose last admitted request is oldest comes first. */
   const logs = createClientLogs(maxClients);
-  /** In the order of their first use. The settings bound their number. */
+  /** By number, in the order of their first use. The settings bound how many there are. */
   const limits: RateLimit[] = [];
   let evicted = 0;
   let visits = 0;
@@ -52,11 +52,12 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
     return limits.push({ requests: limit.requests, windowMs: limit.windowMs }) - 1;
   }
 
+  /** The rank among those of all limits. */
   function rankOf(limit: number, rank: number): number {
     return limit * RANK_COUNT + rank;
   }
 
-  function logOf(limit: number, client: string, nowMs: number): number {
+  function findOrAddLog(limit: number, client: string, nowMs: number): number {
     const known = logs.find(client, limit);
     if (known !== NONE) return known;
     if (logs.stats().entries >= maxClients) evictOne(nowMs);
@@ -67,7 +68,6 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
     while (logs.length(log) > 0 && nowMs - logs.oldest(log) >= windowMs) logs.shift(log);
   }
 
-  /** The log must exist. */
   function budgetOf(log: number, { requests, windowMs }: RateLimit, nowMs: number): RateLimitBudget {
     const used = logs.length(log);
     return { remaining: requests - used, resetMs: used === 0 ? 0 : windowMs - (nowMs - logs.oldest(log)) };
@@ -95,7 +95,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
     }
   }
 
-  /** Removes expired clients of one rank of one limit. Each visit takes the next rank. */
+  /** Removes expired clients from one rank of one limit. The next call takes the next rank. */
   function sweepNextRank(nowMs: number): void {
     const limit = visits % limits.length;
     const rank = rankOf(limit, Math.floor(visits / limits.length) % RANK_COUNT);
@@ -112,7 +112,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
       const nowMs = clock.monotonic();
       const number = numberOf(limit);
       sweepNextRank(nowMs);
-      const log = logOf(number, client, nowMs);
+      const log = findOrAddLog(number, client, nowMs);
       dropExpired(log, limit.windowMs, nowMs);
       const isAllowed = logs.length(log) < limit.requests;
       if (isAllowed) push(log, number, nowMs);

@@ -4,7 +4,7 @@ import { createRedisRateLimiter } from './redis.ts';
 
 const LIMIT = { requests: 10, windowMs: 30_000 };
 
-test('further requests are decided by the instance while 10,000 wait for Redis, and by Redis again afterwards', async () => {
+test('at most 10,000 requests wait for Redis, and further ones are rejected at once', async () => {
   const { promise: outage, reject } = Promise.withResolvers<never>();
   let commands = 0;
   const run = () => {

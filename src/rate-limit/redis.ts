@@ -10,9 +10,9 @@ import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
  * The log contains the times of a client's admitted requests inside the window, in microseconds, oldest first. Redis's
  * clock is the only clock that all instances share.
  *
- * If the clock is set back, it stands still for the client until it has caught up. If it is set back by more than the
- * window, the log is emptied, so that the client is not blocked for too long. A log that this script cannot have written is
- * emptied, too: another type, an entry that is no time, or more entries than the limit allows.
+ * If the clock is set back, the script uses the newest time in the log until the clock has caught up. If it is set back by
+ * more than the window, the log is emptied, so that the client is not refused for too long. A log that this script cannot
+ * have written is emptied, too: another type, an entry that is not a time, or more entries than the limit allows.
  *
  * Each key names its limit. The argument has a character for each key: 1 if the request may be admitted, otherwise 0.
  */
@@ -70,13 +70,13 @@ const VALUES_PER_DECISION = 4;
 
 interface RedisRateLimiter extends RateLimiter, SharedRateLimiter {
   hit(client: string, limit: RateLimit, mayAdmit?: boolean): Promise<RateLimitDecision>;
-  /** Requests that Redis is deciding. */
+  /** Requests that Redis has not decided yet. */
   stats(): HolderStats;
 }
 
 interface RedisRateLimiterOptions {
   readonly connection: Pick<RedisConnection, 'run'>;
-  /** Called when a key contained something else than a log. */
+  /** Called when a key contained something other than a log. */
   readonly onRefused?: () => void;
 }
 
@@ -87,7 +87,7 @@ interface Question {
   readonly reject: (error: unknown) => void;
 }
 
-/** Redis does nothing else during one command. */
+/** Redis does nothing else while it runs a command. */
 const MAX_QUESTIONS_PER_COMMAND = 64;
 /** Requests that Redis has not decided yet. Further ones are decided without it. */
 const MAX_QUESTIONS = 10_000;

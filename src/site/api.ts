@@ -12,9 +12,9 @@ export interface GetOptions {
 /** Longer than an instance takes for any response. */
 const MAX_RESPONSE_MS = 20_000;
 
-/** A path that is of no use in the page, which searches itself. */
+/** Advice that a visitor does not need, because the page searches itself. */
 const SEARCH_ADVICE = / Search for it: \/api\/search\S+$/;
-/** In a sentence for operators, which visitors cannot follow. */
+/** A setting. A sentence that names one is for operators, and visitors cannot follow it. */
 const SETTING = /\b[A-Z_]{2,}=/;
 
 export const NO_PENNANT = 'This server is not a Pennant instance. Check the instance at the top.';
@@ -104,7 +104,7 @@ export function createApi({ budget, onBudgetChange, routeOf }: ApiDeps): Api {
       const body = await response.blob().catch(explain);
       const durationMs = performance.now() - startedAt;
       const isFromBrowser = wasCached(route.url, startedAt);
-      // A cached response has the rate limit of the time when it was sent.
+      // The fields of a cached response tell the rate limit of an earlier time.
       if (!isFromBrowser) headers = response.headers;
       if (!response.ok) throw await problemOf(response, body);
       return { headers: response.headers, body, durationMs, isFromBrowser };

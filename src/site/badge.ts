@@ -9,10 +9,10 @@ import { createRegion } from './region.ts';
 import { createSnippetBox, type Snippet } from './snippet-box.ts';
 
 interface BadgeSnippetInput {
-  /** Of the badge. */
+  /** The URL of the badge. */
   readonly url: string;
   readonly alt: string;
-  /** Of the channel. */
+  /** The URL of the channel's page. */
   readonly page: string;
 }
 
@@ -21,7 +21,7 @@ const METRICS = [
   { metric: 'views', label: 'Views' },
   { metric: 'videos', label: 'Videos' },
 ];
-/** The first one is the default. */
+/** The first style is the default. */
 const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'];
 const TYPING_PAUSE_MS = 500;
 

@@ -3,7 +3,7 @@ interface BudgetState {
   readonly limit: number;
   /** Requests that may be sent now. */
   readonly remaining: number;
-  /** Until one more is free; 0 when all are. */
+  /** Milliseconds until one more request is free; 0 when all are free. */
   readonly nextInMs: number;
 }
 
@@ -15,8 +15,8 @@ export interface Budget {
   /** Call before a request is sent. Returns the time, for `end`. */
   readonly begin: () => number;
   /**
-   * Call with the header fields of the response; with `cancelled` if the page did not wait for it, since the instance has counted
-   * it; with `undefined` if the instance has not.
+   * Call with the header fields of the response. Call with `cancelled` if the page did not wait for the response, because the
+   * instance has counted the request; with `undefined` if the instance has not counted it.
    */
   readonly end: (begunAtMs: number, headers: Headers | 'cancelled' | undefined) => void;
   /** Call when the page changes to another instance. */
@@ -45,7 +45,7 @@ export function createBudget(now: () => number): Budget {
     const [, requests, seconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
     const [, left, reset] = /;r=(\d+);t=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? [];
     if (requests === undefined || left === undefined) return;
-    // Responses to simultaneous requests arrive in any order: the lower count is the later one.
+    // Responses to simultaneous requests arrive in any order. The lowest count is the current one.
     const isTogether = reported !== undefined && begunAtMs <= reported.atMs;
     reported = {
       limit: Number(requests),
@@ -68,7 +68,7 @@ export function createBudget(now: () => number): Budget {
       if (reported === undefined) return 0;
       const missing = Math.min(reserve, reported.limit - 1) + 1 - remaining();
       if (missing <= 0) return 0;
-      // Responses name only the next free request. All are free one window after the last request.
+      // A response tells only when the next request is free. All are free one window after the last request.
       const until = missing === 1 && inFlight === 0 ? reported.resetMs : reported.windowMs;
       return Math.max(1000, reported.atMs + until - now());
     },

@@ -13,7 +13,7 @@ const MAX_HITS = 8;
 const MAX_CHARACTERS = 100;
 
 interface ChannelFinder {
-  /** Looks up the channel that a text names, or else searches for the text. Replaces the former lookup. */
+  /** Looks up the channel that a text names, or searches for the text if it names none. Replaces the former lookup. */
   readonly find: (text: string) => void;
   /** Ends the lookup or search and its notice. */
   readonly end: () => void;
@@ -49,8 +49,8 @@ export function createChannelFinder({
   const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search: suggest, onSubmit });
 
   /**
-   * @returns `undefined` if a word without an @ names no channel, and is perhaps a text to search for; rejects with
-   *   `Problem`
+   * @returns `undefined` if there is no channel with a name that was typed without an @, and may be a text to search for;
+   *   rejects with `Problem`
    */
   async function findRecord({ kind, path }: Identified, options: GetOptions): Promise<ChannelRecord | undefined> {
     try {
@@ -72,8 +72,8 @@ export function createChannelFinder({
   }
 
   /**
-   * Suggestions while somebody types. There are none if the budget would not allow a lookup afterwards, or if the search
-   * fails: a lookup then says why.
+   * Suggestions while the visitor types. There are none if the budget would not allow a lookup afterwards, or if the search
+   * fails. A lookup then reports the error.
    */
   async function suggest(text: string, signal: AbortSignal) {
     if (instance() === '' || budget.waitMs(RESERVE + LOOKUP_REQUESTS) > 0) return [];

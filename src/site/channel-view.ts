@@ -25,7 +25,7 @@ interface ChannelView {
 }
 
 interface ChannelViewDeps extends RequestDeps {
-  /** Another image was chosen. Typed: in a number field. */
+  /** Another image was chosen. @param isTyped in a text or number field */
   readonly onChoice: (choice: ImageChoice, isTyped: boolean) => void;
 }
 

@@ -28,7 +28,7 @@ export function createCopyButton(
   return button;
 }
 
-/** Without either way to the clipboard, the text is selected, so that it can be copied. */
+/** Copies the text, or else selects it. Returns the outcome as words for the button. */
 async function copyText(text: string, shownAt: HTMLElement | undefined) {
   try {
     await navigator.clipboard.writeText(text);
@@ -41,7 +41,7 @@ async function copyText(text: string, shownAt: HTMLElement | undefined) {
   }
 }
 
-/** The older way, because browsers offer the other one to secure origins only. */
+/** The older way. Browsers offer `navigator.clipboard` to secure origins only. */
 function copyByCommand(text: string) {
   const focused = document.activeElement;
   const field = element('textarea', { class: 'visually-hidden', 'aria-hidden': 'true' }) as HTMLTextAreaElement;

@@ -64,7 +64,7 @@ export function createGallery(list: HTMLElement, { channels, hrefOf, onChoose }:
   }
 
   return {
-    /** Writes the links again, because another instance is asked. */
+    /** Writes the links again when the channels or the instance have changed. */
     update() {
       list.replaceChildren(...channels().map(card));
     },
@@ -77,7 +77,7 @@ export async function loadChannels(): Promise<readonly ExampleChannel[]> {
     const response = await fetch('channels.json', { signal: AbortSignal.timeout(MAX_WAIT_MS) });
     return response.ok ? (await response.json()).channels : [];
   } catch {
-    // No response in time, or a page: some hosts respond with one to every path.
+    // No response in time, or no JSON: some hosts respond to every path with a page.
     return [];
   }
 }

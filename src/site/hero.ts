@@ -9,7 +9,7 @@ import { whenSeen } from './patience.ts';
 import { createRegion } from './region.ts';
 
 const TYPING_PAUSE_MS = 700;
-/** For an instance that does not know its channels. */
+/** The first channel for an instance whose channels are unknown. */
 const WELL_KNOWN = '@YouTube';
 
 /** A URL of the instance that the visitor can change, and its image. */
@@ -26,7 +26,7 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
     event.preventDefault();
     load();
   });
-  // A field of several lines, because a phone would hide the end of the URL.
+  // Enter would add a line: the field is a textarea, because a phone would hide the end of the URL in an input.
   input.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
     event.preventDefault();

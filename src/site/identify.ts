@@ -13,7 +13,7 @@ const HANDLE = /^(?=.*[\p{L}\p{N}])[\p{L}\p{M}\p{N}_\-.·]{1,30}$/u;
 const USERNAME = /^[A-Za-z0-9_.-]{1,60}$/;
 const CHANNEL_HOST = /^(?:(?:www|m|music)\.)?youtube\.com\//i;
 const VIDEO_HOST = /^(?:(?:www\.)?youtu\.be|(?:www\.)?youtube-nocookie\.com)\//i;
-/** First segments of YouTube's paths that are no names of channels. */
+/** First segments of YouTube's paths that are not names of channels. */
 const OTHER_PAGES = new Set(
   'about ads c channel clip creators embed feed gaming hashtag howyoutubeworks kids live live_chat movies music new oembed playlist playables post premium redirect results shorts sports t trending upload user v watch'.split(
     ' ',
@@ -36,13 +36,13 @@ export function identify(text: string): Identified | undefined {
   return HANDLE.test(trimmed) || USERNAME.test(trimmed) ? identified('name', trimmed) : undefined;
 }
 
-/** Whether the text is an ID, an @handle or an address, so that searching for it would waste a request. */
+/** Whether the text is an ID, an @handle or a URL, so that searching for it would waste a request. */
 export function isExact(text: string) {
   const found = identify(text);
   return found === undefined ? describeFault(text) !== undefined : found.kind !== 'name';
 }
 
-/** Returns why a URL or a handle is none of a channel. Returns `undefined` for those of a channel and for other texts. */
+/** Returns why a text that looks like a URL or a handle does not name a channel. Returns `undefined` for any other text. */
 export function describeFault(text: string) {
   if (text.length > MAX_CHARACTERS) return 'That text is too long for a name or an address.';
   if (identify(text) !== undefined) return undefined;

@@ -34,10 +34,10 @@ describe('the URL of an image', () => {
       { width: '600', height: '900', fit: 'contain', background: 'ff8800' },
       `${BASE}/tv?width=600&height=900&fit=contain&background=ff8800`,
     ],
-    // A fit needs both sides, and a background the padding.
+    // `fit` has an effect with both sides only, and `background` with padding only.
     [{ width: '600', height: '900', background: 'fff' }, `${BASE}/tv?width=600&height=900`],
     [{ width: '600', fit: 'contain' }, `${BASE}/tv?width=600`],
-    // PNG has no quality.
+    // `quality` has no effect on PNG.
     [{ format: 'png', quality: '50' }, `${BASE}/tv.png`],
     [{ variant: 'mobile' }, undefined],
   ] as const)('for %j is %s', (changes, url) => expect(imageUrl(RECORD, { ...CHOICE, ...changes })).toBe(url));
@@ -47,7 +47,7 @@ describe('the URL of an image', () => {
     expect(url).toBe('https://img.pennant.example/@H%C3%B6he.1/tv');
   });
 
-  test('is asked for at the address of the instance', () => {
+  test('is requested at the address of the instance', () => {
     expect(throughInstance('http://localhost:8080', `${BASE}/tv?width=9`)).toBe(
       'http://localhost:8080/UCPennantSample00000001A/tv?width=9',
     );

@@ -51,7 +51,7 @@ export const FORMATS: readonly { format: Format; label: string }[] = [
   { format: 'png', label: 'PNG' },
 ];
 
-/** Widths that pages use most. The middle one of a banner, and the last one of an avatar, is the usual width. */
+/** The widths that pages use most. */
 const PRESET_WIDTHS = { banner: ['640', '1280', '2560'], avatar: ['48', '96', '176'] };
 const USUAL_WIDTH = { banner: '1280', avatar: '176' };
 
@@ -108,7 +108,7 @@ export function imageUrl(
   return url.href;
 }
 
-/** The same resource at the instance's address: its public name may not be reachable from here. */
+/** The same resource at the address that the page uses: the public address may not be reachable from here. */
 export function throughInstance(instance: string, publicUrl: string) {
   const { pathname, search } = new URL(publicUrl);
   return `${instance}${pathname}${search}`;

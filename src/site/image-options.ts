@@ -19,7 +19,7 @@ export function createImageOptions(
     onChange,
     onInvalid,
   }: {
-    /** The form has another, valid choice; typed: in a number field. */
+    /** The form has another, valid choice. @param isTyped in a text or number field */
     readonly onChange: (isTyped: boolean) => void;
     readonly onInvalid: () => void;
   },
@@ -32,7 +32,7 @@ export function createImageOptions(
   const more = find('#more', HTMLDetailsElement, form);
   const presets = find('#presets', HTMLElement, form);
   let pause: ReturnType<typeof setTimeout> | undefined;
-  /** The variant whose widths are offered. */
+  /** `banner` or `avatar`, whose widths are offered. Empty before the first choice. */
   let kind = '';
 
   find('#variants', HTMLElement, form).append(
@@ -50,7 +50,7 @@ export function createImageOptions(
     if (isTyped) pause = setTimeout(() => change(true), TYPING_PAUSE_MS);
     else change(false);
   });
-  // The field loses the focus: what is clicked next finds the new choice.
+  // The field has lost the focus: the button that is clicked next must find the new choice.
   form.addEventListener('change', () => {
     if (pause !== undefined) change(true);
   });
@@ -151,7 +151,7 @@ export function createImageOptions(
   };
 }
 
-/** Number fields accept 1e3 too, which is no number in a URL. */
+/** Number fields accept 1e3 too, which is not a number in a URL. */
 function digitsOf({ value, valueAsNumber }: HTMLInputElement) {
   return value === '' ? '' : String(valueAsNumber);
 }

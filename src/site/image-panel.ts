@@ -142,7 +142,7 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
       fact('Size', `${size.width} × ${size.height}`),
       fact('Format', format === 'WEBP' ? 'WebP' : format),
       fact('Bytes', formatBytes(body.size)),
-      // A response that the browser had took no time, and says nothing about the instance now.
+      // A response from the browser's cache took no time, and says nothing about the instance now.
       ...(isFromBrowser
         ? [fact('Cache', 'browser')]
         : [fact('Time', formatDuration(durationMs)), fact('Cache', cacheWord(headers.get('cache-status')))]),

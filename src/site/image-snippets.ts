@@ -41,15 +41,15 @@ const CODE_SNIPPETS: readonly ImageSnippet[] = [
 const BANNER_SNIPPETS: readonly ImageSnippet[] = [
   IMG_SNIPPET,
   {
-    name: 'image',
+    name: 'picture',
     label: '<picture>',
-    write: imageTag,
+    write: pictureTag,
     note: 'The phone crop in narrow windows, the tablet crop in wider ones, else the desktop crop.',
   },
   {
     name: 'srcset',
     label: 'srcset',
-    write: widthsTag,
+    write: srcsetTag,
     note: 'The browser loads the smallest image that fills the page’s width.',
   },
   ...CODE_SNIPPETS,
@@ -63,26 +63,26 @@ export function imageSnippets(variant: Variant) {
 function imgTag({ urlOf, choice, alt, size }: ImageSnippetInput) {
   const double = doubled(choice);
   const srcset = double === undefined ? [] : [`srcset="${escapeHtml(`${urlOf({})} 1x, ${urlOf(double)} 2x`)}"`];
-  return tag('img', [`src="${escapeHtml(urlOf({}))}"`, ...srcset, ...sides(size), ...shared(alt)]);
+  return tag('img', [`src="${escapeHtml(urlOf({}))}"`, ...srcset, ...sizeAttributes(size), ...commonAttributes(alt)]);
 }
 
-function imageTag({ urlOf, alt }: ImageSnippetInput) {
+function pictureTag({ urlOf, alt }: ImageSnippetInput) {
   const lines = CROPS.map(({ variant, media, widths: [narrow, wide], ratio }) => {
     const crop = (width: number) => urlOf({ variant, width: String(width), height: '' });
     const srcset = `srcset="${escapeHtml(`${crop(narrow)} 1x, ${crop(wide)} 2x`)}"`;
-    const box = sides({ width: narrow, height: Math.round(narrow / ratio) });
+    const box = sizeAttributes({ width: narrow, height: Math.round(narrow / ratio) });
     return media === undefined
-      ? tag('img', [`src="${escapeHtml(crop(narrow))}"`, srcset, ...box, ...shared(alt)], '  ')
+      ? tag('img', [`src="${escapeHtml(crop(narrow))}"`, srcset, ...box, ...commonAttributes(alt)], '  ')
       : tag('source', [`media="${media}"`, srcset, ...box], '  ');
   });
   return ['<picture>', ...lines, '</picture>'].join('\n');
 }
 
-function widthsTag({ urlOf, alt, size }: ImageSnippetInput) {
+function srcsetTag({ urlOf, alt, size }: ImageSnippetInput) {
   const of = (width: number) => urlOf({ width: String(width), height: '' });
   const srcset = [640, 1280, 2560].map((width) => `${of(width)} ${width}w`).join(', ');
   const attributes = [`src="${escapeHtml(of(1280))}"`, `srcset="${escapeHtml(srcset)}"`, 'sizes="100vw"'];
-  return tag('img', [...attributes, ...sides(size), ...shared(alt)]);
+  return tag('img', [...attributes, ...sizeAttributes(size), ...commonAttributes(alt)]);
 }
 
 /** The choice at twice the size, if a request may name it. */
@@ -92,11 +92,11 @@ function doubled({ width, height }: ImageChoice) {
   return { width: wide === 0 ? '' : String(wide), height: high === 0 ? '' : String(high) };
 }
 
-function sides(size: { width: number; height: number } | undefined) {
+function sizeAttributes(size: { width: number; height: number } | undefined) {
   return size === undefined ? [] : [`width="${size.width}" height="${size.height}"`];
 }
 
-function shared(alt: string) {
+function commonAttributes(alt: string) {
   return [`alt="${escapeHtml(alt)}" loading="lazy" onerror="${ON_ERROR}"`];
 }
 

@@ -2,7 +2,7 @@ import { find } from './dom.ts';
 
 const EXAMPLE = 'https://pennant.example';
 
-/** Without it, the private listener would pass on requests of any page (src/console/own-requests.ts). */
+/** The private listener passes on only requests with this field (src/console/own-requests.ts). */
 const OWN_REQUEST = { 'x-pennant-console': 'playground' };
 
 /** Where a request goes, and the header fields that it needs there. */
@@ -15,25 +15,25 @@ export interface Route {
 export interface Instance {
   /** Empty: there is none. */
   readonly origin: () => string;
-  /** For the page's address: empty if it is the configured one. */
-  readonly named: () => string;
+  /** The origin for the page's address: empty if it is the configured one. */
+  readonly originInAddress: () => string;
   /** @param text from the page's address; empty: the configured instance */
   readonly show: (text: string) => void;
   /**
-   * Where the page requests a URL of the instance. The private listener passes requests of its own page on: they need no
-   * name that a proxy may not have yet, and have no limit.
+   * Where the page requests a URL of the instance. The page of the private listener sends its requests to that listener, which
+   * passes them on without a limit, even if the public address of the instance does not work yet.
    */
   readonly routeOf: (url: string) => Route;
-  /** Calls back when another instance was entered. */
+  /** Sets the function that is called when another instance was entered. */
   readonly onChange: (listener: () => void) => void;
   /** Opens the field for its address. */
   readonly focus: () => void;
 }
 
-/** The page asks nothing before. */
+/** The page waits for the configuration before it sends any request to an instance. */
 const MAX_CONFIG_MS = 5_000;
 
-/** Pennant allows pages of every origin (CORS). @param named from the page's address, or empty */
+/** The page works with any instance, because Pennant allows every origin (CORS). @param named from the page's address, or empty */
 export async function createInstance(named: string): Promise<Instance> {
   const details = find('#instance-details', HTMLDetailsElement);
   const form = find('#instance-form', HTMLFormElement);
@@ -67,7 +67,7 @@ export async function createInstance(named: string): Promise<Instance> {
     report(problem);
     origin = shown ?? configured;
     input.value = shown ?? text;
-    // Folded while the instance is the page's own.
+    // Folded while the page uses the configured instance.
     details.open = problem !== '' || origin !== configured || origin === '';
     showLinks();
   }
@@ -86,7 +86,7 @@ export async function createInstance(named: string): Promise<Instance> {
 
   return {
     origin: () => origin,
-    named: () => (origin === configured ? '' : origin),
+    originInAddress: () => (origin === configured ? '' : origin),
     show,
 
     onChange(listener) {
@@ -114,12 +114,12 @@ export function parseInstance(text: string, pageProtocol: string): { origin: str
   // Browsers escape characters that no host name has.
   if (url === null || url.hostname.includes('%')) return refuse(`“${trimmed}” is not an address. Example: ${EXAMPLE}`);
   if (url.username !== '' || url.password !== '')
-    return refuse('Pennant needs no login: remove the name before the @.');
+    return refuse('Pennant has no login: remove everything before the @.');
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
     return refuse(`Enter the address without a path: ${url.origin}`);
   }
   if (pageProtocol === 'https:' && url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return refuse('This page uses HTTPS, so browsers do not let it ask an http:// address.');
+    return refuse('This page uses HTTPS, so browsers block its requests to an http:// address.');
   }
   return { origin: url.origin, problem: '' };
 }
@@ -134,8 +134,8 @@ export function isLoopback(hostname: string) {
 }
 
 /**
- * The private listener responds with its public address, and with the path below which it passes requests on. Another web
- * host may have such a file with an address, or none.
+ * Reads config.json. The private listener responds with the public address of the instance, and with the path below which it
+ * passes requests on. Another web host may have a file with an address, or none.
  */
 async function findConfigured(): Promise<{ instance?: string | undefined; requestPath?: string }> {
   try {
@@ -145,7 +145,7 @@ async function findConfigured(): Promise<{ instance?: string | undefined; reques
     if (typeof requestPath === 'string') return { instance: String(instance), requestPath };
     return { instance: parseInstance(String(instance), location.protocol).origin };
   } catch {
-    // No response in time, or a page: some hosts respond with one to every path.
+    // No response in time, or no JSON: some hosts respond to every path with a page.
     return {};
   }
 }

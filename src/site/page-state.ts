@@ -20,7 +20,7 @@ export interface PageState {
 const MAX_SIDE = 4096;
 const MAX_QUALITY = 100;
 const BACKGROUND = /^(?:[\da-f]{3}|[\da-f]{6}|transparent)$/i;
-/** In an address, an empty value would look like a mistake. */
+/** The image's own width in an address, where an empty value would look like a mistake. */
 const OWN_SIZE = 'auto';
 
 /** A new channel starts with these choices. */

@@ -3,7 +3,7 @@ import type { Budget } from './budget.ts';
 /** Requests that the page leaves to the visitor. */
 export const RESERVE = 2;
 
-/** Returns when a request leaves the reserve untouched, or when the visitor does not want to wait. */
+/** Resolves when a request leaves the reserve untouched, or when the visitor does not want to wait. */
 export async function waitForBudget(budget: Budget, wait: (ms: number) => Promise<'over' | 'now'>) {
   for (let ms = budget.waitMs(RESERVE); ms > 0; ms = budget.waitMs(RESERVE)) {
     if ((await wait(ms)) === 'now') return;
@@ -26,7 +26,7 @@ export function pauseFor(ms: number, signal: AbortSignal): Promise<'over'> {
   });
 }
 
-/** Half a screen: what is scrolled to is there already. */
+/** Half a screen ahead, so that an image is usually there when it is scrolled to. */
 const AHEAD = '50% 0px';
 
 /** Calls back once the element is nearly on the screen, so that no request is spent on images that nobody sees. */

@@ -29,7 +29,7 @@ export function createPlayground(address: PageAddress, instance: Instance): Play
   const hero = createHero(find('#hero', HTMLFormElement), deps);
   const gallery = createGallery(find('#gallery-list', HTMLElement), {
     channels: examples,
-    hrefOf: (channel) => address.hrefOf({ ...USUAL_CHOICE, channel, instance: instance.named() }),
+    hrefOf: (channel) => address.hrefOf({ ...USUAL_CHOICE, channel, instance: instance.originInAddress() }),
     onChoose: open,
   });
   const view = createChannelView(find('#channel', HTMLElement), {
@@ -59,7 +59,7 @@ export function createPlayground(address: PageAddress, instance: Instance): Play
 
   instance.onChange(() => {
     budget.forget();
-    address.navigate({ instance: instance.named() });
+    address.navigate({ instance: instance.originInAddress() });
     updateExamples();
     if (address.state().channel === '') finder.end();
     else lookUp();
@@ -74,7 +74,7 @@ export function createPlayground(address: PageAddress, instance: Instance): Play
 
   /** Channels of the instance. Those of another instance than the configured one are unknown. */
   function examples() {
-    return instance.named() === '' ? channels : [];
+    return instance.originInAddress() === '' ? channels : [];
   }
 
   function updateExamples() {

@@ -27,7 +27,7 @@ test('a response without a lifetime is not kept', () => {
   }
 });
 
-test('at most 24 MB and 60 responses are kept, and the least recently kept one goes first', () => {
+test('at most 24 MB and 60 responses are kept, and the least recently stored one is dropped first', () => {
   const recent = createRecentResponses(() => 0);
   for (const key of ['a', 'b', 'c']) recent.keep(key, response('max-age=60', SIZE));
   recent.keep('a', response('max-age=60', SIZE));

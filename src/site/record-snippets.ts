@@ -60,7 +60,7 @@ function phpProgram({ url }: RecordSnippetInput) {
   ].join('\n');
 }
 
-/** The body of a message with one embed. JPEG and PNG are formats that every Discord client shows. */
+/** The body of a message with one embed. Every Discord client shows JPEG and PNG. */
 function discordMessage({ record }: RecordSnippetInput) {
   const { title, description, channelId, subscriberCount, videoCount } = record;
   const urlOf = (variant: Variant, format: Format, width: string) =>
@@ -72,9 +72,9 @@ function discordMessage({ record }: RecordSnippetInput) {
     { name: 'Videos', value: videoCount },
   ].flatMap(({ name, value }) => (value === null ? [] : [{ name, value: formatCount(value), inline: true }]));
   const embed = {
-    title: cut(title, EMBED_LIMITS.title),
+    title: truncated(title, EMBED_LIMITS.title),
     url: `https://www.youtube.com/channel/${channelId}`,
-    ...(description && { description: cut(description, EMBED_LIMITS.description) }),
+    ...(description && { description: truncated(description, EMBED_LIMITS.description) }),
     color: EMBED_COLOUR,
     ...(thumbnail !== undefined && { thumbnail: { url: thumbnail } }),
     ...(image !== undefined && { image: { url: image } }),
@@ -83,6 +83,6 @@ function discordMessage({ record }: RecordSnippetInput) {
   return JSON.stringify({ embeds: [embed] }, null, 2);
 }
 
-function cut(text: string, maxCharacters: number) {
+function truncated(text: string, maxCharacters: number) {
   return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`;
 }

@@ -29,11 +29,11 @@ export function createRecordView(container: HTMLElement) {
 }
 
 function count(label: string, value: string | null) {
-  const shown = value === null ? unknown(NOT_AVAILABLE) : element('dd', {}, formatCount(value));
+  const shown = value === null ? mutedValue(NOT_AVAILABLE) : element('dd', {}, formatCount(value));
   return element('div', {}, element('dt', {}, label), shown);
 }
 
-function unknown(text: string) {
+function mutedValue(text: string) {
   return element('dd', { class: 'unknown' }, text);
 }
 
@@ -64,23 +64,23 @@ function detailsOf({ publishedAt, country, channelId, links }: ChannelRecord) {
     publishedAt === null
       ? null
       : element('time', { datetime: publishedAt, title: publishedAt }, formatDate(publishedAt));
-  const listed = links.map(({ title, url }) => element('li', {}, outward(url, title)));
+  const listed = links.map(({ title, url }) => element('li', {}, ownerLink(url, title)));
   return element(
     'dl',
     { class: 'details' },
     element('dt', {}, 'Since'),
-    since === null ? unknown(NOT_AVAILABLE) : element('dd', {}, since),
+    since === null ? mutedValue(NOT_AVAILABLE) : element('dd', {}, since),
     element('dt', {}, 'Country'),
-    country === null ? unknown(NOT_AVAILABLE) : element('dd', {}, formatCountry(country)),
+    country === null ? mutedValue(NOT_AVAILABLE) : element('dd', {}, formatCountry(country)),
     element('dt', {}, 'ID'),
     element('dd', {}, element('code', {}, channelId)),
     element('dt', {}, 'Links'),
-    listed.length === 0 ? unknown('none') : element('dd', {}, element('ul', { class: 'links' }, ...listed)),
+    listed.length === 0 ? mutedValue('none') : element('dd', {}, element('ul', { class: 'links' }, ...listed)),
   );
 }
 
-/** A link that the channel's owner wrote: web addresses only, and the page's address is not sent along. */
-function outward(url: string, title: string) {
+/** A link that the channel's owner wrote. Only web addresses are links, and they do not learn the page's address. */
+function ownerLink(url: string, title: string) {
   const target = /^https?:/i.test(url) ? URL.parse(url) : null;
   if (target === null) return element('span', { dir: 'auto' }, title);
   const name = title === '' ? target.host : title;

@@ -3,7 +3,7 @@ import type { Budget } from './budget.ts';
 import type { Notice } from './notice.ts';
 import { waitForBudget } from './patience.ts';
 
-/** What a region of the page does at the moment, such as a lookup. */
+/** Something that a region of the page loads and shows, such as a lookup. */
 interface Action<T> {
   /** A sentence for the notice while it loads. */
   readonly label: string;

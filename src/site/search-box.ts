@@ -14,7 +14,7 @@ interface SearchBoxDeps {
   readonly onSubmit: (text: string) => void;
 }
 
-/** Searches after a pause in typing of this length. */
+/** The pause in typing after which the text is searched for. */
 const PAUSE_MS = 400;
 const MIN_CHARACTERS = 2;
 
@@ -80,7 +80,7 @@ export function createSearchBox(form: HTMLFormElement, { search, onSubmit }: Sea
     input.value = text;
   }
 
-  async function look() {
+  async function suggest() {
     const text = input.value.trim();
     searching.abort();
     if (text.length < MIN_CHARACTERS || isExact(text)) return close();
@@ -95,7 +95,7 @@ export function createSearchBox(form: HTMLFormElement, { search, onSubmit }: Sea
 
   input.addEventListener('input', () => {
     clearTimeout(pause);
-    pause = setTimeout(look, PAUSE_MS);
+    pause = setTimeout(suggest, PAUSE_MS);
   });
 
   input.addEventListener('keydown', (event) => {
@@ -103,7 +103,7 @@ export function createSearchBox(form: HTMLFormElement, { search, onSubmit }: Sea
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step === 0 || hits.length === 0) return;
     event.preventDefault();
-    // One position more than there are hits: the typed text.
+    // There is one position more than there are hits: that of the typed text.
     activate(((active + 1 + step + hits.length + 1) % (hits.length + 1)) - 1);
   });
 

@@ -28,7 +28,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
   let objectUrls: string[] = [];
   let shown: { record: ChannelRecord; signal: AbortSignal } | undefined;
   let isTvRequested = false;
-  /** The wait that the notice shows: of all images that are not loaded yet. */
+  /** The wait that the notice shows. All images that are not loaded yet share it. */
   let wait: Promise<'over' | 'now'> | undefined;
 
   function waitBeside(ms: number, signal: AbortSignal) {
@@ -87,7 +87,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
     const signal = shown?.signal;
     if (signal === undefined || signal.aborted) return;
     if (width >= Number(usualWidth('tv'))) return shelf.showOnAll(url);
-    // A small banner may have another shape, and then its crops are not parts of the TV crop.
+    // A small banner may have another aspect ratio, and then its crops are not parts of the TV crop.
     shelf.showImage('tv', url);
     for (const variant of shelf.missing()) {
       const own = await load(variant);
@@ -107,7 +107,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       shown = { record, signal };
       isTvRequested = record.bannerUrl === null;
       whenSeen(element, signal, () => {
-        // The panel's image may wait, and without it the devices are empty.
+        // The panel's image may have to wait, and the devices are empty until it is loaded.
         const ms = budget.waitMs(RESERVE);
         if (ms > 0) waitBeside(ms, signal).catch(() => undefined);
         loadChosen();
@@ -116,7 +116,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       });
     },
 
-    /** The panel loads another image now, perhaps before it had the one that serves all devices. */
+    /** Loads the TV image if the panel has changed to another image before it had loaded the TV image. */
     panelChanged() {
       if (!isTvRequested) void loadTv();
     },

@@ -10,7 +10,7 @@ interface Device {
   readonly handle: HTMLElement;
 }
 
-/** Width of the visible part of a banner that is 2560 pixels wide (docs/images.md). */
+/** `visibleWidth`: the part that the device shows of a banner that is 2560 pixels wide (docs/images.md). */
 const DEVICES = [
   { variant: 'tv', label: 'TV', visibleWidth: 2560, videos: 0 },
   { variant: 'desktop', label: 'Desktop', visibleWidth: 2560, videos: 4 },

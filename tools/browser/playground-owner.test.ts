@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('the playground of the operator', () => {
 
   test('works with the address of a proxy that is not there yet, and shows that address', async () => {
     const { page, outside } = await visit({ BASE_URL: 'https://img.pennant.example' });
-    const url = page.getByLabel('The URL is the image');
+    const url = page.getByLabel('Change the URL of this image');
     await expect.poll(() => url.inputValue()).toBe('https://img.pennant.example/@pennantsample/tv');
     await page.getByRole('link', { name: 'Pennant Sample' }).click();
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');

@@ -272,7 +272,7 @@ describe.skipIf(!hasBrowser)('the instance field', () => {
       ['pennant.example', 'Enter an address that starts with http:// or https://'],
       ['javascript:alert(1)', 'Enter an address that starts with http:// or https://'],
       ['http://exa mple', 'is not an address'],
-      ['https://me:secret@pennant.example', 'Pennant needs no login'],
+      ['https://me:secret@pennant.example', 'Pennant has no login'],
       ['https://pennant.example/api/channel/x', 'Enter the address without a path: https://pennant.example'],
     ] as const) {
       await field.fill(text);

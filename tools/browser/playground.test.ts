@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
 
   test('has a URL on its first screen that can be changed and copied, with its image', async () => {
     const { page, asked } = await visitPlayground(used, '', { permissions: ['clipboard-read', 'clipboard-write'] });
-    const field = page.getByLabel('The URL is the image');
+    const field = page.getByLabel('Change the URL of this image');
     const image = page.locator('#hero-image');
     await expect.poll(() => field.inputValue()).toBe(`${used.service.publicOrigin}/@pennantsample/tv`);
     await expect.poll(() => countLoaded(page, '#hero-image')).toBe(1);

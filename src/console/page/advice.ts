@@ -11,18 +11,24 @@ const YOUTUBE = 'operating.html#when-youtube-blocks-or-changes';
 
 /** By the beginning of the condition's name, the longest first. */
 const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
-  ['redis', { todo: 'Check the Redis server and the way to it. Nothing has to be restarted.', guide: REDIS }],
+  ['redis', { todo: 'Check the Redis server and the network to it. Nothing has to be restarted.', guide: REDIS }],
   ['cache', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
   ['images', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
   ['catalog', { todo: 'Move its file away and import your backup.', guide: 'operating.html#backup-and-restore' }],
   ['encoder', { todo: 'Restart the service.', guide: CONDITIONS }],
-  ['removal', { todo: 'Bring back what could not be changed.', guide: 'operating.html#take-downs' }],
+  [
+    'removal',
+    {
+      todo: 'Repair what the condition names. The service tries again every minute.',
+      guide: 'operating.html#take-downs',
+    },
+  ],
   ['stopping', { todo: 'Wait for the new process.', guide: 'operating.html#upgrades' }],
   [
     'source youtube-data-api',
     { todo: 'Wait for the end of the pause, or raise the quota of your project.', guide: YOUTUBE },
   ],
-  ['source ', { todo: 'Wait for the end of the pause. If it comes again, run the doctor.', guide: YOUTUBE }],
+  ['source ', { todo: 'Wait for the end of the pause. If there is another pause, run the doctor.', guide: YOUTUBE }],
   ['image hosts', { todo: 'Wait: stored images are served.', guide: YOUTUBE }],
   ['field ', { todo: 'Run the doctor: YouTube may have changed its pages.', guide: 'youtube.html#missing-fields' }],
 ];

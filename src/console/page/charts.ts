@@ -1,4 +1,4 @@
-/* Small charts, drawn again at each poll. A legend beside each has its figures. */
+/* Small charts, drawn again at each poll. The legend beside a chart has its figures. */
 
 import { element } from '../../site/dom.ts';
 
@@ -7,7 +7,7 @@ const WIDTH = 600;
 const HEIGHT = 100;
 
 interface Series {
-  /** Its class. */
+  /** The CSS class of its shapes. */
   readonly name: string;
   readonly values: readonly (number | null)[];
 }
@@ -66,7 +66,7 @@ export function logLines(
   return chart;
 }
 
-/** A chart with labels at equal distances: of the vertical axis, from top to bottom, and of the time. */
+/** A chart with equally spaced labels: those of the vertical axis from top to bottom, and those of the time axis. */
 export function withAxes(
   chart: Element,
   { labels, unit, times }: { labels: readonly string[]; unit: string; times: readonly string[] },

@@ -15,7 +15,7 @@ async function poll() {
     if (!response.ok) throw new TypeError(`The console responded with status ${response.status}.`);
     show(await response.json());
   } catch (error) {
-    // Thrown by fetch. Every other error is a bug of this page.
+    // `fetch` throws a TypeError. Every other error is a bug of this page.
     if (!(error instanceof TypeError)) throw error;
     showStatus('No response. Is the service running?', false);
   } finally {

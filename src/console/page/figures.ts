@@ -5,7 +5,7 @@ import type { ConsoleState } from '../state.ts';
 
 type Store = ConsoleState['stores'][number];
 
-/** From this share of its bound on, a cache or queue is shown at once. */
+/** Caches and queues above this share of their bound are not folded away. */
 const NEARLY_FULL = 0.7;
 
 /**
@@ -63,7 +63,7 @@ export function formatDurationOf(seconds: number | null): string {
   return seconds === null ? '–' : formatDuration(seconds * 1000);
 }
 
-/** `3.2` and `a minute`. Below one a second, a rate is one of a minute. With one decimal place below 10. */
+/** `3.2` and `a minute`. A rate below one a second is given per minute. An amount below 10 has one decimal place. */
 export function formatRate(perSecond: number): { readonly amount: string; readonly unit: string } {
   const isSlow = perSecond < 1;
   const rate = isSlow ? perSecond * 60 : perSecond;
@@ -71,7 +71,7 @@ export function formatRate(perSecond: number): { readonly amount: string; readon
   return { amount, unit: isSlow ? 'a minute' : 'a second' };
 }
 
-/** Extends the beginning to `length`, so that a chart keeps its time axis. */
+/** Puts fillers in front until there are `length` values, so that the time axis of a chart stays the same. */
 export function padded<T>(values: readonly T[], length: number, filler: T): T[] {
   return [...new Array<T>(Math.max(0, length - values.length)).fill(filler), ...values];
 }

@@ -2,11 +2,11 @@ import { element, find } from '../../site/dom.ts';
 import { formatBytes, formatCount } from '../../site/numbers.ts';
 import type { ConsoleState } from '../state.ts';
 import { byFill, fillOf, formatTime, sentence } from './figures.ts';
-import { barRow, dot, nothing, table } from './parts.ts';
+import { barRow, dot, mutedText, table } from './parts.ts';
 
 const MAX_FIELDS = 8;
 const VERSION_ORIGINS = { 'built-in': 'built in', learned: 'learned from YouTube' };
-/** Outcomes of a call that are no failure. */
+/** Outcomes of a call that do not count as failures. */
 const GOOD_OUTCOMES = new Set(['found', 'channel_not_found', 'image_not_found', 'inconclusive']);
 
 export function showSources({ sources, recent }: ConsoleState) {
@@ -29,7 +29,7 @@ export function showSources({ sources, recent }: ConsoleState) {
         formatEntries(total),
         formatEntries(sum(failed)),
       ],
-      // Below its row, because a column of errors would leave no room for the others. The conditions say why it is paused.
+      // Errors are below the row, because a column of them would leave no room for the others. The conditions explain pauses.
       ...(counts.length > 0 && { detail: counts.join(', ') }),
     };
   });
@@ -48,13 +48,13 @@ function quotaFacts(status: ConsoleState['sources'][number]['status']) {
   const used = status.quotas.map(
     ({ name, spent, perDay }) => `${formatCount(String(spent))} of ${formatCount(String(perDay))} ${name}`,
   );
-  return [nothing(`YouTube Data API today: ${used.join(', ')}.`)];
+  return [mutedText(`YouTube Data API today: ${used.join(', ')}.`)];
 }
 
 function clientVersionFacts(status: ConsoleState['sources'][number]['status']) {
   if (status?.clientVersion === undefined) return [];
   const { version, origin } = status.clientVersion;
-  return [nothing(`YouTube client version: ${version} (${VERSION_ORIGINS[origin]}).`)];
+  return [mutedText(`YouTube client version: ${version} (${VERSION_ORIGINS[origin]}).`)];
 }
 
 export function showFields({ fields }: ConsoleState) {
@@ -68,13 +68,13 @@ export function showFields({ fields }: ConsoleState) {
   );
   const none = fields.length === 0 ? 'No upstream response has been read yet.' : 'Every field was found.';
   find('#fields', HTMLElement).replaceChildren(
-    rows.length === 0 ? nothing(none) : element('div', { class: 'bars' }, ...rows),
+    rows.length === 0 ? mutedText(none) : element('div', { class: 'bars' }, ...rows),
   );
 }
 
 export function showStores({ stores }: ConsoleState) {
   const { full, others } = byFill(stores);
-  const none = nothing('None is more than 70 % full.');
+  const none = mutedText('None is more than 70 % full.');
   find('#full-stores', HTMLElement).replaceChildren(full.length === 0 ? none : bars(full));
   find('#other-stores', HTMLElement).replaceChildren(bars(others));
 }
@@ -107,12 +107,12 @@ export function showRefused({ refusedNetworks, limiter }: ConsoleState) {
   const known = `Tracked clients: ${formatEntries(limiter.clients)}. Evicted before their window ended: ${formatEntries(limiter.evicted)}.`;
   find('#refused', HTMLElement).replaceChildren(
     rows.length === 0
-      ? nothing('None in the last minutes.')
+      ? mutedText('None in the last minutes.')
       : table(
           [{ label: 'Network' }, { label: 'Latest (UTC)' }, { label: 'Rejected, last minutes', isNumber: true }],
           rows,
         ),
-    nothing(known),
+    mutedText(known),
   );
 }
 
@@ -123,7 +123,7 @@ export function showFailures({ failures }: ConsoleState) {
   }));
   const columns = [{ label: 'Latest (UTC)' }, { label: 'Failure' }, { label: 'Requests', isNumber: true }];
   find('#failures', HTMLElement).replaceChildren(
-    rows.length === 0 ? nothing('None since the start.') : table(columns, rows),
+    rows.length === 0 ? mutedText('None since the start.') : table(columns, rows),
   );
 }
 

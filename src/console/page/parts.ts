@@ -1,6 +1,6 @@
 import { element } from '../../site/dom.ts';
 
-/** A table of texts. Numbers are aligned on the right, and a detail is a row of its own below its row. */
+/** A table. Numbers are aligned on the right. The detail of a row is a row of its own below it. */
 export function table(
   columns: readonly { label: string; isNumber?: boolean }[],
   rows: readonly { cells: readonly (Node | string)[]; className?: string; detail?: string }[],
@@ -51,6 +51,6 @@ export function dot(isWell: boolean) {
   return element('i', { class: isWell ? 'dot' : 'dot trouble' });
 }
 
-export function nothing(text: string) {
+export function mutedText(text: string) {
   return element('p', { class: 'muted' }, text);
 }

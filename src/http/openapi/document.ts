@@ -3,14 +3,17 @@ import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
 import { HEADER_FIELDS, preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
-/** The OpenAPI 3.1 document without `servers`, which depend on the request, and the operator's name. `npm run docs` writes it to openapi.json. */
+/**
+ * The OpenAPI 3.1 document for openapi.json, which `npm run docs` writes. It has neither `servers`, which depend on the request,
+ * nor the operator's name.
+ */
 export function openApiDocument(version: string): object {
   const shared: Record<string, ResponseSchema> = {};
 
-  /** Refers to each response under `components.responses`: some forty operations would repeat fifteen of them. */
+  /** Moves the responses to `components.responses` and returns references, because many operations have the same ones. */
   function share(responses: Responses): object {
     const references = Object.entries(responses).map(([status, response]) => {
-      const name = nameOf(status, response);
+      const name = componentNameOf(status, response);
       shared[name] = response;
       return [status, { $ref: `#/components/responses/${name}` }];
     });
@@ -30,8 +33,8 @@ export function openApiDocument(version: string): object {
     const options = {
       operationId: `options${id}`,
       tags: [tag],
-      summary: 'What a browser may ask for here',
-      description: 'Browsers ask this before some requests of a page to another origin (CORS).',
+      summary: 'CORS preflight',
+      description: 'Browsers send this before some requests of a page to another origin.',
       ...parametersOf(path),
       responses: share(preflightResponses(path !== undefined)),
     };
@@ -69,10 +72,10 @@ function parametersOf(path: OperationSchema['path'] = {}, query: OperationSchema
 }
 
 /**
- * An identifier, because generators make types and files of it: the codes or the kind of the response, and the status,
- * because a status can mean different things at different paths.
+ * The name of a response: its error codes or its kind, and the status. It is an identifier, because generators make types and
+ * files of it.
  */
-function nameOf(status: string, { description }: ResponseSchema): string {
+function componentNameOf(status: string, { description }: ResponseSchema): string {
   const codes = ERROR_CODES.filter((code) => description.includes(`\`${code}\``));
   const words = codes.length > 0 ? codes.flatMap((code) => code.split('_')) : (description.match(/\w+/g) ?? []);
   return words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('') + status;

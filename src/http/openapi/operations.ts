@@ -83,7 +83,7 @@ function record(id: string, summary: string, identifier: PathParameter, query?: 
     id,
     tag: 'channels',
     summary,
-    description: 'An ID that upstream redirects returns the record of the target channel.',
+    description: 'If upstream redirects the ID, the response is the record of the target channel.',
     path: { identifier },
     query,
     responses: responsesOf(lookedUp('record', 'ChannelRecord'), CHANNEL_ERRORS),
@@ -113,9 +113,9 @@ function image(id: string, summary: string, path: PathSchema): OperationSchema {
 }
 
 const BADGE_CACHING =
-  'Cached like the record, for at least five minutes. Image proxies such as GitHub’s show no image that has another ' +
-  'status than 200. So a badge shows an error in grey, with 200 and `max-age=60`: "not found", "unavailable", "not ' +
-  'available" (a take-down), "invalid color". Errors of any path (the rate limit, a method, malformed HTTP) are JSON.';
+  'Cached like the record, for at least five minutes. Image proxies such as GitHub’s do not show an image whose status ' +
+  'is not 200, so an error is a grey badge with 200 and `max-age=60`: "not found", "unavailable", "not available" (a ' +
+  'take-down), "invalid color". Errors that any path can have (the rate limit, a method, malformed HTTP) are JSON.';
 
 const BADGE_IMAGE = success('badge image', { 'image/svg+xml': { schema: { type: 'string' } } }, [
   ...LOOKED_UP_FIELDS,
@@ -126,10 +126,10 @@ function retiredBadge(id: string, metric: string): OperationSchema {
   return {
     id: `${id}Badge`,
     tag: 'images',
-    summary: `The ${metric} at the path of their badge at shields.io, which was retired`,
+    summary: `The badge with the ${metric}, at the path that shields.io retired`,
     description:
-      'In a README, exchange the host. The default style is `social`, and this style has the logo. The identifier may ' +
-      `end in \`.svg\`. Other parameters of shields.io are ignored. ${BADGE_CACHING}`,
+      'In a README, replace the host. The default style is `social`, and by default only this style has the logo. The ' +
+      `identifier may end in \`.svg\`. Other parameters of shields.io are ignored. ${BADGE_CACHING}`,
     path: { identifier: IDENTIFIER },
     query: RETIRED_BADGE_QUERY,
     responses: responsesOf(BADGE_IMAGE),

@@ -6,68 +6,74 @@ import { schemaOf } from './schemas.ts';
  * The responses of each kind of endpoint and their header fields, for the OpenAPI document. Loaded by `npm run docs` only.
  */
 
-/** A header field. @param required whether every response that names the field has it */
-function always(description: string, example: string, required = true) {
-  return { description, required, schema: { type: 'string', examples: [example] } };
+/** A header field that every response that lists it has. */
+function requiredField(description: string, example: string) {
+  return { description, required: true, schema: { type: 'string', examples: [example] } };
 }
 
-function sometimes(description: string, example: string) {
-  return always(description, example, false);
+function optionalField(description: string, example: string) {
+  return { ...requiredField(description, example), required: false };
 }
 
 /** Fields of every response of the public listener. */
 const COMMON_FIELDS = {
-  'X-Request-Id': always('The service’s ID of the request. The log has it too.', 'q3T1xKZ0fUvB-7'),
-  'Access-Control-Allow-Origin': always('Any page may read any response.', '*'),
-  'Access-Control-Expose-Headers': always(
+  'X-Request-Id': requiredField('The service’s ID of the request. The log has it too.', 'q3T1xKZ0fUvB-7'),
+  'Access-Control-Allow-Origin': requiredField('Any page may read any response.', '*'),
+  'Access-Control-Expose-Headers': requiredField(
     'The fields that scripts of a page may read.',
     'RateLimit, ETag, Retry-After',
   ),
-  'Cross-Origin-Resource-Policy': always('Any page may embed any response.', 'cross-origin'),
-  'Timing-Allow-Origin': always('Any page may measure any response.', '*'),
-  'X-Content-Type-Options': always('Browsers must not guess the media type.', 'nosniff'),
-  'RateLimit-Policy': sometimes(
+  'Cross-Origin-Resource-Policy': requiredField('Any page may embed any response.', 'cross-origin'),
+  'Timing-Allow-Origin': requiredField('Any page may measure any response.', '*'),
+  'X-Content-Type-Options': requiredField('Browsers must not guess the media type.', 'nosniff'),
+  'RateLimit-Policy': optionalField(
     'The client’s limit: `q` requests in any `w` seconds. Clients without a limit do not get this field and the next four.',
     '"default";q=10;w=30',
   ),
-  RateLimit: sometimes(
+  RateLimit: optionalField(
     'Requests left after this one (`r`), and seconds until one more is free (`t`); draft-ietf-httpapi-ratelimit-headers.',
     '"default";r=9;t=30',
   ),
-  'X-RateLimit-Limit': sometimes('Older form of `q`.', '10'),
-  'X-RateLimit-Remaining': sometimes('Older form of `r`.', '9'),
-  'X-RateLimit-Reset': sometimes('Older form of `t`.', '30'),
+  'X-RateLimit-Limit': optionalField('Older form of `q`.', '10'),
+  'X-RateLimit-Remaining': optionalField('Older form of `r`.', '9'),
+  'X-RateLimit-Reset': optionalField('Older form of `t`.', '30'),
 };
 
 /** Every field that the service sets. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
 export const HEADER_FIELDS = {
   ...COMMON_FIELDS,
-  'Cache-Control': always('How long a cache may keep the response.', 'public, max-age=3600'),
-  'Cache-Status': sometimes(
+  'Cache-Control': requiredField('How long a cache may keep the response.', 'public, max-age=3600'),
+  'Cache-Status': optionalField(
     'Whether the response came from the cache (RFC 9211): `hit`, or `fwd` with the reason for asking a source.',
     'pennant; hit; ttl=3412',
   ),
-  ETag: always('A strong validator for `If-None-Match`.', '"5d41402abc4b2a76"'),
-  'Last-Modified': always('When the image’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
-  'CDN-Cache-Control': sometimes(
+  ETag: requiredField('A strong validator for `If-None-Match`.', '"5d41402abc4b2a76"'),
+  'Last-Modified': requiredField('When the image’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
+  'CDN-Cache-Control': optionalField(
     'For shared caches (RFC 9213): the time until they ask again, while a smaller encoding of the image is to come.',
     'public, max-age=30',
   ),
-  'X-Accel-Expires': sometimes('For nginx, in seconds: the same, or how long it may store a 451.', '30'),
-  'Content-Disposition': always(
+  'X-Accel-Expires': optionalField(
+    'For nginx: the seconds for which it may store an image that has `CDN-Cache-Control`, or a 451.',
+    '30',
+  ),
+  'Content-Disposition': requiredField(
     'The name under which a browser saves the image.',
     'inline; filename="UCPennantSample00000001A-tv.avif"',
   ),
-  'Content-Security-Policy': always(
+  'Content-Security-Policy': requiredField(
     'A badge that is opened as a page may neither run scripts nor load anything.',
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox",
   ),
-  Vary: sometimes('On responses whose format follows `Accept`: a cache must store one response per format.', 'Accept'),
-  'Retry-After': always('Seconds until the next attempt.', '12'),
-  Allow: always('The methods that the service supports.', 'GET, HEAD, OPTIONS'),
-  'Access-Control-Allow-Methods': always('The methods that a page may use.', 'GET, HEAD, OPTIONS'),
-  'Access-Control-Allow-Headers': always('The fields that a page may send.', '*'),
-  'Access-Control-Max-Age': always('Seconds for which a browser may cache this.', '86400'),
+  Vary: optionalField(
+    'On responses whose format follows `Accept`: a cache must store one response per format.',
+    'Accept',
+  ),
+  'Retry-After': requiredField('Seconds to wait before the next attempt.', '12'),
+  Allow: requiredField('The methods that the service supports.', 'GET, HEAD, OPTIONS'),
+  'Access-Control-Allow-Methods': requiredField('The methods that a page may use.', 'GET, HEAD, OPTIONS'),
+  'Access-Control-Allow-Headers': requiredField('The fields that a page may send.', '*'),
+  'Access-Control-Max-Age': requiredField('Seconds for which a browser may cache this.', '86400'),
 };
 
 type FieldName = keyof typeof HEADER_FIELDS;
@@ -144,7 +150,10 @@ export function responsesOf(own: Responses, errors: readonly ErrorCode[] = []): 
   const codes = ERROR_CODES.filter((code) => REQUEST_ERRORS.includes(code) || errors.includes(code));
   const byStatus = Object.groupBy(codes, (code) => PROBLEMS[code].status);
   const problems = Object.entries({ ...byStatus, [HEADERS_TOO_LARGE_STATUS]: ['request_too_large'] as const });
-  return { ...own, ...Object.fromEntries(problems.map(([status, of = []]) => [status, problemOf(status, of)])) };
+  return {
+    ...own,
+    ...Object.fromEntries(problems.map(([status, codesOfStatus = []]) => [status, problemOf(status, codesOfStatus)])),
+  };
 }
 
 /** The responses to OPTIONS. A path with parameters may have no endpoint. */

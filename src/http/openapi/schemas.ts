@@ -69,7 +69,7 @@ export const COMPONENT_SCHEMAS = {
         'The channel’s links; empty if there are none or they are unknown.',
         object('A link.', {
           title: text('The name of the linked site.'),
-          url: text('http or https, without the source’s redirector.', { format: 'uri' }),
+          url: text('An absolute http or https URL, without the source’s redirect.', { format: 'uri' }),
         }),
       ),
     },
@@ -86,7 +86,7 @@ export const COMPONENT_SCHEMAS = {
   BatchError: object('A channel of a batch for which there is no record.', {
     identifier: REQUESTED_IDENTIFIER,
     error: object('The error.', {
-      status: { type: 'integer', description: 'As of a request for this channel alone.' },
+      status: { type: 'integer', description: 'The status of a request for this channel alone.' },
       code: CODE,
       detail: text('What is wrong and how to correct it.'),
     }),

@@ -2,7 +2,7 @@ import { makeBadge } from 'badge-maker';
 import { expect, test } from 'vitest';
 import { BADGE_IMAGE_QUERY, COLOR_NAMES } from './badge-parameters.ts';
 
-/** The color in which the library draws the right side. It draws what it does not know in its default. */
+/** The color in which the library draws the right side: for an unknown color, its default. */
 function drawnColor(color: string): string | undefined {
   const svg = makeBadge({ style: 'flat-square', label: 'a', message: 'b', color });
   return /<rect x="\d+" width="\d+" height="20" fill="([^"]*)"/.exec(svg)?.[1];

@@ -5,7 +5,7 @@ import { oneOf, type Parameter, type Values } from './parameters.ts';
  */
 
 export const METRICS = ['subscribers', 'views', 'videos'] as const;
-export type Metric = (typeof METRICS)[number];
+export type BadgeMetric = (typeof METRICS)[number];
 
 /** The parameters of a badge as JSON. */
 export const BADGE_QUERY = {
@@ -17,9 +17,9 @@ type Style = (typeof STYLES)[number];
 
 const MAX_LABEL_CODE_POINTS = 60;
 
-/** Neither control characters nor noncharacters, which XML forbids. */
+/** XML forbids control characters and noncharacters. */
 const LABEL: Parameter<string | undefined> = {
-  description: 'The text on the left. Default: the metric. A blank (`%20`): none.',
+  description: 'The text on the left. Default: the metric. A blank (`%20`): no text.',
   example: 'on YouTube',
   schema: { type: 'string', minLength: 1, maxLength: MAX_LABEL_CODE_POINTS },
   expected: `a text of 1 to ${MAX_LABEL_CODE_POINTS} characters`,
@@ -96,7 +96,7 @@ function color(description: string, example: string): Parameter<string | undefin
 }
 
 const LOGO: Parameter<'youtube' | 'none' | undefined> = {
-  description: '`youtube`, in any letter case. Any other value: none.',
+  description: '`youtube`, in any letter case. Any other value: no logo.',
   example: 'youtube',
   schema: { type: 'string' },
   expected: 'youtube',

@@ -34,19 +34,19 @@ interface ClientIdentificationOptions {
   readonly defaultLimit: RateLimit;
   /** The override with the longest prefix is used. */
   readonly limitOverrides: readonly { readonly range: Cidr; readonly limit: ClientLimit }[];
-  /** Called once, with the first private address that is no trusted proxy and sends `X-Forwarded-For`. */
+  /** Called once, with the first private address that is not a trusted proxy and sends `X-Forwarded-For`. */
   readonly onUntrustedProxy?: (address: string) => void;
 }
 
 /** The client that a request counts for. */
 export interface Client {
-  /** In canonical form. The socket's own text if that is no address (a Unix socket). */
+  /** In canonical form. The socket's own text if that is not an address (a Unix socket). */
   readonly address: string;
   /** The key of one subscriber: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
   readonly key: string;
   /**
-   * The part of the internet that takes turns as one: `203.0.113.0/24` or `2001:db8:17::/48`. A client with a limit of its
-   * own is a network of its own.
+   * The network whose clients share a turn in the fair queues: `203.0.113.0/24` or `2001:db8:17::/48`. A client with an
+   * override is a network of its own.
    */
   readonly network: string;
   readonly limit: ClientLimit;

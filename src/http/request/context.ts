@@ -27,13 +27,13 @@ export interface RequestContext {
   /** True when the connection closes after the response. */
   readonly isLast: boolean;
   readonly client: Client;
-  /** True when the request was refused whatever it asks for. */
+  /** True when the request was refused before it was routed. */
   isRefused: boolean;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
-  /** The epoch of the first lookup for this request. */
+  /** The epoch before the first lookup for this request. */
   epoch: Epoch;
-  /** That of the channels at the first lookup. */
+  /** The version of the channels before the first lookup. */
   version: number;
   /** Set if the response may be stored in the micro-cache. */
   microCacheKey: string | undefined;
@@ -53,17 +53,17 @@ export interface PublicResponse {
   readonly bodyEncoding?: 'latin1' | undefined;
   /** Where a looked-up value came from, for metrics and the log. */
   readonly cache?: CacheOutcome['kind'] | undefined;
-  /** Remaining freshness of all looked-up values that it was made from, in milliseconds. */
+  /** How long every looked-up value that the response was made from is still fresh, in milliseconds. */
   readonly freshMs?: number | undefined;
   /** Why the response is a 5xx. A bug is `internal`, and its cause is whatever was thrown. */
   readonly failure?: AppError | undefined;
-  /** What metrics and the log have instead of `status`: the status of an error that a badge shows with a 200. */
+  /** The status for metrics and the log, if not `status`: that of the error that a badge shows with a 200. */
   readonly countedStatus?: number | undefined;
   /** For `If-Modified-Since`. */
   readonly lastModifiedMs?: number;
-  /** Encodes the body of an image. A client whose copy can still be used needs none. */
+  /** Encodes the body of an image. Not called for a 304. */
   readonly complete?: () => Promise<PublicResponse>;
-  /** Called when the body has been sent. The response then ends with the connection, which this closes. */
+  /** Called when the body has been written. It must close the connection, because the response ends with it. */
   readonly onSent?: () => void;
 }
 
@@ -78,7 +78,7 @@ export interface Endpoint<Path = unknown> {
   parsePath?(parameters: PathParameters): Path;
   /** Reads the query and the header fields, and responds. */
   respond(path: Path, context: RequestContext): PublicResponse | Promise<PublicResponse>;
-  /** Responds to an error of this endpoint's own. Default: a problem response. */
+  /** Responds to an error of `parsePath` or `respond`. Default: a problem response. */
   respondToError?(error: unknown, context: RequestContext): Promise<PublicResponse>;
 }
 

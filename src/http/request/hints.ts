@@ -12,7 +12,7 @@ import { isVariant } from '../../domain/variants.ts';
 import { ConnectionError } from '../../lib/http/http-client.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { RequestContext } from './context.ts';
-import { parseQuery } from './parameters.ts';
+import { MAX_SEARCH_CODE_POINTS, parseQuery } from './parameters.ts';
 import { isDecodable } from './target.ts';
 
 /*
@@ -30,7 +30,7 @@ export function findHint(error: unknown, context: RequestContext): string {
     case 'invalid_parameter':
       return didYouMean(findRequestOfType(context));
     case 'channel_not_found':
-      return hintForMissing(context);
+      return hintForMissingChannel(context);
     case 'upstream_unavailable':
       return `${hintForExtension(context)} ${error instanceof AppError && isUnreachable(error) ? OFFLINE : ''}`.trim();
     default:
@@ -51,6 +51,7 @@ function didYouMean(request: string | undefined): string {
 
 /** Longer than typical mistakes. Bounds the work and the length of the advice. */
 const MAX_CHARACTERS = 300;
+/** A query that advice may repeat. */
 const REPEATABLE = /^[\x21-\x7e]{0,300}$/;
 
 /** Paths of the private listener and of other software, which are never names of channels. */
@@ -76,7 +77,7 @@ function isChannelIdOfOneCase(text: string): boolean {
 
 const NEAR_CHANNEL_ID = /^UC[\w-]{15,30}$/;
 const EMBEDDED_CHANNEL_ID = /(?<![\w-])UC[\w-]{22}(?![\w-])/;
-/** Eleven characters of base64url, mixed as in few names. */
+/** Eleven characters of base64url, with a capital letter and a digit, `_` or `-`. Few names have both. */
 const VIDEO_ID = /^(?=.*[A-Z])(?=.*[\d_-])[\w-]{11}$/;
 const VIDEO = 'use the ID or the @handle of its channel.';
 
@@ -144,8 +145,6 @@ function findNearestBadge(path: string): string | undefined {
   return ref && `${requestOf('badge', ref)}.svg?metric=${metric.toLowerCase()}s`;
 }
 
-const MAX_SEARCH_CHARACTERS = 100;
-
 /** The most similar request that works. The path is decoded and has no slash at the beginning. */
 function findNearestEndpoint(path: string, query: string): string | undefined {
   const isBelowApi = /^api\//i.test(path);
@@ -154,7 +153,7 @@ function findNearestEndpoint(path: string, query: string): string | undefined {
   // `search?q=text`, `api/search/text`
   if (endpoint === 'search') {
     if (/[?&]q=[^&]/.test(query)) return `/api/search${query}`;
-    if (name !== '' && name.length <= MAX_SEARCH_CHARACTERS) return searchFor(name);
+    if (name !== '' && name.length <= MAX_SEARCH_CODE_POINTS) return searchFor(name);
   }
   // `channels?ids=A,B`, `api/channels/A,B`
   if (endpoint === 'channels') {
@@ -171,7 +170,7 @@ function findNearestEndpoint(path: string, query: string): string | undefined {
   return ref && requestOf(endpoint, ref) + (variant === undefined ? '' : `/${variant}`);
 }
 
-/** Seen at www.youtube.com, 2026-11. For any other second part there is a list of the images. */
+/** Seen at www.youtube.com, 2026-11. The error for any other second segment lists the images. */
 const TABS =
   /^(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
 
@@ -202,14 +201,14 @@ function isPageName(name: string): boolean {
   return isChannelId(name) || (name.startsWith('@') && findHandle(name) !== undefined);
 }
 
-/** The variant, with its extension, that a path segment almost is. */
+/** The variant, with its extension, that a path segment probably means. */
 function findVariant(segment: string): string | undefined {
   const [name = '', extension = ''] = segment.toLowerCase().split('.', 2);
   const variant = name === 'phone' ? 'mobile' : name;
   return isVariant(variant) ? withExtension(variant, extension) : undefined;
 }
 
-/** Without the extension if it is no format's. */
+/** Appends the extension if it is that of a format. */
 function withExtension(path: string, extension: string): string {
   return findFormat(extension) === undefined ? path : `${path}.${extension}`;
 }
@@ -249,10 +248,9 @@ function findRequestOfType({ endpoint, pathParameters, target }: RequestContext)
     : undefined;
 }
 
-/** As people write it. */
 const nameOfFormat = (format: Format): string => (format === 'webp' ? 'WebP' : format.toUpperCase());
 
-/** After a handle, an extension belongs to the handle. */
+/** Names the path for the format, because an extension after a handle is read as a part of the handle. */
 function hintForExtension({ pathParameters, endpoint }: Pick<RequestContext, 'pathParameters' | 'endpoint'>): string {
   const [, handle = '', extension = ''] = /^@(.+)\.([^.]+)$/.exec(pathParameters.identifier ?? '') ?? [];
   const format = findFormat(extension.toLowerCase());
@@ -260,12 +258,12 @@ function hintForExtension({ pathParameters, endpoint }: Pick<RequestContext, 'pa
   return `For a ${nameOfFormat(format)}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
 }
 
-function hintForMissing({ pathParameters, endpoint, target }: RequestContext): string {
+function hintForMissingChannel({ pathParameters, endpoint, target }: RequestContext): string {
   const { identifier = '' } = pathParameters;
   const name = identifier.replace(/^@/, '');
   if (isChannelIdOfOneCase(name)) return CASE_NOTE.trim();
-  const ofExtension = hintForExtension({ pathParameters, endpoint });
-  if (ofExtension !== '') return ofExtension;
+  const extensionHint = hintForExtension({ pathParameters, endpoint });
+  if (extensionHint !== '') return extensionHint;
   if (!isChannelId(name)) return `${identifierNote(name)} Search for it: ${searchFor(name)}.`.trim();
   const { type } = parseQuery(target.query);
   const isReadAsName =

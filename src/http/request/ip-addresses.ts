@@ -9,7 +9,7 @@ const ZERO = 48;
 const DOT = 46;
 
 /**
- * Reads four decimal numbers without leading zeros. ipaddr.js is slower for a function of every request, and accepts
+ * Reads four decimal numbers without leading zeros. ipaddr.js is too slow for a function that every request calls, and accepts
  * `010.0.0.1` and `10.1` with a meaning that their author may not expect.
  */
 export function parseIpv4(text: string): number | undefined {
@@ -30,7 +30,7 @@ export function parseIpv4(text: string): number | undefined {
 export function parseAddress(text: string): IpAddress | undefined {
   const ipv4 = parseIpv4(text);
   if (ipv4 !== undefined) return ipv4;
-  // The longest form with a zone is shorter. The check of the length makes long garbage cheap.
+  // No address is longer. The check of the length makes long garbage cheap.
   if (text.length > MAX_ADDRESS_CHARACTERS || !isIPv6(text)) return undefined;
   const zoneAt = text.indexOf('%');
   const ipv6 = ipaddr.IPv6.parse(zoneAt === -1 ? text : text.slice(0, zoneAt));

@@ -5,7 +5,7 @@ import { type Background, FITS, MAX_SIDE_PX, VARIANTS } from '../../domain/varia
 import { quoted } from '../../lib/printable.ts';
 
 /*
- * The service's parameters, each written once: this checks requests, and /openapi.json shows the same.
+ * The service's parameters, each defined once, for requests and for /openapi.json.
  */
 
 /** A query parameter. `Value` includes `undefined` unless the parameter is required. */
@@ -118,9 +118,8 @@ export const IMAGE_QUERY = {
   ),
 };
 
-const MAX_SEARCH_CODE_POINTS = 100;
+export const MAX_SEARCH_CODE_POINTS = 100;
 
-/** Blanks around it are dropped. A name or number with blanks is not allowed. */
 const SEARCH_TEXT: Parameter<string> = {
   description: 'The search text, without surrounding blanks.',
   example: 'pennant',
@@ -133,7 +132,7 @@ const SEARCH_TEXT: Parameter<string> = {
   },
 };
 
-/** After a variant in the path, which has no default. */
+/** For paths that name a variant: without `type`, that variant is used, so `type` has no default. */
 export const VARIANT_QUERY = {
   ...IMAGE_QUERY,
   type: { ...IMAGE_QUERY.type, schema: { type: 'string', enum: [...VARIANTS, 'phone'] } },
@@ -143,7 +142,7 @@ export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 50, 'Maximum
 
 const MAX_BATCH = 50;
 
-/** In one parameter. The endpoint checks each value. */
+/** Splits the list. The endpoint checks each value. */
 const BATCH_IDS: Parameter<readonly string[]> = {
   description: 'Channel IDs and @handles, separated by commas. Several parameters `ids` are joined.',
   example: ['UCPennantSample00000001A', '@pennantsample'],

@@ -4,7 +4,7 @@ import { createRefusedClients } from './refused-clients.ts';
 
 const FIVE_MINUTES_MS = 300_000;
 
-function note(refused: ReturnType<typeof createRefusedClients>, networks: number, first: number): void {
+function noteNetworks(refused: ReturnType<typeof createRefusedClients>, networks: number, first: number): void {
   for (let number = first; number < first + networks; number += 1) {
     refused.note(`${number >> 8}.${number & 255}.7.9`);
   }
@@ -13,10 +13,10 @@ function note(refused: ReturnType<typeof createRefusedClients>, networks: number
 test('refused networks are bounded, and those refused longest ago are forgotten first', () => {
   const clock = createManualClock();
   const refused = createRefusedClients({ clock });
-  note(refused, 5_000, 2_560);
+  noteNetworks(refused, 5_000, 2_560);
   expect(refused.stats()).toEqual({ entries: 2_000, maxEntries: 4_000 });
   clock.advance(FIVE_MINUTES_MS);
-  note(refused, 5_000, 20_000);
+  noteNetworks(refused, 5_000, 20_000);
   expect(refused.stats()).toEqual({ entries: 4_000, maxEntries: 4_000 });
   const [first] = refused.list(1);
   expect(first?.refused).toBe(1);

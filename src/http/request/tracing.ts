@@ -5,8 +5,8 @@ import type { ContextOptions, RequestContext } from './context.ts';
 export type RequestTracing = (context: RequestContext) => Span | undefined;
 
 /**
- * `undefined` if no SDK is loaded. Starts a span for each sampled request, from its header section to the last byte of its
- * response.
+ * Starts a span for each sampled request, from its header section to the last byte of its response. Returns `undefined` if no
+ * SDK is loaded.
  *
  * `traceparent` is read from trusted proxies only. Otherwise any client could have every request sampled, or write into
  * other traces.
@@ -17,12 +17,12 @@ export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'
   function finish(span: Span, context: RequestContext): void {
     const { request, response, endpoint, target } = context;
     const { statusCode, headersSent, writableFinished } = response;
-    // A flood of such spans would displace all others. Without an end, a span is not sent. Metrics count these requests.
+    // A flood of refused requests would displace all other spans. A span without an end is not exported. Metrics count these.
     if (headersSent && statusCode === REFUSED) return;
     const route = endpoint?.url;
     const method = request.method ?? '';
     const isKnown = KNOWN_METHODS.has(method);
-    if (route !== undefined) span.updateName(`${nameOf(method)} ${route}`);
+    if (route !== undefined) span.updateName(`${spanNameOf(method)} ${route}`);
     span.setAttributes({
       'http.request.method': isKnown ? method : '_OTHER',
       'http.request.method_original': isKnown ? undefined : truncated(method),
@@ -41,7 +41,7 @@ export function createRequestTracing({ clients }: Pick<ContextOptions, 'clients'
   return (context) => {
     const { method = '', headers, socket } = context.request;
     const isTrusted = clients.isTrustedProxy(socket.remoteAddress ?? '');
-    const span = startRequestSpan(nameOf(method), isTrusted ? headers : undefined);
+    const span = startRequestSpan(spanNameOf(method), isTrusted ? headers : undefined);
     if (span === undefined) return undefined;
     context.span = span;
     context.response.once('close', () => finish(span, context));
@@ -57,7 +57,7 @@ function serverOf({ request, target }: RequestContext) {
   return { 'server.address': truncated(url.hostname), 'server.port': url.port === '' ? undefined : Number(url.port) };
 }
 
-/** Paths and `Host` are foreign text. */
+/** Clients choose the method, the path and `Host`. */
 const MAX_ATTRIBUTE_CHARACTERS = 1_024;
 
 function truncated(text: string): string {
@@ -68,6 +68,6 @@ function truncated(text: string): string {
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
 /** The name of a span until the route is known, and if there is none. */
-function nameOf(method: string): string {
+function spanNameOf(method: string): string {
   return KNOWN_METHODS.has(method) ? method : 'HTTP';
 }

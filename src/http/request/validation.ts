@@ -21,7 +21,7 @@ export function validate({ request, target, authority, base }: RequestContext): 
 }
 
 export const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** The same as a header field. */
+/** The value of `Allow`. */
 export const ALLOWED_METHODS = [...METHODS].join(', ');
 
 export const NOT_HTTP = 'The request is not valid HTTP/1.1.';

@@ -49,7 +49,7 @@ describe('the access log', () => {
     expect(logged({ logsAll: true, showsAddresses: true }, {})[0]?.client).toBe('203.0.113.77');
   });
 
-  test('has lines for slow requests only while it is off', () => {
+  test('has a line for a slow request, and none for a fast one, while it is off', () => {
     expect(logged({ logsAll: false, showsAddresses: false }, {})).toEqual([]);
     const [line] = logged({ logsAll: false, showsAddresses: false }, { seconds: 5 });
     expect(line).toMatchObject({ level: 40, msg: 'slow request', durationMs: 5_000, requestId: 'r-1' });
@@ -61,7 +61,7 @@ describe('the access log', () => {
     failure: new AppError('upstream_unavailable', reason),
   });
 
-  test('has one line for a failed request, with the reason, slow or not and with the log on or off', () => {
+  test('has one line for a request that failed and was slow, with the reason, while it is on or off', () => {
     for (const logsAll of [true, false]) {
       const lines = logged({ logsAll, showsAddresses: false }, unavailable('The upstream is down.'));
       expect(lines).toMatchObject([
@@ -76,7 +76,7 @@ describe('the access log', () => {
     }
   });
 
-  test('has each failure reason once, and a line per response while the log is on', () => {
+  test('has each failure reason once, and a line per response while it is on', () => {
     const failures = [unavailable('down'), unavailable('down'), unavailable('other')];
     const named = failures.map((failure, at) => ({ ...failure, requestId: `r-${at}` }));
     expect(logged({ logsAll: false, showsAddresses: false }, ...named).map(({ requestId }) => requestId)).toEqual([

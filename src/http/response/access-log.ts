@@ -19,8 +19,9 @@ export interface AccessLogEntry extends CountedResponse {
   readonly failure?: AppError | undefined;
 }
 
-/** The route is an endpoint's pattern (`/api/channel/:identifier`). These are for other requests and for client errors. */
+/** The route of a request without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */
 const NO_ROUTE = 'none';
+/** The route of bytes that never became a request. */
 export const UNPARSED = 'unparsed';
 
 interface AccessLogOptions {
@@ -41,7 +42,7 @@ const SLOW_SECONDS = 4;
 export interface AccessLog {
   /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
   report(entry: AccessLogEntry): void;
-  /** The last step of a response. */
+  /** The last response step of the pipeline. */
   observe(context: RequestContext, response: PublicResponse): undefined;
 }
 
@@ -67,8 +68,8 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       cache,
       code: failure?.code,
     };
-    const report = reportOf(line, failure, isSlow);
-    const hasLine = report !== undefined && failureLog.report({ ...report, requestId: entry.requestId });
+    const problem = findProblem(line, failure, isSlow);
+    const hasLine = problem !== undefined && failureLog.report({ ...problem, requestId: entry.requestId });
     if (logsAll && !hasLine) logger.info(line, 'request');
   }
 
@@ -99,8 +100,8 @@ function traceOutcome(span: Span, cache: PublicResponse['cache'], failure: AppEr
   failSpan(span, failure.code, failure.code === 'internal' ? undefined : failure.message);
 }
 
-/** The failure of a response, except for the client's mistakes. */
-function reportOf(
+/** What the log says of a failed or slow response. `undefined` for any other, such as a 404. */
+function findProblem(
   line: { readonly route: string },
   failure: AppError | undefined,
   isSlow: boolean,

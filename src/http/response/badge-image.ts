@@ -7,7 +7,7 @@ export interface Badge {
   readonly color: string;
 }
 
-/** @returns an SVG. The library escapes texts. It is loaded for the first badge, because its table of text widths takes memory. */
+/** @returns an SVG. The library escapes texts. It is loaded with the first badge, because its table of text widths takes memory. */
 export async function drawBadge(badge: Badge, appearance: BadgeAppearance): Promise<string> {
   const { makeBadge } = await import('badge-maker');
   const { style = 'flat', label = badge.label, color = badge.color, labelColor, logo, logoColor } = appearance;

@@ -1,6 +1,6 @@
 import type { CacheOutcome } from '../../domain/errors.ts';
 
-/** `Cache-Status` (RFC 9211) of a looked-up response. None for one from the catalog, for which no cache was asked. */
+/** `Cache-Status` (RFC 9211) for a looked-up value. A value from the catalog has none, because no cache was asked. */
 export function cacheStatusFields(outcome: CacheOutcome): { readonly 'cache-status'?: string } {
   return outcome.kind === 'own' ? {} : { 'cache-status': cacheStatusOf(outcome) };
 }
@@ -13,10 +13,10 @@ function cacheStatusOf({ kind, ttlMs, isStored, isCollapsed, reason }: CacheOutc
   return `pennant; fwd=${forwarded}${isStored ? '; stored' : ''}${isCollapsed ? '; collapsed' : ''}`;
 }
 
-/** How long a cache may store a stale value. The next attempt to replace it may succeed after that time. */
+/** How long a cache may store a stale value: a later request may get a fresh one. */
 export const STALE_MAX_AGE_MS = 60_000;
 
-/** How long a cache may store a response with this value: the rest of its freshness, or a minute if it is stale. */
+/** How long a cache may store a response with this value: as long as it is fresh, and briefly if it is stale or provisional. */
 export function keptForMs({ kind, ttlMs, isProvisional = false }: CacheOutcome): number {
   if (kind === 'stale') return STALE_MAX_AGE_MS;
   return Math.max(0, isProvisional ? Math.min(ttlMs, STALE_MAX_AGE_MS) : ttlMs);

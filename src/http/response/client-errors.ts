@@ -21,7 +21,7 @@ interface ParserError extends Error {
 }
 
 interface ClientErrorOptions {
-  readonly clients: ClientIdentification;
+  readonly clients: Pick<ClientIdentification, 'identify'>;
   readonly rateLimit: RateLimitStep;
   readonly baseUrls: readonly string[];
   readonly accessLog: Pick<AccessLog, 'report'>;
@@ -121,7 +121,7 @@ function faultOf(error: ParserError, before: string): AppError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return target.length > MAX_URL_BYTES ? urlTooLong() : HEADERS_TOO_LARGE;
-    // Methods of no protocol, of RTSP, and the one that begins HTTP/2.
+    // Unknown methods, those of RTSP, and the preface of HTTP/2.
     case 'HPE_INVALID_METHOD':
     case 'HPE_INVALID_CONSTANT':
     case 'HPE_INVALID_VERSION':
@@ -137,7 +137,7 @@ function faultOf(error: ParserError, before: string): AppError {
 
 const UNESCAPED = 'The URL contains characters that must be percent-encoded.';
 
-/** The malformed request without those before it. */
+/** The text of the malformed request, without the requests before it. */
 function unreadableText({ rawPacket, bytesParsed = 0 }: ParserError, before: string): string {
   if (rawPacket === undefined) return '';
   const text = before + rawPacket.toString('latin1');

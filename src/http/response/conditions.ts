@@ -41,8 +41,8 @@ function notModified({ headers, cache, countedStatus, failure }: PublicResponse)
 }
 
 /**
- * Reads an HTTP-date (RFC 9110 section 5.6.7) in milliseconds since 1970; `undefined` for any other text. Clients repeat
- * `Last-Modified`, so only its form is read, not the two forms that were obsolete in 1999.
+ * Reads an HTTP-date (RFC 9110 section 5.6.7) in milliseconds since 1970; `undefined` for any other text. Clients repeat the
+ * value of `Last-Modified`, so the two obsolete forms are not read.
  */
 export function parseHttpDate(text: string): number | undefined {
   const date = new Date(text);

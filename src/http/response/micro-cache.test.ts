@@ -90,7 +90,7 @@ describe('the micro-cache', () => {
     expect(entries).toBeLessThan(maxBytes / 1_500);
   });
 
-  it('repeats a response of the catalog until that changes, and keeps none that was begun before', () => {
+  it('repeats a response from the catalog until the catalog changes, and stores none that began before the change', () => {
     const cache = create();
     const own: PublicResponse = { ...responseOf(1, 'body'), cache: 'own' };
     cache.keep(missed(cache, contextFor('/a')), own);
@@ -121,7 +121,7 @@ describe('the micro-cache', () => {
     expect(found).toMatchObject({ status: 304, headers: { etag } });
   });
 
-  it('drops everything when a channel is purged or imported', () => {
+  it('drops everything when a channel is purged', () => {
     const cache = create();
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     cache.epochs.moveTo('next');
@@ -137,7 +137,7 @@ describe('the micro-cache', () => {
     expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
-  it('drops everything while the machine is suspended', () => {
+  it('counts the time for which the machine is suspended', () => {
     const cache = create();
     const { clock } = cache;
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));

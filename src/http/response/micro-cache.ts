@@ -11,7 +11,7 @@ interface MicroCacheOptions {
   readonly channels: Pick<ChannelService, 'version'>;
 }
 
-/** As exact as `max-age` is: whole seconds. */
+/** `max-age` has whole seconds, so a response may be repeated unchanged for one second. */
 const TTL_MS = 1_000;
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 /** Browsers send `Accept` fields of some 150 characters. A search text of 100 escaped code points takes 1,200. */
@@ -33,8 +33,8 @@ export interface MicroCache {
   /** The step that finds the response to an equal request. */
   find(context: RequestContext): PublicResponse | undefined;
   /**
-   * Stores a response that needed no load and did not come from here. It is repeated only while what it was made from is
-   * fresh.
+   * Stores a response that needed no load and did not come from this cache. It is repeated only while everything that it was
+   * made from is fresh.
    */
   keep(context: RequestContext, response: PublicResponse): undefined;
 }

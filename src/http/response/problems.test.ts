@@ -46,7 +46,7 @@ it('a problem has the status of the table, except for a header section over the 
   expect(statusesOf(HEADERS_TOO_LARGE)).toEqual([431, 431]);
 });
 
-it('a lack of open files is no bug', () => {
+it('too many open files are not reported as a bug', () => {
   const error = Object.assign(new Error('too many open files'), { code: 'EMFILE', syscall: 'open' });
   const { status, headers } = problemResponse(error, { base: 'http://a', id: 'id' });
   expect([status, headers['retry-after']]).toEqual([503, '2']);

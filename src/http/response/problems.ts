@@ -21,7 +21,7 @@ export const PROBLEMS = {
   malformed_request: {
     status: 400,
     title: 'Malformed request',
-    description: 'The request is not valid HTTP: no or several Host fields, broken escapes, both a length and chunks.',
+    description: 'The request is not valid HTTP. Examples: no Host field, two of them, a broken percent-escape.',
   },
   invalid_parameter: {
     status: 400,
@@ -37,7 +37,7 @@ export const PROBLEMS = {
   image_not_found: {
     status: 404,
     title: 'Image not found',
-    description: 'The channel exists and has no such image.',
+    description: 'The channel exists, but has no such image.',
     cacheControl: 'public, max-age=60',
   },
   route_not_found: {
@@ -117,8 +117,8 @@ export const HEADERS_TOO_LARGE_STATUS = 431;
 
 export type ProblemResponse = PublicResponse & { readonly body: string };
 
-function unexpected(cause: unknown): AppError {
-  // open(2): the limit of this process, and of the system.
+function toAppError(cause: unknown): AppError {
+  // The limits of this process and of the system for open files (open(2)).
   if (!hasErrorCode(cause, 'EMFILE', 'ENFILE')) return new AppError('internal', BUG, { cause });
   return new AppError('overloaded', 'Too many files and connections are open at the moment.', { cause });
 }
@@ -133,7 +133,7 @@ export function problemResponse(
   { base, id }: Pick<RequestContext, 'base' | 'id'>,
   hint = '',
 ): ProblemResponse {
-  const known = error instanceof AppError ? error : unexpected(error);
+  const known = error instanceof AppError ? error : toAppError(error);
   const { code, outcome, retryAfterMs } = known;
   const problem: Problem = PROBLEMS[code];
   const status = error === HEADERS_TOO_LARGE ? HEADERS_TOO_LARGE_STATUS : problem.status;

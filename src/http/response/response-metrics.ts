@@ -9,7 +9,7 @@ export interface CountedResponse {
   readonly cache?: CacheOutcome['kind'] | undefined;
 }
 
-/** The statuses that deploy/alerts.yaml uses. */
+/** The failures that deploy/alerts.yaml watches. */
 const STATUSES_FROM_THE_START = [500, 502, 503, 504];
 const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refreshed', 'stale'];
 
@@ -31,7 +31,7 @@ export function createResponseMetrics(metrics: Pick<Metrics, 'createCounter' | '
   );
   const routesWithLookups = new Set<string>();
 
-  // So that the first failure is an increase.
+  // Prometheus sees an increase only in a counter that it has seen before.
   for (const route of routes) {
     for (const status of STATUSES_FROM_THE_START) requests.inc({ route, status }, 0);
     seconds.begin({ route });
@@ -40,7 +40,7 @@ export function createResponseMetrics(metrics: Pick<Metrics, 'createCounter' | '
   return ({ route, status, seconds: taken, cache: outcome }: CountedResponse): void => {
     requests.inc({ route, status });
     seconds.observe({ route }, taken);
-    // The catalog is no cache.
+    // A value from the catalog was not looked up in a cache.
     if (outcome === undefined || outcome === 'own') return;
     if (!routesWithLookups.has(route)) {
       routesWithLookups.add(route);

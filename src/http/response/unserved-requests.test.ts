@@ -8,7 +8,7 @@ const clock = createManualClock();
 const create = () =>
   createUnservedRequests({ clock, logger: pino({ level: 'silent' }), refusedClients: { note: () => undefined } });
 
-test('equal failures are one of the latest failures, with the first and the last time', () => {
+test('failures with the same reason are one entry, with the first and the last time', () => {
   const unserved = create();
   const failure = new AppError('upstream_unavailable', 'The upstream is down.');
   const request = { status: 503, path: '/@a/tv', client: '203.0.113.7', failure };

@@ -7,13 +7,13 @@ import { printable } from '../../lib/printable.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
 import type { RefusedClients } from '../request/refused-clients.ts';
 
-interface AnsweredRequest {
+interface FinishedRequest {
   readonly status: number;
   readonly requestId: string;
   readonly path: string;
   /** The client's full address. */
   readonly client: string;
-  /** Of a 5xx. */
+  /** The reason for a 5xx. */
   readonly failure?: AppError | undefined;
 }
 
@@ -30,16 +30,17 @@ export interface RecentFailure {
   readonly path: string;
 }
 
-/** What clients did not get: 429 and 5xx. */
+/** Requests that the rate limit refused (429) or that failed (5xx). */
 export interface UnservedRequests {
-  note(request: AnsweredRequest): void;
-  /** Logs one line for each kind that was noted since the last call. */
+  note(request: FinishedRequest): void;
+  /** Logs one line for the refused and one for the failed requests since the last call, if there were any. */
   summarize(): void;
   /** The latest failures, newest first. */
   recentFailures(): readonly RecentFailure[];
   stats(): HolderStats;
 }
 
+/** The refused or the failed requests since the last summary. */
 interface Kind {
   readonly message: string;
   readonly level: 'info' | 'warn';
@@ -62,13 +63,13 @@ interface UnservedRequestsOptions {
   readonly refusedClients: Pick<RefusedClients, 'note'>;
 }
 
-/** Answers "I got a 503 at 12:03" without a line for each request: a flood must not fill the log. */
+/** Shows which requests were not served, and why, without a log line for each: a flood must not fill the log. */
 export function createUnservedRequests({ clock, logger, refusedClients }: UnservedRequestsOptions): UnservedRequests {
   const refused = createKind('info', 'requests over the rate limit (429) in the last minute');
   const failed = createKind('warn', 'requests that failed (5xx) in the last minute');
   const failures = new LRUCache<string, RecentFailure>({ max: MAX_FAILURES });
 
-  function countIn(kind: Kind, { client, requestId, failure }: AnsweredRequest): void {
+  function countIn(kind: Kind, { client, requestId, failure }: FinishedRequest): void {
     const network = truncateAddress(client);
     if (kind.count === 0) kind.sinceMs = clock.now();
     kind.count += 1;
@@ -77,7 +78,7 @@ export function createUnservedRequests({ clock, logger, refusedClients }: Unserv
     if (failure !== undefined) kind.codes.set(failure.code, (kind.codes.get(failure.code) ?? 0) + 1);
   }
 
-  function remember({ status, requestId, path, failure }: AnsweredRequest): void {
+  function remember({ status, requestId, path, failure }: FinishedRequest): void {
     if (failure === undefined) return;
     const { code } = failure;
     const reason = printable(describeFailure(failure));
@@ -87,7 +88,7 @@ export function createUnservedRequests({ clock, logger, refusedClients }: Unserv
     failures.set(key, { status, code, reason, count: count + 1, firstAtMs, ...latest });
   }
 
-  function write({ level, message, count, sinceMs, networks, codes, lastRequestId }: Kind): void {
+  function logSummary({ level, message, count, sinceMs, networks, codes, lastRequestId }: Kind): void {
     const most = [...networks].sort(([, a], [, b]) => b - a).slice(0, SHOWN_NETWORKS);
     const fields = {
       requests: count,
@@ -112,7 +113,7 @@ export function createUnservedRequests({ clock, logger, refusedClients }: Unserv
     summarize() {
       for (const kind of [refused, failed]) {
         if (kind.count === 0) continue;
-        write(kind);
+        logSummary(kind);
         kind.count = 0;
         kind.networks.clear();
         kind.codes.clear();

@@ -7,7 +7,7 @@ import {
   BADGE_IMAGE_QUERY,
   BADGE_QUERY,
   type BadgeAppearance,
-  type Metric,
+  type BadgeMetric,
   RETIRED_BADGE_QUERY,
 } from '../request/badge-parameters.ts';
 import type { Endpoint, PathParameters, PublicResponse } from '../request/context.ts';
@@ -23,13 +23,13 @@ type Refs = readonly ChannelRef[];
 
 /** A count of a channel: as JSON for an endpoint badge of shields.io, and as the badge's image. */
 export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint<Refs>[] {
-  async function load(refs: Refs, metric: Metric) {
+  async function load(refs: Refs, metric: BadgeMetric) {
     const { channel, outcome } = await channels.getChannel(refs);
     return { badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
   }
 
-  /** A badge that never breaks a page: image proxies show nothing of a response with another status than 200. */
-  function image({ url, parsePath, read }: ImageOptions): Endpoint<Refs> {
+  /** An endpoint that responds to errors with a badge and 200, because image proxies show nothing for another status. */
+  function imageEndpoint({ url, parsePath, read }: ImageEndpointOptions): Endpoint<Refs> {
     return {
       url,
       parsePath,
@@ -42,7 +42,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       },
       async respondToError(error, context) {
         const { metric, appearance, invalid } = read(parseQuery(context.target.query));
-        const message = messageOf(errorCodeOf(error), invalid?.name);
+        const message = errorMessageOf(errorCodeOf(error), invalid?.name);
         const grey = { ...appearance, color: undefined, labelColor: undefined };
         const svg = await drawBadge({ label: metric, message, color: GREY }, grey);
         const { status: countedStatus, failure } = problemResponse(error, context);
@@ -65,9 +65,9 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       },
     },
     // After an @, only a final .svg is not part of the handle.
-    image({ url: '/api/badge/:identifier.svg', parsePath: refsOf, read: readImageQuery }),
+    imageEndpoint({ url: '/api/badge/:identifier.svg', parsePath: refsOf, read: readImageQuery }),
     ...RETIRED_METRICS.map((metric) =>
-      image({
+      imageEndpoint({
         url: `/youtube/channel/${metric}/:identifier`,
         parsePath: ({ identifier }) => refsOf({ identifier: identifier?.replace(/\.svg$/, '') }),
         read: (query) => readRetiredQuery(query, metric),
@@ -76,15 +76,15 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
   ];
 }
 
-interface ImageOptions {
+interface ImageEndpointOptions {
   readonly url: string;
   readonly parsePath: (parameters: PathParameters) => Refs;
   readonly read: (query: ParsedUrlQuery) => ImageQuery;
 }
 
 interface ImageQuery {
-  readonly metric: Metric;
-  /** What is valid in the request. */
+  readonly metric: BadgeMetric;
+  /** The valid parameters of the request. */
   readonly appearance: BadgeAppearance;
   /** The first parameter that is not valid. */
   readonly invalid: { readonly name: string; readonly error: AppError } | undefined;
@@ -101,8 +101,8 @@ function readImageQuery(query: ParsedUrlQuery): ImageQuery {
 /** The metrics of the badges for channels that shields.io retired in August 2026 (badges/shields#12113). */
 const RETIRED_METRICS = ['subscribers', 'views'] as const;
 
-/** As shields.io drew them: `social`, with the logo in this style only. */
-function readRetiredQuery(query: ParsedUrlQuery, metric: Metric): ImageQuery {
+/** As at shields.io, the default style is `social`, and by default only this style has the logo. */
+function readRetiredQuery(query: ParsedUrlQuery, metric: BadgeMetric): ImageQuery {
   const { values, invalid } = readValidQuery(RETIRED_BADGE_QUERY, query);
   const { style = 'social', logo = style === 'social' ? 'youtube' : 'none', ...others } = values;
   return { metric, appearance: { ...others, style, logo }, invalid };
@@ -116,7 +116,7 @@ function refsOf({ identifier = '' }: PathParameters): Refs {
 
 const FIELDS = { subscribers: 'subscriberCount', views: 'viewCount', videos: 'videoCount' } as const;
 
-/** Three digits fit on a badge: 1,284,000 is 1.28M. Never more than the real count. */
+/** 1,284,000 is 1.28M. Rounded down, so that a badge never shows more than the real count. */
 const SHORT_COUNT = new Intl.NumberFormat('en', {
   notation: 'compact',
   maximumSignificantDigits: 3,
@@ -129,15 +129,15 @@ const ERROR_CACHE_MS = 60_000;
 const GREY = 'lightgrey';
 
 /** Fields of the schema of shields.io/badges/endpoint-badge (seen 2026-11). */
-function badgeOf(channel: Channel, metric: Metric): Badge {
+function badgeOf(channel: Channel, metric: BadgeMetric): Badge {
   const count = channel[FIELDS[metric]];
   if (count === null) return { label: metric, message: 'hidden', color: GREY };
   // shields.io writes the SI prefix for a thousand.
   return { label: metric, message: SHORT_COUNT.format(BigInt(count)).replace('K', 'k'), color: 'red' };
 }
 
-/** @param invalidName of the parameter. Without one, the path is not valid */
-function messageOf(code: ErrorCode, invalidName = 'channel'): string {
+/** @param invalidName the name of the invalid parameter. Default: the channel in the path */
+function errorMessageOf(code: ErrorCode, invalidName = 'channel'): string {
   if (code === 'invalid_parameter') return `invalid ${invalidName}`;
   if (code === 'channel_not_found') return 'not found';
   return code === 'channel_blocked' ? 'not available' : 'unavailable';
@@ -148,7 +148,7 @@ function imageResponse(body: string, cacheMs: number, outcome: CacheOutcome | un
     'content-type': 'image/svg+xml',
     'cache-control': publicFor(cacheMs),
     ...(outcome !== undefined && cacheStatusFields(outcome)),
-    // An SVG that is opened as a page can run scripts. This one has none, and may not. Its logo is a data URL.
+    // An SVG that is opened as a page could run scripts. This allows only the styles and the logo, which is a data URL.
     'content-security-policy': "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox",
     etag: entityTag(body),
   };

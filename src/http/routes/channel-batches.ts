@@ -29,7 +29,7 @@ export function channelBatchRoute({ channelBatches, recordBodyOf }: ChannelBatch
   return {
     url: '/api/channels',
     async respond(_path, context) {
-      // Each item has its own age.
+      // Not cached, because each item has its own age.
       context.microCacheKey = undefined;
       const { ids } = readQuery(BATCH_QUERY, parseQuery(context.target.query));
       const results = await channelBatches.getChannels(ids.map(parseId));
@@ -61,9 +61,9 @@ function parseId(identifier: string, at: number): ChannelRef {
   );
 }
 
-/** The shortest remaining time of all results. After a failure, the next request may get more. */
+/** The shortest remaining time of all results. `no-store` after a failure, because the next request may get more. */
 function cacheControlOf(results: readonly BatchResult[]): string {
-  // A blocked channel has no time, because only the operator can change that.
+  // The error of a blocked channel has no time, because it holds until the operator changes a setting.
   const leftMs = results
     .map((result) => (result instanceof AppError ? result.validForMs : keptForMs(result.outcome)))
     .filter((ms) => ms !== undefined);
@@ -76,9 +76,10 @@ function isFailure(result: BatchResult): boolean {
 }
 
 const FAILED: CacheOutcome = { kind: 'miss', ttlMs: 0, isCollapsed: false, isStored: false };
+/** A batch has the first of these kinds that one of its results has: it is a hit only if nothing was loaded. */
 const KINDS = ['miss', 'refreshed', 'stale', 'hit', 'own'] as const;
 
-/** A hit only if nothing was loaded, and from the catalog only if all are. `undefined` if nothing was looked up. */
+/** The outcome of the whole batch. `undefined` if nothing was looked up. */
 function overallOutcome(results: readonly BatchResult[]): CacheOutcome | undefined {
   const outcomes = results
     .map((result) => (isFailure(result) ? FAILED : result.outcome))

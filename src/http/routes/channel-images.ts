@@ -37,7 +37,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
   const { clock, holders } = options.runtime;
   holders.add('Accept fields', acceptFieldStats);
 
-  /** `undefined` for a client that knows the channel page at `/@handle` as JSON. */
+  /** `undefined` if the response is the record: for `/@handle` and a client that accepts JSON and no image. */
   function readRequest(path: ImagePath, context: RequestContext): ImageRequest | undefined {
     const query = parseQuery(context.target.query);
     const { accept } = context.request.headers;
@@ -80,7 +80,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));
     if (made === undefined) throw new AppError('overloaded', 'The image is not encoded yet. Try again.');
     const { bytes: body, isStored, isCollapsed } = made;
-    // A stale original is the fact that matters, even if this image was encoded now.
+    // `Cache-Status` reports a stale original even if this image was encoded now.
     if (isStored || image.outcome.kind === 'stale') return { ...withoutBody, body };
     const outcome = { ...image.outcome, kind: 'miss', isStored: true, isCollapsed } as const;
     const headers = { ...withoutBody.headers, ...cacheStatusFields(outcome) };
@@ -135,7 +135,7 @@ function assertAgree(parameter: string, inPath: string | undefined, inQuery: str
   );
 }
 
-/** The path of an image. Query parameters may add to it. */
+/** What the path of an image says. Query parameters can complete it. */
 interface ImagePath {
   readonly refs: readonly ChannelRef[];
   readonly variant: Variant | undefined;
@@ -178,7 +178,7 @@ function parseShortPath({ identifier = '', variant: segment }: PathParameters): 
   return { refs, ...parseVariantSegment(segment) };
 }
 
-/** The extensions that a path may end in. */
+/** The extensions that a path may end in, for messages. */
 export const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');
 
 /** Paths below `/api/` are endpoints of the service, never channel names. */

@@ -75,8 +75,8 @@ function refsOfCustomName(name: string): ChannelRef[] {
 /**
  * Reads an identifier as the kind in its path or `type`.
  *
- * @throws AppError `invalid_parameter` if it is invalid for that kind. The message names the request for the kind for
- * which it is valid.
+ * @throws AppError `invalid_parameter` if it is invalid for that kind. If it is valid for another kind, the message names the
+ * request for that kind.
  */
 function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): readonly ChannelRef[] {
   const ref = findIdentifier(text, kind);
@@ -98,7 +98,7 @@ const FORMS: Record<IdentifierKind, string> = {
   username: 'a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
 };
 
-/** In this order. Every channel ID is also a valid handle, so IDs are excluded. */
+/** Tried in this order. Not `id`, because every channel ID is also a valid handle and a valid username. */
 const OTHER_KINDS = [
   ['handle', 'It looks like a handle'],
   ['username', 'It may be a username'],

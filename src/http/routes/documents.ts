@@ -21,10 +21,10 @@ export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
   const icon = readFileSync(new URL('../favicon.png', import.meta.url));
   const iconTag = entityTag(icon);
   return [
-    json('/', async (base) => indexOf(base, options, await options.examples())),
-    json('/problems', (base) => ({ problems: listProblems(base) })),
+    jsonDocument('/', async (base) => indexDocument(base, options, await options.examples())),
+    jsonDocument('/problems', (base) => ({ problems: listProblems(base) })),
     openApiRoute(options),
-    { url: '/favicon.ico', respond: () => unchanging('image/png', icon, iconTag) },
+    { url: '/favicon.ico', respond: () => documentResponse('image/png', icon, iconTag) },
   ];
 }
 
@@ -33,21 +33,21 @@ function indented(content: object): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-function json(url: string, contentOf: (base: string) => object | Promise<object>): Endpoint {
+function jsonDocument(url: string, contentOf: (base: string) => object | Promise<object>): Endpoint {
   return {
     url,
     async respond(_path, { base }) {
       const body = indented(await contentOf(base));
-      return unchanging(JSON_MEDIA_TYPE, body, entityTag(body));
+      return documentResponse(JSON_MEDIA_TYPE, body, entityTag(body));
     },
   };
 }
 
-function unchanging(contentType: string, body: string | Buffer, etag: string): PublicResponse {
+function documentResponse(contentType: string, body: string | Buffer, etag: string): PublicResponse {
   return { status: 200, headers: { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag }, body };
 }
 
-/** The document in two parts: its only server, the base of the request, is between them. */
+/** The document before and after the URL of its only server, which is the base of the request. */
 interface OpenApiParts {
   readonly before: Buffer;
   readonly after: Buffer;
@@ -55,8 +55,8 @@ interface OpenApiParts {
 }
 
 /**
- * The OpenAPI document. Writing its 190 KB takes milliseconds, and without `BASE_URL` clients choose the base, so everything
- * else is prepared at the first request.
+ * The OpenAPI document. Serializing its 190 KB takes milliseconds, and without `BASE_URL` each client can choose another base.
+ * So everything but the base is serialized once, at the first request.
  */
 function openApiRoute(options: DocumentRouteOptions): Endpoint {
   let parts: OpenApiParts | undefined;
@@ -65,7 +65,7 @@ function openApiRoute(options: DocumentRouteOptions): Endpoint {
     respond(_path, { base }) {
       parts ??= readOpenApi(options);
       const body = Buffer.concat([parts.before, Buffer.from(JSON.stringify(base)), parts.after]);
-      return unchanging(JSON_MEDIA_TYPE, body, entityTag(`${parts.etag} ${base}`));
+      return documentResponse(JSON_MEDIA_TYPE, body, entityTag(`${parts.etag} ${base}`));
     },
   };
 }
@@ -107,12 +107,12 @@ const ENDPOINTS: readonly IndexEntry[] = [
   {
     path: `/api/banner/{identifier}${IMAGE_PARAMETERS}`,
     description: IMAGE,
-    exampleFor: (channel) => withVariant(channel, (variant) => `/api/banner/${channel.channelId}?type=${variant}`),
+    exampleFor: (channel) => imageExample(channel, (variant) => `/api/banner/${channel.channelId}?type=${variant}`),
   },
   {
     path: '/{identifier}/{variant}[.{format}]',
     description: IMAGE,
-    exampleFor: (channel) => withVariant(channel, (variant) => `/${channel.channelId}/${variant}.webp`),
+    exampleFor: (channel) => imageExample(channel, (variant) => `/${channel.channelId}/${variant}.webp`),
   },
   {
     path: '/api/search?q={text}&limit=1–50',
@@ -141,11 +141,11 @@ const ENDPOINTS: readonly IndexEntry[] = [
   },
 ];
 
-function withVariant({ hasBanner, hasAvatar }: ExampleChannel, pathOf: (variant: string) => string) {
+function imageExample({ hasBanner, hasAvatar }: ExampleChannel, pathOf: (variant: string) => string) {
   return hasBanner ? pathOf('tv') : hasAvatar ? pathOf('avatar') : undefined;
 }
 
-function indexOf(
+function indexDocument(
   base: string,
   { contact, defaultLimit, siteUrl, version }: DocumentRouteOptions,
   [channel]: readonly ExampleChannel[],

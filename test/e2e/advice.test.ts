@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConnectionError } from '../../src/lib/http/http-client.ts';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedSource } from '../helpers/fake-source.ts';
 import { createHttpSender, type HttpSender } from '../helpers/http-request.ts';
 
@@ -13,7 +14,7 @@ const ID = 'UCPennantSample00000001A';
 let service: TestApp;
 let client: HttpSender;
 beforeAll(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ encoder: createFakeEncoder() });
   // A real socket, because injected requests lose dot segments and fragments.
   client = createHttpSender(await service.listen());
 });

@@ -6,6 +6,7 @@ import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { openCatalogWriter } from '../../src/sources/catalog/writer.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import {
   createHeldSource,
   HELD_CHANNEL_ID,
@@ -28,7 +29,7 @@ beforeEach(async () => {
 });
 
 async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<void> {
-  app = await startTestApp({ dataDir, ...options });
+  app = await startTestApp({ dataDir, encoder: createFakeEncoder(), ...options });
   onTestFinished(() => app.close());
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -22,7 +23,7 @@ const FIELDS = [
 
 let service: TestApp;
 beforeAll(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ encoder: createFakeEncoder() });
 });
 afterAll(() => service.close());
 

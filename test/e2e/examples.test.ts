@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startTestApp } from '../helpers/app.ts';
 import { catalogLine, importLines } from '../helpers/catalog.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 
 interface Index {
@@ -9,7 +10,7 @@ interface Index {
 
 /** The examples in the index, without the origin, and the channels that the playground shows first. */
 async function start(env: Record<string, string>, lines: readonly string[] = []) {
-  const service = await startTestApp({ env });
+  const service = await startTestApp({ env, encoder: createFakeEncoder() });
   onTestFinished(() => service.close());
   if (lines.length > 0) await importLines(service.dataDir, lines);
   const index = JSON.parse((await service.get('/')).text) as Index;

@@ -1,12 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { readUntilClosed, sendRaw } from '../helpers/raw-http.ts';
 
 let service: TestApp;
 let port: number;
 beforeAll(async () => {
-  service = await startTestApp({ env: { SITE_URL: 'https://play.example/pennant', CONTACT: 'ops@pennant.example' } });
+  service = await startTestApp({
+    encoder: createFakeEncoder(),
+    env: { SITE_URL: 'https://play.example/pennant', CONTACT: 'ops@pennant.example' },
+  });
   port = await service.listen();
 });
 afterAll(() => service.close());

@@ -80,7 +80,7 @@ test('an image whose second encoding was no smaller has none of them, and keeps 
 
 test('an image that is older than its record has none of them', async () => {
   const id = 'UCreplayLighthouse000001';
-  const { service, replay, close } = await startYoutubeService();
+  const { service, replay, close } = await startYoutubeService({}, { encoder: createFakeEncoder() });
   onTestFinished(close);
   const url = `/${id}/avatar.png`;
   expect(forSharedCaches(await service.get(url))).toEqual(ASK_AGAIN);

@@ -18,7 +18,7 @@ let running: YoutubeService;
 afterEach(() => running.close());
 
 async function start(env: Record<string, string> = {}, clock = createManualClock()): Promise<YoutubeService> {
-  running = await startYoutubeService({}, { env, clock });
+  running = await startYoutubeService({}, { env, clock, encoder: createFakeEncoder() });
   return running;
 }
 

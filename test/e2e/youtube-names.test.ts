@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import {
   jsonResponse,
@@ -30,7 +31,7 @@ afterEach(() => running.close());
 
 async function start(env: Record<string, string> = {}, givenDir?: string): Promise<void> {
   const dataDir = givenDir ?? (await createTemporaryDirectory());
-  running = await startYoutubeService({ responses }, { dataDir, env });
+  running = await startYoutubeService({ responses }, { dataDir, env, encoder: createFakeEncoder() });
   ({ service, replay } = running);
 }
 

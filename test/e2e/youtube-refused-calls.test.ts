@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { BUILT_IN_CLIENT_VERSION } from '../../src/sources/youtube/client-version.ts';
 import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
@@ -25,7 +26,10 @@ afterEach(async () => {
 });
 
 async function start(env: Record<string, string> = {}, { hasAboutPages = false } = {}): Promise<YoutubeService> {
-  running = await startYoutubeService({ dataApi, clientVersions: youtube, hasAboutPages }, { env });
+  running = await startYoutubeService(
+    { dataApi, clientVersions: youtube, hasAboutPages },
+    { env, encoder: createFakeEncoder() },
+  );
   return running;
 }
 

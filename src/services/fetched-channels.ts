@@ -28,7 +28,7 @@ interface FoundId extends Cached<string> {
 
 /** What is fetched: records and names from the caches, or else from the sources. */
 export interface FetchedChannels {
-  /** The channel ID of a handle or user name. @param staleWaitMs as in `GetOptions` */
+  /** The channel ID of a handle or user name. @param staleWaitMs the `softTimeoutMs` of `LookupOptions` */
   getId(ref: ChannelRef, staleWaitMs: number): Promise<FoundId>;
   getRecord(channelId: string, staleWaitMs: number): Promise<Cached<ChannelEntry>>;
   /** The cached ID, fresh or stale. */

@@ -98,3 +98,26 @@ export function readEntry<V>(
   if (isAbsence) return createEntry(clock, { content: { absent: NO_SUCH_CHANNEL }, ...rest });
   return absent === undefined && isValue(value, key) ? createEntry(clock, { content: { value }, ...rest }) : undefined;
 }
+
+/**
+ * The larger age of both clocks: the monotonic clock stops while a machine is suspended, and the wall clock may be set
+ * back. A wall clock that is set forward only causes a reload.
+ */
+function ageOf({ bornAtMs, storedAtMs }: Entry<unknown>, clock: Clock): number {
+  return Math.max(clock.monotonic() - bornAtMs, clock.now() - storedAtMs);
+}
+
+/** The remaining freshness; negative for a stale entry. */
+export function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
+  return entry.freshMs - ageOf(entry, clock);
+}
+
+/** True if the entry is fresh or in its grace. */
+export function isServable(entry: Entry<unknown>, clock: Clock): boolean {
+  return ageOf(entry, clock) < entry.maxAgeMs;
+}
+
+/** The value; `undefined` for an absence. */
+export function valueIn<V>(entry: Entry<V> | undefined): V | undefined {
+  return entry !== undefined && 'value' in entry.content ? entry.content.value : undefined;
+}

@@ -19,7 +19,7 @@ export interface CachePolicy<V> {
   readonly graceMs: number;
   /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
   readonly retryFailedLoadMs?: number;
-  /** True: an outdated value in memory is loaded again here, although another instance may have stored a newer one. */
+  /** True: a stale value in memory is loaded again here, although another instance may have stored a newer one. */
   readonly prefersOwn?: boolean;
   /** The channel that a name or a redirect leads to: the value is removed with it. */
   readonly leadsTo?: (value: V) => string | undefined;
@@ -50,7 +50,7 @@ export interface Entry<V> {
   readonly maxAgeMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  /** The last failed load (monotonic time), and the epoch in which it began. */
+  /** The last failed load: its ID, its end (monotonic), and the epoch in which it began. */
   lastFailure: { readonly loadId: string; readonly atMs: number; readonly epoch: Epoch } | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from './settings.ts';
 
-/** Whoever starts the service without reading a document relies on these. */
+/** Operators who start the service without reading the guide rely on these. */
 test('without settings, nothing more is reachable, trusted or logged than necessary', () => {
   expect(parseConfig({})).toMatchObject({
     // The console can purge, so only this machine reaches it, under its own names.

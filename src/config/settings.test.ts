@@ -124,7 +124,7 @@ describe('the settings', () => {
   });
 
   const URLS = Object.values(SETTINGS).filter(({ env }) => /_(?:URL|ORIGIN)$/.test(env));
-  // Each in a form that is refused, and parts of it that a reader of URLs or of lists could take for something else.
+  // URLs in a form that is refused. A reader of URLs or lists could take parts of them for something else.
   test.each([
     'https://user:PASS@WORD@a.example',
     'https://user:PASS:WORD@a.example',

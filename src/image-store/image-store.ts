@@ -97,7 +97,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   }
 
   function report(error?: unknown): void {
-    health.report('images', error === undefined ? null : 'cannot be stored', error);
+    health.report('images', error === undefined ? null : 'cannot be read or stored', error);
   }
 
   async function read<T>(run: () => Promise<T | undefined>): Promise<T | undefined> {

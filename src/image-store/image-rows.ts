@@ -52,10 +52,10 @@ export function createImageRows(filesDirectory: string, quota: Quota, uses: Reco
 
     evictFor(statements, image, maxRows) {
       for (let removed = 0; ; removed += 1) {
-        const evicted = findClassToEvict(quota, readUsage(statements), image);
-        if (evicted === undefined) return { removed, hasRoom: true };
-        if (evicted === 'none' || removed === maxRows) return { removed, hasRoom: false };
-        const victim = statements.leastRecentlyUsed.get(evicted === 'custom' ? 1 : 0) as unknown as
+        const imageClass = findClassToEvict(quota, readUsage(statements), image);
+        if (imageClass === undefined) return { removed, hasRoom: true };
+        if (imageClass === 'none' || removed === maxRows) return { removed, hasRoom: false };
+        const victim = statements.leastRecentlyUsed.get(imageClass === 'custom' ? 1 : 0) as unknown as
           | ImageRow
           | undefined;
         if (victim === undefined) return { removed, hasRoom: false };

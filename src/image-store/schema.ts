@@ -77,15 +77,13 @@ export function fileNameOf(key: string): string {
 /** A row without its bytes. */
 export interface ImageRow {
   readonly row: number;
-  readonly channel: string;
   readonly size: number;
-  readonly space: number;
   readonly checksum: number;
   readonly usedAtMs: number;
   readonly file: string | null;
 }
 
-const COLUMNS = 'row, channel, size, space, checksum, used_at_ms AS usedAtMs, file';
+const COLUMNS = 'row, size, checksum, used_at_ms AS usedAtMs, file';
 
 /** All statements on the tables. Times are wall-clock times. */
 export interface ImageStatements extends EpochStatements {

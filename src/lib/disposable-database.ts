@@ -123,7 +123,7 @@ export function createDisposableDatabase<Prepared>(
       const stats = statSync(path);
       const found = stats.size <= MAX_CHECKED_BYTES ? db.prepare('PRAGMA quick_check(1)').get()?.quick_check : 'ok';
       if (found !== 'ok') throw new DamagedFileError(String(found));
-      wait(db, waitMs);
+      setBusyTimeout(db, waitMs);
       return { db, prepared, stats };
     } catch (error) {
       db.close();
@@ -178,11 +178,11 @@ export function createDisposableDatabase<Prepared>(
 
     usePatiently: (times, operation) =>
       use(times, (prepared, db) => {
-        wait(db, PATIENT_WAIT_MS);
+        setBusyTimeout(db, PATIENT_WAIT_MS);
         try {
           return operation(prepared, db);
         } finally {
-          wait(db, waitMs);
+          setBusyTimeout(db, waitMs);
         }
       }),
 
@@ -195,6 +195,6 @@ export function createDisposableDatabase<Prepared>(
   };
 }
 
-function wait(db: DatabaseSync, ms: number): void {
+function setBusyTimeout(db: DatabaseSync, ms: number): void {
   db.exec(`PRAGMA busy_timeout = ${ms}`);
 }

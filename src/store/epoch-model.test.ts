@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 /*
- * A model of two instances on one store, with one channel (docs/adr/0012-yours-is-read-fetched-is-kept.md). `explore` tries every order of their
- * steps, with outages, restarts and a store that loses its data or goes back to an earlier state. It finds an old value
- * that is kept after a purge. Each weakened protocol must be found out.
+ * A model of two instances on one store, with one channel (docs/adr/0012-yours-is-read-fetched-is-kept.md). `explore` tries
+ * every order of their steps, with outages, restarts and a store that loses its data or goes back to an earlier state. It finds
+ * old values that are kept after a purge. In each weakened protocol it must find one.
  */
 
 /** A value that was read from the source before the purge is old. */

@@ -28,7 +28,7 @@ export interface OpenConnections {
    * @param owner without one, a connection only counts among all
    */
   add(socket: Socket, owner: ConnectionOwner | undefined): void;
-  /** Notes a request by its response. Ignores connections that were not added. */
+  /** A request has begun, which ends with its response. Ignores connections that were not added. */
   begin(socket: Socket, response: ServerResponse): void;
   /** Closes connections without a request under way. One with an incomplete request is closed, one with unread bytes is not. */
   closeIdle(): void;

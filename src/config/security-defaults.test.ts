@@ -7,7 +7,7 @@ test('without settings, nothing more is reachable, trusted or logged than necess
     // The console can purge, so only this machine reaches it, under its own names.
     consoleHost: '127.0.0.1',
     consoleAllowedHosts: [],
-    // Nobody chooses the address that counts for the limit, and nobody has a higher limit.
+    // No client can choose the address that its limit counts, and no client has a higher limit.
     trustProxy: [],
     rateLimit: { requests: 10, windowMs: 30_000 },
     rateLimitOverrides: [],

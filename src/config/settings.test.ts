@@ -139,7 +139,7 @@ describe('the settings', () => {
     'https:user:PASSWORD@a.example',
     'https:\\\\user:PASSWORD@a.example',
     'user:PASS@WORD@a.example',
-    // As `#` leaves it in a file.
+    // What is left of a value in a file that is cut at `#`.
     'https://user:PASS',
     'redis://user:PASS@WORD:1:2/first',
   ])('never repeat the password in %s', (url) => {

@@ -128,7 +128,7 @@ const endFile: Step = (_state, job, here) => {
   return undefined;
 };
 
-/** The record comes from the source, whose image is then downloaded. */
+/** The record is loaded from the source, then its image is downloaded. */
 const changeSource: Step = (state) => {
   state.source = 'new';
   return undefined;
@@ -185,7 +185,7 @@ const readNumber: Step = (state, job) => {
   return undefined;
 };
 
-/** A lower number of the same series: the store has values from before a purge. They are erased while it can still be seen. */
+/** A lower number of the same series: the store has values from before a purge. They are erased before the number changes. */
 const eraseRestored: Step = (state, job, { known }, weakness) => {
   const isEarlier = known !== undefined && known.series === job.known?.series && job.known.number < known.number;
   if (!isEarlier || weakness === 'an earlier state of the store is taken for the present one') return undefined;
@@ -276,7 +276,7 @@ const JOBS = {
 const FIRST: Epoch = { series: 0, number: 0 };
 const NEW_JOB = { step: 0, ended: 0, known: undefined, value: 'none', isRestoring: false, isDone: false } as const;
 
-/** What is kept although it is old. Until all have followed, another instance and a restored store may have it. */
+/** The old values that are kept. An instance that has not followed the purge yet, and a restored store, may have them. */
 function findOld({ instances, stored, jobs }: State): string | undefined {
   const isSettled = jobs.every(({ isDone }) => isDone);
   const isRestored = jobs.some(({ kind }) => kind === 'restore');

@@ -40,7 +40,7 @@ class Failure(Exception):
 def main():
     options = parse_arguments()
     shows, skipped = find_shows(options)
-    results = ask(options.instance, [channel for channel, _ in shows])
+    results = load_records(options.instance, [channel for channel, _ in shows])
     failures = 0
     for channel, folder in shows:
         try:
@@ -79,7 +79,7 @@ def parse_arguments():
 def find_shows(options):
     """Channels with their folders (None: named like the channel), and what is skipped."""
     if options.channel is not None:
-        return [(checked(options.channel), options.library)], []
+        return [(require_channel(options.channel), options.library)], []
     if options.names is not None:
         return read_names(options.names, options.library)
     if (options.library / "tvshow.nfo").exists() or list(options.library.glob("*.info.json")):
@@ -100,13 +100,14 @@ def read_names(file, library):
         if channel == "" or channel.startswith("#"):
             continue
         try:
-            shows.append((checked(channel), library / name.strip() if name.strip() else None))
+            shows.append((require_channel(channel), library / name.strip() if name.strip() else None))
         except Failure as error:
             skipped.append(f"{file}: {error}")
     return shows, skipped
 
 
-def checked(channel):
+def require_channel(channel):
+    """The channel, if it is an ID or a handle."""
     if CHANNEL_ID.fullmatch(channel) or re.fullmatch(r"@[^\s,]+", channel):
         return channel
     raise Failure(f'"{channel}" is neither a channel ID (UC and 22 characters) nor an @handle')
@@ -134,8 +135,8 @@ def find_channel(folder):
     raise Failure("has no .info.json file that names a channel: use --channel")
 
 
-def ask(instance, channels):
-    """The results of /api/channels by channel. A request loads ten new channels at most, so the others are asked again."""
+def load_records(instance, channels):
+    """The results of /api/channels by channel. A request loads at most ten new channels; the next one loads more of the others."""
     results = {}
     pending = list(dict.fromkeys(channels))
     while pending:
@@ -153,7 +154,7 @@ def ask(instance, channels):
 
 
 def batches(channels):
-    """As many channels as one request may have. A handle of 30 letters can take 360 of the 8,192 bytes of a URL."""
+    """Lists of as many channels as one request may have. A handle of 30 letters can take 360 of the 8,192 bytes of a URL."""
     size = 50 if all(map(CHANNEL_ID.fullmatch, channels)) else 20
     return [channels[at : at + size] for at in range(0, len(channels), size)]
 
@@ -178,7 +179,7 @@ def get(url):
 
 
 def write(options, result, folder):
-    """Writes the file, and says so."""
+    """Writes the file, and returns a line that says so."""
     if "channel" not in result:
         raise Failure(result["error"]["detail"])
     record = result["channel"]
@@ -192,7 +193,7 @@ def write(options, result, folder):
     if text == before:
         return f"{path}: unchanged"
     folder.mkdir(parents=True, exist_ok=True)
-    # A media server never reads half of it.
+    # So that a media server never reads half of the file.
     draft = folder / ".tvshow.nfo.new"
     draft.write_text(text, "utf-8")
     os.replace(draft, path)
@@ -215,7 +216,7 @@ def file_name(record):
 
 
 def fill(root, record, options):
-    """Replaces what this script writes. A title, and everything else, stays."""
+    """Replaces what this script writes. An existing title and everything else stay."""
     images = images_of(record, options, root)
     for element in list(root):
         is_own = element.tag in ("plot", "premiered", "fanart") or (

@@ -1,7 +1,7 @@
 /*
  * The second half of `npm run build`, after the compiler: bundles the pages, copies the other files of src/ (HTML, images, the
- * OpenAPI document) to dist/, writes the guide's pages there, and deletes files of dist/ whose source is gone. Writes only what differs, so that an
- * installation without write access can start.
+ * OpenAPI document) to dist/, writes the guide's pages there, and deletes files of dist/ whose source is gone. Writes only what
+ * differs, so that an installation without write access can start.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -13,7 +13,7 @@ const DOCUMENTS = join(import.meta.dirname, '../docs');
 const OUTPUT = join(import.meta.dirname, '../dist');
 const BUILD_INFO = '.tsbuildinfo';
 
-/** Each becomes one file, with everything that it imports: a slow connection waits for each file. */
+/** Each becomes one file with everything that it imports, because a slow connection waits for each file. */
 const BUNDLES = [
   'site/main.ts',
   'site/main.css',
@@ -21,7 +21,7 @@ const BUNDLES = [
   'console/page/console.ts',
   'console/page/console.css',
 ];
-/** Their scripts and style sheets are in a bundle. */
+/** The scripts and style sheets of these folders are in a bundle. */
 const PAGE_FOLDERS = /^(?:site|console\/page)\//;
 
 /** What belongs in dist/ besides the compiler's files. */

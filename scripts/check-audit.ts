@@ -11,7 +11,7 @@ interface AuditReport {
 }
 
 const NOT_CHECKED = 3;
-/** Only the message of a failed call contains this; that of a local mistake (no lock file) does not. */
+/** The message of a failed call contains this. That of a local mistake (no lock file) does not. */
 const SERVICE_PATH = '/-/npm/v1/security/';
 
 const { status, stdout, stderr } = spawnSync('npm', ['audit', '--omit=dev', '--audit-level=high', '--json'], {
@@ -19,10 +19,10 @@ const { status, stdout, stderr } = spawnSync('npm', ['audit', '--omit=dev', '--a
 });
 const { message = '', vulnerabilities } = readReport(stdout);
 if (message.includes(SERVICE_PATH)) {
-  process.stdout.write(`npm audit: not checked, its service cannot be reached here (${message})\n`);
+  process.stdout.write(`npm audit: not checked, because the registry cannot be reached (${message})\n`);
   process.exitCode = NOT_CHECKED;
 } else if (status === 0 && vulnerabilities !== undefined) {
-  process.stdout.write('npm audit: no known weakness, high or worse, in what the service runs with\n');
+  process.stdout.write('npm audit: no known vulnerabilities of severity high or above\n');
 } else {
   const found = Object.entries(vulnerabilities ?? {}).map(([name, { severity }]) => `${name}: ${severity}`);
   process.stderr.write(`npm audit failed\n${found.join('\n')}\n${stdout}${stderr}\n`);

@@ -32,14 +32,14 @@ interface ExampleService {
   close(): Promise<void>;
 }
 
-/** The service in this process, with the sample catalog. The examples are its responses. */
+/** Starts the service in this process with the sample catalog. The examples are its responses. */
 export async function startExampleService(version: string): Promise<ExampleService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-docs-'));
   const config = parseConfig({ SOURCES: 'catalog', ENCODERS: '1', DATA_DIR: dataDir });
   const app = await buildApp(config, { logger: pino({ level: 'silent' }), version, clock: STANDING_CLOCK });
   let clients = 0;
 
-  function ask({ url, isHead = false, headers = {} }: Example) {
+  function send({ url, isHead = false, headers = {} }: Example) {
     clients += 1;
     const method = isHead ? 'HEAD' : 'GET';
     const remoteAddress = `10.0.0.${clients}`;
@@ -57,9 +57,9 @@ export async function startExampleService(version: string): Promise<ExampleServi
   }
 
   return {
-    openApi: async () => (await ask({ url: '/openapi.json' })).json(),
+    openApi: async () => (await send({ url: '/openapi.json' })).json(),
     async show(example) {
-      const response = await ask(example);
+      const response = await send(example);
       // On a machine with little memory, the encoder may be killed. Its 503 is not an example.
       if (response.statusCode >= 500)
         throw new Error(`${example.url} returned ${response.statusCode}: ${response.payload}`);

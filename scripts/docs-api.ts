@@ -3,9 +3,7 @@ import { PROBLEMS, type Problem } from '../src/http/response/problems.ts';
 import { ERROR_EXAMPLE, type Example, startExampleService } from './docs-api-examples.ts';
 import { code, table } from './docs-markdown.ts';
 
-/*
- * Makes docs/api.md from the service's OpenAPI document.
- */
+/* Makes docs/api.md from the service's OpenAPI document. */
 
 interface Schema {
   readonly $ref?: string;
@@ -220,7 +218,7 @@ function sectionText({ title, paths }: Section, openApi: OpenApi, examples: read
   const operations = paths.map((path) => ({ path, ...(openApi.paths[path]?.get as Operation) }));
   const shared = operations.map(sentencesOf).reduce((all, own) => all.filter((sentence) => own.includes(sentence)));
   const parameters = operations.flatMap((operation) => operation.parameters ?? []);
-  // The first path comes first: it has the defaults.
+  // If two paths have a parameter, the first path describes it, because it has the defaults.
   const byName = new Map(
     parameters
       .filter(isDescribedOnce)

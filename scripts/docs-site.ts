@@ -7,7 +7,7 @@ export const GUIDE_PAGES = ['operating', 'youtube', 'settings', 'images', 'perfo
 const markdown = new Marked(gfmHeadingId());
 const guideMarkdown = new Marked(gfmHeadingId(), {
   renderer: {
-    /** Only what is served there is linked. */
+    /** Links to files that the console does not serve become text. */
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens);
       const target = href.replace(/^([a-z]+)\.md(?=#|$)/, (file, name) =>

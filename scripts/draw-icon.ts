@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 
-/* Renders the service's icon, once; the image is committed. */
+/* Renders the service's icon. Run by hand after a change to it: the image is committed. */
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 

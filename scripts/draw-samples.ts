@@ -13,7 +13,7 @@ interface Sample {
   /** Absent for a channel without a banner. */
   readonly banner?: readonly [width: number, height: number];
   readonly avatar: 'jpg' | 'png';
-  /** Of the small copy of the banner. Default: `CARD_SIZE`. */
+  /** The size of the small copy of the banner. Default: `CARD_SIZE`. */
   readonly copySize?: readonly [width: number, height: number];
 }
 
@@ -30,10 +30,10 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 };
 const AVATAR_PX = 800;
 const MAX_FILE_BYTES = 300_000;
-/** Of the small copies, for screens with two pixels per CSS pixel. */
+/** The sizes of the small copies, for screens with two pixels per CSS pixel. */
 const CARD_SIZE = [560, 315] as const;
 const CARD_AVATAR_SIZE = [96, 96] as const;
-/** Of the preview of a shared link to the playground (https://ogp.me). */
+/** The size of the preview of a shared link to the playground (https://ogp.me). */
 const SHARE_SIZE = [1200, 630] as const;
 
 const [DRAWINGS, IMAGES, SITE] = ['drawings', '../samples/images', '../src/site'].map((directory) =>

@@ -17,9 +17,9 @@ const run = promisify(execFile);
 /** A program that builds and runs images. */
 interface Engine {
   readonly buildCommand: readonly string[];
-  /** The arguments with which it runs the image. It runs until the service ends, and passes signals on. */
+  /** The arguments that run the image. The engine runs until the service ends, and passes signals on. */
   serve(publicPort: number, privatePort: number): Promise<readonly string[]>;
-  /** The arguments with which it runs another command in the image. */
+  /** The arguments that run another command in the image. */
   command(...words: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -32,7 +32,7 @@ const DOCKER: Engine = {
   command: async (program = '', ...words) => ['run', '--rm', '--entrypoint', program, TAG, ...words],
 };
 
-/** Has no networks of its own: the service uses ports of this machine. */
+/** It has no networks of its own: the service uses ports of this machine. */
 const BUILDAH: Engine = {
   buildCommand: ['bud', '--pull=never', '--network', 'host', ...BUILD_ARGUMENTS],
   async serve(publicPort, privatePort) {
@@ -44,7 +44,7 @@ const BUILDAH: Engine = {
   command: async (...words) => ['run', await newContainer(), '--', ...words],
 };
 
-/** Of buildah, which does not remove them itself. */
+/** The containers that buildah has made and does not remove itself. */
 const containers: string[] = [];
 
 async function newContainer(): Promise<string> {

@@ -91,7 +91,7 @@ export async function main(given: readonly string[]): Promise<void> {
   process.umask(process.umask(0o077) | 0o027);
   const envFile = loadEnvFile(process.env, envPath);
   process.stdout.on('error', onOutputError);
-  // It cannot be reported anywhere.
+  // A failure of stderr cannot be reported anywhere.
   process.stderr.on('error', () => undefined);
   process.exitCode = await run(args, envFile);
   if (process.exitCode !== EXIT.failed) return;
@@ -102,9 +102,9 @@ export async function main(given: readonly string[]): Promise<void> {
 }
 
 /**
- * Comes first: process 1 of a container ignores a signal without a handler, and loading the service takes a while. Other
- * processes are not ended by a handler, because it would wait for the event loop. The command may replace those of SIGINT
- * and SIGTERM (src/cli/command.ts).
+ * Adds handlers before anything is loaded: process 1 of a container ignores a signal without a handler, and loading the service
+ * takes a while. Other commands have none unless they are process 1, because a handler waits for the event loop. A command may
+ * replace the handlers of SIGINT and SIGTERM (src/cli/command.ts).
  */
 function handleSignals(isService: boolean): void {
   // Without a handler, Node opens a debugger.

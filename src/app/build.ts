@@ -63,7 +63,7 @@ export interface App {
 interface BuildOptions extends AppOverrides {
   readonly logger: Logger;
   readonly version: string;
-  /** The version with what tells its builds apart, for the operator. Default: the version. */
+  /** The version with the digest of the build, for the operator. Default: the version. */
   readonly build?: string;
   /** The settings in force, for the console. */
   readonly settings?: readonly ShownSetting[];
@@ -71,7 +71,7 @@ interface BuildOptions extends AppOverrides {
 
 /** How long a stop may take. Docker kills a process ten seconds after its stop signal, and the log's last lines may take a while. */
 export const STOP_MS = 9_000;
-/** Of these, accepted requests have this long. */
+/** How much of that time accepted requests have. */
 const FINISH_MS = 8_000;
 
 /** A new catalog takes a moment. On a disk that hangs, the service starts without it. */
@@ -85,18 +85,18 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   addProcessGauges(metrics);
   addBuildInfo(metrics, build);
 
-  // Stored data, and its removal
+  // Stored data
   const stores = await createStores(config, runtime);
   const { store, images, caches } = stores;
 
-  // Where channels and images come from
+  // Sources of channels and images, and purges
   const catalog = createCatalog(config, runtime);
   const purges = createPurges(config, runtime, stores, catalog);
   const upstreams = createUpstreams({ config, runtime, stores, version, sources, downloader });
   const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
   const encoder = openEncoder(config, runtime, options.encoder);
 
-  // The functions of the product
+  // Services
   const blockedChannels = new Set(config.blockedChannels);
   const examples = createExamples(catalog, blockedChannels);
   const missingFields = createMissingFields({ runtime });
@@ -144,7 +144,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const backgroundWork = createBackgroundWork(
     [
       ...upstreams.tasks,
-      // It may take minutes, which the other tasks do not wait for.
+      // It may take minutes, and the other tasks do not wait for it.
       async () => void images.tidy(),
       async () => missingFields.update(),
       async () => failureLog.summarize(),
@@ -175,7 +175,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     await stores.close();
   }
 
-  // Last, because the store's thread starts while everything above is built
+  // Last, because the store's thread starts while everything above is built.
   await Promise.all([stores.opened(), catalog && withinMs(clock, catalog.opened(), CATALOG_OPEN_MS)]);
   await purges.start();
   return {
@@ -191,7 +191,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     runDueWork: backgroundWork.runDue,
     async close() {
       backgroundWork.stop();
-      // Requests that still wait for an encoder then get a 503: a cut connection gets no response.
+      // In the last second, requests that still wait for an encoder get a 503. A connection that is cut gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());
       unservedRequests.summarize();
       // The stores do not wait for the end of an encoder process.

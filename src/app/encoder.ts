@@ -3,7 +3,7 @@ import { END_REASONS } from '../images/encoder/child.ts';
 import { createEncoder, type Encoder, QUEUE_LENGTH } from '../images/encoder/encoder.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
-/** The encoder as configured, or the given one. It logs, counts and reports its health. */
+/** The encoder as configured, or the given one, with its log, metrics and health. */
 export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?: Encoder): Encoder {
   const { metrics, holders, health, logger } = runtime;
   const ends = metrics.createCounter(

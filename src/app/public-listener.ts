@@ -53,7 +53,7 @@ export function createPublicListener(options: PublicListenerOptions) {
   });
   const refusedClients = createRefusedClients({ clock });
   const unservedRequests = createUnservedRequests({ clock, logger, refusedClients });
-  const connections = createConnections({ clients, openConnections: openConnectionsOf(runtime), defaultLimit });
+  const connections = createConnections({ clients, openConnections: createClientConnections(runtime), defaultLimit });
   const http = createHttpServer({
     runtime,
     endpoints,
@@ -83,8 +83,8 @@ export function createPublicListener(options: PublicListenerOptions) {
   return { http, limiter, refusedClients, unservedRequests };
 }
 
-/** The connections of clients, as many as files and memory allow. */
-function openConnectionsOf({ failureLog, metrics }: Pick<Runtime, 'failureLog' | 'metrics'>): OpenConnections {
+/** The connections of clients. There may be as many as files and memory allow. */
+function createClientConnections({ failureLog, metrics }: Pick<Runtime, 'failureLog' | 'metrics'>): OpenConnections {
   const closed = { client: 0, full: 0 };
   metrics.addCounter({
     name: 'pennant_connections_closed_total',
@@ -114,7 +114,7 @@ const CLOSED: Readonly<Record<CloseReason, string>> = {
   full: 'connections are closed because clients have as many as the memory and the open files (ulimit -n) of this process allow',
 };
 
-/** The limiter of this process, or with Redis of all instances. */
+/** The limiter of this process, or with Redis the one that all instances share. */
 function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
   const { clock, metrics, holders } = runtime;
   const local = createMemoryRateLimiter({ clock });

@@ -12,7 +12,7 @@ import { hasAny } from '../store/removal.ts';
 import { createCatalog } from './catalog.ts';
 import { createStores, type Stores } from './stores.ts';
 
-/** Purges, take-downs, and what other processes have purged. */
+/** Purges and take-downs of this process. Follows the purges of other processes. */
 export function createPurges(
   { blockedChannels }: Pick<Config, 'blockedChannels'>,
   { clock, epochs, health, logger }: Runtime,
@@ -64,7 +64,7 @@ export function createPurges(
   };
 }
 
-/** The service's stores for a command that clears them, whether the service runs or not. */
+/** A purge for a command, whether the service runs or not. */
 export async function openPurge(config: Config) {
   const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
   const stores = await createStores(config, runtime, { isPatient: true });
@@ -73,7 +73,7 @@ export async function openPurge(config: Config) {
   const catalog = existsSync(catalogPaths(config.dataDir).database) ? createCatalog(config, runtime) : undefined;
   return {
     purge: createPurge({ caches, store: backingStore, images, catalog, epochs: runtime.epochs }),
-    /** Why a component cannot be used. */
+    /** The components that cannot be used, each with its reason. */
     problems: () => runtime.health.problems().map(([component, problem]) => `${component}: ${problem}`),
     async close() {
       await Promise.all([stores.close(), catalog?.close()]);

@@ -21,7 +21,7 @@ export interface Stores {
   readonly redis: RedisConnection | undefined;
   /** `cache.db` or Redis. */
   readonly backingStore: BackingStore;
-  /** The same. Its failures are misses. */
+  /** The same store. Its failures are misses. */
   readonly store: Store;
   readonly images: ImageStore;
   readonly caches: {
@@ -36,7 +36,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** Share of V8's heap for all values in memory together. */
+/** The share of V8's heap limit that all values in memory may have together. */
 const MAX_HEAP_SHARE = 0.4;
 const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
 /** On a busy machine a thread starts slowly. Until then, stored values would look absent. */
@@ -44,7 +44,7 @@ const STORE_OPEN_MS = 5_000;
 const PATIENT_READ_MS = 10_000;
 
 interface StoresOptions {
-  /** For programs that end after one task: it fails only if a store takes seconds to respond. */
+  /** For programs that end after one task. They wait some seconds for a store. */
   readonly isPatient?: boolean;
 }
 
@@ -83,7 +83,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
 
   for (const kind of [...ENTRY_KINDS, 'limit']) metrics.refusedValues.inc({ kind }, 0);
 
-  /** Damaged or foreign values. */
+  /** Counts damaged or foreign values. */
   function onRefused(key: string): void {
     metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'kept' });
   }

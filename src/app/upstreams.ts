@@ -20,7 +20,7 @@ interface UpstreamsOptions {
   readonly runtime: Runtime;
   readonly stores: {
     readonly store: Pick<Store, 'get' | 'set'>;
-    /** Their remembered failures are dropped when the client version changes. */
+    /** They forget failures when the client version changes. */
     readonly caches: Readonly<Record<string, { forgetFailures(): void }>>;
   };
   readonly version: string;
@@ -132,7 +132,7 @@ export function createUpstreams(options: UpstreamsOptions) {
 const PAUSED_OPERATIONS = ['getChannel', 'resolve', 'search', 'findPublishedAt'] as const;
 const GOOD_OUTCOMES: ReadonlySet<SourceOutcome['outcome']> = new Set(['found', 'channel_not_found', 'inconclusive']);
 
-/** The calls of this time may be made at once after a quiet time. */
+/** After a quiet time, the calls of so many seconds may be made at once. */
 const BURST_SECONDS = 10;
 
 /** Gives the HTTP client of each upstream its own budget of calls. */

@@ -13,7 +13,7 @@ const statsCommand = defineCommand({
   negatives            "no such channel" results, kept for a minute
   searches             results of searches
   published times      exact creation times of channels whose record has only the day
-  image details      properties of originals, and which images were re-encoded
+  image details        properties of originals, and which images were re-encoded
   quotas               calls to the YouTube Data API today
   originals, variants  downloaded images, and the images made from them
   own sizes            images with a width, height or quality in the request`,
@@ -61,7 +61,7 @@ function renderText({ where, bytes, maxBytes, kinds }: ReturnType<typeof section
   return `${where}: ${formatBytes(bytes)}${quota}\n${lines.join('')}`;
 }
 
-/** `ownSizes` → `own sizes` */
+/** `own sizes` for `ownSizes`. */
 function labelOf(kind: string): string {
   return kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

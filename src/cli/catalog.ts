@@ -4,7 +4,7 @@ import { type CatalogReader, withReader } from '../sources/catalog/reader.ts';
 import type { CatalogRecord } from '../sources/catalog/record.ts';
 import { type CatalogPaths, catalogPaths } from '../sources/catalog/schema.ts';
 import { addCommand } from './catalog/add.ts';
-import { changeCatalog, describeUnread } from './catalog/change.ts';
+import { changeCatalog, unreadCatalogNotice } from './catalog/change.ts';
 import { exportCommand } from './catalog/export.ts';
 import { importCommand } from './catalog/import.ts';
 import { CommandFailure, type CommandGroup, defineCommand, requireRefs, writeLines } from './command.ts';
@@ -54,7 +54,7 @@ Exit code: 0 everything was removed, 1 the catalog has no such channel or someth
     const { channelId, title } = await requireRecord(paths, argument);
     await changeCatalog(paths, (writer) => writer.remove(channelId));
     stdout.write(`Removed ${channelId} (${printable(title)}).\n`);
-    stderr.write(describeUnread(paths));
+    stderr.write(unreadCatalogNotice(paths));
     const { forgetChannel } = await import('./cache/purge.ts');
     try {
       stdout.write(`${await forgetChannel(config, channelId)}\n`);

@@ -26,7 +26,7 @@ export class CommandFailure extends OperatorError {
   }
 }
 
-/** Enough for a path and a piece of advice. */
+/** Enough for a path and advice. */
 export const MAX_ADVICE_CHARACTERS = 1_000;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -94,7 +94,7 @@ export function hostToReach(host: string): string {
 
 /** The parts of the process that a command uses. */
 export interface CommandContext {
-  /** Of Pennant. */
+  /** The version of Pennant. */
   readonly version: string;
   readonly env: Environment;
   readonly envFile: EnvFile;
@@ -172,7 +172,7 @@ async function runSingle(command: Command, args: readonly string[], context: Com
     }
     if (envFile.problem !== undefined) throw new OperatorError(printable(envFile.problem, MAX_ADVICE_CHARACTERS));
     const dataDir = given.options['data-dir'];
-    // As an unset variable of a script gives it. The setting's default would be another directory than intended.
+    // A script with an unset variable passes this. The default directory would be the wrong one.
     if (typeof dataDir === 'string' && dataDir.trim() === '') throw new UsageError('--data-dir is empty.');
     const ownEnv = typeof dataDir === 'string' ? { ...env, DATA_DIR: dataDir } : env;
     return (await command.run(given, { ...context, env: ownEnv })) ? EXIT.done : EXIT.failed;

@@ -100,7 +100,7 @@ export function findSettingWarnings({ trustProxy, baseUrls, contact, sources, ra
   return warnings;
 }
 
-/** A warning if the private listener binds a public address, or every address of a machine. Those of a container are its own. */
+/** A warning if the private listener binds a public address, or every address of a machine that is no container. */
 export function findConsoleWarnings({ consoleHost, consolePort }: Config, isInContainer: boolean): string[] {
   if (isInContainer || consolePort === 0 || isIP(consoleHost) === 0 || isPrivateAddress(consoleHost)) return [];
   return [
@@ -134,7 +134,7 @@ function describeUnknown(name: string): string {
   return `${name} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
-/** The setting whose name has one other character, with or without regard to `_` and `-`. */
+/** The setting whose name differs in one character, or would without `_` and `-`. */
 function findNearName(name: string): string | undefined {
   const given = name.toUpperCase();
   return [...KNOWN_NAMES].find(

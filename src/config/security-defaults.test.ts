@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from './settings.ts';
 
-/** Whoever starts the service without reading a document relies on these. */
+/** Operators who start the service without reading the guide rely on these. */
 test('without settings, nothing more is reachable, trusted or logged than necessary', () => {
   expect(parseConfig({})).toMatchObject({
     // The console can purge, so only this machine reaches it, under its own names.
     consoleHost: '127.0.0.1',
     consoleAllowedHosts: [],
-    // Nobody chooses the address that counts for the limit, and nobody has a higher limit.
+    // No client can choose the address that its limit counts, and no client has a higher limit.
     trustProxy: [],
     rateLimit: { requests: 10, windowMs: 30_000 },
     rateLimitOverrides: [],

@@ -127,7 +127,7 @@ function findHttpUrl(value: string): URL | undefined {
 const BYTE_UNITS: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
 /**
- * From 0 to a maximum.
+ * A number of bytes, from 0 to a maximum.
  *
  * @param maximum in the form of a setting, such as `64GiB`
  */
@@ -169,7 +169,7 @@ export function proxyCidr(value: string): Cidr {
   throw new SettingError('must not be a range of all addresses: any client could then forge its address', value);
 }
 
-/** True for the forms in which an IPv6 address contains an IPv4 address. */
+/** True for an IPv6 range that contains the IPv6 form of all IPv4 addresses. */
 function isAllOfIpv4([address, prefixBits]: Cidr): boolean {
   if (address instanceof ipaddr.IPv4 || prefixBits > EMBEDDED_IPV4_PREFIX_BITS) return false;
   return embeddedIpv4(address) !== undefined;

@@ -124,7 +124,7 @@ describe('the settings', () => {
   });
 
   const URLS = Object.values(SETTINGS).filter(({ env }) => /_(?:URL|ORIGIN)$/.test(env));
-  // Each in a form that is refused, and parts of it that a reader of URLs or of lists could take for something else.
+  // URLs in a form that is refused. A reader of URLs or lists could take parts of them for something else.
   test.each([
     'https://user:PASS@WORD@a.example',
     'https://user:PASS:WORD@a.example',
@@ -139,7 +139,7 @@ describe('the settings', () => {
     'https:user:PASSWORD@a.example',
     'https:\\\\user:PASSWORD@a.example',
     'user:PASS@WORD@a.example',
-    // As `#` leaves it in a file.
+    // What is left of a value in a file that is cut at `#`.
     'https://user:PASS',
     'redis://user:PASS@WORD:1:2/first',
   ])('never repeat the password in %s', (url) => {

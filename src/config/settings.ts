@@ -84,7 +84,7 @@ export const SETTINGS = {
     'UPSTREAM_CALLS_PER_SECOND',
     '10',
     form.integer(1, 100_000),
-    'Outgoing calls per second to each source, and to the image hosts. After a quiet time, the calls of ten seconds may be made at once. While calls wait, networks take turns, and in them clients.',
+    'Outgoing calls per second to each source, and to the image hosts. After a quiet time, the calls of ten seconds may be made at once. While calls wait, networks take turns, and so do the clients of a network.',
   ),
   trustProxy: form.setting(
     'TRUST_PROXY',
@@ -174,7 +174,7 @@ export const SETTINGS = {
     'CONSOLE_ALLOWED_HOSTS',
     '',
     form.list(form.hostName),
-    'Names (comma-separated, without port) by which clients may address the private listener, beside `localhost`, loopback addresses and `CONSOLE_HOST`.',
+    'Names (comma-separated, without port) by which clients may address the private listener, besides `localhost`, loopback addresses and `CONSOLE_HOST`.',
   ),
 } as const;
 
@@ -197,7 +197,7 @@ export function parseConfig(env: Environment): Config {
     }
   });
   const config = Object.fromEntries(values) as Config;
-  if (mistakes.length === 0) mistakes.push(...contradictions(config));
+  if (mistakes.length === 0) mistakes.push(...findContradictions(config));
   if (mistakes.length === 0) return config;
   throw new OperatorError(`The settings cannot be used:\n${mistakes.map((each) => `  ${printable(each)}`).join('\n')}`);
 }
@@ -209,12 +209,12 @@ export function readSetting(env: Environment, { env: variable, fallback, parse, 
   const given = textIn(env, variable);
   const file = isSecret ? textIn(env, fileVariable(variable)) : '';
   if (file !== '' && given !== '') throw new form.SettingError(`${variable} is set as well: set one of the two`);
-  const value = file === '' ? given || fallback : readSecretFile(oneLine(file));
-  return parse(oneLine(value));
+  const value = file === '' ? given || fallback : readSecretFile(requireOneLine(file));
+  return parse(requireOneLine(value));
 }
 
-/** A quote that is not closed takes the next lines of a file, perhaps with secrets, into its value. */
-function oneLine(value: string): string {
+/** Refuses a line break. After a quote that is not closed, the value would have the next lines of a file, perhaps with secrets. */
+function requireOneLine(value: string): string {
   if (/[\r\n]/.test(value)) throw new form.SettingError('must not have a line break');
   return value;
 }
@@ -228,7 +228,7 @@ function describeMistake(env: Environment, { env: variable, isSecret }: Setting,
   return `${origin}${path}: ${error.message}${value}`;
 }
 
-function contradictions({ sources, youtubeApiKey, port, consolePort }: Config): string[] {
+function findContradictions({ sources, youtubeApiKey, port, consolePort }: Config): string[] {
   const found: string[] = [];
   if (sources.includes('youtube-data-api') && youtubeApiKey === undefined) {
     found.push('YOUTUBE_API_KEY: is needed for the source youtube-data-api in SOURCES');

@@ -1,11 +1,11 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { findSurplus, type NewImage, type Quota, readUsage } from './quota.ts';
+import { findClassToEvict, type NewImage, type Quota, readUsage } from './quota.ts';
 import type { RecordedUses } from './recorded-uses.ts';
 import { fileNameOf, type ImageRow, type ImageStatements, spaceOf } from './schema.ts';
 
-/** The bytes, or a complete file that becomes the image's own. */
+/** The bytes, or the path of a complete file, which is renamed to that of the image. */
 export type ImageContent = { readonly bytes: Uint8Array } | { readonly part: string; readonly checksum: number };
 
 interface Addition {
@@ -52,10 +52,10 @@ export function createImageRows(filesDirectory: string, quota: Quota, uses: Reco
 
     evictFor(statements, image, maxRows) {
       for (let removed = 0; ; removed += 1) {
-        const surplus = findSurplus(quota, readUsage(statements), image);
-        if (surplus === undefined) return { removed, hasRoom: true };
-        if (surplus === 'none' || removed === maxRows) return { removed, hasRoom: false };
-        const victim = statements.leastRecentlyUsed.get(surplus === 'custom' ? 1 : 0) as unknown as
+        const imageClass = findClassToEvict(quota, readUsage(statements), image);
+        if (imageClass === undefined) return { removed, hasRoom: true };
+        if (imageClass === 'none' || removed === maxRows) return { removed, hasRoom: false };
+        const victim = statements.leastRecentlyUsed.get(imageClass === 'custom' ? 1 : 0) as unknown as
           | ImageRow
           | undefined;
         if (victim === undefined) return { removed, hasRoom: false };

@@ -4,7 +4,7 @@ import type { Epoch } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { asWork, epochOfWork, withinMs } from '../lib/work.ts';
+import { asWork, epochOfWork, responseWithinMs } from '../lib/work.ts';
 import { channelOfImage } from '../store/keys.ts';
 import type { Erased } from './image-worker.ts';
 import type { ImageClass } from './schema.ts';
@@ -25,15 +25,15 @@ const MAX_COPIED_BYTES = 1024 * 1024;
 /** Memory of the buffer's objects and of the cache's lists (measured; a test compares). */
 const ENTRY_OVERHEAD_BYTES = 650;
 /**
- * Pending writes must not fill the memory while a disk hangs. The largest image has room: a PNG with sides of `MAX_SIDE_PX`
- * and 4 bytes per pixel, which noise keeps from becoming smaller, has a little more than 64 MiB.
+ * Pending writes must not fill the memory while a disk hangs. The largest image must have room: a PNG of noise with sides of
+ * `MAX_SIDE_PX` and 4 bytes per pixel has a little more than 64 MiB.
  */
 const DEFAULT_MAX_WRITE_BYTES = 72 * 1024 * 1024;
 
 interface PendingWrite {
   readonly bytes: Buffer;
   readonly imageClass: ImageClass;
-  /** In which the work began that made the bytes. */
+  /** The epoch in which the work that made the bytes began. */
   readonly epoch: Epoch;
   /** The end of an earlier write of the same key. */
   readonly earlier: Promise<void> | undefined;
@@ -52,9 +52,9 @@ export interface ImageStore {
   findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
   /**
    * Removes the images of these channels from disk and memory, and ends the epoch. Rejects when one cannot be removed. The caller
-   * ends the epoch before it too, so that no more of them are kept.
+   * has ended the epoch before this call, so that running work keeps no more of them.
    *
-   * @param raises `if-erased`: running work of other processes may go on storing images if there was none
+   * @param raises `if-erased`: the number of the disk's epoch rises, and the epoch ends, only if there was an image
    * @returns the number of the removed images and their bytes
    */
   erase(channelIds: readonly string[] | 'all', raises: 'always' | 'if-erased'): Promise<Erased>;
@@ -75,7 +75,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   };
   const writing = new Map<string, PendingWrite & { readonly done: Promise<void> }>();
   let writingBytes = 0;
-  /** What was read from disk during an erasure is not kept in memory. */
+  /** The number of erasures. What was read from the disk during one is not kept in memory. */
   let erasures = 0;
   let isClosed = false;
   /** The number of the disk's epoch when the current epoch began. '' if it could not be read: then the first write is refused. */
@@ -97,15 +97,12 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   }
 
   function report(error?: unknown): void {
-    health.report('images', error === undefined ? null : 'cannot be stored', error);
+    health.report('images', error === undefined ? null : 'cannot be read or stored', error);
   }
 
   async function read<T>(run: () => Promise<T | undefined>): Promise<T | undefined> {
     try {
-      const reading = run().then((found) => ({ found }));
-      const read = await withinMs(clock, reading, TIME_LIMITS_MS.imageRead);
-      if (read === undefined) throw new Error(`no response from the disk within ${TIME_LIMITS_MS.imageRead} ms`);
-      return read.found;
+      return await responseWithinMs(clock, run(), TIME_LIMITS_MS.imageRead, 'the disk');
     } catch (error) {
       report(error);
       return undefined;
@@ -120,7 +117,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   }
 
   async function write(key: string, { bytes, epoch, imageClass, earlier }: PendingWrite): Promise<void> {
-    // The response is sent first.
+    // Lets the response be sent first.
     await setImmediate();
     await earlier;
     try {

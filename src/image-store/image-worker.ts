@@ -10,7 +10,7 @@ import { inTransaction, isFullDisk } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import { readEpoch } from '../store/database.ts';
 import { createImageRows, findRow, type ImageContent, rowsOf } from './image-rows.ts';
-import { exceeds, findSurplus, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
+import { exceeds, findClassToEvict, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
 import { createRecordedUses } from './recorded-uses.ts';
 import { type ImageRow, type ImageStatements, PAGE_BYTES, prepareSchema, prepareStatements } from './schema.ts';
 
@@ -45,10 +45,10 @@ export interface Erased {
 /** Writes of another process take milliseconds. An image that has to wait longer is not kept. */
 const WRITE_TIMEOUT_MS = 50;
 const UNUSED_MS = 30 * 86_400_000;
-/** Rows and pages that take some milliseconds, during which other calls wait. */
+/** A step takes some milliseconds, during which other calls wait. */
 const ROWS_PER_STEP = 16;
 const PAGES_PER_STEP = 64;
-/** The file of an image that is being stored has no row yet. */
+/** A newer file without a row may be that of an image that is being stored. */
 const ORPHAN_MS = 3_600_000;
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 const MIN_LOG_PAGES = 4;
@@ -103,7 +103,7 @@ const functions = {
   makeRoom: ({ image, ...times }: Times & { image: NewImage }): boolean =>
     use(times, (statements, db) => {
       if (neverFits(quota, image)) return false;
-      const isEnough = findSurplus(quota, readUsage(statements), image) === undefined;
+      const isEnough = findClassToEvict(quota, readUsage(statements), image) === undefined;
       if (isEnough) return image.isFile && giveBackSurplus(statements, db, image);
       const { removed } = inTransaction(db, () => {
         uses.record(statements);
@@ -184,7 +184,7 @@ const functions = {
     });
   },
 
-  /** Removes the files of these names that have no row, and are no new ones. */
+  /** Removes the files with these names that have no row and are old. */
   removeOrphans({ names, ...times }: Times & { names: readonly string[] }): void {
     use(times, (statements) => {
       for (const name of names) {
@@ -204,8 +204,8 @@ serveCalls(functions, close);
 function prepare(db: DatabaseSync): ImageStatements {
   prepareSchema(db);
   const logPages = Math.max(MIN_LOG_PAGES, Math.floor(logBytes / 2 / PAGE_BYTES));
-  // No waiting for the disk, during which no image could be read. A process that is killed loses nothing by it; a power
-  // failure may damage the file.
+  // Writes do not wait for the disk, because no image could be read meanwhile. A process that is killed loses nothing; a
+  // power failure may damage the file.
   db.exec(`PRAGMA synchronous = OFF; PRAGMA journal_size_limit = ${logBytes}; PRAGMA wal_autocheckpoint = ${logPages}`);
   // Deleted data is overwritten with zeros: a channel that was taken down must not remain in free pages.
   db.exec('PRAGMA secure_delete = ON');
@@ -262,7 +262,7 @@ function giveBackSurplus(statements: ImageStatements, db: DatabaseSync, image: N
   return hasGiven;
 }
 
-/** Nothing of a file that cannot be read. */
+/** The images in the file; none if it cannot be read. */
 function countAll(times: Times): Erased {
   try {
     return use(times, (statements) => {

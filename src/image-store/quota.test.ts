@@ -1,4 +1,4 @@
-import { expect, it, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bytesOf, bytesOfImages, imageOf, MIB, originalOf, setUpImages } from '../../test/helpers/stored-images.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -20,7 +20,7 @@ async function setUpFull() {
   return { ...directory, images, isStored };
 }
 
-it('holds for the database, its log and the originals while images of all kinds come and go', async () => {
+test('the quota holds for the database, its log and the originals while images of all kinds come and go', async () => {
   const directory = await setUpImages({ maxBytes: QUOTA });
   const images = directory.open();
   for (let number = 0; number < 300; number += 1) {
@@ -33,7 +33,7 @@ it('holds for the database, its log and the originals while images of all kinds 
   expect(await images.get(keyOf(299))).toBeDefined();
 });
 
-it('evicts exactly the images that were used least recently', async () => {
+test('the quota evicts exactly the images that were used least recently', async () => {
   const { images, isStored, clock } = await setUpFull();
   const { entries } = images.usage();
   const oldest = 100 - entries;
@@ -45,7 +45,7 @@ it('evicts exactly the images that were used least recently', async () => {
   expect([await isStored(oldest), await isStored(oldest + 1), await isStored(oldest + 2)]).toEqual([true, false, true]);
 });
 
-it('remembers the last uses after a restart', async () => {
+test('the last uses are remembered after a restart', async () => {
   const { images, open, clock } = await setUpFull();
   const oldest = 100 - images.usage().entries;
   clock.advance(3_600_000);
@@ -57,7 +57,7 @@ it('remembers the last uses after a restart', async () => {
   expect(await next.get(keyOf(oldest + 1))).toBeUndefined();
 });
 
-test('custom sizes have at most a quarter of it, are evicted first, and never displace another image', async () => {
+test('custom sizes have at most a quarter of the quota, are evicted first, and never displace another image', async () => {
   const directory = await setUpImages({ maxBytes: QUOTA });
   const images = directory.open();
   for (let number = 0; number < 40; number += 1) await images.set(keyOf(number), bytesOf('x', IMAGE_BYTES), 'custom');
@@ -70,7 +70,7 @@ test('custom sizes have at most a quarter of it, are evicted first, and never di
   expect(images.usage().plainBytes).toBe(plainBytes);
 });
 
-it('makes no room for an image that is too large for it', async () => {
+test('an image that is too large for the quota displaces no other', async () => {
   const { images } = await setUpFull();
   const before = images.usage();
   await images.set(originalOf(CHANNEL), bytesOf('large', QUOTA));
@@ -78,7 +78,7 @@ it('makes no room for an image that is too large for it', async () => {
   expect(images.usage()).toEqual(before);
 });
 
-test('a lowered one frees the disk', async () => {
+test('a lowered quota frees the disk', async () => {
   const { images, open, ...directory } = await setUpFull();
   await images.close();
   const lowered = open(4 * MIB);
@@ -88,7 +88,7 @@ test('a lowered one frees the disk', async () => {
   expect(await lowered.get(keyOf(99))).toBeDefined();
 });
 
-test('one of zero bytes keeps nothing', async () => {
+test('a quota of zero bytes keeps nothing', async () => {
   const { open } = await setUpImages();
   const images = open(0);
   await images.set(keyOf(1), bytesOf('x'));

@@ -13,7 +13,7 @@ export interface NewImage {
   readonly isFile: boolean;
 }
 
-/** For room that is already needed, after the quota was lowered. */
+/** In place of a new image, to evict what a lowered quota has no room for. */
 export const NOTHING: NewImage = { kind: 'plain', size: 0, isFile: false };
 
 export interface Usage {
@@ -53,10 +53,10 @@ export function neverFits({ maxBytes, logBytes }: Quota, image: NewImage): boole
 }
 
 /**
- * The class of the next image to evict; `undefined` if the image has room. A custom image never displaces a plain one: then it
- * is `none`.
+ * The class from which an image must be evicted before this one has room; `undefined` if it has room. `none`: it would have to
+ * displace a plain image, which a custom one never does.
  */
-export function findSurplus(
+export function findClassToEvict(
   { maxBytes, logBytes }: Quota,
   { bytes, freeBytes, customBytes }: Usage,
   image: NewImage,

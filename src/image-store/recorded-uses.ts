@@ -6,12 +6,12 @@ import type { ImageRow, ImageStatements } from './schema.ts';
 const USE_RECORDED_MS = 3_600_000;
 const MAX_UNRECORDED_USES = 64;
 
-/** The last uses that are not recorded yet, by row. They are recorded many at a time. */
+/** The last uses of images, by row, until they are recorded many at a time. */
 export interface RecordedUses {
   note(statements: ImageStatements, db: DatabaseSync, row: ImageRow, nowMs: number): void;
-  /** Within a transaction, before rows are chosen by their last use. */
+  /** Records the uses. Called within a transaction, before rows are chosen by their last use. */
   record(statements: ImageStatements): void;
-  /** A full disk or a busy file can still be read: then the uses are not recorded. */
+  /** Records the uses in a transaction of its own. Drops them if the disk is full or the file is busy. */
   tryToRecord(statements: ImageStatements, db: DatabaseSync): void;
   hasAny(): boolean;
   /** The row is removed. */

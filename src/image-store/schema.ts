@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { createTables, type EpochStatements, inspectDatabase, prepareEpoch, sizeOf } from '../store/database.ts';
+import { createTables, type EpochStatements, fileSize, inspectDatabase, prepareEpoch } from '../store/database.ts';
 import { countEntries, type Statistics, type StoredKind } from '../store/stored-kinds.ts';
 
 /** `custom` images (requested width, height or quality) have a quarter of the quota and are evicted first. */
@@ -69,7 +69,7 @@ export function spaceOf(size: number, isFile: boolean): number {
   return ROW_BYTES + (isFile ? Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES : size);
 }
 
-/** The name of an image's file. It ends with what every such name ends with. */
+/** The name of an image's file: 40 hex digits and `.image`. */
 export function fileNameOf(key: string): string {
   return `${hash('sha256', key).slice(0, 40)}.image`;
 }
@@ -77,15 +77,13 @@ export function fileNameOf(key: string): string {
 /** A row without its bytes. */
 export interface ImageRow {
   readonly row: number;
-  readonly channel: string;
   readonly size: number;
-  readonly space: number;
   readonly checksum: number;
   readonly usedAtMs: number;
   readonly file: string | null;
 }
 
-const COLUMNS = 'row, channel, size, space, checksum, used_at_ms AS usedAtMs, file';
+const COLUMNS = 'row, size, checksum, used_at_ms AS usedAtMs, file';
 
 /** All statements on the tables. Times are wall-clock times. */
 export interface ImageStatements extends EpochStatements {
@@ -164,7 +162,7 @@ const SHOWN_KINDS: Record<RowKind, StoredKind> = { original: 'originals', plain:
  */
 export function readImageStatistics(database: string): { bytes: number; kinds: Statistics } {
   const kinds: Statistics = {};
-  const bytes = sizeOf(database);
+  const bytes = fileSize(database);
   if (bytes === 0) return { bytes, kinds };
   const file = { path: database, what: 'image cache', version: SCHEMA_VERSION };
   const sums = inspectDatabase(file, (db) => readSums({ sums: prepareSums(db) }));
@@ -172,5 +170,5 @@ export function readImageStatistics(database: string): { bytes: number; kinds: S
     if (images > 0) countEntries(kinds, SHOWN_KINDS[kind], { entries: images, bytes: space });
   }
   const inFiles = Object.values(sums).reduce((total, sum) => total + sum.inFiles, 0);
-  return { bytes: bytes + sizeOf(`${database}-wal`) + inFiles, kinds };
+  return { bytes: bytes + fileSize(`${database}-wal`) + inFiles, kinds };
 }

@@ -110,7 +110,7 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
   /** Returns false if the number of the epoch is another one. */
   async function setRow(row: NewRow): Promise<boolean> {
     const done = await thread.call('set', { ...row, ...times() });
-    // At once: a later call may end before the caller goes on.
+    // Set here, because a later call may end before the caller continues.
     usage = done.usage;
     return done.result !== 'refused';
   }
@@ -122,7 +122,7 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
       await writeFile(part, bytes, { flag: 'wx' });
       return await setRow({ ...row, content: { part, checksum: await checksumOf(row.key, bytes) } });
     } finally {
-      // It has another name if it is stored.
+      // A stored image has been renamed.
       await rm(part, { force: true });
     }
   }

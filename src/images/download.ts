@@ -18,7 +18,7 @@ interface DownloaderOptions {
   readonly http: HttpClient;
   /** Replaces the origins of the image hosts. Path and options of the URL stay. */
   readonly imageOrigin?: string | undefined;
-  /** Of the image hosts. Default: one of its own. */
+  /** The pause of the image hosts. Default: a new one. */
   readonly pause?: Pause;
   /** Default: the system's clock. */
   readonly clock?: Clock;
@@ -48,14 +48,17 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     }
     const target = `${imageOrigin ?? parsed.origin}${parsed.pathname}${parsed.search}`;
     try {
-      return imageOf(await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }), pause);
+      return readImage(
+        await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }),
+        pause,
+      );
     } catch (error) {
       if (!(error instanceof ForeignRedirectError)) throw error;
       throw pause.refuse('redirect to another host');
     }
   }
 
-  /** Tries the URLs in order, as long as the response to the previous one was definite but not an image. */
+  /** Tries the URLs in order. Goes on to the next one after a failure that concerns the previous one only. */
   async function fetchFirst(urls: readonly string[], signal: AbortSignal): Promise<Buffer> {
     const unusable: AppError[] = [];
     for (const url of urls) {
@@ -98,8 +101,8 @@ function concernsUrlOnly(error: unknown): error is AppError {
   return isDefinite || isKeyFailure(error);
 }
 
-/** @param pause begins when the host refuses this address */
-function imageOf(response: HttpResponse, pause: Pause): Buffer {
+/** The image in the response. @param pause begins when the host refuses this address */
+function readImage(response: HttpResponse, pause: Pause): Buffer {
   const { status, headers, body } = response;
   const refused = (what: string) => pause.refuse(what, readRetryAfterMs(headers));
   if (status === 404 || status === 410) throw new AppError('image_not_found', GONE);

@@ -23,7 +23,7 @@ describe('the pixels that a header states', () => {
     expect(readStatedPixels(await draw().toBuffer())).toBe(SIZE.width * SIZE.height);
   });
 
-  it('are those of the largest image if the header is cut, and in what is no image', async () => {
+  it('are those of the largest image if the header is cut or the bytes are no image', async () => {
     const jpeg = await drawn.clone().jpeg().toBuffer();
     for (const length of [0, 11, 12, 20, 100])
       expect(readStatedPixels(jpeg.subarray(0, length))).toBe(MAX_ORIGINAL_PIXELS);

@@ -8,12 +8,12 @@ import { MAX_ORIGINAL_PIXELS } from './encoder/job.ts';
 
 /** A header has a few dozen markers. Those of a hostile file are not all read. */
 const MAX_HEADER_MARKERS = 1_000;
-/** Of an AVIF: its properties come before its pixels. */
+/** The properties of an AVIF come before its pixels. */
 const MAX_AVIF_HEADER_BYTES = 64 * 1024;
 
 /**
- * Width times height in the header, at most `MAX_ORIGINAL_PIXELS`. That many if the header cannot be read: it may hide as many
- * pixels as are decoded. Takes less than a millisecond, whatever the bytes.
+ * Width times height in the header, at most `MAX_ORIGINAL_PIXELS`. If the header cannot be read, the image may have that many.
+ * Takes less than a millisecond, whatever the bytes are.
  */
 export function readStatedPixels(bytes: Buffer): number {
   return Math.min(findStatedPixels(bytes) ?? MAX_ORIGINAL_PIXELS, MAX_ORIGINAL_PIXELS);
@@ -91,7 +91,7 @@ interface JpegSegment {
 /**
  * The marker segments of a JPEG (ITU T.81 B.1.1), also those between its scans.
  *
- * @param maxMarkers whether they begin a segment or not
+ * @param maxMarkers how many markers are read, whether they begin a segment or not
  */
 function* jpegSegments(bytes: Buffer, maxMarkers = Number.POSITIVE_INFINITY): Generator<JpegSegment> {
   let at = bytes.indexOf(0xff, 2);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
 
-/** The limits of this process: the strictest one up the cgroup tree, otherwise the machine's. */
+/** The limits of this process: the strictest of its cgroups, their parents and the machine. */
 export interface ResourceLimits {
   /** Number of cores. A quota may allow a fraction. */
   readonly cpus: number;

@@ -5,7 +5,7 @@ const MARKS = ['/.dockerenv', '/run/.containerenv'];
 /** Variables that Kubernetes, and Podman or systemd-nspawn, set in theirs. */
 const VARIABLES = ['KUBERNETES_SERVICE_HOST', 'container'];
 
-/** True in a container, as far as its engine can be told. */
+/** True in a container of an engine that marks its containers. */
 export function isInContainer(env: Readonly<Record<string, string | undefined>>, exists = existsSync): boolean {
   return VARIABLES.some((name) => (env[name] ?? '') !== '') || MARKS.some((path) => exists(path));
 }

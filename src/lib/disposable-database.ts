@@ -15,7 +15,7 @@ interface DisposableDatabaseOptions<Prepared> {
   readonly prepare: (db: DatabaseSync) => Prepared;
   /** How long a statement waits for a write of another process, in milliseconds. */
   readonly waitMs: number;
-  /** False: a file that has become smaller was cut short. True: it is found by its damage only. */
+  /** False: a file that has become smaller was cut short. True: it may become smaller, so only damage shows that it was cut. */
   readonly mayShrink: boolean;
   /** Called when the file was damaged, deleted or replaced and is created again. */
   readonly onRebuilt: (reason: string) => void;
@@ -43,7 +43,7 @@ type Operation<Prepared, T> = (prepared: Prepared, db: DatabaseSync) => T;
 
 const RETRY_OPEN_MS = 2_000;
 const CHECK_FILE_MS = 1_000;
-/** Also for opening the file. */
+/** How long a statement of `usePatiently` waits, and the opening of the file. */
 const PATIENT_WAIT_MS = 500;
 /** The check reads a few hundred megabytes per second: with larger files it would delay the first responses. */
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
@@ -51,7 +51,7 @@ const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
 interface OpenFile<Prepared> {
   readonly db: DatabaseSync;
   readonly prepared: Prepared;
-  /** Those of the latest check. */
+  /** The state of the file at the latest check. */
   stats: Stats;
 }
 
@@ -94,7 +94,7 @@ export function createDisposableDatabase<Prepared>(
       return;
     }
     closeQuietly();
-    if (isSameFile) throwAway(found.ino, 'it was cut short');
+    if (isSameFile) deleteUnlessReplaced(found.ino, 'it was cut short');
     else onRebuilt('it was deleted or replaced');
   }
 
@@ -110,7 +110,7 @@ export function createDisposableDatabase<Prepared>(
       return openFile();
     } catch (error) {
       if (!isDamage(error)) throw error;
-      throwAway(inode, messageOf(error));
+      deleteUnlessReplaced(inode, messageOf(error));
       return openFile();
     }
   }
@@ -123,7 +123,7 @@ export function createDisposableDatabase<Prepared>(
       const stats = statSync(path);
       const found = stats.size <= MAX_CHECKED_BYTES ? db.prepare('PRAGMA quick_check(1)').get()?.quick_check : 'ok';
       if (found !== 'ok') throw new DamagedFileError(String(found));
-      wait(db, waitMs);
+      setBusyTimeout(db, waitMs);
       return { db, prepared, stats };
     } catch (error) {
       db.close();
@@ -132,7 +132,7 @@ export function createDisposableDatabase<Prepared>(
   }
 
   /** Deletes the file unless another process has replaced it. */
-  function throwAway(inode: number | undefined, reason: string): void {
+  function deleteUnlessReplaced(inode: number | undefined, reason: string): void {
     if (findStats()?.ino !== inode) return;
     removeFile();
     onRebuilt(reason);
@@ -160,7 +160,7 @@ export function createDisposableDatabase<Prepared>(
     } catch (error) {
       if (isDamage(error)) {
         closeQuietly();
-        throwAway(stats.ino, messageOf(error));
+        deleteUnlessReplaced(stats.ino, messageOf(error));
         const again = current(monotonicMs);
         return operation(again.prepared, again.db);
       }
@@ -178,11 +178,11 @@ export function createDisposableDatabase<Prepared>(
 
     usePatiently: (times, operation) =>
       use(times, (prepared, db) => {
-        wait(db, PATIENT_WAIT_MS);
+        setBusyTimeout(db, PATIENT_WAIT_MS);
         try {
           return operation(prepared, db);
         } finally {
-          wait(db, waitMs);
+          setBusyTimeout(db, waitMs);
         }
       }),
 
@@ -195,6 +195,6 @@ export function createDisposableDatabase<Prepared>(
   };
 }
 
-function wait(db: DatabaseSync, ms: number): void {
+function setBusyTimeout(db: DatabaseSync, ms: number): void {
   db.exec(`PRAGMA busy_timeout = ${ms}`);
 }

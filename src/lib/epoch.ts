@@ -1,6 +1,6 @@
 /**
- * The time between two purges. Work remembers the epoch in which it begins. When that has ended, its result is still sent, but
- * neither kept nor shared.
+ * The time between two purges. Work remembers the epoch in which it began. If a purge happens meanwhile, the result is sent, but
+ * neither cached nor shared.
  */
 export interface Epoch {
   /** The number of the epoch in the store, which refuses to store a value with another one. '' until it is known. */
@@ -15,7 +15,7 @@ export interface Epochs {
   moveTo(number: string): void;
   /** Ends the epoch and begins another with the same number: another process has purged what only this instance has. */
   end(): void;
-  /** Adds a function that is called when an epoch has ended and the next has begun, to empty what memory keeps. */
+  /** Adds a function that is called when an epoch has ended and the next has begun. It empties a cache in memory. */
   onEnd(empty: () => void): void;
 }
 

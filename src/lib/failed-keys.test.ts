@@ -8,7 +8,7 @@ import { asWork } from './work.ts';
 const FAILURE = new AppError('upstream_invalid', 'The image cannot be read.', { scope: 'key' });
 const fail = () => Promise.reject(FAILURE);
 
-test('a failure is remembered until its channel is purged or imported', async () => {
+test('a failure is remembered until a purge', async () => {
   const failed = createFailedKeys({ clock: createManualClock() });
   const epochs = createEpochs();
   const run = (work: () => Promise<string>) => asWork(epochs.current(), () => failed.run('key', work));

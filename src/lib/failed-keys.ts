@@ -14,7 +14,7 @@ interface Failure {
   readonly message: string;
   readonly scope: AppError['scope'];
   readonly untilMs: number;
-  /** In which the work began that failed. */
+  /** The epoch in which the failed work began. */
   readonly epoch: Epoch;
 }
 

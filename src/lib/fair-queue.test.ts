@@ -12,7 +12,7 @@ beforeEach(() => {
 
 const createQueue = (maxLength = 10) => createFairQueue<string>({ maxLength, clock });
 
-/** Adds items of cost 1: `a1` of a client that is a network of its own, `n/a1` of one in network `n`. */
+/** Adds items of cost 1: `a1` for the only client of a network, `n/a1` for a client in network `n`. */
 function fill(queue: FairQueue<string>, items: string): void {
   for (const item of items.split(' ')) expect(queue.add(ownerOf(item), item, 1)).toEqual({ isAdded: true });
 }
@@ -105,7 +105,7 @@ describe('a full fair queue', () => {
     expect(queue.add(clientOf('c'), 'c1', 1)).toEqual({ isAdded: true, displaced: 'a1' });
   });
 
-  it('displaces an expensive item for a cheap one, and not the other way', () => {
+  it('displaces an expensive item for a cheap one, and never a cheap item for an expensive one', () => {
     const queue = createQueue(2);
     queue.add(clientOf('a'), 'a1', 50);
     queue.add(clientOf('b'), 'b1', 1);

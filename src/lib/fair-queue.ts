@@ -20,9 +20,9 @@ interface FairQueueOptions {
 export interface FairQueue<T> {
   readonly size: number;
   /**
-   * Adds the item. A full queue makes room if this network with its new item has used and asks for less than another
-   * network, or this client for less than another client of its network: the newest item is displaced of the client that
-   * has used and asks for most, in the network that does.
+   * Adds the item. In a full queue it displaces the newest item of the heaviest client in the heaviest network: the ones that have
+   * used and ask for most. If no other network is heavier than this one with the new item, it displaces an item of the heaviest
+   * client in its own network. If no other client there is heavier than this one with the new item, it is not added.
    *
    * @returns `isAdded`: false if the queue is full and nothing was displaced
    */
@@ -88,7 +88,7 @@ export function createFairQueue<T>({ maxLength, clock }: FairQueueOptions): Fair
     return nextOf;
   }
 
-  /** Of these items' owners, the one that has used and asks for most, if that is more than `sum`. */
+  /** The owner of these items that has used and asks for most, if that is more than `sum`. */
   function findHeaviest(items: readonly Waiting<T>[], level: Level, sum: number): string | undefined {
     const sumOf = new Map<string, number>();
     for (const { client, cost } of items) {

@@ -33,7 +33,7 @@ export interface LogOutput {
 export function openLogOutput(format = (line: string) => line): LogOutput {
   let collected = '';
   let waitingBytes = 0;
-  /** Of the latest write. */
+  /** The latest write failed. */
   let hasFailed = false;
   let isReaderSlow = false;
   let droppedLines = 0;
@@ -41,8 +41,8 @@ export function openLogOutput(format = (line: string) => line): LogOutput {
   let timer: NodeJS.Timeout | undefined;
 
   const output = pino.destination({
-    // Node makes pipes and sockets non-blocking when it creates `process.stdout`. A thread of its own for writing would
-    // not do: the process cannot end before a blocked write does.
+    // Node makes pipes and sockets non-blocking when it creates `process.stdout`. A thread for writing would not
+    // help: the process cannot end before its blocked write ends.
     dest: process.stdout.isTTY ? openTerminal() : process.stdout.fd,
     sync: true,
     maxLength: MAX_UNWRITTEN_BYTES,
@@ -84,10 +84,10 @@ export function openLogOutput(format = (line: string) => line): LogOutput {
     const droppedBefore = droppedLines;
     output.write(lines);
     const isDropped = droppedLines > droppedBefore;
-    // A dropped text tries no write. An empty one tries what waits.
+    // A write that is dropped does not write what waits. An empty write does.
     if (isDropped) output.write('');
     if (isReaderSlow) flushLater();
-    // Part of it may have been written. The next line tries the rest.
+    // Part of it may have been written. The next write tries the rest.
     else if (hasFailed) waitingBytes = waitedBytes + (isDropped ? 0 : Buffer.byteLength(lines));
     else reportDropped();
   }

@@ -40,7 +40,7 @@ function timestamp(): string {
   return timeField;
 }
 
-/** Of lines outside of a request, such as those of the access log. */
+/** For lines outside of a request, such as those of the access log. */
 const NO_FIELDS = {};
 
 function requestFields(): object {

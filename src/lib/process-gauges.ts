@@ -44,7 +44,7 @@ export function addProcessGauges({ addGauge, addCounter, addSummary }: Metrics):
   });
 }
 
-/** @param version with what tells its builds apart */
+/** @param version with the digest of the build */
 export function addBuildInfo({ addGauge }: Pick<Metrics, 'addGauge'>, version: string): void {
   addGauge({
     name: 'pennant_build_info',

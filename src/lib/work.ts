@@ -24,7 +24,7 @@ interface RequestIdentity {
 }
 
 interface WorkContext extends Partial<RequestIdentity> {
-  /** In which the work began. */
+  /** The epoch in which the work began. */
   readonly epoch: Epoch;
 }
 
@@ -39,7 +39,7 @@ export function withRequest<T>(context: RequestIdentity & { readonly epoch: Epoc
   return contexts.run({ requestId, client, epoch }, work);
 }
 
-/** Runs work that keeps its result, as part of the current work or, if there is none, as new work of this epoch. */
+/** Runs work whose result is cached: as part of the current work, or as new work of this epoch if there is none. */
 export function asWork<T>(epoch: Epoch, work: () => T): T {
   return contexts.getStore() === undefined ? contexts.run({ epoch }, work) : work();
 }
@@ -121,9 +121,17 @@ export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number)
   }
 }
 
+/** The promise's value. The work continues after the time-out. @throws Error when it does not settle within `ms` */
+export async function responseWithinMs<T>(clock: Clock, promise: Promise<T>, ms: number, from: string): Promise<T> {
+  const response = promise.then((value) => ({ value }));
+  const settled = await withinMs(clock, response, ms);
+  if (settled === undefined) throw new Error(`no response from ${from} within ${ms} ms`);
+  return settled.value;
+}
+
 /**
- * The current work of each key. Every caller that joins the work of another one finds it here, and finds only work of the
- * current epoch: earlier work may return removed data.
+ * The current work of each key, which other callers may join. They find only work of the current epoch: earlier work may
+ * return removed data.
  */
 export function createCurrentWork<Work extends object>() {
   const current = new Map<string, { readonly work: Work; readonly epoch: Epoch }>();
@@ -178,7 +186,7 @@ export function createSharedWork<T>() {
   return {
     /**
      * Joins the work under the key or starts it. `signal` belongs to this caller: when it is aborted, the call rejects with
-     * its reason, and so is the work's own signal after the last caller has left.
+     * its reason. The work's own signal is aborted when the last caller has left.
      */
     async run(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
       signal.throwIfAborted();
@@ -195,7 +203,7 @@ export function createSharedWork<T>() {
         }
       }
     },
-    /** Whether a caller would join other work. */
+    /** Whether a caller would join running work. */
     isRunning: (key: string) => tasks.find(key) !== undefined,
     /** Running work: one for each key that a caller waits for. */
     stats: () => ({ entries: tasks.count() }),
@@ -206,7 +214,7 @@ export function createSharedWork<T>() {
 export interface WaitingClients {
   /** Runs the work. Meanwhile the client counts as waiting for the key. */
   during<T>(key: string, client: ClientKeys, work: () => Promise<T>): Promise<T>;
-  /** The clients that wait for the key, those that came first first. */
+  /** The clients that wait for the key, in the order in which they came. */
   of(key: string): readonly ClientKeys[];
   stats(): { readonly entries: number };
 }

@@ -24,11 +24,11 @@ const EPOCH_TABLE = `
  * @throws DamagedFileError when the file is of another version
  */
 export function createTables(db: DatabaseSync, schema: string, version: number): void {
-  // With the write lock: another process may create the tables at the same time.
+  // The transaction begins with the write lock, because another process may create the tables at the same time.
   inTransaction(db, () => {
     if (versionOf(db) === 0) db.exec(`${schema} PRAGMA user_version = ${version}`);
     requireVersion(db, version);
-    // Files of this version were once without it.
+    // Earlier files of this version lack it.
     db.exec(EPOCH_TABLE);
   });
 }
@@ -74,7 +74,7 @@ export function inspectDatabase<T>({ path, what, version }: DatabaseFile, inspec
 }
 
 /** The size of a file; 0 if there is none. */
-export function sizeOf(path: string): number {
+export function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 

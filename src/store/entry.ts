@@ -19,7 +19,7 @@ export interface CachePolicy<V> {
   readonly graceMs: number;
   /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
   readonly retryFailedLoadMs?: number;
-  /** True: an outdated value in memory is loaded again here, although another instance may have stored a newer one. */
+  /** True: a stale value in memory is loaded again here, although another instance may have stored a newer one. */
   readonly prefersOwn?: boolean;
   /** The channel that a name or a redirect leads to: the value is removed with it. */
   readonly leadsTo?: (value: V) => string | undefined;
@@ -50,7 +50,7 @@ export interface Entry<V> {
   readonly maxAgeMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  /** The last failed load (monotonic time), and the epoch in which it began. */
+  /** The last failed load: its ID, its end (monotonic), and the epoch in which it began. */
   lastFailure: { readonly loadId: string; readonly atMs: number; readonly epoch: Epoch } | undefined;
 }
 
@@ -97,4 +97,27 @@ export function readEntry<V>(
   const rest = { freshMs, storedAtMs, graceMs, isStored: true, characters: key.length + json.length };
   if (isAbsence) return createEntry(clock, { content: { absent: NO_SUCH_CHANNEL }, ...rest });
   return absent === undefined && isValue(value, key) ? createEntry(clock, { content: { value }, ...rest }) : undefined;
+}
+
+/**
+ * The larger age of both clocks: the monotonic clock stops while a machine is suspended, and the wall clock may be set
+ * back. A wall clock that is set forward only causes a reload.
+ */
+function ageOf({ bornAtMs, storedAtMs }: Entry<unknown>, clock: Clock): number {
+  return Math.max(clock.monotonic() - bornAtMs, clock.now() - storedAtMs);
+}
+
+/** The remaining freshness; negative for a stale entry. */
+export function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
+  return entry.freshMs - ageOf(entry, clock);
+}
+
+/** True if the entry is fresh or in its grace. */
+export function isServable(entry: Entry<unknown>, clock: Clock): boolean {
+  return ageOf(entry, clock) < entry.maxAgeMs;
+}
+
+/** The value; `undefined` for an absence. */
+export function valueIn<V>(entry: Entry<V> | undefined): V | undefined {
+  return entry !== undefined && 'value' in entry.content ? entry.content.value : undefined;
 }

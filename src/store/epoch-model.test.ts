@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 /*
- * A model of two instances on one store, with one channel (docs/adr/0012-yours-is-read-fetched-is-kept.md). `explore` tries every order of their
- * steps, with outages, restarts and a store that loses its data or goes back to an earlier state. It finds an old value
- * that is kept after a purge. Each weakened protocol must be found out.
+ * A model of two instances on one store, with one channel (docs/adr/0012-yours-is-read-fetched-is-kept.md). `explore` tries
+ * every order of their steps, with outages, restarts and a store that loses its data or goes back to an earlier state. It finds
+ * old values that are kept after a purge. In each weakened protocol it must find one.
  */
 
 /** A value that was read from the source before the purge is old. */
@@ -128,7 +128,7 @@ const endFile: Step = (_state, job, here) => {
   return undefined;
 };
 
-/** The record comes from the source, whose image is then downloaded. */
+/** The record is loaded from the source, then its image is downloaded. */
 const changeSource: Step = (state) => {
   state.source = 'new';
   return undefined;
@@ -185,7 +185,7 @@ const readNumber: Step = (state, job) => {
   return undefined;
 };
 
-/** A lower number of the same series: the store has values from before a purge. They are erased while it can still be seen. */
+/** A lower number of the same series: the store has values from before a purge. They are erased before the number changes. */
 const eraseRestored: Step = (state, job, { known }, weakness) => {
   const isEarlier = known !== undefined && known.series === job.known?.series && job.known.number < known.number;
   if (!isEarlier || weakness === 'an earlier state of the store is taken for the present one') return undefined;
@@ -276,7 +276,7 @@ const JOBS = {
 const FIRST: Epoch = { series: 0, number: 0 };
 const NEW_JOB = { step: 0, ended: 0, known: undefined, value: 'none', isRestoring: false, isDone: false } as const;
 
-/** What is kept although it is old. Until all have followed, another instance and a restored store may have it. */
+/** The old values that are kept. An instance that has not followed the purge yet, and a restored store, may have them. */
 function findOld({ instances, stored, jobs }: State): string | undefined {
   const isSettled = jobs.every(({ isDone }) => isDone);
   const isRestored = jobs.some(({ kind }) => kind === 'restore');

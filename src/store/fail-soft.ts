@@ -1,5 +1,5 @@
 import type { Runtime } from '../lib/runtime.ts';
-import { epochOfWork, withinMs } from '../lib/work.ts';
+import { epochOfWork, responseWithinMs } from '../lib/work.ts';
 import type { BackingStore, NewEntry, Store, StoredEntry } from './store.ts';
 
 interface FailSoftStoreOptions {
@@ -9,9 +9,9 @@ interface FailSoftStoreOptions {
   readonly readTimeoutMs: number;
 }
 
-/** Writes that wait for a slow disk or Redis must not fill the memory. */
-const MAX_WRITES = 10_000;
-const MAX_WRITTEN_BYTES = 32 * 1024 * 1024;
+/** Writes that wait for a slow disk or for Redis must not fill the memory. */
+const MAX_PENDING_WRITES = 10_000;
+const MAX_PENDING_BYTES = 32 * 1024 * 1024;
 const WRITE_OVERHEAD_BYTES = 500;
 
 /**
@@ -24,16 +24,16 @@ export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftS
   /** A full disk can still be read, so a successful read says nothing about writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
-  let writtenBytes = 0;
+  let pendingBytes = 0;
 
   holders.add('writes to the store', () => ({
     entries: writes.size,
-    maxEntries: MAX_WRITES,
-    bytes: writtenBytes,
-    maxBytes: MAX_WRITTEN_BYTES,
+    maxEntries: MAX_PENDING_WRITES,
+    bytes: pendingBytes,
+    maxBytes: MAX_PENDING_BYTES,
   }));
 
-  function note(what: 'reads' | 'writes', error?: unknown): void {
+  function reportResult(what: 'reads' | 'writes', error?: unknown): void {
     const wasFailing = failing.size > 0;
     if (error === undefined) failing.delete(what);
     else failing.add(what);
@@ -44,13 +44,11 @@ export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftS
 
   async function read(key: string): Promise<StoredEntry | undefined> {
     try {
-      const reading = store.get(key).then((found) => ({ found }));
-      const read = await withinMs(clock, reading, readTimeoutMs);
-      if (read === undefined) throw new Error(`no response from the store within ${readTimeoutMs} ms`);
-      note('reads');
-      return read.found;
+      const found = await responseWithinMs(clock, store.get(key), readTimeoutMs, 'the store');
+      reportResult('reads');
+      return found;
     } catch (error) {
-      note('reads', error);
+      reportResult('reads', error);
       return undefined;
     }
   }
@@ -66,18 +64,18 @@ export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftS
     get: read,
     async set(key, entry, ttlMs) {
       const bytes = WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length);
-      if (writes.size >= MAX_WRITES || writtenBytes + bytes > MAX_WRITTEN_BYTES) {
-        return note('writes', new Error('too many writes wait for the store'));
+      if (writes.size >= MAX_PENDING_WRITES || pendingBytes + bytes > MAX_PENDING_BYTES) {
+        return reportResult('writes', new Error('too many writes wait for the store'));
       }
-      writtenBytes += bytes;
+      pendingBytes += bytes;
       const writing = write(key, entry, ttlMs)
         .then(
-          () => note('writes'),
-          (error: unknown) => note('writes', error),
+          () => reportResult('writes'),
+          (error: unknown) => reportResult('writes', error),
         )
         .finally(() => {
           writes.delete(writing);
-          writtenBytes -= bytes;
+          pendingBytes -= bytes;
         });
       writes.add(writing);
       await writing;

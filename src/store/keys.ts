@@ -11,8 +11,8 @@ import type { Backdrop, ImageKind, Size } from '../domain/variants.ts';
  */
 export const DATA_VERSION = 1;
 /**
- * The same for encoded images, which are files. It also goes up when their encoding changes, because the ETag is made from
- * the key. Not for another version of the image library, which is in the key itself.
+ * The version of encoded images, in their keys. It also goes up when their encoding changes, because the ETag is made from the
+ * key. It stays for another version of the image library, which the key contains too.
  */
 const IMAGE_VERSION = 4;
 
@@ -25,7 +25,7 @@ export function findEntryKind(key: string): EntryKind | undefined {
   return ENTRY_KINDS.find((kind) => key.startsWith(prefixOf(kind)));
 }
 
-/** Kinds with a version of their own: values of the first one may come from a catalog, and cannot be told apart. */
+/** Kinds with a version of their own. Their values of version 1 may come from a catalog, and nothing in them shows it. */
 const KIND_VERSIONS: Partial<Record<EntryKind, number>> = { name: 2, search: 2 };
 
 /** What the keys of a kind begin with. */
@@ -93,11 +93,11 @@ export interface ImageIdentity {
  */
 export function imageKey(identity: ImageIdentity, libraryVersion: string): string {
   const { channelId, digest, crop, output, backdrop, format, quality } = identity;
-  const cut = `${crop.left},${crop.top},${crop.width},${crop.height}`;
-  const cutOriginal = `image${IMAGE_VERSION}-${libraryVersion}/${channelId}/${digest}/${cut}`;
-  const laidOn =
+  const original = `image${IMAGE_VERSION}-${libraryVersion}/${channelId}/${digest}`;
+  const cropText = `${crop.left},${crop.top},${crop.width},${crop.height}`;
+  const padding =
     backdrop === undefined ? '' : `/${backdrop.inner.width}x${backdrop.inner.height}-${backdrop.background}`;
-  return `${cutOriginal}/${output.width}x${output.height}${laidOn}/${quality ?? 'default'}.${format}`;
+  return `${original}/${cropText}/${output.width}x${output.height}${padding}/${quality ?? 'default'}.${format}`;
 }
 
 export function channelOfImage(key: string): string {

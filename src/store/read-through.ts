@@ -3,17 +3,27 @@ import type { Clock } from '../lib/clock.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
-import { type Span, traced } from '../lib/tracing.ts';
 import { asWork, createSharedWork, epochOfWork, NEVER_ABORTED, withinMs } from '../lib/work.ts';
-import { ABSENT_FRESH_MS, type CachePolicy, type Content, createEntry, type Entry, readEntry } from './entry.ts';
+import {
+  ABSENT_FRESH_MS,
+  type CachePolicy,
+  type Content,
+  createEntry,
+  type Entry,
+  freshLeftMs,
+  isServable,
+  readEntry,
+  valueIn,
+} from './entry.ts';
 import { createLoads } from './loads.ts';
+import { traceLookup } from './lookup-spans.ts';
 import type { Store } from './store.ts';
 
 export interface Loaded<V> {
   readonly value: V;
-  /** Default: the cache's own. Shorter for a value that should be reloaded soon. */
+  /** Shorter for a value that should be reloaded soon. Default: that of the policy. */
   readonly freshMs?: number;
-  /** False for a value that must not be stored, nor replace a stored value. */
+  /** False for a value that stays in the memory tier and does not replace a stored value. */
   readonly isStorable?: boolean;
 }
 
@@ -22,14 +32,14 @@ export interface Cached<V> {
   readonly outcome: CacheOutcome;
 }
 
-export interface GetOptions<V> {
-  /** How long to wait for a reload before a stale value is returned; 0 returns it at once. */
+export interface LookupOptions<V> {
+  /** How long a caller waits for a reload before it gets a stale value; 0: it gets the value at once. */
   readonly softTimeoutMs: number;
   /** Returns false for a fresh value that must be treated as stale. Default: always true. */
   readonly isCurrent?: (value: V) => boolean;
   /**
-   * Distinguishes loads of one key that return different values. A caller joins only a load with the same `loadId`.
-   * Otherwise it starts a new load, and the earlier load's result is not kept. Default: all loads of a key are the
+   * Distinguishes loads of one key that return different values. A caller joins only a load with the same `loadId`. If another
+   * load runs, the caller starts its own, and the result of the earlier one is not stored. Default: all loads of a key are the
    * same.
    */
   readonly loadId?: string;
@@ -57,8 +67,9 @@ type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 const RETRY_FAILED_LOAD_MS = 60_000;
 
 /**
- * A cache with two tiers, an LRU cache in memory and a store, and one load per key at a time. Within its grace, a stale value
- * is returned when its reload fails or exceeds the soft timeout. A load continues after its callers disconnect.
+ * A cache with two tiers, an LRU cache in memory and a store. A lookup asks the memory tier, then the store tier, and then starts
+ * a load or joins the one that runs. During its grace, a stale value is returned if its reload fails or exceeds the soft timeout.
+ * A load continues after its callers disconnect.
  */
 export interface ReadThrough<V> {
   /**
@@ -67,20 +78,20 @@ export interface ReadThrough<V> {
    * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load when there is no
    * stale value to return
    */
-  get(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>>;
+  get(key: string, load: Load<V>, options: LookupOptions<V>): Promise<Cached<V>>;
   /** Returns the cached value, fresh or stale, without loading one. */
   find(key: string): Promise<V | undefined>;
   /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
   peek(key: string): Promise<Cached<V> | undefined>;
-  /** Reloads the value, or joins a current load with the same `loadId` (`GetOptions`). */
+  /** Reloads the value, or joins a running load with the same `loadId` (`LookupOptions`). */
   refresh(key: string, load: Load<V>, loadId?: string): Promise<Cached<V>>;
   /** Stores what `load` returns for the cached value, fresh or stale. */
   put(key: string, load: Load<V>): Promise<void>;
   /** Changes the cached value, if there is one, without changing its age. */
   patch(key: string, change: (value: V) => V): Promise<void>;
-  /** Removes from memory what the function returns true for. The store keeps it. */
+  /** Removes from the memory tier what the function returns true for. The store tier does not change. */
   removeFromMemory(isRemoved: (key: string, value: V | undefined) => boolean): void;
-  /** Makes the next request try a load that failed a moment ago. */
+  /** Lets the next lookup try loads again that have just failed. */
   forgetFailures(): void;
   stats(): { readonly memory: HolderStats & { readonly entries: number }; readonly loading: HolderStats };
 }
@@ -90,42 +101,43 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   const { epochs, maxBytes } = memoryTier;
   const { store, onRefused } = storeTier;
   const { freshMs, graceMs, leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = policy;
-  /** Whether another instance's value may replace an outdated one of this one's memory. */
-  const isOthersWanted = store.isShared === true && policy.prefersOwn !== true;
-  const memory = createMemoryCache<Entry<V>>({
-    epochs,
-    maxBytes,
-    sizeOf: (entry) => entry.bytes,
-  });
+  /** Whether a stale value in memory is looked up in the store too: another instance may have stored a newer one. */
+  const mayStoreBeNewer = store.isShared === true && policy.prefersOwn !== true;
+  const memory = createMemoryCache<Entry<V>>({ epochs, maxBytes, sizeOf: (entry) => entry.bytes });
   const loads = createLoads<Entry<V>>();
   const storeReads = createSharedWork<Entry<V> | undefined>();
-  let failuresSince = Number.NEGATIVE_INFINITY;
+  /** Earlier failures of loads are forgotten. Monotonic. */
+  let failuresSinceMs = Number.NEGATIVE_INFINITY;
 
-  const work = <T>(run: () => T): T => asWork(epochs.current(), run);
+  const runWork = <T>(run: () => T): T => asWork(epochs.current(), run);
 
-  function findHeld(key: string): Entry<V> | undefined {
+  function findInMemory(key: string): Entry<V> | undefined {
     const held = memory.get(key);
     return held !== undefined && isServable(held, clock) ? held : undefined;
   }
 
-  async function findStored(key: string): Promise<Entry<V> | undefined> {
+  async function findInStore(key: string): Promise<Entry<V> | undefined> {
     const stored = await store.get(key);
     const entry = stored && readEntry(clock, key, stored, policy);
     if (stored !== undefined && entry === undefined) onRefused?.(key);
     // A load may have finished during this read.
     const held = memory.get(key);
     const isNewest = entry !== undefined && (held === undefined || held.storedAtMs < entry.storedAtMs);
-    if (!isNewest || !isServable(entry, clock)) return findHeld(key);
+    if (!isNewest || !isServable(entry, clock)) return findInMemory(key);
     memory.set(key, entry);
     return entry;
   }
 
-  async function find(key: string): Promise<Entry<V> | undefined> {
-    return findHeld(key) ?? (await findStored(key));
+  async function findEntry(key: string): Promise<Entry<V> | undefined> {
+    return findInMemory(key) ?? (await findInStore(key));
   }
 
-  /** Keeps the content unless a newer load has begun. A changed value passes its `storedAtMs`: it keeps its age. */
-  function keep(
+  /**
+   * Stores the content in both tiers, unless a newer load of the key has begun.
+   *
+   * @returns the entry for the response, stored or not
+   */
+  function setInTiers(
     key: string,
     content: Content<V>,
     { freshMs: freshForMs = freshMs, isStorable = true, storedAtMs = clock.now(), isLatest = true },
@@ -145,10 +157,10 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return loads.start(key, loadId, async (isLatest) => {
       try {
         const { value, ...loaded } = await load(valueIn(previous));
-        return keep(key, { value }, { ...loaded, isLatest: isLatest() });
+        return setInTiers(key, { value }, { ...loaded, isLatest: isLatest() });
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
-          return keep(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS, isLatest: isLatest() });
+          return setInTiers(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS, isLatest: isLatest() });
         }
         // A load that was given up has not failed.
         if (previous !== undefined && errorCodeOf(error) !== 'request_timeout') {
@@ -159,7 +171,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     });
   }
 
-  function response(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
+  /** The value with its outcome. @throws AppError `channel_not_found` for an absence */
+  function resultOf(entry: Entry<V>, outcome: Omit<CacheOutcome, 'ttlMs' | 'isStored'>): Cached<V> {
     const leftMs = freshLeftMs(entry, clock);
     // A value that is not current is stale at any age.
     const ttlMs = outcome.kind === 'stale' ? Math.min(leftMs, -1_000) : leftMs;
@@ -174,42 +187,43 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return isCurrent === undefined || 'absent' in entry.content || isCurrent(entry.content.value);
   }
 
-  async function lookUp(key: string, load: Load<V>, options: GetOptions<V>): Promise<Cached<V>> {
+  /** A lookup that memory alone cannot serve: asks the tiers, then waits for a load, with a stale value for the soft timeout. */
+  async function lookUp(key: string, load: Load<V>, options: LookupOptions<V>): Promise<Cached<V>> {
     const { softTimeoutMs, isCurrent, loadId = '' } = options;
-    // Before anything is awaited: a load that ends meanwhile has the newest value.
+    // Before the tiers are read: a load that ends meanwhile has the newest value.
     const joined = loads.find(key, loadId);
     const isWanted = (entry: Entry<V>) => isFresh(entry, isCurrent);
     const found = await findInTiers(key, isWanted, joined !== undefined);
-    if (found !== undefined && isWanted(found)) return response(found, HIT);
+    if (found !== undefined && isWanted(found)) return resultOf(found, HIT);
     const running = joined ?? loads.find(key, loadId);
     const isCollapsed = running !== undefined;
     // An absence has no grace.
     const stale = found !== undefined && 'value' in found.content ? found : undefined;
     if (stale !== undefined && !isCollapsed && hasJustFailed(stale, loadId)) {
-      return response(stale, { ...STALE, reason: 'upstream failed' });
+      return resultOf(stale, { ...STALE, reason: 'upstream failed' });
     }
     const loading = running ?? startLoad(key, load, loadId, stale);
-    if (stale === undefined) return response(await loading, { kind: 'miss', isCollapsed });
+    if (stale === undefined) return resultOf(await loading, { kind: 'miss', isCollapsed });
     return withinSoftTimeout(loading, softTimeoutMs, stale, isCollapsed);
   }
 
   /**
-   * The entry of the memory tier, or else of the store tier. Another instance may have replaced one that is not wanted, even if
-   * this instance cannot, or its request does not wait for a load.
+   * The entry of the memory tier, or else of the store tier. If the one in memory is not wanted, another instance may have stored
+   * a newer one. A running load makes that read unnecessary.
    */
   async function findInTiers(
     key: string,
     isWanted: (entry: Entry<V>) => boolean,
     isLoading: boolean,
   ): Promise<Entry<V> | undefined> {
-    const held = findHeld(key);
-    if (held === undefined) return findStored(key);
-    if (isWanted(held) || !isOthersWanted || isLoading) return held;
+    const held = findInMemory(key);
+    if (held === undefined) return findInStore(key);
+    if (isWanted(held) || !mayStoreBeNewer || isLoading) return held;
     // The store has its own time limit.
-    return (await storeReads.run(key, NEVER_ABORTED, () => findStored(key))) ?? held;
+    return (await storeReads.run(key, NEVER_ABORTED, () => findInStore(key))) ?? held;
   }
 
-  /** The loaded value, or the stale one when the load takes longer or cannot tell. */
+  /** The loaded value; the stale one if the load exceeds the soft timeout or has an indeterminate failure. */
   async function withinSoftTimeout(
     loading: Promise<Entry<V>>,
     softTimeoutMs: number,
@@ -218,67 +232,67 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   ): Promise<Cached<V>> {
     try {
       const loaded = await withinMs(clock, loading, softTimeoutMs);
-      if (loaded === undefined) return response(stale, { ...STALE, isCollapsed, reason: 'refresh under way' });
-      return response(loaded, { kind: 'refreshed', isCollapsed });
+      if (loaded === undefined) return resultOf(stale, { ...STALE, isCollapsed, reason: 'refresh under way' });
+      return resultOf(loaded, { kind: 'refreshed', isCollapsed });
     } catch (error) {
       if (!isIndeterminate(error)) throw error;
-      return response(stale, { ...STALE, isCollapsed, reason: error.code });
+      return resultOf(stale, { ...STALE, isCollapsed, reason: error.code });
     }
   }
 
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
-    if (lastFailure?.loadId !== loadId || lastFailure.atMs <= failuresSince) return false;
+    if (lastFailure?.loadId !== loadId || lastFailure.atMs <= failuresSinceMs) return false;
     // A purge may have fixed it.
     return !lastFailure.epoch.hasEnded && clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
 
   async function refresh(key: string, load: Load<V>, loadId: string): Promise<Cached<V>> {
     const running = loads.find(key, loadId);
-    const previous = running === undefined ? await find(key) : undefined;
+    const previous = running === undefined ? await findEntry(key) : undefined;
     const result = running ?? loads.find(key, loadId) ?? startLoad(key, load, loadId, previous);
-    return response(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
+    return resultOf(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
   }
 
   return {
     async get(key, load, options) {
-      const held = findHeld(key);
+      const held = findInMemory(key);
       // There is nothing to wait for or to trace.
-      if (held !== undefined && isFresh(held, options.isCurrent)) return response(held, HIT);
-      return work(() => tracedLookUp(name, () => lookUp(key, load, options)));
+      if (held !== undefined && isFresh(held, options.isCurrent)) return resultOf(held, HIT);
+      return runWork(() => traceLookup(name, () => lookUp(key, load, options)));
     },
 
-    find: (key) => work(async () => valueIn(await find(key))),
+    find: (key) => runWork(async () => valueIn(await findEntry(key))),
 
     peek: (key) =>
-      work(async () => {
-        const entry = await find(key);
-        return entry && response(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
+      runWork(async () => {
+        const entry = await findEntry(key);
+        return entry && resultOf(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
       }),
 
-    refresh: (key, load, loadId = '') => work(() => tracedLookUp(name, () => refresh(key, load, loadId))),
+    refresh: (key, load, loadId = '') => runWork(() => traceLookup(name, () => refresh(key, load, loadId))),
 
     put: (key, load) =>
-      work(async () => {
-        const { value, ...loaded } = await load(valueIn(await find(key)));
-        keep(key, { value }, loaded);
+      runWork(async () => {
+        const { value, ...loaded } = await load(valueIn(await findEntry(key)));
+        setInTiers(key, { value }, loaded);
       }),
 
     patch: (key, change) =>
-      work(async () => {
+      runWork(async () => {
         // A current load would overwrite the change.
         await loads.ended(key);
-        const entry = await find(key);
+        const entry = await findEntry(key);
         if (entry === undefined || 'absent' in entry.content) return;
         const kept = { freshMs: entry.freshMs, storedAtMs: entry.storedAtMs, isStorable: entry.isStored };
-        keep(key, { value: change(entry.content.value) }, kept);
+        setInTiers(key, { value: change(entry.content.value) }, kept);
       }),
 
     removeFromMemory(isRemoved) {
-      memory.removeWhere((key, { content }) => isRemoved(key, 'value' in content ? content.value : undefined));
+      memory.removeWhere((key, entry) => isRemoved(key, valueIn(entry)));
     },
 
     forgetFailures() {
-      failuresSince = clock.monotonic();
+      failuresSinceMs = clock.monotonic();
     },
 
     stats: () => ({ memory: memory.stats(), loading: loads.stats() }),
@@ -287,46 +301,3 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
 
 const HIT = { kind: 'hit', isCollapsed: false } as const;
 const STALE = { kind: 'stale', isCollapsed: false } as const;
-
-/**
- * The larger age of both clocks: the monotonic clock stops while a machine is suspended, and the wall clock may be set
- * back. A wall clock that is set forward only causes a reload.
- */
-function ageOf({ bornAtMs, storedAtMs }: Entry<unknown>, clock: Clock): number {
-  return Math.max(clock.monotonic() - bornAtMs, clock.now() - storedAtMs);
-}
-
-/** The remaining freshness; negative for a stale entry. */
-function freshLeftMs(entry: Entry<unknown>, clock: Clock): number {
-  return entry.freshMs - ageOf(entry, clock);
-}
-
-function isServable(entry: Entry<unknown>, clock: Clock): boolean {
-  return ageOf(entry, clock) < entry.maxAgeMs;
-}
-
-/** Runs a lookup as a span, with its outcome as attributes. */
-function tracedLookUp<V>(name: string, lookUp: () => Promise<Cached<V>>): Promise<Cached<V>> {
-  return traced({ name: `look up ${name}` }, async (span) => {
-    try {
-      const found = await lookUp();
-      setOutcome(span, found.outcome);
-      return found;
-    } catch (error) {
-      if (error instanceof AppError && error.outcome !== undefined) setOutcome(span, error.outcome);
-      throw error;
-    }
-  });
-}
-
-function setOutcome(span: Span | undefined, { kind, isCollapsed, reason }: CacheOutcome): void {
-  span?.setAttributes({
-    'pennant.cache.outcome': kind,
-    'pennant.cache.collapsed': isCollapsed,
-    'pennant.cache.reason': reason,
-  });
-}
-
-function valueIn<V>(entry: Entry<V> | undefined): V | undefined {
-  return entry !== undefined && 'value' in entry.content ? entry.content.value : undefined;
-}

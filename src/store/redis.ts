@@ -41,7 +41,7 @@ interface RedisStoreOptions {
  *
  * The epoch is one key, `{series}:{number}`. The script that erases raises the number, and the script that stores compares it. A
  * Redis that has lost its data begins a new series. A lower number of the same series shows that Redis was restored from
- * an earlier state: its values are erased. Meanwhile, for some seconds, one of them may be read.
+ * an earlier state: its values are erased. Until then, for some seconds, they may be read.
  *
  * A Redis that evicts keys may evict an index before the values in it. Names that lead to a removed channel, or searches, are
  * then not erased before they expire.
@@ -55,7 +55,7 @@ export function createRedisStore({ connection, onRefused, onRestored }: RedisSto
     return { epoch, erased: countKinds(erased) };
   }
 
-  /** So that the script that raises the number finds few of them. */
+  /** Erases the searches in steps, so that the script that raises the number finds few of them. */
   async function sweepSearches(): Promise<ErasedEntries> {
     const total: ErasedEntries = {};
     for (;;) {
@@ -91,15 +91,17 @@ export function createRedisStore({ connection, onRefused, onRestored }: RedisSto
   }
 
   /**
-   * Erases all values, which no instance stores from now on if their load began before. Does nothing if the epoch is no longer
-   * the expected one.
+   * Begins a new series and erases all values. Values whose load began before are not stored. Does nothing if the epoch is no
+   * longer the expected one.
+   *
+   * @param expected '' for any epoch
    */
   async function eraseAll(expected = '') {
     const series = firstOfSeries();
     const begun = await connection.run((redis) => BEGIN_SERIES(redis, [EPOCH_KEY], [expected, series]));
     if (begun !== series) return { epoch: String(begun), erased: undefined };
     const erased = await eraseValues();
-    // Memory may have read values meanwhile.
+    // Instances may have read values into memory meanwhile.
     const { epoch } = await eraseKeys([], [SEARCHES_KEY], true);
     return { epoch, erased };
   }
@@ -124,7 +126,7 @@ export function createRedisStore({ connection, onRefused, onRestored }: RedisSto
     async readEpoch(known) {
       const epoch = String(await connection.run((redis) => READ_EPOCH(redis, [EPOCH_KEY], [firstOfSeries()])));
       if (!isEarlier(epoch, known)) return epoch;
-      // While the number is lower: if this fails, the next call tries it again.
+      // Before the number changes: if this fails, the next call tries it again.
       const restored = await eraseValues();
       const { epoch: next, erased } = await eraseAll(epoch);
       if (erased !== undefined) {

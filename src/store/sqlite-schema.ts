@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { createTables, EPOCH, type EpochStatements, inspectDatabase, prepareEpoch, sizeOf } from './database.ts';
+import { createTables, EPOCH, type EpochStatements, fileSize, inspectDatabase, prepareEpoch } from './database.ts';
 import { DATA_VERSION } from './keys.ts';
 import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics } from './stored-kinds.ts';
 
@@ -75,7 +75,7 @@ export function inspectCache<T>(path: string, inspect: (db: DatabaseSync) => T):
 
 /** `StoreBackend.readStatistics` of a file. */
 export function readDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } {
-  const bytes = sizeOf(path);
+  const bytes = fileSize(path);
   if (bytes === 0) return { bytes, kinds: {} };
   return inspectCache(path, (db) => {
     const rows = db.prepare(`
@@ -87,6 +87,6 @@ export function readDatabaseStatistics(path: string): { bytes: number; kinds: St
       const kind = isAbsent === 1 ? 'negatives' : findStoredKind(String(prefix));
       countEntries(kinds, kind, { entries: Number(entries), bytes: Number(bytes), oldestMs: Number(oldestMs) });
     }
-    return { bytes: bytes + sizeOf(`${path}-wal`), kinds };
+    return { bytes: bytes + fileSize(`${path}-wal`), kinds };
   });
 }

@@ -14,22 +14,22 @@ import type { BackingStore, Erasure, StoredEntry } from './store.ts';
 interface EraseStep {
   readonly step: Removal;
   readonly isPurge: boolean;
-  /** Although nothing is removed in this step. */
+  /** The number of the epoch rises even if nothing is removed in this step. */
   readonly mustRaise: boolean;
 }
 
 const WRITES_BETWEEN_SHRINKING = 16;
 /**
- * Writes of another process take microseconds; only a checkpoint takes longer. Look-ups wait for the writes before them, so a
+ * Writes of another process take microseconds; only a checkpoint takes longer. Lookups wait for the writes before them, so a
  * write that has to wait longer is dropped: it is only a miss. An erasure is not dropped so easily.
  */
 const WRITE_TIMEOUT_MS = 20;
 const MAX_WAL_BYTES = 16 * 1024 * 1024;
 const ROWS_PER_STEP = 64;
-/** About the number of rows that takes a few milliseconds, during which other calls wait. */
+/** These rows take a few milliseconds, during which other calls wait. */
 const ROWS_PER_ERASING_STEP = 200;
 const MAX_EVICTION_STEPS = 10;
-/** Between which keys those of the searches are: the character after the prefix's colon is a semicolon. */
+/** The keys of searches are between these texts: the character after the prefix's colon is a semicolon. */
 const SEARCHES = { from: prefixOf('search'), to: `${prefixOf('search').slice(0, -1)};` };
 
 /** `maxBytes` limits the pages in use; a single change may exceed it for a moment. */
@@ -92,8 +92,7 @@ const functions = {
         for (const channelId of step.channelIds) {
           for (const { key } of statements.removeLeadsTo.all(channelId)) count(erased, String(key), 1);
         }
-        for (let removed = -1; isPurge && removed !== 0; addErased(erased, { search: removed }))
-          removed = removeSearches(statements);
+        if (isPurge) addErased(erased, { search: removeAllSearches(statements) });
         if (mustRaise || hasAny(erased)) statements.raiseEpoch.run();
         return { erased, epoch: readEpoch(statements) };
       }),
@@ -117,8 +116,15 @@ function prepare(db: DatabaseSync): CacheStatements {
   return prepareStatements(db);
 }
 
+/** Removes some searches. Returns their number. */
 function removeSearches({ removeBetween }: CacheStatements): number {
   return Number(removeBetween.run(SEARCHES.from, SEARCHES.to, ROWS_PER_ERASING_STEP).changes);
+}
+
+function removeAllSearches(statements: CacheStatements): number {
+  let total = 0;
+  for (let removed = removeSearches(statements); removed > 0; removed = removeSearches(statements)) total += removed;
+  return total;
 }
 
 function count(erased: ErasedEntries, key: string, number: number): void {

@@ -43,17 +43,20 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
   const times = () => timesOf(clock);
 
   async function eraseSearches(): Promise<ErasedEntries> {
-    const erased: ErasedEntries = {};
-    for (let count = -1; count !== 0; addErased(erased, { search: count }))
-      count = await thread.call('eraseSearches', times());
-    return erased;
+    const total: ErasedEntries = {};
+    for (;;) {
+      const erased = await thread.call('eraseSearches', times());
+      if (erased === 0) return total;
+      addErased(total, { search: erased });
+    }
   }
 
   async function eraseSearchesWith(channelIds: readonly string[]): Promise<ErasedEntries> {
     const total: ErasedEntries = {};
     for (let after: string | undefined = ''; after !== undefined; ) {
       const { erased, last }: { erased: number; last: string | undefined } = await thread.call('eraseSearchesWith', {
-        ...{ channelIds, after },
+        channelIds,
+        after,
         ...times(),
       });
       addErased(total, { search: erased });

@@ -18,7 +18,7 @@ export interface NewEntry extends StoredEntry {
 /** The `ttlMs` of a value that never becomes outdated. */
 export const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 
-/** A key-value store for text, in front of which caches are. Its failures are misses (`fail-soft.ts`). */
+/** The store tier of the caches: a key-value store for text. Its failures are misses (`fail-soft.ts`). */
 export interface Store {
   /** True when other instances write to the store too: it may contain newer values than this process's memory. */
   readonly isShared?: boolean;

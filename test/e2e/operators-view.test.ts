@@ -20,7 +20,11 @@ describe('readiness', () => {
     const service = await startWithoutEncoder({ dataDir });
     expect((await service.get(`/${SAMPLE}/tv.webp`)).status).toBe(200);
     const conditions = async () => (await service.readiness()).conditions;
-    const told = { name: 'images', detail: expect.stringMatching(/^cannot be stored \(.+\)$/), isBlocking: false };
+    const told = {
+      name: 'images',
+      detail: expect.stringMatching(/^cannot be read or stored \(.+\)$/),
+      isBlocking: false,
+    };
     await expect.poll(conditions, { timeout: 60_000 }).toEqual([told]);
     expect(await service.metric('pennant_part_degraded{part="images"}')).toBe(1);
 

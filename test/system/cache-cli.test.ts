@@ -223,7 +223,9 @@ describe('cache purge', () => {
     expect(ended).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringContaining(`At ${service.inside} is a service with another DATA_DIR. Nothing was removed.`),
+      stderr: expect.stringContaining(
+        `${service.inside} belongs to a service with another DATA_DIR. Nothing was removed.`,
+      ),
     });
     expect(await outcomeOf(service, `/channel/${CHANNEL}`)).toBe('hit');
   });

@@ -207,7 +207,7 @@ describe('a database of another version', () => {
     db.close();
   });
 
-  test('a catalog.db of an earlier one is created anew if it has samples only', async () => {
+  test('a catalog.db of an earlier one is created again if it has only samples', async () => {
     await fillDataDir();
     setVersion('catalog.db', 1);
     const checked = await check();
@@ -217,7 +217,7 @@ describe('a database of another version', () => {
     onTestFinished(() => void service.child.kill('SIGKILL'));
     expect((await fetch(`${service.base}/channel/UCPennantSample00000003A`)).status).toBe(200);
     expect((await fetch(`${service.base}/UCPennantSample00000003A/avatar`)).status).toBe(200);
-    expect(service.output()).toContain('catalog: it had samples of an earlier version only');
+    expect(service.output()).toContain('catalog: it had only samples of an earlier version');
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);
     expect((await check()).stdout).toContain('ok       catalog.db has 8 channels\n');

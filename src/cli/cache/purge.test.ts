@@ -59,21 +59,21 @@ describe('the running service of this DATA_DIR', () => {
     ['another program', { status: 404, body: 'Not found' }],
     ['another program', { status: 200, body: '<!doctype html>' }],
     ['another program', { status: 503, body: '' }],
-  ])('is not %s, which is refused', async (what, given) => {
+  ])('is not %s: the purge is refused', async (what, given) => {
     const { purged } = await ask(given);
-    await expect(purged).rejects.toThrow(`At ${server.origin} is ${what}. Nothing was removed.`);
+    await expect(purged).rejects.toThrow(`${server.origin} belongs to ${what}. Nothing was removed.`);
   });
 
   it.each([
     ['greets like a mail server', '220 mail.example ESMTP\r\n'],
     ['closes the connection', ''],
-  ])('is not a program that %s, which is refused', async (_what, greeting) => {
+  ])('is not a program that %s: the purge is refused', async (_what, greeting) => {
     const program = createServer((socket) => socket.end(greeting)).listen(0, '127.0.0.1');
     onTestFinished(() => void program.close());
     await once(program, 'listening');
     const { port } = program.address() as AddressInfo;
     const { purged } = await ask({}, String(port));
-    await expect(purged).rejects.toThrow(/is another program\. Nothing was removed/);
+    await expect(purged).rejects.toThrow(/belongs to another program\. Nothing was removed/);
   });
 
   it('is absent if nothing listens or no address is known', async () => {

@@ -36,7 +36,7 @@ arguments.`,
   async run({ argument }, { env, stdout, stderr }) {
     const refs = requireRefs(argument);
     const config = parseCacheConfig(env);
-    const { purged, where, isByService } = await carryOut(config, { channel: argument }, (purge) =>
+    const { purged, where, isByService } = await runPurge(config, { channel: argument }, (purge) =>
       purge.purgeChannel(refs),
     );
     if (purged === undefined) {
@@ -45,7 +45,7 @@ arguments.`,
       );
     }
     stdout.write(`${purgeResult(purged)}\n`);
-    if (!isByService) stderr.write(describeRest(where));
+    if (!isByService) stderr.write(storesNotice(where));
     return true;
   },
 });
@@ -57,7 +57,7 @@ arguments.`,
  */
 export async function forgetChannel(config: Config, channelId: string): Promise<string> {
   const request = { channel: channelId };
-  const { purged } = await carryOut(config, request, (purge) => purge.purgeChannel([channelIdRef(channelId)]));
+  const { purged } = await runPurge(config, request, (purge) => purge.purgeChannel([channelIdRef(channelId)]));
   return purged === undefined ? `Nothing was stored of ${channelId}.` : purgeResult(purged);
 }
 
@@ -66,7 +66,7 @@ export async function forgetChannel(config: Config, channelId: string): Promise<
  *
  * @throws CommandFailure if something could not be removed
  */
-async function carryOut<T>(config: Config, request: PurgeRequest, purge: (purge: Purge) => Promise<T>) {
+async function runPurge<T>(config: Config, request: PurgeRequest, purge: (purge: Purge) => Promise<T>) {
   const byService = await purgeByService(config, request);
   if (byService !== undefined) return { purged: byService.purged, where: byService.origin, isByService: true };
   const { where, files } = chooseStore(config);
@@ -96,7 +96,8 @@ async function purgeStores<T>(config: Config, run: (purge: Purge) => Promise<T>)
   }
 }
 
-function describeRest(where: string): string {
+/** For a purge without the running service. */
+function storesNotice(where: string): string {
   return `Removed from ${where}. A running service that uses it empties its memory within a second.\n`;
 }
 
@@ -130,9 +131,9 @@ Exit code: 0 the cache is empty, 1 it is not, 2 invalid arguments.`,
       context.stderr.write('Nothing was removed.\n');
       return false;
     }
-    const { where, isByService } = await carryOut(config, { everything: true }, (purge) => purge.purgeAll());
+    const { where, isByService } = await runPurge(config, { everything: true }, (purge) => purge.purgeAll());
     context.stdout.write('The cache is empty.\n');
-    if (!isByService) context.stderr.write(describeRest(where));
+    if (!isByService) context.stderr.write(storesNotice(where));
     return true;
   },
 });

@@ -7,9 +7,9 @@ import { findRunningService } from '../serve/data-dir-lock.ts';
 
 export type PurgeRequest = { readonly channel: string } | { readonly everything: true };
 
-/** `undefined`: nothing was stored under the name. */
 interface PurgedByService {
   readonly origin: string;
+  /** `undefined`: nothing was stored under the name. */
   readonly purged: PurgedChannel | undefined;
 }
 
@@ -35,7 +35,7 @@ export async function purgeByService(config: Config, request: PurgeRequest): Pro
     if (error instanceof CommandFailure) throw error;
     if (error instanceof TypeError) {
       // Otherwise nothing listens at this address.
-      if (isNoHttp(error.cause)) throw foreign(origin, 'another program');
+      if (isNotHttp(error.cause)) throw foreignListener(origin, 'another program');
       return undefined;
     }
     throw new CommandFailure(`${origin}/purge did not respond within ${RESPONSE_MS / 1000} s.`, { cause: error });
@@ -52,17 +52,17 @@ function readReply(origin: string, status: number, reply: Reply | undefined): Pu
   if (isPennant && status >= 500) {
     throw new CommandFailure(`The running service at ${origin} could not purge. ${reply.detail}`);
   }
-  throw foreign(origin, isPennant && status === 409 ? 'a service with another DATA_DIR' : 'another program');
+  throw foreignListener(origin, isPennant && status === 409 ? 'a service with another DATA_DIR' : 'another program');
 }
 
-function foreign(origin: string, what: string): CommandFailure {
+function foreignListener(origin: string, what: string): CommandFailure {
   return new CommandFailure(
-    `At ${origin} is ${what}. Nothing was removed. Give the settings of the service: --env-file FILE, --data-dir DIR.`,
+    `${origin} belongs to ${what}. Nothing was removed. Give the settings of the service: --env-file FILE, --data-dir DIR.`,
   );
 }
 
-/** True if the connection was closed, or what came is no HTTP: the errors of Node's HTTP client. */
-function isNoHttp(error: unknown): boolean {
+/** True if the connection was closed, or the response is not HTTP. Node's HTTP client has these errors. */
+function isNotHttp(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ['SocketError', 'HTTPParserError'].includes(error.name) || hasErrorCode(error, 'ECONNRESET', 'EPIPE');
 }

@@ -12,7 +12,7 @@ import { withReader } from '../../sources/catalog/reader.ts';
 import { type CatalogRecord, parseRecord, RecordRefusedError } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { defineCommand, requireRefs, StoppedError } from '../command.ts';
-import { changeCatalog, describeUnread } from './change.ts';
+import { changeCatalog, unreadCatalogNotice } from './change.ts';
 import { createDecoder } from './decoder.ts';
 
 export const addCommand = defineCommand({
@@ -45,7 +45,7 @@ Exit code: 0 the channel was added, 1 it was not, or fields or images are missin
       stdout.write(
         `${isReplaced ? 'Replaced' : 'Added'} ${record.channelId} (${printable(record.title)})${imagesOf(record)}.\n`,
       );
-      stderr.write(describeUnread(catalogPaths(config.dataDir)));
+      stderr.write(unreadCatalogNotice(catalogPaths(config.dataDir)));
     } catch (error) {
       if (!(error instanceof RecordRefusedError)) throw error;
       stderr.write(`${fetched.channel.channelId}: ${error.message}\n`);
@@ -83,8 +83,9 @@ async function store(dataDir: string, fetched: FetchedChannel, signal: AbortSign
 }
 
 /**
- * Adds the channel like an import, with the same limits.
+ * The channel as a record of the catalog, with the limits of an import.
  *
+ * @param former the record that it replaces
  * @throws RecordRefusedError
  */
 function recordOf({ ref, channel, images }: FetchedChannel, former: CatalogRecord | undefined): CatalogRecord {

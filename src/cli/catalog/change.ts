@@ -11,10 +11,10 @@ import { findRunningService } from '../serve/data-dir-lock.ts';
 const SEEN_AFTER_MS = LOOK_INTERVAL_MS + 10;
 
 /**
- * Where a changed catalog is, if no service reads it: perhaps the command lacks the settings of its service. Of several
- * instances, each has a folder in the same one.
+ * Says where the changed catalog is if no service reads it, because the command may lack the settings of the service. Names a
+ * folder below it that a service uses: several instances may have their folders there. '' if a service reads the catalog.
  */
-export function describeUnread({ database }: CatalogPaths): string {
+export function unreadCatalogNotice({ database }: CatalogPaths): string {
   const dataDir = dirname(database);
   if (findRunningService(dataDir) !== undefined) return '';
   const folders = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isDirectory());

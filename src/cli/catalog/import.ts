@@ -8,7 +8,7 @@ import { type ImportSummary, importChannels } from '../../sources/catalog/import
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { withDryRun } from '../../sources/catalog/writer.ts';
 import { type CommandContext, defineCommand, StoppedError, UsageError } from '../command.ts';
-import { changeCatalog, describeUnread } from './change.ts';
+import { changeCatalog, unreadCatalogNotice } from './change.ts';
 import { createDecoder } from './decoder.ts';
 
 export const importCommand = defineCommand({
@@ -68,7 +68,7 @@ stopped by SIGTERM.`,
       throw new StoppedError(signal.reason, `${resultOf(summary, isDryRun)} ${next}`);
     }
     stdout.write(`${resultOf(summary, isDryRun)}\n`);
-    if (!isDryRun) stderr.write(describeUnread(paths));
+    if (!isDryRun) stderr.write(unreadCatalogNotice(paths));
     return summary.refused === 0;
   },
 });

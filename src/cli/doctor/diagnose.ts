@@ -46,9 +46,9 @@ interface DiagnoseOptions extends UpstreamOptions {
   readonly wantsWholePages: boolean;
 }
 
-/** For the feed and the images, from the start on. Each call has its own, shorter deadline. */
+/** The deadline of the feed and the images, from the start of the diagnosis. Each call has its own, shorter one. */
 const TOTAL_MS = 60_000;
-/** For the load, for the search, and for all ways. */
+/** The time limit of the load, of the search, and of all ways together. */
 const CALLS_MS = 20_000;
 /** As many as a client gets by default. */
 const HITS = 20;
@@ -67,7 +67,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
     },
   };
   try {
-    const found = await inTime((signal) => loadFirst(observed, refs, { signal }));
+    const found = await resultInTime((signal) => loadFirst(observed, refs, { signal }));
     const [failure, loaded] = found instanceof AppError ? [found, undefined] : [undefined, found.loaded];
     // The Data API allows few searches.
     const search = loaded && sourceName === 'youtube' ? await countHits(source, loaded.channel.title) : undefined;
@@ -75,7 +75,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
     const isWorthInspecting = failure === undefined || failure.code === 'upstream_invalid';
     const inspected = isWorthInspecting ? inspectResponses(sourceName, calls, loaded) : NOTHING_FOUND;
     const fields = inspected.fields.map((finding) =>
-      expected.includes(finding.field) ? requireValue(finding) : finding,
+      expected.includes(finding.field) ? missingIfEmpty(finding) : finding,
     );
     const channelId = requestedIds.at(-1) ?? loaded?.channel.channelId ?? null;
     // If upstream blocks requests, that is already shown.
@@ -108,22 +108,23 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
 
 /** The number of hits for the channel's title, which is 0 for some channels, or why the search failed. */
 async function countHits(source: Pick<ChannelSource, 'search'>, title: string): Promise<number | AppError> {
-  const page = await inTime((signal) => source.search(title, HITS, { signal }));
+  const page = await resultInTime((signal) => source.search(title, HITS, { signal }));
   return page instanceof AppError ? page : page.hits.length;
 }
 
 /** Tries each way of the source to the channel. */
 async function tryWays(source: Pick<ChannelSource, 'tryWays'>, channelId: string): Promise<readonly WayIn[]> {
-  const found = await inTime(async (signal) => source.tryWays?.(channelId, { signal }) ?? []);
+  const found = await resultInTime(async (signal) => source.tryWays?.(channelId, { signal }) ?? []);
   return found instanceof AppError ? [] : found;
 }
 
-function inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | AppError> {
+/** The result of the calls, or the expected failure, within `CALLS_MS`. */
+function resultInTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | AppError> {
   return valueOrError(withDeadline(systemClock, CALLS_MS, new AbortController().signal, work));
 }
 
 /** An expected field without a value is missing. */
-function requireValue(finding: FieldFinding): FieldFinding {
+function missingIfEmpty(finding: FieldFinding): FieldFinding {
   const { state, value, note } = finding;
   const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0);
   if (!isEmpty || state === 'unreadable') return finding;

@@ -39,7 +39,7 @@ export function openSource(name: SourceName, wantsWholePages: boolean, { config,
     clock: systemClock,
     userAgent,
     wrapHttp: (_upstream, client) => recordCalls(client, calls, nameCall),
-    // Each call is made.
+    // No pause prevents a call.
     pauseOf: () => ({ ...createPause({ clock: systemClock, label: 'YouTube' }), check: () => undefined }),
     keptQuota: { read: async () => undefined, write: async () => undefined },
     onClientVersion: () => undefined,
@@ -49,7 +49,7 @@ export function openSource(name: SourceName, wantsWholePages: boolean, { config,
   return { source, calls };
 }
 
-/** The same client, with every call recorded in the order in which the calls end. */
+/** The client, with every call added to `calls` when it ends. */
 export function recordCalls(
   http: HttpClient,
   calls: RecordedCall[],
@@ -58,18 +58,18 @@ export function recordCalls(
   return {
     async request(request) {
       const startedAt = systemClock.monotonic();
-      const note = (came: Pick<RecordedCall, 'status' | 'body' | 'problem'>) => {
+      const record = (outcome: Pick<RecordedCall, 'status' | 'body' | 'problem'>) => {
         const { method, url, body } = request;
         const durationMs = systemClock.monotonic() - startedAt;
         const { context: _, ...parameters } = (body === undefined ? {} : JSON.parse(body)) as JsonObject;
-        calls.push({ name: nameOf(request), method, url, ...(body && { parameters }), durationMs, ...came });
+        calls.push({ name: nameOf(request), method, url, ...(body && { parameters }), durationMs, ...outcome });
       };
       try {
         const response = await http.request(request);
-        note({ status: response.status, body: response.body, problem: null });
+        record({ status: response.status, body: response.body, problem: null });
         return response;
       } catch (error) {
-        note({ status: null, body: null, problem: describeFailure(error) });
+        record({ status: null, body: null, problem: describeFailure(error) });
         throw error;
       }
     },

@@ -82,7 +82,7 @@ function responsesOf(diagnosis: Diagnosis, names: ReadonlySet<string>) {
     calls
       .filter((call) => call.name === name)
       .flatMap((call) => readCall(call, name === 'search' ? searchNames : names));
-  // The masked page comes before the whole page, and the panel of the built token before that of the page.
+  // The page with a field mask comes before the whole page, and the panel of the built token before that of the page.
   const lastOf = (name: string) => found(name).slice(-1);
   return [
     ...found('resolve').map((each, index) => {

@@ -16,7 +16,7 @@ import { findRunningService, type RunningService } from './data-dir-lock.ts';
 import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
 
 interface Finding {
-  /** `note`: no mistake, but worth knowing; `error`: the service could not start or not work. */
+  /** `note`: not a mistake, but worth knowing; `error`: the service could not start or work. */
   readonly level: 'ok' | 'note' | 'warning' | 'error';
   readonly text: string;
 }
@@ -30,11 +30,11 @@ interface Finding {
 export async function checkStart(config: Config, envFile: string, warnings: readonly string[]): Promise<Finding[]> {
   const { dataDir, sources, host, port, consoleHost, consolePort } = config;
   const running = findRunningService(dataDir);
-  const inside: ListenerSettings = { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort };
+  const privateListener: ListenerSettings = { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort };
   const listeners: readonly ListenerSettings[] = [
     { setting: 'PORT', host, port },
-    // Its port 0 means that there is none.
-    ...(consolePort === 0 ? [] : [inside]),
+    // With port 0 there is no private listener.
+    ...(consolePort === 0 ? [] : [privateListener]),
   ];
   return [
     { level: 'ok', text: `.env: ${envFile}` },

@@ -28,7 +28,7 @@ export function markDataDir(dataDir: string, service: RunningService): RunningSe
     makeDirectory(dataDir);
     const db = new DatabaseSync(join(dataDir, FILE));
     if (!takeLock(db)) return readAndClose(db);
-    // It has no value after a power failure, so it need not wait for the disk.
+    // The entry has no value after a power failure, so writing it need not wait for the disk.
     db.exec('ROLLBACK; PRAGMA synchronous = OFF; BEGIN IMMEDIATE');
     db.exec('CREATE TABLE IF NOT EXISTS service (json TEXT NOT NULL); DELETE FROM service');
     db.prepare('INSERT INTO service VALUES (?)').run(JSON.stringify(service));

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 
-/** What keeps the service from starting, in the same words at a start and in `serve --check`. */
+/* The problems that prevent a start, in the same words at a start and in `serve --check`. */
 
 /** The address of a listener, and the name of the setting for its port. */
 export interface ListenerSettings {

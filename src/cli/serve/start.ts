@@ -57,7 +57,7 @@ export async function startService(
     store: config.redisUrl === undefined ? 'cache.db' : 'Redis',
   });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
-  if (hasNewSamples) logger.info('catalog: it had samples of an earlier version only, and is created anew');
+  if (hasNewSamples) logger.info('catalog: it had only samples of an earlier version, and is created again');
   removeAbandonedDrafts(dataDir);
   const stop = listenForStop(dataDir, env, logger);
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
@@ -70,7 +70,7 @@ export async function startService(
       if (consolePort === 0) await service.console.close();
       else await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
     } catch (error) {
-      // Its threads may be writing.
+      // The threads of the service may be writing.
       await withinMs(systemClock, service.close(), STARTING_STOP_MS);
       removeOwnDrafts(dataDir);
       throw error;
@@ -136,7 +136,7 @@ const SAME_SIGNAL_MS = 1_000;
 const EXAMPLE_MS = 2_000;
 /** How often the service looks whether npm's shell still runs. */
 const PARENT_CHECK_MS = 500;
-/** Less than a second. The rest of the start is abandoned. */
+/** After this time, less than a second, a start is abandoned. */
 const STARTING_STOP_MS = 900;
 
 /** `requested` settles with the first signal. `hasStarted`: a stop may take the time of accepted requests. */
@@ -181,7 +181,7 @@ function listenForStop(dataDir: string, { npm_lifecycle_event: npmScript }: Envi
   return stop;
 }
 
-/** Of this instance's own channels, so that it works. `undefined` also if the catalog does not respond in time. */
+/** A channel of the catalog, because its URLs work. `undefined` if there is none or the catalog does not respond in time. */
 async function firstExample({ examples }: App): Promise<ExampleChannel | undefined> {
   return (await withinMs(systemClock, examples(), EXAMPLE_MS))?.[0];
 }
@@ -210,10 +210,10 @@ function describeStart(
     message: `Pennant listens on ${host}:${portOf(service.http)}.`,
     examples: paths?.map((path) => base + path) ?? [],
   };
-  // It does not listen, so it has no port.
+  // The private listener does not listen, so it has no port.
   if (consolePort === 0) return listening;
-  const inside = `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
-  return { ...listening, playground: `${inside}playground/`, console: inside };
+  const privateUrl = `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
+  return { ...listening, playground: `${privateUrl}playground/`, console: privateUrl };
 }
 
 /** The name of a listener in a URL. The private listener accepts its own address and names of this machine. */

@@ -5,24 +5,27 @@ import { siblingModule } from '../../lib/worker-thread.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
 import { readEncoderVersion } from './version.ts';
 
-/** Metrics have a series for every reason from the start. */
+/** Why an encoder process ended. Metrics have a series for every reason from the start. */
 export const END_REASONS = [
+  /** A task exceeded its deadline. */
   'deadline',
+  /** The same, although the task had the CPU for most of that time. */
   'exhausted',
+  /** A signal stopped the process during a task (SIGSTOP, for example). */
   'stopped',
   'crash',
+  /** Its code cannot be loaded, or is of another version than the server's. */
   'unusable',
+  /** Its background task made room for a task that a client waits for. */
   'preempted',
+  /** It had too much memory after a task. */
   'grown',
+  /** It had no task for a while. */
   'idle',
+  /** The encoder was closed. */
   'closed',
 ] as const;
 
-/**
- * Why an encoder process ended: the deadline of a task, which had the CPU for most of that time (`exhausted`) or not,
- * stopped by a signal during a task, a crash, it cannot work for this server, preempted by interactive work, too much
- * memory, no task for a while, or the end of the encoder.
- */
 export type EndReason = (typeof END_REASONS)[number];
 
 /** The reasons for which the server kills a process. */
@@ -56,12 +59,11 @@ const JEMALLOC_PATHS = [
 
 /**
  * On Linux with util-linux 2.33 or newer, the kernel kills an encoder when the server has ended in any way, and programs
- * that it starts get no more privileges than it has. Elsewhere encoders end by themselves, which one that a signal has
- * stopped cannot do.
+ * that it starts get no more privileges than it has. Elsewhere an encoder ends by itself, but not while a signal has stopped it.
  */
 const SETPRIV = '/usr/bin/setpriv';
 const CONFINEMENT = ['--pdeathsig', 'SIGKILL', '--no-new-privs'];
-/** Known after the first start: BusyBox and older versions do not have the options. */
+/** `undefined` until the first start. BusyBox and older versions of util-linux lack the options. */
 let isConfinable: boolean | undefined;
 
 /** The version of the files when the server started. */
@@ -105,7 +107,7 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
     // Without a version, its code could not be loaded.
     const isUnusable = !hasVersion && code !== null && code !== 0;
     end ??= isUnusable
-      ? { reason: 'unusable', detail: cannotBeLoaded(stderr) }
+      ? { reason: 'unusable', detail: loadProblem(stderr) }
       : { reason: 'crash', detail: stderr.trimEnd() };
     onEnded(end);
     pending?.reject(new TaskInterrupted(end.reason));
@@ -146,14 +148,14 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
     kill(reason) {
       end ??= { reason };
       child.kill('SIGKILL');
-      // Without waiting for its end, which can take seconds at low priority on a busy machine.
+      // At once: on a busy machine, the end of a process with low priority can take seconds.
       pending?.reject(new TaskInterrupted(end.reason));
     },
   };
 }
 
-/** @param stderr Node writes the source line first, then the error. */
-function cannotBeLoaded(stderr: string): string {
+/** Why the code could not be loaded. @param stderr has the source line first, then the error */
+function loadProblem(stderr: string): string {
   const [, reason = 'no reason given'] = /^\w*Error(?: \[\w+\])?: (.*)/m.exec(stderr) ?? [];
   return `cannot be loaded (${reason}): if the server’s files were replaced while it ran, restart it`;
 }

@@ -10,7 +10,7 @@ import {
   createEncoderPool,
   type EncoderPool,
   type EncoderPoolOptions,
-  placesOfOne,
+  maxPlacesOfNetwork,
   poolSizeFor,
   type RunningTask,
 } from './pool.ts';
@@ -22,7 +22,7 @@ import { readLibraryVersion } from './version.ts';
 const RETRY_AFTER_MS = 5_000;
 /** Jobs of each priority that may wait. */
 export const QUEUE_LENGTH = 64;
-/** Other attempts would take as long, so that some channels' images could keep the encoders busy. */
+/** How long a task is refused that used up its CPU time. Otherwise a few images could keep the encoders busy. */
 const EXHAUSTED_MS = 3_600_000;
 /** For an encode that no client waits for. It is interrupted for encodes that a client waits for. */
 const BACKGROUND_DEADLINE_MS = 60_000;
@@ -34,7 +34,7 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
   /** Default: `QUEUE_LENGTH`. */
   readonly queueLength?: number;
   /**
-   * For one interactive encode, including the start of a process; default 10 s. Inspecting an original may take 8 s at most.
+   * The deadline of an interactive encode, including the start of a process. Default: 10 s. That of an inspection is 8 s at most.
    */
   readonly deadlineMs?: number;
   /** For metrics. A task waited `waitedMs` until its last attempt began, which took `tookMs`. */
@@ -44,13 +44,13 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
 /**
  * Decodes and encodes images.
  *
- * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full or does not move, a job exceeds its
- * deadline (if it had the CPU for most of that time, for an hour: `validForMs`), two processes crash or are stopped on it,
- * or background work is preempted; with `upstream_invalid` if the original cannot be decoded, which may be for lack of
- * memory; with `ENOENT` if the file of the original is gone. Everything else is a bug.
+ * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full, or if a job waits in it for too long, exceeds its
+ * deadline, crashes or stops two processes, or is preempted background work. A job that had the CPU for most of its deadline
+ * gets the same error for an hour (`validForMs`). They reject with `upstream_invalid` if the original cannot be decoded, which
+ * may be for lack of memory, and with `ENOENT` if the file of the original is gone. Everything else is a bug.
  */
 export interface Encoder {
-  /** Of the image library, without punctuation. With another version, the same job may give other bytes. */
+  /** The version of the image library, as hex digits. Another version may encode the same job as other bytes. */
   readonly libraryVersion: string;
   /** Reads the properties of an original, and decodes enough of it to notice missing data. */
   inspect(original: OriginalBytes, options: JobOptions): Promise<ImageInfo>;
@@ -69,7 +69,7 @@ interface EncoderStats {
   readonly processes: number;
   /** Processes that ended because of a task or of themselves, not because they were idle or closed. */
   readonly restarts: number;
-  /** Jobs that were rejected because the queue was full or did not move. */
+  /** Jobs that were rejected because the queue was full or they waited for too long. */
   readonly refused: number;
   /** The clients whose encoder time is remembered. */
   readonly clients: HolderStats;
@@ -100,7 +100,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     return queued.result.promise;
   }
 
-  /** @throws AppError `overloaded` if there is no place. A displaced task is refused instead */
+  /** @throws AppError `overloaded` if the queue has no room. If it displaces another task, that one is refused instead */
   function takePlace(queued: QueuedTask): void {
     const withoutPlace = queue.add(queued);
     if (withoutPlace === queued) throw refusal();
@@ -132,16 +132,16 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     return overloaded('Too many images are being encoded at the moment.');
   }
 
-  /** A network never has all places, because no running task is interrupted for the waiting ones of others. */
+  /** One network never has all places: its running tasks are not interrupted for the waiting tasks of others. */
   function mayStart({ network }: ClientKeys): boolean {
     const held = [...running].filter(
       ({ priority, client }) => priority === 'interactive' && client.network === network,
     );
-    return held.length < placesOfOne(pool.places);
+    return held.length < maxPlacesOfNetwork(pool.places);
   }
 
   function startWaiting(): void {
-    if (queue.isNeeded(mayStart) && !pool.hasFreePlace()) runningBackground?.preempt();
+    if (queue.needsPlace(mayStart) && !pool.hasFreePlace()) runningBackground?.preempt();
     while (pool.hasFreePlace()) {
       const next = queue.next(mayStart, runningBackground === undefined);
       if (next === undefined) return;

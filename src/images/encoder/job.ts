@@ -55,7 +55,7 @@ export interface JobOptions {
   readonly waitingClients?: () => readonly ClientKeys[];
   /** Default `interactive`. */
   readonly priority?: Priority;
-  /** Of an original to inspect, by its header, for the expected cost. Default: none. */
+  /** The pixels of an original to inspect, from its header. They give the expected cost. Default: 0. */
   readonly statedPixels?: number;
 }
 

@@ -29,7 +29,7 @@ export interface RunningTask {
 
 /** Processes that run one task at a time each, and are started on demand. */
 export interface EncoderPool {
-  /** The tasks that may run at a time. */
+  /** How many tasks may run at a time. */
   readonly places: number;
   hasFreePlace(): boolean;
   /** Starts a process if there is none, so that the first task need not wait for it. */
@@ -43,7 +43,7 @@ export interface EncoderPool {
 
 /** A process without a task is ended after this time. The next image then waits for the start of another one. */
 export const ENCODER_IDLE_MS = 120_000;
-/** A task that has run for this share of its time is too expensive. With less, the machine may be too busy. */
+/** A task that had the CPU for this share of its deadline is too expensive. With less, the machine may be too busy. */
 const EXHAUSTED_SHARE = 0.75;
 /** The pause after a process that cannot work, because the next one most likely cannot either. */
 const UNUSABLE_PAUSE_MS = 3_000;
@@ -51,7 +51,7 @@ const UNUSABLE_PAUSE_MS = 3_000;
 interface Worker {
   readonly child: EncoderChild;
   busy: boolean;
-  /** While the process is idle. */
+  /** Cancels the end of the idle process. */
   cancelIdleLimit: () => void;
 }
 
@@ -180,11 +180,11 @@ export function poolSizeFor({ cpus, memoryBytes }: ResourceLimits, wanted?: numb
   return {
     processes,
     maxRssBytes: bounded(MIN_RSS_BYTES, share / processes, MAX_RSS_BYTES),
-    maxDataBytes: bounded(MIN_DATA_BYTES, (memoryBytes * 2) / 3 / placesOfOne(processes), MAX_DATA_BYTES),
+    maxDataBytes: bounded(MIN_DATA_BYTES, (memoryBytes * 2) / 3 / maxPlacesOfNetwork(processes), MAX_DATA_BYTES),
   };
 }
 
-/** How many of the processes one network may have at a time: the last one is for others. */
-export function placesOfOne(processes: number): number {
+/** How many processes the tasks of one network may have at a time: the last one is for others. */
+export function maxPlacesOfNetwork(processes: number): number {
   return Math.max(1, processes - 1);
 }

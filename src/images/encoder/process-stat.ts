@@ -24,17 +24,17 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
   return { state: fields[0] ?? '', cpuMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK };
 }
 
-/** A stopped process is noticed after two of these. */
+/** How often the process is looked at. The second look notices that it is stopped. */
 export const LOOK_EVERY_MS = 250;
 
 /**
  * Calls back when the process has been stopped by a signal (SIGSTOP, for example) and has not run between two looks at it.
- * A process that is only slow, on a busy machine, is never taken for a stopped one, because the kernel is asked. Nor is
- * one that a CPU limiter stops and continues many times a second.
+ * The kernel knows the state, so a process that is only slow on a busy machine is never taken for a stopped one. Nor is one
+ * that a CPU limiter stops and continues many times a second.
  *
  * Only on Linux: elsewhere it never calls back.
  *
- * @returns a function that ends it
+ * @returns a function that ends the looks
  */
 export function whenStopped(pid: number, clock: Clock, callback: () => void): () => void {
   let stoppedAtCpuMs: number | undefined;

@@ -35,8 +35,8 @@ const ALLOWED_LOADERS = [
 ];
 
 /**
- * Below the server's, so that images delay other requests by milliseconds only (docs/performance.md). With 19, the lowest
- * priority, other busy processes leave an encoder less than a hundredth of a core, and every new image times out.
+ * The priority is lower than the server's, so that images delay other requests by milliseconds only (docs/performance.md). With
+ * 19, the lowest one, other busy processes leave an encoder less than a hundredth of a core, and every new image times out.
  */
 const NICENESS = 5;
 const TASKS_PER_FULL_COLLECTION = 20;
@@ -80,7 +80,7 @@ function preferForOomKiller(): void {
   }
 }
 
-/** Of util-linux. Node itself cannot limit its process. */
+/** A program of util-linux. Node cannot limit its own process. */
 const PRLIMIT = '/usr/bin/prlimit';
 
 /**
@@ -129,11 +129,11 @@ async function inspect(original: OriginalBytes): Promise<ImageInfo> {
   const { format, bytes } = await read(original);
   const exceeded = findExceededParts(bytes);
   if (exceeded !== undefined) throw new Undecodable(`The original has more than ${exceeded.most} ${exceeded.what}`);
-  const { width, height, hasAlpha, autoOrient } = await decoding(sharp(bytes, INPUT_OPTIONS).metadata());
+  const { width, height, hasAlpha, autoOrient } = await awaitLibrary(sharp(bytes, INPUT_OPTIONS).metadata());
   if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
   const lastRow = { left: 0, top: height - 1, width, height: 1 };
-  await decoding(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());
+  await awaitLibrary(sharp(bytes, INPUT_OPTIONS).extract(lastRow).raw().toBuffer());
   return { format, width: autoOrient.width, height: autoOrient.height, hasAlpha };
 }
 
@@ -146,19 +146,19 @@ async function encode(job: EncodeJob): Promise<Buffer> {
   if (!isSameSize(crop, originalSize)) image = image.extract(crop);
   if (!isSameSize(crop, size))
     image = image.resize({ width: size.width, height: size.height, fit: 'fill', fastShrinkOnLoad: false });
-  if (backdrop !== undefined) image = await layOn(image, output, backdrop);
+  if (backdrop !== undefined) image = await pad(image, output, backdrop);
   else if (!formatRow(format).hasTransparency) image = image.flatten({ background: 'white' });
-  return decoding(image.toFormat(format, encoderOptions(format, effort, quality)).toBuffer());
+  return awaitLibrary(image.toFormat(format, encoderOptions(format, effort, quality)).toBuffer());
 }
 
-async function layOn(image: Sharp, output: Size, { inner, background }: Backdrop): Promise<Sharp> {
+async function pad(image: Sharp, output: Size, { inner, background }: Backdrop): Promise<Sharp> {
   const isTransparent = background === 'transparent';
   const colour = isTransparent ? background : `#${background}`;
   const left = Math.floor((output.width - inner.width) / 2);
   const top = Math.floor((output.height - inner.height) / 2);
   const right = output.width - inner.width - left;
   const bottom = output.height - inner.height - top;
-  const { channels } = await decoding(image.metadata());
+  const { channels } = await awaitLibrary(image.metadata());
   // Otherwise the library replaces a color around a greyscale image by a grey.
   if (channels < 3) image.pipelineColourspace('srgb');
   if (!isTransparent) image.flatten({ background: colour });
@@ -168,15 +168,17 @@ async function layOn(image: Sharp, output: Size, { inner, background }: Backdrop
 /** GLib's error when a thread cannot be started (g_thread_new). */
 const NO_THREAD = /creating thread/i;
 
-/** Tasks of this process, without the current one. */
+/** The finished tasks of this process. */
 let performed = 0;
 
 /**
- * The library reports one error for a whole pipeline. After it has accepted the parameters, the original is at fault, unless a
- * thread could not be started because earlier tasks have left too little memory. Then the process ends, and the task is
- * repeated in a new one.
+ * Awaits a pipeline of the library, which reports one error for all of its steps. After it has accepted the parameters, the
+ * original is at fault, unless a thread could not be started because earlier tasks have left too little memory. Then the
+ * process ends, and the task is repeated in a new one.
+ *
+ * @throws Undecodable
  */
-async function decoding<T>(result: Promise<T>): Promise<T> {
+async function awaitLibrary<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {

@@ -44,16 +44,16 @@ export function queuedTaskOf(task: EncoderTask, options: JobOptions, submittedAt
 
 /** Tasks that wait for an encoder process. Those of each priority have a fair queue, whose costs are milliseconds of a process. */
 interface TaskQueue {
-  /** Of both priorities. */
+  /** The waiting tasks of both priorities. */
   readonly size: number;
   /** Queues the task. @returns the task for which there is no room: this one, or one that it has displaced */
   add(task: QueuedTask): QueuedTask | undefined;
-  /** Queues a task before all others, whose bounds do not apply: it has had its turn. */
+  /** Queues a task before all others, whatever their number: it has had its turn before. */
   repeat(task: QueuedTask): void;
-  /** Whether a task waits that a client waits for, and that may start. */
-  isNeeded(mayStart: (client: ClientKeys) => boolean): boolean;
-  /** The next task of a client that may start; without one, and if `hasRoom`, the next in the background. */
-  next(mayStart: (client: ClientKeys) => boolean, hasRoom: boolean): QueuedTask | undefined;
+  /** Whether a task may start that background work makes room for: an interactive or a repeated one. */
+  needsPlace(mayStart: (client: ClientKeys) => boolean): boolean;
+  /** The next task of a client that may start. If there is none, and if it may start, the next background task. */
+  next(mayStart: (client: ClientKeys) => boolean, mayStartBackground: boolean): QueuedTask | undefined;
   remove(task: QueuedTask): void;
   drain(): QueuedTask[];
   /** Adds to what the client of the task is charged, or subtracts from it. */
@@ -100,9 +100,10 @@ export function createTaskQueue({
       return undefined;
     },
     repeat: (task) => repeated.push(task),
-    isNeeded: (mayStart) => repeated.length > 0 || queues.interactive.hasNext(mayStart),
-    next(mayStart, hasRoom) {
-      return repeated.shift() ?? queues.interactive.next(mayStart) ?? (hasRoom ? queues.background.next() : undefined);
+    needsPlace: (mayStart) => repeated.length > 0 || queues.interactive.hasNext(mayStart),
+    next(mayStart, mayStartBackground) {
+      const background = () => (mayStartBackground ? queues.background.next() : undefined);
+      return repeated.shift() ?? queues.interactive.next(mayStart) ?? background();
     },
     remove: (task) => queues[task.priority].remove(task),
     drain: () => [...repeated.splice(0), ...queues.interactive.drain(), ...queues.background.drain()],
@@ -111,12 +112,12 @@ export function createTaskQueue({
   };
 }
 
-/** Milliseconds of an encoder process. The real time is charged once it is known. */
+/** Expected times of an encoder process. The real time is charged once it is known. */
 const TASK_MS = 10;
 const MS_PER_DECODED_MEGAPIXEL = 3;
 const MEGAPIXEL = 1_000_000;
 
-/** How long an encoder process will need for the task, in milliseconds. */
+/** How long an encoder process will probably need for the task. */
 function expectedMs(task: EncoderTask, { statedPixels = 0 }: Pick<JobOptions, 'statedPixels'>): number {
   if (task.kind === 'inspect') return TASK_MS + decodingMs(statedPixels);
   const { originalSize, output, format } = task.job;

@@ -10,7 +10,7 @@ const PATIENT = new AbortController().signal;
 /** Each does what its name says. */
 const readers = {
   whereItRuns: () => (process.getBuiltinModule('node:worker_threads').isMainThread ? 'event loop' : 'thread'),
-  /** Never ends. Says so before, on the `BroadcastChannel` that has its name. */
+  /** Never ends. Before that, it sends a message on the `BroadcastChannel` with its name. */
   hang: () => {
     new BroadcastChannel('hang').postMessage('begun');
     for (;;);

@@ -12,11 +12,11 @@ export interface CallBudgetOptions {
   readonly burst: number;
 }
 
-/** Limits the calls to one upstream with a token bucket. While calls wait, networks take turns, and clients of a network. */
+/** Limits the calls to one upstream with a token bucket. While calls wait, networks take turns, and so do their clients. */
 export interface CallBudget {
   /**
-   * Waits for this call's turn. The network that has made the fewest calls lately comes first, and in it the client; a
-   * client's own calls stay in order.
+   * Waits for this call's turn. The network that has made the fewest calls lately comes first, and in it the client that has made
+   * the fewest. The calls of one client stay in order.
    *
    * @param client whose request needs the call
    * @throws LocalLimitError if it has no turn within 2 s, or at once if too many calls wait and this client and
@@ -28,7 +28,7 @@ export interface CallBudget {
 
 /** As many calls may wait as can be made in this time. */
 const MAX_WAIT_MS = 2_000;
-/** The next one is found in less than a millisecond. */
+/** Among so many calls, the next one is found in less than a millisecond. */
 const MAX_WAITING = 1_000;
 
 export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOptions): CallBudget {
@@ -38,7 +38,7 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
   const turns = createTurns({ maxLength, maxWaitMs: MAX_WAIT_MS, clock, giveTurns, refusal });
   let cancelTimer: () => void = () => undefined;
 
-  /** Says when a call would have its turn after those that wait. */
+  /** The error of a call that gets no turn. Its `retryAfterMs` ends when the call would have had one. */
   function refusal(): LocalLimitError {
     const waitMs = tokens.msUntil(turns.waiting().entries + 1, clock.monotonic());
     return new LocalLimitError('The call budget for the upstream is spent.', waitMs);
@@ -80,7 +80,7 @@ export function guardHttpClient(http: HttpClient, budget: CallBudget): HttpClien
         const isWorthRetrying = error instanceof ConnectionError && error.code === 'upstream_unavailable';
         if (!isWorthRetrying || request.signal.aborted) throw error;
       }
-      await pause(request.signal);
+      await waitBeforeRetry(request.signal);
       return send({ ...request, resends: 1 });
     },
     close: () => http.close(),
@@ -88,7 +88,7 @@ export function guardHttpClient(http: HttpClient, budget: CallBudget): HttpClien
 }
 
 /** Half of the delay is random, so that calls that failed together are not retried together. */
-async function pause(signal: AbortSignal): Promise<void> {
+async function waitBeforeRetry(signal: AbortSignal): Promise<void> {
   const delayMs = (MAX_RETRY_DELAY_MS / 2) * (1 + Math.random());
   await delay(delayMs, undefined, { signal }).catch(() => Promise.reject(abortError(signal)));
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** An abandoned request leaves its half-open connection behind for this long. */
+/** How long opening a connection may take. An abandoned request keeps its half-open connection for this long. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Opens a connection to the origin, sends nothing and closes it. Rejects if there is none within the time limit. */

@@ -145,7 +145,7 @@ describe('a failing upstream', () => {
     if (!WHOLE_RESPONSES.includes(fault)) await vi.waitFor(() => expect(upstream.openSockets()).toBe(0), WAIT);
   });
 
-  it('that names an encoding like a member of every object is upstream_invalid, and its socket is closed', async () => {
+  it('that names an encoding such as "constructor" is upstream_invalid, and its socket is closed', async () => {
     upstream.response((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'constructor' }).write('{');
     });

@@ -18,7 +18,7 @@ export interface HttpRequest {
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For this attempt: connect, headers and body together. */
+  /** The time limit of this attempt: connection, headers and body together. */
   readonly timeoutMs: number;
   /** Counted after decompression. A longer body is an error. */
   readonly maxBytes: number;
@@ -92,7 +92,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         undici.buildConnector({
           lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
           timeout: CONNECT_TIMEOUT_MS,
-          // An abort then closes only the request's own socket.
+          // With HTTP/1.1, an abort closes only the request's own socket.
           allowH2: false,
         }),
       ),
@@ -133,7 +133,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   /** Sends one request. Returns the complete response or the redirect target. */
   function sendOnce(request: HttpRequest, url: URL, redirects: number, signal: AbortSignal) {
-    return traced(describeCall(request, url, redirects), async (span): Promise<HttpResponse | URL> => {
+    return traced(spanOfCall(request, url, redirects), async (span): Promise<HttpResponse | URL> => {
       const response = await send(request, url, signal);
       span?.setAttribute('http.response.status_code', response.statusCode);
       if (span !== undefined && response.statusCode >= 400) failSpan(span, String(response.statusCode));
@@ -151,10 +151,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 /**
- * By opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL has no query, because that may contain a
+ * Named by opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL has no query, because that may contain a
  * key or a search text.
  */
-function describeCall({ method, resends = 0 }: HttpRequest, url: URL, redirects: number) {
+function spanOfCall({ method, resends = 0 }: HttpRequest, url: URL, redirects: number) {
   const { origin, pathname, hostname, port } = url;
   return {
     name: method,

@@ -7,10 +7,10 @@ import { createHttpClient } from './http-client.ts';
 
 /** Sends two requests with the idle time between them. Returns the number of connections that they came on. */
 async function countConnections(idleMs: number, headers: Record<string, string>): Promise<number> {
-  // The timers of the HTTP library, which takes no clock.
+  // The HTTP library takes no clock, so its timers are replaced.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const connections = new Set<Socket>();
-  // By default a Node server names five seconds.
+  // A Node server names five seconds by default.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     connections.add(request.socket);
     response.writeHead(200, headers).end();

@@ -63,8 +63,8 @@ export function createListener({ server, connections, lifetime = { isClosing: fa
     },
     close,
     async finish(ms, onLastSecond) {
-      // Node would keep a connection whose last response comes after the stop began, and one with an incomplete request. What has
-      // arrived is read before.
+      // Node would keep a connection whose last response comes after the stop began, and one with an incomplete request. Requests
+      // that have arrived are read before.
       const sweep = setInterval(() => setImmediate(connections.closeIdle), IDLE_SWEEP_MS);
       const cut = setTimeout(() => server.closeAllConnections(), ms);
       const last = setTimeout(onLastSecond, ms - LAST_RESPONSES_MS);

@@ -5,9 +5,9 @@ import type { Socket } from 'node:net';
 export interface ConnectionOwner {
   /** All connections of a client have the same key. */
   readonly key: string;
-  /** Of this client. */
+  /** How many connections this client may have. */
   readonly maxConnections: number;
-  /** Of the client and its neighbours. */
+  /** All clients of a network have the same key. */
   readonly network: string;
 }
 
@@ -28,9 +28,9 @@ export interface OpenConnections {
    * @param owner without one, a connection only counts among all
    */
   add(socket: Socket, owner: ConnectionOwner | undefined): void;
-  /** Notes a request by its response. Ignores connections that were not added. */
+  /** A request has begun, which ends with its response. Ignores connections that were not added. */
   begin(socket: Socket, response: ServerResponse): void;
-  /** Closes those without a request under way. An incomplete request is none; what has arrived is read first. */
+  /** Closes connections without a request under way. One with an incomplete request is closed, one with unread bytes is not. */
   closeIdle(): void;
   sockets(): Iterable<Socket>;
   stats(): { readonly entries: number; readonly maxEntries: number };
@@ -52,8 +52,9 @@ type Group = Set<Entry>;
  * A connection is idle while no whole request waits for its response. The longest idle one, by the arrival of its latest request,
  * is closed first.
  *
- * A client that has too many loses one of its own. When all places are taken, a network that has most loses an idle one. If such
- * networks have none, a smaller network takes the place of their oldest request.
+ * A client with too many connections loses one of its own. When all places are taken, an idle connection of a largest network is
+ * closed. If such networks have none, a new connection of a smaller network closes the one with their oldest request, and any
+ * other new connection is closed itself.
  */
 export function createOpenConnections({ maxConnections, onClosed }: OpenConnectionsOptions): OpenConnections {
   const all = new Map<Socket, Entry>();
@@ -85,14 +86,14 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
     return oldestRequest ?? newcomer;
   }
 
-  /** Those that have most connections. */
+  /** The networks that have most connections. */
   function largestNetworks(): Group[] {
     let most = 0;
     for (const { size } of networks.values()) most = Math.max(most, size);
     return [...networks.values()].filter(({ size }) => size === most);
   }
 
-  /** The connections of the owner's client, with this one. */
+  /** Adds the connection to its client and its network. @returns the connections of the client */
   function joinGroups(entry: Entry, { key, network }: ConnectionOwner): Group {
     const client = join(clients, key, entry);
     entry.groups = [client, join(networks, network, entry)];

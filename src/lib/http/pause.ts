@@ -5,26 +5,15 @@ import type { HolderStats } from '../holders.ts';
 import { describeFailure } from '../logger.ts';
 import { LocalLimitError } from './call-budget.ts';
 import { ConnectionError } from './http-client.ts';
+import { FAILING, type PauseReason, REFUSED, type TrialReason, UNREACHABLE } from './pause-reasons.ts';
 
-/** Times are milliseconds since 1970. */
 export interface PauseState {
   /** `refused`, `failing`, `unreachable`, or that of a `hold`. */
   readonly reason: string;
-  readonly sinceMs: number;
-  /** When the next call may be made. It may be in the past: the next call ends the pause or continues it. */
+  /** When the next call may be made, in milliseconds since 1970. A time in the past: the next call is the trial. */
   readonly untilMs: number;
   /** Reason, beginning and end, as one sentence for the operator. */
   readonly description: string;
-}
-
-/** Why a source is paused. */
-export interface PauseReason {
-  readonly reason: string;
-  /** What the source does, after its label. */
-  readonly operator: string;
-  readonly client: (label: string) => string;
-  /** The first pause of a series, and the longest: each failed trial doubles it. Absent for a `hold`. */
-  readonly lengthsMs?: { readonly first: number; readonly longest: number };
 }
 
 interface PauseOptions {
@@ -46,13 +35,13 @@ export class PausedError extends LocalLimitError {
   }
 }
 
-/** The source refused this address, for which its pause has begun. The call counts for no other pause. */
+/** The source refused this address. Its pause has already begun, so the call counts for no other pause. */
 class RefusedError extends AppError {
   override name = 'RefusedError';
 }
 
 /**
- * The source refused the request without saying why. One such response may concern its key. The second one in a row, for
+ * The source refused the request without saying why. One such response may concern its key only. The second one in a row, for
  * another key, concerns this address.
  */
 export class UnexplainedRefusalError extends AppError {
@@ -69,38 +58,14 @@ export class UnexplainedRefusalError extends AppError {
 /** The source is paused when its last calls failed for this many different keys. */
 const FAILING_KEYS = 5;
 /** The shortest `Retry-After`, for example during a trial. */
-const SOON_MS = 1_000;
+const MIN_RETRY_AFTER_MS = 1_000;
 
-const FAILING_MS = { first: 10_000, longest: 300_000 };
-
-interface SeriesReason extends PauseReason {
-  readonly lengthsMs: NonNullable<PauseReason['lengthsMs']>;
-}
-
-const REFUSED: SeriesReason = {
-  reason: 'refused',
-  operator: 'refuses this address',
-  client: (label) => `${label} refuses this service at the moment.`,
-  lengthsMs: { first: 60_000, longest: 3_600_000 },
-};
-const FAILING: SeriesReason = {
-  reason: 'failing',
-  operator: 'fails every call',
-  client: (label) => `Calls to ${label} are paused after failures.`,
-  lengthsMs: FAILING_MS,
-};
-const UNREACHABLE: SeriesReason = {
-  reason: 'unreachable',
-  operator: 'cannot be reached',
-  client: (label) => `${label} cannot be reached at the moment.`,
-  lengthsMs: FAILING_MS,
-};
-
-interface Current {
-  readonly why: PauseReason;
+interface CurrentPause {
+  /** A reason without lengths is that of a `hold`. */
+  readonly why: PauseReason & Partial<TrialReason>;
   /** What the source did. */
   readonly detail: string | undefined;
-  /** By the wall clock, for people. */
+  /** By the wall clock, for the operator. */
   readonly sinceMs: number;
   readonly lengthMs: number;
   /** Monotonic. */
@@ -109,33 +74,39 @@ interface Current {
 
 export interface Pause {
   /**
+   * Makes a call if the source is ready, or as the trial after a pause.
+   *
    * @param key identifies the request; two calls with the same key would get the same response
    * @throws PausedError during a pause; the remembered failure of the key; otherwise the error of `work`
    */
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Throws a `PausedError` while the pause lasts, for calls that no `run` encloses, and the further calls of a refused one. */
+  /**
+   * Throws a `PausedError` during a pause. For calls outside of `run`, and inside of it for the further calls of work whose
+   * first call was refused.
+   */
   check(): void;
   /** True if `check` would throw. */
   isPaused(): boolean;
   /**
-   * The source refuses this address. Responses to calls that were under way when the pause began do not prolong it.
+   * The source refuses this address: begins the pause, or doubles it after a trial. During the pause this does not prolong it,
+   * because several calls may have been under way when it began.
    *
-   * @param detail what it did
-   * @param retryAfterMs the time that it named
+   * @param detail what the source did
+   * @param retryAfterMs the time that the source named
    * @returns the error of the refused call
    */
   refuse(detail: string, retryAfterMs?: number): RefusedError;
-  /** Its calls fail, by the judgement of the caller. Failures during the pause do not prolong it. */
+  /** The caller has found that calls to the source fail. Like `refuse`, this does not prolong a pause while it lasts. */
   fail(detail: string): void;
   /** A call succeeded. */
   succeed(): void;
-  /** No connection could be opened, before any call. The next call is the trial. Ignored if a call has succeeded before. */
+  /** No connection can be opened, before any call was made. The next call is the trial. Ignored if a call has succeeded. */
   loseContact(detail: string): void;
   /** A connection could be opened. */
   regainContact(): void;
-  /** No call is useful for this many milliseconds. @returns the error of calls meanwhile */
+  /** Pauses the source for this many milliseconds, without a trial after it. @returns the error of calls meanwhile */
   hold(why: PauseReason, ms: number): PausedError;
-  /** For example because calls are made in another way: earlier failures say nothing about them. */
+  /** Forgets failures, for example because calls are now made in another way. Ends a `failing` pause. */
   forgetFailures(): void;
   /** `undefined` while the source is ready. */
   state(): PauseState | undefined;
@@ -143,43 +114,51 @@ export interface Pause {
 }
 
 /**
- * Says whether a source is ready or paused, until when, and why:
- * - `refused`: it refuses this address. At once, for a minute, doubled to an hour.
- * - `failing`: its last calls, of five different keys, failed, however slowly they came. For 10 s, doubled to 5 minutes.
- * - `unreachable`: the same, if there was no connection.
+ * A circuit breaker for one source: it says whether the source is ready or paused, until when, and why.
+ * - `refused`: the source refuses this address. The pause begins at once, for a minute.
+ * - `failing`: the last calls, for five different keys, failed, however slowly they came. The pause takes 10 s.
+ * - `unreachable`: the same, without a connection.
+ * - `hold`: a reason of the caller's, for the time that the caller knows. Then the source is ready.
  *
- * A `hold` has a reason of its own, and lasts for the time that its caller knows.
+ * After any other pause, the next call is the trial. Until it ends, further calls get a `PausedError`. If it succeeds, the
+ * source is ready. If it fails, the pause begins again and takes twice as long, up to an hour (`refused`) or 5 minutes.
  *
- * After any other pause one call is the trial. Others wait for its result: a success ends the pause, a failure doubles it.
- * A failure that concerns one key is remembered for 15 s: meanwhile calls for the key get the same failure, so it counts once.
+ * A failure that concerns one key is remembered for 15 s. Calls for the key then get the same failure, and it counts once.
  * A readable response about the key is a success: "not found", "not available in your country". Calls that their caller
  * aborted, local limits, refusals for which another pause has begun, and bugs do not count.
  */
 export function createPause({ clock, label, onChange }: PauseOptions): Pause {
   const failedKeys = createFailedKeys({ clock });
-  let current: Current | undefined;
+  let current: CurrentPause | undefined;
   let isTrying = false;
   let hasSucceeded = false;
   /** The keys that failed since the last success. */
-  const failing = new Set<string>();
+  const failingKeys = new Set<string>();
   /** The first key that was refused without an explanation since the last success. */
   let refusedKey: string | undefined;
-  // A call that began before the last change says nothing about the time after it.
+  /** Beginnings and ends of pauses. A call that began before the latest one says nothing about the time after it. */
   let changes = 0;
 
-  function begin(why: PauseReason, lengthMs: number, detail?: string): Current {
-    const isNew = current?.why.reason !== why.reason;
-    const sinceMs = isNew || current === undefined ? clock.now() : current.sinceMs;
-    const begun = { why, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
+  function begin(why: CurrentPause['why'], lengthMs: number, detail?: string): CurrentPause {
+    const earlier = current?.why.reason === why.reason ? current : undefined;
+    const untilMs = clock.monotonic() + lengthMs;
+    const begun = { why, detail, sinceMs: earlier?.sinceMs ?? clock.now(), lengthMs, untilMs };
     current = begun;
     changes += 1;
-    failing.clear();
-    if (isNew) onChange?.(stateOf(begun));
+    failingKeys.clear();
+    if (earlier === undefined) onChange?.(stateOf(begun));
     return begun;
   }
 
+  function beginOrDouble(why: TrialReason, detail: string, minMs = 0): void {
+    const { first, longest } = why.lengthsMs;
+    // `failing` and `unreachable` have the same lengths and are one series.
+    const nextMs = current?.why.lengthsMs === why.lengthsMs ? 2 * current.lengthMs : first;
+    begin(why, Math.min(longest, Math.max(nextMs, minMs, first)), detail);
+  }
+
   function end(): void {
-    failing.clear();
+    failingKeys.clear();
     refusedKey = undefined;
     if (current === undefined) return;
     changes += 1;
@@ -187,22 +166,41 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     onChange?.(undefined);
   }
 
+  function msLeft(): number {
+    return current === undefined ? 0 : Math.max(0, current.untilMs - clock.monotonic());
+  }
+
+  function isOnHold(): boolean {
+    return current !== undefined && current.why.lengthsMs === undefined;
+  }
+
+  /** The pause that lasts, or that waits for its trial. */
+  function findCurrent(): CurrentPause | undefined {
+    if (isOnHold() && msLeft() === 0) end();
+    return current;
+  }
+
+  /** The pause that lasts. */
+  function findLasting(): CurrentPause | undefined {
+    const found = findCurrent();
+    return msLeft() > 0 ? found : undefined;
+  }
+
+  function pausedError({ why }: CurrentPause): PausedError {
+    return new PausedError(why.reason, why.client(label), Math.max(MIN_RETRY_AFTER_MS, msLeft()));
+  }
+
+  function stateOf({ why, detail, sinceMs, untilMs: until }: CurrentPause): PauseState {
+    const untilMs = clock.now() + until - clock.monotonic();
+    const cause = detail === undefined ? '' : ` (${detail})`;
+    const next = msLeft() > 0 ? `next call at ${formatTime(untilMs)}` : 'the next request tries again';
+    const description = `${label} ${why.operator} since ${formatTime(sinceMs)}${cause}; ${next}`;
+    return { reason: why.reason, untilMs, description };
+  }
+
   function succeed(): void {
     hasSucceeded = true;
     end();
-  }
-
-  function beginOrDouble(why: SeriesReason, detail: string, minMs = 0): void {
-    const { first, longest } = why.lengthsMs;
-    // Failing calls and lost contact are one series.
-    const nextMs = current?.why.lengthsMs === why.lengthsMs ? 2 * current.lengthMs : first;
-    begin(why, Math.min(longest, Math.max(first, nextMs, minMs)), detail);
-  }
-
-  /** A time-out of a source that could not be reached says nothing new. */
-  function reasonOf(error: AppError): SeriesReason {
-    const isStillUnreachable = current?.why === UNREACHABLE && error.code === 'upstream_timeout';
-    return error instanceof ConnectionError || isStillUnreachable ? UNREACHABLE : FAILING;
   }
 
   function refuse(detail: string, retryAfterMs?: number): RefusedError {
@@ -210,32 +208,6 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     if (!isKnown) beginOrDouble(REFUSED, detail, retryAfterMs);
     const options = { cause: new Error(detail), retryAfterMs: msLeft() };
     return new RefusedError('upstream_unavailable', REFUSED.client(label), options);
-  }
-
-  function msLeft(): number {
-    return current === undefined ? 0 : Math.max(0, current.untilMs - clock.monotonic());
-  }
-
-  function pausedError({ why }: Current): PausedError {
-    return new PausedError(why.reason, why.client(label), Math.max(SOON_MS, msLeft()));
-  }
-
-  function findCurrent(): Current | undefined {
-    if (isHeld() && msLeft() === 0) end();
-    return current;
-  }
-
-  /** A hold ends at its time without a trial. */
-  function isHeld(): boolean {
-    return current !== undefined && current.why.lengthsMs === undefined;
-  }
-
-  function stateOf({ why, detail, sinceMs, untilMs: until }: Current): PauseState {
-    const untilMs = clock.now() + until - clock.monotonic();
-    const cause = detail === undefined ? '' : ` (${detail})`;
-    const next = msLeft() > 0 ? `next call at ${formatTime(untilMs)}` : 'the next request tries again';
-    const description = `${label} ${why.operator} since ${formatTime(sinceMs)}${cause}; ${next}`;
-    return { reason: why.reason, sinceMs, untilMs, description };
   }
 
   /** @returns whether the call is the trial */
@@ -247,16 +219,23 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     return true;
   }
 
-  /** Counts a failed call. A failed trial continues a refusal. A trial that failed for its own key leaves the next call to be the trial. */
+  /** Pauses the source if a trial or enough calls failed. A trial that failed for its own key leaves the trial to the next call. */
   function countFailure(key: string, error: AppError, isTrial: boolean): void {
-    failing.add(key);
-    const isEnough = failing.size >= FAILING_KEYS || (isTrial && !isKeyFailure(error));
-    if (!isEnough || isHeld()) return;
-    beginOrDouble(current?.why === REFUSED ? REFUSED : reasonOf(error), describeFailure(error));
+    failingKeys.add(key);
+    const isEnough = failingKeys.size >= FAILING_KEYS || (isTrial && !isKeyFailure(error));
+    if (isEnough && !isOnHold()) beginOrDouble(reasonFor(error), describeFailure(error));
   }
 
-  /** @returns the error for the caller */
-  function settle(key: string, error: AppError, isTrial: boolean): AppError {
+  function reasonFor(error: AppError): TrialReason {
+    // It cannot be told whether the refusal has ended.
+    if (current?.why === REFUSED) return REFUSED;
+    // A time-out does not show that the source can be reached.
+    const isStillUnreachable = current?.why === UNREACHABLE && error.code === 'upstream_timeout';
+    return error instanceof ConnectionError || isStillUnreachable ? UNREACHABLE : FAILING;
+  }
+
+  /** Counts a call that ended with an error, as a failure or as a success. @returns the error for the caller */
+  function countError(key: string, error: AppError, isTrial: boolean): AppError {
     if (error instanceof RefusedError) return error;
     if (error instanceof UnexplainedRefusalError) {
       refusedKey ??= key;
@@ -265,12 +244,6 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     if (!isIndeterminate(error) || isInconclusive(error)) succeed();
     else countFailure(key, error, isTrial);
     return error;
-  }
-
-  /** Throws while the pause lasts. Trials, and calls that belong to them, come after it. */
-  function check(): void {
-    const paused = findCurrent();
-    if (paused !== undefined && msLeft() > 0) throw pausedError(paused);
   }
 
   async function run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -284,7 +257,7 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
       return value;
     } catch (error) {
       if (!(error instanceof AppError) || error instanceof LocalLimitError || signal.aborted) throw error;
-      const failure = begunAt === changes ? settle(key, error, isTrial) : error;
+      const failure = begunAt === changes ? countError(key, error, isTrial) : error;
       throw isKeyFailure(failure) ? failedKeys.remember(key, failure) : failure;
     } finally {
       if (isTrial) isTrying = false;
@@ -293,13 +266,16 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
 
   return {
     run,
-    check,
+    check() {
+      const paused = findLasting();
+      if (paused !== undefined) throw pausedError(paused);
+    },
+    isPaused: () => findLasting() !== undefined,
     refuse,
-    succeed,
-    isPaused: () => findCurrent() !== undefined && msLeft() > 0,
     fail(detail) {
       if (msLeft() === 0) beginOrDouble(FAILING, detail);
     },
+    succeed,
     loseContact(detail) {
       if (current === undefined && !hasSucceeded) begin(UNREACHABLE, 0, detail);
     },
@@ -308,13 +284,13 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     },
     hold: (why, ms) => pausedError(begin(why, ms)),
     forgetFailures() {
-      failing.clear();
+      failingKeys.clear();
       failedKeys.forget();
       if (current?.why === FAILING) end();
     },
     state() {
       const paused = findCurrent();
-      return paused === undefined ? undefined : stateOf(paused);
+      return paused && stateOf(paused);
     },
     stats: failedKeys.stats,
   };

@@ -154,7 +154,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
 
   return {
     end(response, body, encoding = 'utf8', onSent) {
-      // It has emitted its last event.
+      // Its event `close` has been emitted, so it would wait forever.
       if (response.destroyed) return;
       const sent = response.req.method === 'HEAD' ? undefined : body;
       if (onSent !== undefined && sent !== undefined) response.write(sent, encoding, onSent);

@@ -25,7 +25,7 @@ export interface ScrapedMetric {
 export interface Metrics {
   /** @param labelNames of the label values that are passed to `inc`; each needs a bounded set of values */
   createCounter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label>;
-  /** Of times in seconds, with buckets from 1 ms to 12 s. */
+  /** For times in seconds, with buckets from 1 ms to 12 s. */
   createHistogram<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Histogram<Label>;
   addGauge(gauge: ScrapedMetric): void;
   addSummary(summary: ScrapedMetric): void;

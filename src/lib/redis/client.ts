@@ -11,10 +11,10 @@ export interface RedisAddress {
   readonly database: number;
 }
 
-/** Without modules, functions and scripts. */
+/** A client without modules, functions and scripts. */
 export type RedisClient = RedisClientType<Record<never, never>, Record<never, never>, Record<never, never>, 2>;
 
-/** Above what the connection sends at the same time, with scripts that are sent again and commands that timed out. */
+/** More than `connection.ts` has pending at a time, including scripts that are sent again and commands that timed out. */
 const MAX_PENDING_COMMANDS = 50_000;
 
 /**

@@ -39,12 +39,12 @@ export interface RedisConnection {
 
 export interface RedisTimings {
   /**
-   * Of one command. A response to a client takes seven in a row at most, and may take 300 ms longer because of Redis.
+   * The time-out of one command. A response to a client needs at most seven in a row, and Redis may delay it by 300 ms.
    */
   readonly commandTimeoutMs: number;
   readonly connectTimeoutMs: number;
   /** How long Redis is paused after a failure. */
-  readonly restMs: number;
+  readonly pauseMs: number;
   /** Redis is reported as working after it has worked for this long. */
   readonly steadyMs: number;
 }
@@ -54,13 +54,13 @@ interface RedisConnectionOptions {
   /** Called with each new reason why Redis is not used, and with `null` when it works. */
   readonly onStateChange: (problem: string | null) => void;
   readonly timings?: Partial<RedisTimings>;
-  /** Of every time-out and pause but the socket's own. Default: real time. */
+  /** The clock of all time-outs and pauses except the socket's own. Default: the system's clock. */
   readonly clock?: Clock;
 }
 
 /** A server that stalls must not fill the memory; further commands fail at once, and Redis stays in use. */
 const MAX_COMMANDS = 10_000;
-const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, restMs: 1_000, steadyMs: 3_000 };
+const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, pauseMs: 1_000, steadyMs: 3_000 };
 /** For programs that end after one task. No client waits for them, and they do not try again. */
 export const PATIENT_TIMINGS: Partial<RedisTimings> = { commandTimeoutMs: 10_000, connectTimeoutMs: 10_000 };
 const MAX_TIMEOUTS_IN_A_ROW = 3;
@@ -100,7 +100,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
       await replyWithin(clock, client.set(PROBE_KEY, '', { PX: PROBE_KEPT_MS }), timings.commandTimeoutMs);
     } catch (error) {
       client.destroy();
-      if (!isClosed) rest(error as Error);
+      if (!isClosed) pause(error as Error);
       return;
     }
     if (isClosed) {
@@ -112,9 +112,9 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     cancelTimer = clock.after(timings.steadyMs, () => report(null));
   }
 
-  function rest(error: Error): void {
+  function pause(error: Error): void {
     cancelTimer();
-    cancelTimer = clock.after(timings.restMs, () => void connect());
+    cancelTimer = clock.after(timings.pauseMs, () => void connect());
     report(error.message);
   }
 
@@ -123,7 +123,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     usable = undefined;
     outages += 1;
     client?.destroy();
-    rest(error);
+    pause(error);
   }
 
   function handleFailure(client: RedisClient, error: unknown, sentAtMs: number): void {
@@ -187,7 +187,7 @@ export class RedisTimeout extends Error {
   override name = 'RedisTimeout';
 }
 
-/** A pause of this process counts as one step of a time-out, however long it was. */
+/** A time-out has steps of this length. If the process pauses, that counts as one step, however long it was. */
 const STEP_MS = 10;
 
 /**

@@ -36,8 +36,8 @@ describe('replyWithin', () => {
     expect(await response).toBe('response');
   });
 
-  test('counts a pause of the process as one of four steps', async () => {
-    // Its timers run only when the test says so, each once, however much time has passed.
+  test('counts a pause of the process as one step, and not the time that it took', async () => {
+    // A clock whose timers run only when the test says so, each once, however much time has passed.
     let timers: (() => void)[] = [];
     const clock: Clock = {
       ...createManualClock(),

@@ -1,7 +1,8 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createTokenBucket } from '../../lib/http/call-budget.ts';
-import { type Pause, PausedError, type PauseReason } from '../../lib/http/pause.ts';
+import { type Pause, PausedError } from '../../lib/http/pause.ts';
+import type { PauseReason } from '../../lib/http/pause-reasons.ts';
 import { fields, numberIn, parseJson, text } from '../../lib/shape.ts';
 import type { KeptText } from '../source.ts';
 

@@ -151,7 +151,13 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   });
   holders.add('connections to the private listener', connections.stats);
   const server = createServer(SERVER_OPTIONS, (request, response) => {
-    connections.begin(request.socket, response);
+    const { socket } = request;
+    // Browsers and scrapers do not pipeline. The requests that fit into one read would stop the public listener for seconds.
+    if (connections.isBusy(socket)) {
+      socket.destroy();
+      return;
+    }
+    connections.begin(socket, response);
     if (passOn(request, response)) return;
     void respond(request)
       .catch(fail)

@@ -6,6 +6,7 @@ import type { Listener } from '../../src/lib/http/listener.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
+import { openConnection } from '../helpers/raw-http.ts';
 
 /* How many connections one client may hold, and what it may make the service keep for them. */
 
@@ -169,6 +170,18 @@ describe('the private listener', () => {
     expect(await service.metric('pennant_held_entries{holder="connections to the private listener"}')).toBe(
       PRIVATE_SHARE,
     );
+  });
+
+  test('closes a connection that pipelines, and responds to one request after the other', async () => {
+    const { inside } = await start();
+    const GET_METRICS = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const pipelining = await open(inside);
+    await pipelining.ask(GET_METRICS.repeat(1_000));
+    await expect.poll(pipelining.isClosed).toBe(true);
+    const { port } = inside.server.address() as AddressInfo;
+    const connection = await openConnection(port);
+    onTestFinished(() => void connection.close());
+    for (let sent = 0; sent < 3; sent += 1) expect((await connection.ask(GET_METRICS)).status).toBe(200);
   });
 
   test('waits 5 s for a header section and 10 s for a request', async () => {

@@ -30,6 +30,8 @@ export interface OpenConnections {
   add(socket: Socket, owner: ConnectionOwner | undefined): void;
   /** Notes a request by its response. Ignores connections that were not added. */
   begin(socket: Socket, response: ServerResponse): void;
+  /** Whether a request on the connection waits for its response. */
+  isBusy(socket: Socket): boolean;
   /** Closes those without a request under way. An incomplete request is none; what has arrived is read first. */
   closeIdle(): void;
   sockets(): Iterable<Socket>;
@@ -115,6 +117,10 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
       if (entry === undefined) return;
       entry.latest = response;
       for (const group of entry.groups) moveToEnd(group, entry);
+    },
+    isBusy(socket) {
+      const entry = all.get(socket);
+      return entry !== undefined && !isIdle(entry);
     },
     closeIdle() {
       for (const [socket, entry] of all) {

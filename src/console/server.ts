@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { type ConnectionOwner, createOpenConnections } from '../lib/http/open-connections.ts';
@@ -163,7 +163,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
       .catch(fail)
       .then((made) => response.destroyed || sendResponse(responseWriter, response, made));
   });
-  server.on('connection', (socket) => connections.add(socket, PRIVATE));
+  server.on('connection', (socket) => connections.add(socket, ownerOf(socket)));
   const listener = createListener({ server, connections });
   return {
     ...listener,
@@ -176,8 +176,10 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   };
 }
 
-/** Everybody who reaches the private listener shares its places. */
-const PRIVATE: ConnectionOwner = { key: '', network: '', maxConnections: Number.POSITIVE_INFINITY };
+/** Whoever reaches the private listener may have all places, until somebody else needs one: a probe, for example. */
+function ownerOf({ remoteAddress = '' }: Socket): ConnectionOwner {
+  return { key: remoteAddress, network: remoteAddress, maxConnections: Number.POSITIVE_INFINITY };
+}
 
 /** Names that always mean this machine. A rebound name (DNS rebinding) is not among the allowed names. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];

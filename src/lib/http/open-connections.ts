@@ -134,7 +134,7 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
 }
 
 function isIdle({ latest }: Entry): boolean {
-  return latest === undefined || latest.closed;
+  return latest === undefined || latest.closed || !latest.req.complete;
 }
 
 function findIdle(group: Group, except: Entry): Entry | undefined {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { type ConnectionOwner, createOpenConnections } from '../lib/http/open-connections.ts';
@@ -154,13 +154,19 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   });
   holders.add('connections to the private listener', connections.stats);
   const server = createServer(SERVER_OPTIONS, (request, response) => {
-    connections.begin(request.socket, response);
+    const { socket } = request;
+    // Browsers and scrapers do not pipeline. The requests that fit into one read would delay the public listener by seconds.
+    if (connections.isBusy(socket)) {
+      socket.destroy();
+      return;
+    }
+    connections.begin(socket, response);
     if (passToPublicListener(request, response)) return;
     void respond(request)
       .catch(fail)
       .then((made) => response.destroyed || sendResponse(responseWriter, response, made));
   });
-  server.on('connection', (socket) => connections.add(socket, SHARED_OWNER));
+  server.on('connection', (socket) => connections.add(socket, ownerOf(socket)));
   const listener = createListener({ server, connections });
   return {
     ...listener,
@@ -173,8 +179,10 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   };
 }
 
-/** All clients of the private listener share its connections. */
-const SHARED_OWNER: ConnectionOwner = { key: '', network: '', maxConnections: Number.POSITIVE_INFINITY };
+/** The connections of one address may take all places, until another address needs one: a probe, for example. */
+function ownerOf({ remoteAddress = '' }: Socket): ConnectionOwner {
+  return { key: remoteAddress, network: remoteAddress, maxConnections: Number.POSITIVE_INFINITY };
+}
 
 /** Names of this machine, which are always allowed. DNS rebinding needs another name. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];

@@ -105,6 +105,17 @@ it('five HTML pages with 404 are no failure of YouTube', async () => {
   expect(conditions).not.toContain('source youtube pages');
 });
 
+it('five unknown IDs that get HTTP 400 are no refusal of the client version: their HTML page has no channel', async () => {
+  const { service, replay } = await start({ hasAboutPages: true });
+  replay.misbehave('browse', jsonError(400, 'INVALID_ARGUMENT'));
+  replay.misbehave('about', jsonError(400, 'INVALID_ARGUMENT'));
+  for (const number of FIVE) {
+    expect((await service.get(`/api/channel/${numberedChannelId(number)}`)).status).toBe(404);
+  }
+  replay.behave();
+  await expectReady('/api/search?q=light');
+});
+
 it('one channel that gets a JSON 403 does not pause the others', async () => {
   const { service, replay } = await start();
   replay.misbehave('browse', jsonError(403, 'PERMISSION_DENIED'), 1);

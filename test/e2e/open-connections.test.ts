@@ -6,6 +6,7 @@ import type { Listener } from '../../src/lib/http/listener.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
+import { openConnection } from '../helpers/raw-http.ts';
 
 /* How many connections one client may hold, and what it may make the service keep for them. */
 
@@ -159,16 +160,57 @@ describe('what clients have sent and what is no request yet', () => {
 });
 
 describe('the private listener', () => {
+  const GET_HEALTH = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
   test('closes the longest idle of too many connections, and says so once', async () => {
     const { service, inside, lines } = await start();
     const [first, ...others] = await openMany(PRIVATE_SHARE + 10, () => open(inside));
     await expect.poll(() => countClosed([first as ClientConnection, ...others])).toBe(10);
     expect(first?.isClosed()).toBe(true);
-    expect(await others.at(-1)?.ask('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')).toBe('HTTP/1.1 200 OK');
+    expect(await others.at(-1)?.ask(GET_HEALTH)).toBe('HTTP/1.1 200 OK');
     expect(lines).toEqual([expect.stringContaining('connections to the private listener are closed')]);
     expect(await service.metric('pennant_held_entries{holder="connections to the private listener"}')).toBe(
       PRIVATE_SHARE,
     );
+  });
+
+  test('has a place for a probe while its own address has all for requests whose bodies are incomplete', async () => {
+    const { inside } = await start();
+    const fields = 'Host: localhost\r\nX-Pennant-Console: x\r\nContent-Length: 9';
+    const connections = await openMany(PRIVATE_SHARE, () => open(inside));
+    for (const { socket } of connections) {
+      const received = once(inside.server, 'request');
+      socket.write(`POST /purge HTTP/1.1\r\n${fields}\r\n\r\n{`);
+      await received;
+    }
+    expect(await (await open(inside)).ask(GET_HEALTH)).toBe('HTTP/1.1 200 OK');
+  });
+
+  test('has a place for a probe while another address has all for requests that wait', async () => {
+    const source = createHeldSource();
+    const { inside } = await start({}, { sources: [source] });
+    const held = source.hold();
+    const fields = 'Host: localhost\r\nX-Pennant-Console: playground';
+    const connections = await openMany(PRIVATE_SHARE, () => open(inside, OTHER_ADDRESS));
+    for (const { socket } of connections) {
+      const received = once(inside.server, 'request');
+      socket.write(`GET /playground/instance/channel/${HELD_CHANNEL_ID} HTTP/1.1\r\n${fields}\r\n\r\n`);
+      await received;
+    }
+    expect(await (await open(inside)).ask(GET_HEALTH)).toBe('HTTP/1.1 200 OK');
+    held.release();
+  });
+
+  test('closes a connection that pipelines, and responds to one request after the other', async () => {
+    const { inside } = await start();
+    const GET_METRICS = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const pipelining = await open(inside);
+    await pipelining.ask(GET_METRICS.repeat(1_000));
+    await expect.poll(pipelining.isClosed).toBe(true);
+    const { port } = inside.server.address() as AddressInfo;
+    const connection = await openConnection(port);
+    onTestFinished(() => void connection.close());
+    for (let sent = 0; sent < 3; sent += 1) expect((await connection.ask(GET_METRICS)).status).toBe(200);
   });
 
   test('waits 5 s for a header section and 10 s for a request', async () => {

@@ -139,12 +139,12 @@ describe('a response whose reader is slow', () => {
   it('is closed also by the private listener', async () => {
     const { service } = await start();
     const port = await service.listen(service.app.console);
-    // More than the kernel's buffers can hold.
-    const reader = openReader(port, get('/metrics').replace('Host: a', 'Host: localhost').repeat(500));
-    await expect.poll(() => held(service, 'entries')).toBeGreaterThan(0);
+    const image = get(`/playground/instance/${SAMPLE}/tv.png`, 'X-Pennant-Console: playground\r\n');
+    const reader = openReader(port, image.replace('Host: a', 'Host: localhost'));
+    await untilHeld(service, 1);
     service.clock.advance(SWEEP_MS);
-    service.clock.advance(120_000);
-    await reader.readUpTo(500 * MIB);
+    service.clock.advance(LARGE_MS);
+    await reader.readUpTo(LARGE_BYTES);
     expect(reader.state.isClosed).toBe(true);
     expect(await held(service, 'entries')).toBe(0);
   });

@@ -80,6 +80,7 @@ describe('a channel that lacks something', () => {
   it.each<[string, Rename]>([
     ['the panel, and what leads to it', losePanel],
     ['the panel', rename('aboutChannelViewModel')],
+    ['the panel and the metadata', (text) => losePanel(rename('channelMetadataRenderer')(text))],
     ['the content of the panel', (text) => text.replaceAll(/"(\w+Text|country|links)"/g, '"$1V2"')],
     ['English', (text) => text.replaceAll(' views', ' Aufrufe').replaceAll('Joined ', 'Beigetreten: ')],
     ['its views', rename('viewCountText')],
@@ -105,9 +106,12 @@ describe('a channel that lacks something', () => {
     expect(await load(0)).toEqual({ control: FOR_AN_HOUR, record: whole });
   });
 
-  it('is incomplete without its panel if nothing is stored', async () => {
+  it.each<[string, Rename]>([
+    ['its panel', losePanel],
+    ['its panel and its metadata', (text) => losePanel(rename('channelMetadataRenderer')(text))],
+  ])('is incomplete without %s if nothing is stored', async (_what, change) => {
     await start(1);
-    changes.set(0, losePanel);
+    changes.set(0, change);
     const { control, record } = await load(0);
     expect(control).toBe(FOR_A_MINUTE);
     expect(record).toMatchObject({ title: 'Bell Rock Light', viewCount: null, country: null, videoCount: '7600' });

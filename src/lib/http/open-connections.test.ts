@@ -21,7 +21,7 @@ function start(maxConnections: number) {
     connections.add(socket, client === undefined ? undefined : ownerOf(client));
     /** @returns a function that ends the response */
     const ask = () => {
-      const response = { closed: false };
+      const response = { closed: false, req: { complete: true } };
       connections.begin(socket, response as unknown as ServerResponse);
       return () => {
         response.closed = true;

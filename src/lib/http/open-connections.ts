@@ -30,6 +30,8 @@ export interface OpenConnections {
   add(socket: Socket, owner: ConnectionOwner | undefined): void;
   /** A request has begun, which ends with its response. Ignores connections that were not added. */
   begin(socket: Socket, response: ServerResponse): void;
+  /** Whether a request on the connection waits for its response. */
+  isBusy(socket: Socket): boolean;
   /** Closes connections without a request under way. One with an incomplete request is closed, one with unread bytes is not. */
   closeIdle(): void;
   sockets(): Iterable<Socket>;
@@ -117,6 +119,10 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
       entry.latest = response;
       for (const group of entry.groups) moveToEnd(group, entry);
     },
+    isBusy(socket) {
+      const entry = all.get(socket);
+      return entry !== undefined && !isIdle(entry);
+    },
     closeIdle() {
       for (const [socket, entry] of all) {
         // Those that are not writable have sent their last response, and close by themselves.
@@ -129,7 +135,7 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
 }
 
 function isIdle({ latest }: Entry): boolean {
-  return latest === undefined || latest.closed;
+  return latest === undefined || latest.closed || !latest.req.complete;
 }
 
 function findIdle(group: Group, except: Entry): Entry | undefined {

@@ -45,7 +45,7 @@ export function readPage(page: JsonObject): PageReading {
   return {
     fields: ofOneChannel(readFields(find)),
     hasKnownPart: KNOWN_PARTS.some((part) => firstAt(page, part) !== undefined),
-    isOrdinary: find(layouts.METADATA).some(isJsonObject) && find(layouts.CAROUSEL_DETAILS).length === 0,
+    isOrdinary: isOrdinary(find),
     hasHeader: HEADERS.flatMap(find).some(isJsonObject),
     language: findLanguage(page, find),
     redirects: findRedirects(page),
@@ -60,6 +60,13 @@ export function readPage(page: JsonObject): PageReading {
 export function readPanel(about: JsonObject) {
   const find = createFinder({ about });
   return { fields: readFields(find), hasPanel: find(layouts.ABOUT_PANEL).some(isJsonObject) };
+}
+
+/** An ordinary page whose metadata are lost has a microformat, which system channels lack, and a page header, which games lack. */
+function isOrdinary(find: Find): boolean {
+  const has = (path: string) => find(path).some(isJsonObject);
+  const hasNames = has(layouts.METADATA) || (has(layouts.MICROFORMAT) && has(layouts.PAGE_HEADER));
+  return hasNames && find(layouts.CAROUSEL_DETAILS).length === 0;
 }
 
 /** They lead to a video, a short or a playlist. */

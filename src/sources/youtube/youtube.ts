@@ -93,7 +93,8 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     }
     // The second way to a record, for calls that YouTube refuses, but not for an address that it refuses.
     const page = await innertube.getAboutPage(channelId, signal);
-    clientVersions.pauseIfRefused();
+    // For an unknown ID, a refusal says nothing about other calls.
+    if (showsChannel(page)) clientVersions.pauseIfRefused();
     return page;
   }
 

@@ -207,7 +207,8 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
         erased.images += step.images;
         erased.bytes += step.bytes;
       }
-      if (erased.images > 0) await thread.call('finishErasing', times());
+      // Also if there was none: an earlier erasure may have failed to do it.
+      await thread.call('finishErasing', times());
       return erased;
     },
 

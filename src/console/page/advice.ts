@@ -14,9 +14,21 @@ const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
   ['redis', { todo: 'Check the Redis server and the way to it. Nothing has to be restarted.', guide: REDIS }],
   ['cache', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
   ['images', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
-  ['catalog', { todo: 'Move its file away and import your backup.', guide: 'operating.html#backup-and-restore' }],
+  [
+    'catalog',
+    {
+      todo: 'If the file is damaged, empty or gone, import your backup. Otherwise check its disk and its owner.',
+      guide: 'operating.html#backup-and-restore',
+    },
+  ],
   ['encoder', { todo: 'Restart the service.', guide: CONDITIONS }],
-  ['removal', { todo: 'Bring back what could not be changed.', guide: 'operating.html#take-downs' }],
+  [
+    'removal',
+    {
+      todo: 'Repair what the problem names. The service tries again every minute.',
+      guide: 'operating.html#take-downs',
+    },
+  ],
   ['stopping', { todo: 'Wait for the new process.', guide: 'operating.html#upgrades' }],
   [
     'source youtube-data-api',

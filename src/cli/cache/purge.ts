@@ -90,7 +90,7 @@ async function purgeStores<T>(config: Config, run: (purge: Purge) => Promise<T>)
     return await run(stores.purge);
   } catch (error) {
     if (!(error instanceof PurgeFailed)) throw error;
-    throw new CommandFailure([`${error.message}.`, ...stores.problems()].join('\n'), { cause: error });
+    throw new CommandFailure(`${error.message}.`, { cause: error });
   } finally {
     await stores.close();
   }

@@ -57,7 +57,8 @@ function readReply(origin: string, status: number, reply: Reply | undefined): Pu
 
 function foreign(origin: string, what: string): CommandFailure {
   return new CommandFailure(
-    `At ${origin} is ${what}. Nothing was removed. Give the settings of the service: --env-file FILE, --data-dir DIR.`,
+    `At ${origin} is ${what}. Nothing was removed. ` +
+      'Give the settings of the service: --env-file FILE, --data-dir DIR and the variable CONSOLE_PORT.',
   );
 }
 

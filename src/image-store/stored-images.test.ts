@@ -262,6 +262,22 @@ describe('a disk that is full', () => {
     expect(await images.set(KEY, bytesOf('image'))).toBe(true);
   });
 
+  it('that has room for an original but not for its row keeps neither', async (context) => {
+    const dataDir = await createTemporaryDirectory();
+    if (!mountSmallDisk(dataDir)) return context.skip('mounting a small disk takes more rights than this user has');
+    const { open, files } = await setUpImages({ dataDir });
+    const images = open();
+    await images.readEpoch();
+    // An empty log must grow for the row.
+    await images.erase([ONE], 'always');
+    await mkdir(files);
+    await writeFile(join(dataDir, 'room'), Buffer.alloc(32_768));
+    await writeFile(join(dataDir, 'filler'), Buffer.alloc(8 * MIB)).catch(() => undefined);
+    await rm(join(dataDir, 'room'));
+    await expect(images.set(originalOf(ONE), bytesOf('original', 20_000))).rejects.toThrow('full');
+    expect(await readdir(files)).toEqual([]);
+  });
+
   it('that has no room even for an erasure makes it fail, and all images are still there', async (context) => {
     const dataDir = await createTemporaryDirectory();
     if (!mountSmallDisk(dataDir)) return context.skip('mounting a small disk takes more rights than this user has');

@@ -25,7 +25,7 @@ export interface PurgedChannel extends Purged {
   readonly channelId: string | null;
 }
 
-/** The message says what is left and what to do. It is for the operator. */
+/** The message says why, what is left and what to do. It is for the operator. */
 export class PurgeFailed extends Error {
   override name = 'PurgeFailed';
 }
@@ -69,7 +69,6 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
   function storeFailed(error: unknown, andWhat: string): PurgeFailed {
     return new PurgeFailed(
       `${storeName} cannot be used (${describeFailure(error)}). Left: what it has${andWhat}. Try again when ${storeName} works`,
-      { cause: error },
     );
   }
 
@@ -91,7 +90,6 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
       throw new PurgeFailed(
         `Images on this instance's disk cannot be removed (${describeFailure(error)}). Left: some of them. ` +
           `Removed: what ${storeName} and memory had. Try again when the disk works`,
-        { cause: error },
       );
     }
   }

@@ -228,6 +228,13 @@ describe('cache purge', () => {
     expect(await outcomeOf(service, `/channel/${CHANNEL}`)).toBe('hit');
   });
 
+  test('of an ID succeeds where nothing was ever stored', async () => {
+    await mkdir(dataDir);
+    const ended = await cache(['purge', CHANNEL]);
+    expect(ended).toMatchObject({ exitCode: 0, stdout: `Nothing was stored of ${CHANNEL}.\n` });
+    expect(await readdir(dataDir)).toEqual([]);
+  });
+
   test('finds nothing for a name that was never requested, and refuses an invalid name', async () => {
     await fill();
     expect(await cache(['purge', '@nobody'])).toEqual({

@@ -73,8 +73,6 @@ export async function openPurge(config: Config) {
   const catalog = existsSync(catalogPaths(config.dataDir).database) ? createCatalog(config, runtime) : undefined;
   return {
     purge: createPurge({ caches, store: backingStore, images, catalog, epochs: runtime.epochs }),
-    /** The components that cannot be used, each with its reason. */
-    problems: () => runtime.health.problems().map(([component, problem]) => `${component}: ${problem}`),
     async close() {
       await Promise.all([stores.close(), catalog?.close()]);
     },

@@ -1,12 +1,12 @@
-import { renameSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { findClassToEvict, type NewImage, type Quota, readUsage } from './quota.ts';
 import type { RecordedUses } from './recorded-uses.ts';
-import { fileNameOf, type ImageRow, type ImageStatements, spaceOf } from './schema.ts';
+import { type ImageRow, type ImageStatements, spaceOf } from './schema.ts';
 
-/** The bytes, or the path of a complete file, which is renamed to that of the image. */
-export type ImageContent = { readonly bytes: Uint8Array } | { readonly part: string; readonly checksum: number };
+/** The bytes, or the name of a complete file. */
+export type ImageContent = { readonly bytes: Uint8Array } | { readonly file: string; readonly checksum: number };
 
 interface Addition {
   readonly key: string;
@@ -40,12 +40,11 @@ export function createImageRows(filesDirectory: string, quota: Quota, uses: Reco
   return {
     add(statements, { key, channel, image, content, nowMs }) {
       const { kind, size, isFile } = image;
-      const file = 'part' in content ? fileNameOf(key) : null;
-      const checksum = 'part' in content ? content.checksum : crc32(content.bytes, crc32(key));
+      const file = 'file' in content ? content.file : null;
+      const checksum = 'file' in content ? content.checksum : crc32(content.bytes, crc32(key));
       const space = spaceOf(size, isFile);
       const { lastInsertRowid } = statements.add.run(key, channel, kind, size, space, checksum, nowMs, file);
-      if ('part' in content) renameSync(content.part, join(filesDirectory, fileNameOf(key)));
-      else statements.addContent.run(lastInsertRowid, content.bytes);
+      if ('bytes' in content) statements.addContent.run(lastInsertRowid, content.bytes);
     },
 
     remove,

@@ -6,7 +6,7 @@ import { workerData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import type { Times } from '../lib/clock.ts';
 import { createDisposableDatabase } from '../lib/disposable-database.ts';
-import { inTransaction, isFullDisk } from '../lib/sqlite.ts';
+import { emptyLog, inTransaction, isFullDisk } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import { readEpoch } from '../store/database.ts';
 import { createImageRows, findRow, type ImageContent, rowsOf } from './image-rows.ts';
@@ -238,11 +238,6 @@ function withSpace<T>(db: DatabaseSync, change: (maxRows: number) => T): T {
     emptyLog(db);
     return change(1);
   }
-}
-
-function emptyLog(db: DatabaseSync): void {
-  const isBusy = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 1;
-  if (isBusy) throw new Error('another process is reading it');
 }
 
 /** Returns false if there are no free pages. */

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createTables, type EpochStatements, fileSize, inspectDatabase, prepareEpoch } from '../store/database.ts';
@@ -67,11 +66,6 @@ const SCHEMA = `
 /** What an image of this size counts against the quota. */
 export function spaceOf(size: number, isFile: boolean): number {
   return ROW_BYTES + (isFile ? Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES : size);
-}
-
-/** The name of an image's file: 40 hex digits and `.image`. */
-export function fileNameOf(key: string): string {
-  return `${hash('sha256', key).slice(0, 40)}.image`;
 }
 
 /** A row without its bytes. */

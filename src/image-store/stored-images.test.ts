@@ -1,12 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bytesOf, imageOf, MIB, originalOf, pathOf, setUpImages } from '../../test/helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
 const [ONE, OTHER] = ['UCone__________________A', 'UCother________________A'];
 const KEY = imageOf(ONE, 'tv');
+
+/** Of all files in the directory together. */
+async function contentOf(directory: string): Promise<string> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const contents = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')));
+  return contents.join();
+}
 
 describe('stored images', () => {
   it('are returned by this process and the next, an original also as a file', async () => {
@@ -172,15 +181,20 @@ describe('an erasure', () => {
     expect(await images.get(imageOf(ONE, '40'))).toBeUndefined();
     expect(await images.get(imageOf(OTHER, '40'))).toEqual(bytesOf(`image of ${OTHER}`));
     expect(await readFile(await pathOf(images, originalOf(OTHER, 'a year ago')))).toHaveLength(20_000);
-    const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
-    const content = await Promise.all(
-      entries
-        .filter((entry) => entry.isFile())
-        .map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')),
-    );
-    expect(content.join()).toContain(`image of ${OTHER}`);
-    expect(content.join()).not.toContain(ONE);
+    const content = await contentOf(dataDir);
+    expect(content).toContain(`image of ${OTHER}`);
+    expect(content).not.toContain(ONE);
     expect(images.usage()).toMatchObject({ entries: 42 });
+  });
+
+  it('fails while another process reads the log, and the next one empties it', async () => {
+    const { images, dataDir, database } = await setUpTwoChannels();
+    const reader = new DatabaseSync(database, { readOnly: true });
+    reader.exec('BEGIN; SELECT * FROM images');
+    await expect(images.erase([ONE], 'if-erased')).rejects.toThrow('another process is reading the database');
+    reader.close();
+    await images.erase([ONE], 'if-erased');
+    expect(await contentOf(dataDir)).not.toContain(ONE);
   });
 
   it('of everything removes the files', async () => {
@@ -246,6 +260,22 @@ describe('a disk that is full', () => {
     expect((await images.erase([ONE], 'always')).images).toBeGreaterThan(10);
     expect(images.usage().entries).toBe(0);
     expect(await images.set(KEY, bytesOf('image'))).toBe(true);
+  });
+
+  it('that has room for an original but not for its row keeps neither', async (context) => {
+    const dataDir = await createTemporaryDirectory();
+    if (!mountSmallDisk(dataDir)) return context.skip('mounting a small disk takes more rights than this user has');
+    const { open, files } = await setUpImages({ dataDir });
+    const images = open();
+    await images.readEpoch();
+    // An empty log must grow for the row.
+    await images.erase([ONE], 'always');
+    await mkdir(files);
+    await writeFile(join(dataDir, 'room'), Buffer.alloc(32_768));
+    await writeFile(join(dataDir, 'filler'), Buffer.alloc(8 * MIB)).catch(() => undefined);
+    await rm(join(dataDir, 'room'));
+    await expect(images.set(originalOf(ONE), bytesOf('original', 20_000))).rejects.toThrow('full');
+    expect(await readdir(files)).toEqual([]);
   });
 
   it('that has no room even for an erasure makes it fail, and all images are still there', async (context) => {

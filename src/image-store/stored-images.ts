@@ -10,7 +10,7 @@ import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { channelOfImage, isOriginalBytes } from '../store/keys.ts';
 import type { Erased, ImageFunctions, ImageNotice, ImageThreadData, StoredFile } from './image-worker.ts';
 import type { NewImage, Usage } from './quota.ts';
-import { fileNameOf, type ImageClass, imagePaths } from './schema.ts';
+import { type ImageClass, imagePaths } from './schema.ts';
 
 export type StoredImagesEvent =
   | ImageNotice
@@ -107,23 +107,23 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
     await thread.call('discard', { key, ...times() });
   }
 
-  /** Returns false if the number of the epoch is another one. */
-  async function setRow(row: NewRow): Promise<boolean> {
-    const done = await thread.call('set', { ...row, ...times() });
+  async function setRow(row: NewRow) {
+    const { result, usage: newUsage } = await thread.call('set', { ...row, ...times() });
     // Set here, because a later call may end before the caller continues.
-    usage = done.usage;
-    return done.result !== 'refused';
+    usage = newUsage;
+    return result;
   }
 
-  async function setFile(row: Omit<NewRow, 'content'>, bytes: Buffer): Promise<boolean> {
-    const part = join(files, `${fileNameOf(row.key)}.${randomUUID()}`);
+  async function setFile(row: Omit<NewRow, 'content'>, bytes: Buffer) {
+    const file = `${randomUUID()}.image`;
+    let result: Awaited<ReturnType<typeof setRow>> | undefined;
     try {
       makeDirectory(files);
-      await writeFile(part, bytes, { flag: 'wx' });
-      return await setRow({ ...row, content: { part, checksum: await checksumOf(row.key, bytes) } });
+      await writeFile(join(files, file), bytes, { flag: 'wx' });
+      result = await setRow({ ...row, content: { file, checksum: await checksumOf(row.key, bytes) } });
+      return result;
     } finally {
-      // A stored image has been renamed.
-      await rm(part, { force: true });
+      if (result !== 'stored') await rm(join(files, file), { force: true });
     }
   }
 
@@ -192,7 +192,8 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
       const image: NewImage = { kind, size, isFile: kind === 'original' || size > MAX_ROW_BYTES };
       const row = { key, channel: channelOfImage(key), image, epoch };
       while (await thread.call('makeRoom', { image, ...times() }));
-      return image.isFile ? setFile(row, bytes) : setRow({ ...row, content: { bytes } });
+      const result = image.isFile ? await setFile(row, bytes) : await setRow({ ...row, content: { bytes } });
+      return result !== 'refused';
     },
 
     async erase(channelIds, raises) {
@@ -207,7 +208,8 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
         erased.images += step.images;
         erased.bytes += step.bytes;
       }
-      if (erased.images > 0) await thread.call('finishErasing', times());
+      // Also if there was none: an earlier erasure may have failed to do it.
+      await thread.call('finishErasing', times());
       return erased;
     },
 

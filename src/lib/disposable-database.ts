@@ -81,7 +81,7 @@ export function createDisposableDatabase<Prepared>(
 
   function refuseUntilRetry(cause: unknown, monotonicMs: number): Error {
     retryOpenAtMs = monotonicMs + RETRY_OPEN_MS;
-    openError = new Error(`The cache ${path} cannot be used: ${messageOf(cause)}.`, { cause });
+    openError = new Error(`The cache ${path} cannot be used: ${messageOf(cause)}`, { cause });
     return openError;
   }
 

@@ -25,7 +25,7 @@ export interface PurgedChannel extends Purged {
   readonly channelId: string | null;
 }
 
-/** The message, for the operator, says what was not removed and what to do. */
+/** The message, for the operator, says why, what was not removed and what to do. */
 export class PurgeFailed extends Error {
   override name = 'PurgeFailed';
 }
@@ -69,7 +69,6 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
   function storeFailed(error: unknown, andWhat: string): PurgeFailed {
     return new PurgeFailed(
       `${storeName} cannot be used (${describeFailure(error)}). Not removed: its entries${andWhat}. Try again when ${storeName} works`,
-      { cause: error },
     );
   }
 
@@ -91,7 +90,6 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
       throw new PurgeFailed(
         `Images on this instance's disk cannot be removed (${describeFailure(error)}). Not removed: some of them. ` +
           `Removed: the entries in ${storeName} and in memory. Try again when the disk works`,
-        { cause: error },
       );
     }
   }

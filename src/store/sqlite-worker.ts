@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import type { Times } from '../lib/clock.ts';
 import { createDisposableDatabase } from '../lib/disposable-database.ts';
-import { DamagedFileError, inTransaction } from '../lib/sqlite.ts';
+import { DamagedFileError, emptyLog, inTransaction } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import { readEpoch } from './database.ts';
 import { checksumOf, findEntryKind, prefixOf } from './keys.ts';
@@ -99,7 +99,7 @@ const functions = {
     );
   },
   /** Removes the erased data from the write-ahead log too. */
-  finishErasing: (times: Times) => use(times, (_, db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
+  finishErasing: (times: Times) => usePatiently(times, (_, db) => emptyLog(db)),
   /** Deletes the file; the next call creates a new one. */
   eraseAll: remove,
 };

@@ -118,6 +118,19 @@ describe('data erased from cache.db', () => {
     expect((await other.get('channel1:another 19'))?.value).toHaveLength(5_000);
   });
 
+  it('stays in the log while another process reads it: the erasure fails, and the next one empties the log', async () => {
+    const { path, directory, open } = await setUp();
+    const store = open();
+    await store.set(`channel1:${CHANNEL}`, entryOf(TEXT), HOUR_MS);
+    const reader = new DatabaseSync(path, { readOnly: true });
+    reader.exec('BEGIN; SELECT * FROM entries');
+    const removal = { channelIds: [CHANNEL], names: [] };
+    await expect(store.erase(removal, 'take-down')).rejects.toThrow('another process is reading the database');
+    reader.close();
+    await store.erase(removal, 'take-down');
+    expect(await bytesIn(directory)).not.toContain(SECRET);
+  });
+
   it('is in no file afterwards when it had expired or been evicted before', async () => {
     const { directory, clock, open } = await setUp({ maxBytes: 200_000 });
     const store = open();

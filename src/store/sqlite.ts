@@ -79,7 +79,8 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
         addErased(erased, done.erased);
         epoch = done.epoch;
       }
-      if (hasAny(erased)) await thread.call('finishErasing', times());
+      // Also if there was none: an earlier erasure may have failed to do it.
+      await thread.call('finishErasing', times());
       return { erased, epoch };
     },
     async clear() {

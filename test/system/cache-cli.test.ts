@@ -230,6 +230,13 @@ describe('cache purge', () => {
     expect(await outcomeOf(service, `/channel/${CHANNEL}`)).toBe('hit');
   });
 
+  test('of an ID succeeds where nothing was ever stored', async () => {
+    await mkdir(dataDir);
+    const ended = await cache(['purge', CHANNEL]);
+    expect(ended).toMatchObject({ exitCode: 0, stdout: `Nothing was stored of ${CHANNEL}.\n` });
+    expect(await readdir(dataDir)).toEqual([]);
+  });
+
   test('finds nothing for a name that was never requested, and refuses an invalid name', async () => {
     await fill();
     expect(await cache(['purge', '@nobody'])).toEqual({
@@ -312,7 +319,10 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     expect(left).toEqual([expect.stringMatching(/^pennant:limit1:/)]);
     await redis.stop();
     const failed = await cache(['purge', CHANNEL], env);
-    expect(failed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('ECONNREFUSED') });
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(failed.stderr).toMatch(
+      /^Redis cannot be used \(connect ECONNREFUSED [\d.:]+\)\. Left: .*\. Try again when Redis works\.\n$/,
+    );
     expect(await cache(['stats'], env)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ECONNREFUSED') });
   });
 

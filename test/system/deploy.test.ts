@@ -41,6 +41,8 @@ test('docs/operating.md builds the image, and runs it with its port and its volu
   expect(started).toContain('127.0.0.1:8081:8081');
   expect(optionOf(started, '-v')?.split(':').slice(1)).toEqual(image.volumes);
   expect(image.volumes).toEqual([image.environment.DATA_DIR]);
+  // Commands write temporary files, also where the root file system is read-only.
+  expect(image.volumes).toEqual([image.environment.TMPDIR]);
 });
 
 describe('the image', () => {

@@ -39,12 +39,13 @@ arguments.`,
     const { purged, where, isByService } = await runPurge(config, { channel: argument }, (purge) =>
       purge.purgeChannel(refs),
     );
-    if (purged === undefined) {
+    const [first] = refs;
+    if (purged === undefined && first?.kind !== 'id') {
       throw new CommandFailure(
         `Nothing is stored by the name ${argument} (${where}); a channel ID always finds what there is.`,
       );
     }
-    stdout.write(`${purgeResult(purged)}\n`);
+    stdout.write(`${purged === undefined ? `Nothing was stored of ${first?.value}.` : purgeResult(purged)}\n`);
     if (!isByService) stderr.write(storesNotice(where));
     return true;
   },
@@ -90,7 +91,7 @@ async function purgeStores<T>(config: Config, run: (purge: Purge) => Promise<T>)
     return await run(stores.purge);
   } catch (error) {
     if (!(error instanceof PurgeFailed)) throw error;
-    throw new CommandFailure([`${error.message}.`, ...stores.problems()].join('\n'), { cause: error });
+    throw new CommandFailure(`${error.message}.`, { cause: error });
   } finally {
     await stores.close();
   }
@@ -121,8 +122,8 @@ export const clearCommand = defineCommand({
   summary: 'Empties the cache: records, searches, originals and images. The catalog stays.',
   help: `Asks for confirmation on a terminal; elsewhere --yes is required. A running service of this DATA_DIR
 is notified: it empties its memory and loads everything from its sources again. With REDIS_URL the values
-that all instances share are removed as well, but not the rate limits, and every other instance empties
-its own caches.
+that all instances share are removed as well, but not the rate limits. Every other instance empties its
+memory, and keeps images on its disk, but uses them only if they are still right.
 Exit code: 0 the cache is empty, 1 it is not, 2 invalid arguments.`,
   options: { yes: { type: 'boolean' } },
   async run({ options }, context) {

@@ -34,11 +34,16 @@ export async function purgeByService(config: Config, request: PurgeRequest): Pro
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
     if (error instanceof TypeError) {
+      const { cause } = error;
+      if (cause instanceof Error && cause.name === 'HTTPParserError') throw foreignListener(origin, 'another program');
       // Otherwise nothing listens at this address.
-      if (isNotHttp(error.cause)) throw foreignListener(origin, 'another program');
+      if (isClosedConnection(cause)) throw interrupted(origin, error);
       return undefined;
     }
-    throw new CommandFailure(`${origin}/purge did not respond within ${RESPONSE_MS / 1000} s.`, { cause: error });
+    throw new CommandFailure(
+      `${origin}/purge did not respond within ${RESPONSE_MS / 1000} s. Something may be left: run the command again.`,
+      { cause: error },
+    );
   }
 }
 
@@ -55,16 +60,22 @@ function readReply(origin: string, status: number, reply: Reply | undefined): Pu
   throw foreignListener(origin, isPennant && status === 409 ? 'a service with another DATA_DIR' : 'another program');
 }
 
+const SETTINGS = 'the settings of the service: --env-file FILE, --data-dir DIR and the variable CONSOLE_PORT.';
+
 function foreignListener(origin: string, what: string): CommandFailure {
+  return new CommandFailure(`${origin} belongs to ${what}. Nothing was removed. Give ${SETTINGS}`);
+}
+
+function interrupted(origin: string, cause: Error): CommandFailure {
   return new CommandFailure(
-    `${origin} belongs to ${what}. Nothing was removed. Give the settings of the service: --env-file FILE, --data-dir DIR.`,
+    `${origin} closed the connection: the service has ended, or it is another program. Something may be left. ` +
+      `Run the command again, if necessary with ${SETTINGS}`,
+    { cause },
   );
 }
 
-/** True if the connection was closed, or the response is not HTTP. Node's HTTP client has these errors. */
-function isNotHttp(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ['SocketError', 'HTTPParserError'].includes(error.name) || hasErrorCode(error, 'ECONNRESET', 'EPIPE');
+function isClosedConnection(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'SocketError' || hasErrorCode(error, 'ECONNRESET', 'EPIPE'));
 }
 
 /** The private listener on this machine. `undefined`: there is none. */

@@ -14,7 +14,13 @@ const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
   ['redis', { todo: 'Check the Redis server and the network to it. Nothing has to be restarted.', guide: REDIS }],
   ['cache', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
   ['images', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
-  ['catalog', { todo: 'Move its file away and import your backup.', guide: 'operating.html#backup-and-restore' }],
+  [
+    'catalog',
+    {
+      todo: 'If the file is damaged, empty or gone, import your backup. Otherwise check its disk and its owner.',
+      guide: 'operating.html#backup-and-restore',
+    },
+  ],
   ['encoder', { todo: 'Restart the service.', guide: CONDITIONS }],
   [
     'removal',

@@ -140,7 +140,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
 
   async function run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
     const client = usable;
-    if (client === undefined) throw new RedisUnavailable('Redis is paused after a failure.');
+    if (client === undefined) throw new RedisUnavailable(reportedProblem ?? 'the connection is closed');
     if (commands >= MAX_COMMANDS) throw new RedisUnavailable('Too many commands wait for Redis.');
     commands += 1;
     const sentAtMs = clock.monotonic();

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -259,6 +259,22 @@ describe('an import', () => {
     await writeFile(catalogPaths(dataDir).database, '');
     expect(await importLines(dataDir, [catalogLine(1)])).toMatchObject({ added: 1 });
     expect(existsSync(catalogPaths(dataDir).images)).toBe(false);
+  });
+
+  it('creates a catalog without the log of a former one that was moved away', async () => {
+    const dataDir = await createTemporaryDirectory();
+    const { database } = catalogPaths(dataDir);
+    await importLines(dataDir, [catalogLine(1)]);
+    // Its reader, which cannot write, leaves the log.
+    const service = openForReading(database);
+    service.findRecord(channelIdRef(numberedChannelId(1)));
+    await importLines(dataDir, [catalogLine(2)]);
+    service.close();
+    await rename(database, join(dataDir, 'damaged.db'));
+    await importLines(dataDir, [catalogLine(3)]);
+    expect(ask(dataDir, (reader) => [...reader.records()].map(({ channelId }) => channelId))).toEqual([
+      numberedChannelId(3),
+    ]);
   });
 
   it('leaves a file that is no database unchanged', async () => {

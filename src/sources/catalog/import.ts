@@ -232,6 +232,8 @@ export async function createCatalogFile({ dataDir, samplesDir }: NewCatalog): Pr
     const draft = catalogPaths(draftDir);
     await withWriter(draft, (writer) => (samplesDir === null ? undefined : importSamples(writer, samplesDir)));
     if (existsSync(paths.database)) return;
+    // The log of a former catalog that was moved away: SQLite would add its pages to the new one.
+    for (const suffix of ['-wal', '-shm']) rmSync(`${paths.database}${suffix}`, { force: true });
     // Images first: a catalog never refers to a missing image.
     if (existsSync(draft.images)) {
       makeDirectory(paths.images);

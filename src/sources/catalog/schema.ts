@@ -147,7 +147,7 @@ export function explainFailure(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || code === 0 || BUG_CODES.has(code)) return error;
   const message = DAMAGE_CODES.has(code)
     ? `${path} is damaged (${error.message}): move it away and import your backup. It is left as it is.`
-    : `${path} cannot be used (${error.message}): check that it and its folder can be read and written.`;
+    : `${path} cannot be used (${error.message}): check that its disk has room, and that it and its folder can be read and written.`;
   return new CatalogUnusableError(message, { cause: error });
 }
 

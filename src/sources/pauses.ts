@@ -70,9 +70,9 @@ export function createPauses({ clock, logger, holders }: PausesOptions): Pauses 
     const known = pauses.get(name);
     if (known !== undefined) return known;
     const label = Object.hasOwn(LABELS, name) ? LABELS[name as PauseName] : name;
-    const onChange = (state: PauseState | undefined) => {
-      // A pause usually ends because the source has responded, so it can be reached.
-      if (state === undefined) regainContact(sourceOf(name));
+    const onChange = (_state: PauseState | undefined, hasResponded: boolean) => {
+      // The source can be reached, for its other calls, too.
+      if (hasResponded) regainContact(sourceOf(name));
       log();
     };
     const pause = createPause({ clock, label, onChange });

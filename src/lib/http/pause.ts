@@ -20,8 +20,12 @@ interface PauseOptions {
   readonly clock: Clock;
   /** The source as the subject of a sentence. */
   readonly label: string;
-  /** Called when a pause begins or gets another reason, and with `undefined` when it ends. */
-  readonly onChange?: (state: PauseState | undefined) => void;
+  /**
+   * Called when a pause begins or gets another reason, and with `undefined` when it ends.
+   *
+   * @param hasResponded whether it ends because a call succeeded
+   */
+  readonly onChange?: (state: PauseState | undefined, hasResponded: boolean) => void;
 }
 
 /** A call that was not made because its source is paused. */
@@ -146,7 +150,7 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     current = begun;
     changes += 1;
     failingKeys.clear();
-    if (earlier === undefined) onChange?.(stateOf(begun));
+    if (earlier === undefined) onChange?.(stateOf(begun), false);
     return begun;
   }
 
@@ -157,13 +161,13 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     begin(why, Math.min(longest, Math.max(nextMs, minMs, first)), detail);
   }
 
-  function end(): void {
+  function end({ hasResponded = false } = {}): void {
     failingKeys.clear();
     refusedKey = undefined;
     if (current === undefined) return;
     changes += 1;
     current = undefined;
-    onChange?.(undefined);
+    onChange?.(undefined, hasResponded);
   }
 
   function msLeft(): number {
@@ -200,7 +204,7 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
 
   function succeed(): void {
     hasSucceeded = true;
-    end();
+    end({ hasResponded: true });
   }
 
   function refuse(detail: string, retryAfterMs?: number): RefusedError {

@@ -149,6 +149,31 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
   });
 });
 
+describe.skipIf(!hasBrowser)('an error that says when to try again', () => {
+  const RETRY_AFTER_S = 30;
+  const headers = {
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'Retry-After',
+    'retry-after': String(RETRY_AFTER_S),
+  };
+
+  test.each([
+    ['upstream_unavailable', 503],
+    ['upstream_invalid', 502],
+  ])('counts down, and the page goes on by itself: %s', async (code, status) => {
+    const { page, lookUp } = await visitPlayground(used, '', { hasOwnClock: true });
+    const response = { status, headers, json: { code, detail: 'Not now.', requestId: 'a-1' } };
+    await page.route('**/api/channel/nightglass*', (route) => route.fulfill(response), { times: 1 });
+    await lookUp('@nightglass');
+    const again = page.locator('#notice').getByRole('button', { name: /^Try again in \d+ s$/ });
+    await again.waitFor();
+    expect(await again.isEnabled()).toBe(false);
+    await page.clock.fastForward(1000 * RETRY_AFTER_S);
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+    expect(await page.locator('#notice').innerText()).toBe('');
+  });
+});
+
 describe.skipIf(!hasBrowser)('an instance that does not respond', () => {
   /** A visit whose next requests for this path get no response until the test releases them. */
   async function visitHanging(path: string) {

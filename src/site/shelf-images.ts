@@ -30,6 +30,8 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
   let isTvRequested = false;
   /** The wait that the notice shows: of all images that are not loaded yet. */
   let wait: Promise<'over' | 'now'> | undefined;
+  /** Loaded again when the response to one of them allows it. */
+  const failed = new Set<Variant>();
 
   function waitBeside(ms: number, signal: AbortSignal) {
     wait ??= notice.wait(ms, { verb: 'Load', signal }).finally(() => {
@@ -56,10 +58,23 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       objectUrls.push(shownUrl);
       return shownUrl;
     } catch (error) {
-      // The shelf is not needed, and the image panel shows errors.
-      if (!signal.aborted && !(error instanceof Problem)) throw error;
+      if (signal.aborted) return undefined;
+      if (!(error instanceof Problem)) throw error;
+      // The shelf is not needed, and the image panel shows errors that stay.
+      if (error.retryAfterMs === 0) return undefined;
+      failed.add(variant);
+      notice.explain(error, loadFailed);
       return undefined;
     }
+  }
+
+  function loadFailed() {
+    notice.clear();
+    const isAvatarMissing = failed.delete('avatar');
+    const isBannerMissing = failed.size > 0;
+    failed.clear();
+    if (isAvatarMissing) void loadAvatar();
+    if (isBannerMissing) void loadTv();
   }
 
   async function loadAvatar() {
@@ -105,6 +120,8 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       for (const url of objectUrls) URL.revokeObjectURL(url);
       objectUrls = [];
       shown = { record, signal };
+      failed.clear();
+      signal.addEventListener('abort', notice.clear, { once: true });
       isTvRequested = record.bannerUrl === null;
       whenSeen(element, signal, () => {
         // The panel's image may wait, and without it the devices are empty.

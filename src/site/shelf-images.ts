@@ -36,7 +36,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
   function waitBeside(ms: number, signal: AbortSignal) {
     wait ??= notice.wait(ms, { verb: 'Load', signal }).finally(() => {
       wait = undefined;
-      notice.clear();
+      loadFailed();
     });
     return wait;
   }
@@ -61,9 +61,11 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       if (signal.aborted) return undefined;
       if (!(error instanceof Problem)) throw error;
       // The shelf is not needed, and the image panel shows errors that stay.
-      if (error.retryAfterMs === 0) return undefined;
+      if (error.retryAfterMs === 0 && error.code !== 'offline') return undefined;
       failed.add(variant);
-      notice.explain(error, loadFailed);
+      // The notice of a wait stays: its end loads this image, too.
+      if (wait === undefined) notice.explain(error, loadFailed);
+      if (error.code === 'offline') addEventListener('online', loadFailed, { once: true, signal });
       return undefined;
     }
   }

@@ -120,9 +120,10 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     await page.context().setOffline(false);
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
     await page.route(
-      'http://img.test/**/avatar?*',
+      'http://img.test/@ninthtide/avatar?*',
       async (route) => {
         await page.context().setOffline(true);
+        await expect.poll(() => page.evaluate('navigator.onLine')).toBe(false);
         await route.abort();
       },
       { times: 1 },

@@ -12,8 +12,8 @@ const COMMON = {
   testTimeout: 2 * HANG_MS,
   hookTimeout: 2 * HANG_MS,
   expect: { poll: { timeout: HANG_MS } },
-  // The tests in `npm test` wait for threads and encoders half of their time, on two cores too.
-  maxWorkers: isCoreOnly ? 3 : 2,
+  // Tests wait for threads, encoders and processes half of their time, on two cores too.
+  maxWorkers: 3,
   globalSetup: join(import.meta.dirname, 'test/helpers/build.ts'),
 };
 

@@ -1,11 +1,26 @@
-import { Marked } from 'marked';
+import { Marked, type MarkedExtension, type Tokens } from 'marked';
 import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
 
 /** The pages of docs/ that the console serves. */
 export const GUIDE_PAGES = ['operating', 'youtube', 'settings', 'images', 'performance'] as const;
 
-const markdown = new Marked(gfmHeadingId());
-const guideMarkdown = new Marked(gfmHeadingId(), {
+/** On a phone, cells stand below each other, each with the head of its column (api.css). */
+const LABELLED_CELLS: MarkedExtension = {
+  renderer: {
+    table({ header, rows }) {
+      const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
+      const heads = header.map((cell) => `<th>${inline(cell)}</th>`).join('');
+      const names = header.map(({ tokens }) => this.parser.parseInline(tokens, this.parser.textRenderer));
+      const body = rows.map((row) => {
+        const cells = row.map((cell, at) => `<td data-head="${names[at]}">${inline(cell)}</td>`);
+        return `<tr>${cells.join('')}</tr>\n`;
+      });
+      return `<table>\n<thead>\n<tr>${heads}</tr>\n</thead>\n<tbody>\n${body.join('')}</tbody>\n</table>\n`;
+    },
+  },
+};
+const markdown = new Marked(gfmHeadingId(), LABELLED_CELLS);
+const guideMarkdown = new Marked(gfmHeadingId(), LABELLED_CELLS, {
   renderer: {
     /** Links to files that the console does not serve become text. */
     link({ href, tokens }) {

@@ -65,9 +65,9 @@ Exit code: 0 all fields fine or absent, 1 anything else or no record, 2 invalid 
       wantsWholePages: directory !== undefined,
       userAgent: `Pennant/${version}`,
     });
-    const isColoured = stdout.isTTY === true && stdout.hasColors?.() === true;
+    const isColored = stdout.isTTY === true && stdout.hasColors?.() === true;
     const render = expect === undefined ? renderText : renderLine;
-    stdout.write(json ? renderJson(diagnosis) : render(diagnosis, { isColoured }));
+    stdout.write(json ? renderJson(diagnosis) : render(diagnosis, { isColored }));
     if (directory !== undefined) {
       const { files, leftOut } = await saveRecording(directory, diagnosis, moreNames);
       const lines = [
@@ -104,11 +104,11 @@ const STATE_STYLES = {
 const VALUE_CHARACTERS = 48;
 
 interface RenderOptions {
-  readonly isColoured: boolean;
+  readonly isColored: boolean;
 }
 
-function createPaint({ isColoured }: RenderOptions): Paint {
-  return (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text);
+function createPaint({ isColored }: RenderOptions): Paint {
+  return (style, text) => (isColored ? styleText(style, text, { validateStream: false }) : text);
 }
 
 /** The channel, and the verdict with its reasons. */

@@ -54,7 +54,9 @@ const SERVER_OPTIONS: ServerOptions = {
 };
 
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; script-src 'self'";
+/** Of the script in the playground's page. */
+const SCRIPT_HASH = 'sha256-sBFqNppPUZ1Zd/+0nW0Tw78q7K6TN+tiGKOnVH3mk/s=';
 const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -64,7 +66,7 @@ const PAGE_HEADERS = {
 const PLAYGROUND_HEADERS = {
   ...PAGE_HEADERS,
   // The playground connects to any instance that the user enters, and shows images from `blob:` URLs.
-  'content-security-policy': `${POLICY}; connect-src http: https:; img-src 'self' blob:`,
+  'content-security-policy': `${POLICY} '${SCRIPT_HASH}'; connect-src http: https:; img-src 'self' blob:`,
 };
 
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */

@@ -107,9 +107,7 @@ export function createBadge(root: HTMLElement, { api, budget, instance }: Reques
       show(image) {
         URL.revokeObjectURL(objectUrl);
         objectUrl = image.url;
-        preview.src = image.url;
-        preview.alt = alt;
-        preview.hidden = false;
+        Object.assign(preview, { src: image.url, ...image.size, alt, hidden: false });
       },
       fail() {
         preview.hidden = true;

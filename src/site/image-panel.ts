@@ -134,8 +134,7 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
   ) {
     objectUrls.push(url);
     figure.classList.remove('is-loading');
-    preview.src = url;
-    preview.hidden = false;
+    Object.assign(preview, { src: url, ...size, hidden: false });
     preview.alt = altOf(shown, choice.variant);
     const format = body.type.replace('image/', '').toUpperCase();
     facts.replaceChildren(

@@ -25,7 +25,7 @@ export interface Notice {
   readonly say: (words: string) => void;
   /** Says that something is being loaded. */
   readonly busy: (words: string, cancel: () => void) => void;
-  /** @param retry offered only if it can help; called after the wait that the rate limit names */
+  /** @param retry offered only if it can help; called after the wait that the response names */
   readonly explain: (problem: Problem, retry: () => void, ...otherActions: HTMLElement[]) => void;
   /**
    * Says that a request waits for budget, until it is there or the visitor does not want to wait. What comes next
@@ -92,11 +92,7 @@ export function createNotice(container: HTMLElement): Notice {
         (leftMs) => {
           again.textContent = `Try again in ${formatSeconds(leftMs)}`;
         },
-        () => {
-          if (code === 'rate_limited') return retry();
-          again.removeAttribute('disabled');
-          again.textContent = 'Try again';
-        },
+        retry,
       );
     },
 

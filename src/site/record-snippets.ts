@@ -12,7 +12,7 @@ export interface RecordSnippetInput {
 
 /** https://discord.com/developers/docs/resources/message#embed-object-embed-limits (2026-11) */
 const EMBED_LIMITS = { title: 256, description: 4096 };
-const EMBED_COLOUR = 0xe8533f;
+const EMBED_COLOR = 0xe8533f;
 
 export const RECORD_SNIPPETS: readonly Snippet<RecordSnippetInput>[] = [
   { name: 'json', label: 'JSON', write: ({ record }) => JSON.stringify(record, null, 2) },
@@ -75,7 +75,7 @@ function discordMessage({ record }: RecordSnippetInput) {
     title: truncated(title, EMBED_LIMITS.title),
     url: `https://www.youtube.com/channel/${channelId}`,
     ...(description && { description: truncated(description, EMBED_LIMITS.description) }),
-    color: EMBED_COLOUR,
+    color: EMBED_COLOR,
     ...(thumbnail !== undefined && { thumbnail: { url: thumbnail } }),
     ...(image !== undefined && { image: { url: image } }),
     ...(fields.length > 0 && { fields }),

@@ -30,11 +30,13 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
   let isTvRequested = false;
   /** The wait that the notice shows. All images that are not loaded yet share it. */
   let wait: Promise<'over' | 'now'> | undefined;
+  /** Loaded again when the response to one of them allows it. */
+  const failed = new Set<Variant>();
 
   function waitBeside(ms: number, signal: AbortSignal) {
     wait ??= notice.wait(ms, { verb: 'Load', signal }).finally(() => {
       wait = undefined;
-      notice.clear();
+      loadFailed();
     });
     return wait;
   }
@@ -56,10 +58,25 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       objectUrls.push(shownUrl);
       return shownUrl;
     } catch (error) {
-      // The shelf is not needed, and the image panel shows errors.
-      if (!signal.aborted && !(error instanceof Problem)) throw error;
+      if (signal.aborted) return undefined;
+      if (!(error instanceof Problem)) throw error;
+      // The shelf is not needed, and the image panel shows errors that stay.
+      if (error.retryAfterMs === 0 && error.code !== 'offline') return undefined;
+      failed.add(variant);
+      // The notice of a wait stays: its end loads this image, too.
+      if (wait === undefined) notice.explain(error, loadFailed);
+      if (error.code === 'offline') addEventListener('online', loadFailed, { once: true, signal });
       return undefined;
     }
+  }
+
+  function loadFailed() {
+    notice.clear();
+    const isAvatarMissing = failed.delete('avatar');
+    const isBannerMissing = failed.size > 0;
+    failed.clear();
+    if (isAvatarMissing) void loadAvatar();
+    if (isBannerMissing) void loadTv();
   }
 
   async function loadAvatar() {
@@ -105,6 +122,8 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       for (const url of objectUrls) URL.revokeObjectURL(url);
       objectUrls = [];
       shown = { record, signal };
+      failed.clear();
+      signal.addEventListener('abort', notice.clear, { once: true });
       isTvRequested = record.bannerUrl === null;
       whenSeen(element, signal, () => {
         // The panel's image may have to wait, and the devices are empty until it is loaded.

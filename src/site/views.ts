@@ -7,7 +7,6 @@ export function showView(view: View) {
   const hadFocus = document.activeElement instanceof HTMLElement && document.activeElement !== document.body;
   const channel = find('#channel', HTMLElement);
   document.body.dataset.view = view;
-  find('#gallery', HTMLElement).hidden = view !== 'home';
   channel.hidden = view === 'home';
   find('#result', HTMLElement).hidden = view !== 'channel';
   channel.setAttribute('aria-busy', String(view === 'loading'));

@@ -321,7 +321,7 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     const failed = await cache(['purge', CHANNEL], env);
     expect(failed).toMatchObject({ exitCode: 1, stdout: '' });
     expect(failed.stderr).toMatch(
-      /^Redis cannot be used \(connect ECONNREFUSED [\d.:]+\)\. Left: .*\. Try again when Redis works\.\n$/,
+      /^Redis cannot be used \(connect ECONNREFUSED [\d.:]+\)\. Not removed: .*\. Try again when Redis works\.\n$/,
     );
     expect(await cache(['stats'], env)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ECONNREFUSED') });
   });

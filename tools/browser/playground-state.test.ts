@@ -119,6 +119,20 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     await expect.poll(() => page.locator('#notice').innerText()).toContain('Offline. This browser has no connection.');
     await page.context().setOffline(false);
     await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+    await page.route(
+      'http://img.test/@ninthtide/avatar?*',
+      async (route) => {
+        await page.context().setOffline(true);
+        await expect.poll(() => page.evaluate('navigator.onLine')).toBe(false);
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await lookUp('@ninthtide');
+    await expect.poll(() => page.locator('#shelf-notice').innerText()).toContain('Offline.');
+    await page.context().setOffline(false);
+    await expect.poll(() => page.locator('.device .face img').count()).toBe(4);
+    expect(await page.locator('#shelf-notice').innerText()).toBe('');
   });
 
   test('reports a server that is not an instance', async () => {

@@ -149,6 +149,47 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
   });
 });
 
+describe.skipIf(!hasBrowser)('an error that says when to try again', () => {
+  const RETRY_AFTER_S = 30;
+  const headers = {
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'Retry-After',
+    'retry-after': String(RETRY_AFTER_S),
+  };
+
+  test.each([
+    ['upstream_unavailable', 503],
+    ['upstream_invalid', 502],
+  ])('counts down, and the page goes on by itself: %s', async (code, status) => {
+    const { page, lookUp } = await visitPlayground(used, '', { hasOwnClock: true });
+    const response = { status, headers, json: { code, detail: 'Not now.', requestId: 'a-1' } };
+    await page.route('**/api/channel/nightglass*', (route) => route.fulfill(response), { times: 1 });
+    await lookUp('@nightglass');
+    const again = page.locator('#notice').getByRole('button', { name: /^Try again in \d+ s$/ });
+    await again.waitFor();
+    expect(await again.isEnabled()).toBe(false);
+    await page.clock.fastForward(1000 * RETRY_AFTER_S);
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+    expect(await page.locator('#notice').innerText()).toBe('');
+  });
+
+  test.each([
+    ['avatar', 'tv', '.device .face img'],
+    ['tv', 'avatar', '.device .banner img'],
+  ])('stands beside the devices, which then get their images: %s', async (variant, chosen, images) => {
+    const { page } = await visitPlayground(used, '', { hasOwnClock: true });
+    const response = { status: 503, headers, json: { code: 'overloaded', detail: 'Not now.', requestId: 'a-1' } };
+    await page.route(`**/@nightglass/${variant}?*`, (route) => route.fulfill(response), { times: 1 });
+    await page.goto(`${used.service.consoleOrigin}/playground/?channel=@nightglass&variant=${chosen}`);
+    const notice = page.locator('#shelf-notice');
+    await expect.poll(() => notice.innerText()).toMatch(/The instance is busy\. Not now\..*Try again in \d+ s/s);
+    expect(await page.locator(images).count()).toBe(0);
+    await page.clock.fastForward(1000 * RETRY_AFTER_S);
+    await expect.poll(() => page.locator(images).count()).toBe(4);
+    expect(await notice.innerText()).toBe('');
+  });
+});
+
 describe.skipIf(!hasBrowser)('an instance that does not respond', () => {
   /** A visit whose next requests for this path get no response until the test releases them. */
   async function visitHanging(path: string) {

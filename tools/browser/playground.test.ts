@@ -142,6 +142,28 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect((await downloading).suggestedFilename()).toBe(`${SAMPLE}-tv.webp`);
   });
 
+  test('gives the image and the badge their sizes, as far as the page has room', async () => {
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}&variant=avatar`);
+    await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
+    await page.locator('#badge').scrollIntoViewIfNeeded();
+    await expect.poll(() => countLoaded(page, '#badge-preview')).toBe(1);
+    for (const [id, width, height] of [
+      ['preview', 176, 176],
+      ['badge-preview', 118, 20],
+    ] as const) {
+      const image = page.locator(`#${id}`);
+      const attributes = [await image.getAttribute('width'), await image.getAttribute('height')];
+      expect([id, attributes]).toEqual([id, [String(width), String(height)]]);
+      expect([id, await image.boundingBox()]).toEqual([id, expect.objectContaining({ width, height })]);
+    }
+    await page.setViewportSize({ width: 320, height: 900 });
+    await page.locator('#variants').getByText('TV', { exact: true }).click();
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    const { width = 0, height = 1 } = (await page.locator('#preview').boundingBox()) ?? {};
+    expect(width).toBeLessThan(320);
+    expect(width / height).toBeCloseTo(16 / 9, 1);
+  });
+
   test('requests a width that is typed as 1e3 as 1000', async () => {
     const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');

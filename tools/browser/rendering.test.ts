@@ -1,7 +1,15 @@
 import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { asVisitor, type BrowsedService, factOf, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
+import {
+  asVisitor,
+  type BrowsedService,
+  createHold,
+  factOf,
+  hasBrowser,
+  startBrowsedService,
+  useBrowser,
+} from './browser.ts';
 
 /* What a page looks like while it loads, and with the colours of the visitor's own theme. */
 
@@ -66,6 +74,33 @@ describe.skipIf(!hasBrowser).each(Object.keys(PAGES) as (keyof typeof PAGES)[])(
     expect(await page.evaluate('window.shift')).toBeLessThan(MAX_SHIFT);
   });
 });
+
+/** Changes of single pixels, such as a name that gets its own font size. */
+const MAX_SMALL_SHIFT = 0.005;
+const FIRST_PAINT = `new Promise((resolve) => {
+  new PerformanceObserver(resolve).observe({ type: 'paint', buffered: true });
+}).then(() => undefined)`;
+
+describe.skipIf(!hasBrowser).each(['/playground/', '/playground/?channel=@lanternhours', '/playground/#@lanternhours'])(
+  'the playground at %s',
+  (path) => {
+    test.each([390, 1280])('does not move when its script comes late, at %i pixels', async (width) => {
+      const context = await used.browser.newContext({ viewport: { width, height: 850 } });
+      onTestFinished(() => context.close());
+      const page = await context.newPage();
+      const script = createHold();
+      await page.route('**/main.js', script.handle);
+      await page.addInitScript(OBSERVE);
+      await page.goto(service.consoleOrigin + path, { waitUntil: 'commit' });
+      await script.reached;
+      await page.evaluate(FIRST_PAINT);
+      script.release();
+      await page.locator('.face img, #hero-image:not([hidden])').first().waitFor();
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+      expect(await page.evaluate('window.shift')).toBeLessThan(MAX_SMALL_SHIFT);
+    });
+  },
+);
 
 /** The frame's share of the width on each side (device-frames.css). */
 const FRAME_SHARE = 0.012;

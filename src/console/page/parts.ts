@@ -21,7 +21,7 @@ export function table(
 }
 
 /**
- * A name, its amount as text, and a bar of coloured shares.
+ * A name, its amount as text, and a bar of colored shares.
  *
  * @param parts shares of the whole bar, 0 to 1
  */

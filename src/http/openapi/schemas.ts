@@ -95,7 +95,7 @@ export const COMPONENT_SCHEMAS = {
     schemaVersion: { type: 'integer', enum: [1], description: 'Always 1.' },
     label: text('The left part: the metric.'),
     message: text('The right part: the count in short, or "hidden" if it is hidden or unknown.'),
-    color: text('The colour of the right part.'),
+    color: text('The color of the right part.'),
     isError: { type: 'boolean', description: 'Always false: an error has another status.' },
     cacheSeconds: { type: 'integer', minimum: 300, description: 'How long shields.io may keep the badge.' },
   }),

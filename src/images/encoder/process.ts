@@ -153,7 +153,7 @@ async function encode(job: EncodeJob): Promise<Buffer> {
 
 async function pad(image: Sharp, output: Size, { inner, background }: Backdrop): Promise<Sharp> {
   const isTransparent = background === 'transparent';
-  const colour = isTransparent ? background : `#${background}`;
+  const color = isTransparent ? background : `#${background}`;
   const left = Math.floor((output.width - inner.width) / 2);
   const top = Math.floor((output.height - inner.height) / 2);
   const right = output.width - inner.width - left;
@@ -161,8 +161,8 @@ async function pad(image: Sharp, output: Size, { inner, background }: Backdrop):
   const { channels } = await awaitLibrary(image.metadata());
   // Otherwise the library replaces a color around a greyscale image by a grey.
   if (channels < 3) image.pipelineColourspace('srgb');
-  if (!isTransparent) image.flatten({ background: colour });
-  return image.extend({ left, top, right, bottom, background: colour });
+  if (!isTransparent) image.flatten({ background: color });
+  return image.extend({ left, top, right, bottom, background: color });
 }
 
 /** GLib's error when a thread cannot be started (g_thread_new). */

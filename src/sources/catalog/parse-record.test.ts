@@ -59,6 +59,9 @@ describe('parseRecord', () => {
 
   it('refuses text that is not JSON', () => {
     expect(() => parseRecord('{"title":')).toThrow(/^not JSON: /);
+    // The line is the file's, not line 1 of this text.
+    expect(() => parseRecord('{"title": nothing}')).toThrow(/^not JSON: (?!.*\bline\b)/);
+    expect(() => parseRecord('{bad')).toThrow(/^not JSON: (?!.*\bline\b)/);
   });
 
   it.each([

@@ -96,11 +96,11 @@ def find_shows(options):
 def read_names(file, library):
     shows, skipped = [], []
     for line in file.read_text("utf-8-sig").splitlines():
-        channel, _, name = line.strip().partition(" ")
+        channel, *name = line.split(maxsplit=1) or [""]
         if channel == "" or channel.startswith("#"):
             continue
         try:
-            shows.append((require_channel(channel), library / name.strip() if name.strip() else None))
+            shows.append((require_channel(channel), library / name[0].strip() if name else None))
         except Failure as error:
             skipped.append(f"{file}: {error}")
     return shows, skipped

@@ -248,7 +248,7 @@ describe.skipIf(!hasPython)('the script', () => {
 
   test('reads names with and without folders, and refuses lines that name no channel', async () => {
     const { base } = await startInstance();
-    const names = '\uFEFF# comment\n\n@pennantsample  My folder\nUCPennantSample00000003A\nnobody at all\r\n';
+    const names = '\uFEFF# comment\n\n@pennantsample\tMy folder\nUCPennantSample00000003A\nnobody at all\r\n';
     await writeFile(join(directory, 'names.txt'), names);
     const { exitCode, stderr } = await runScript(base, library, '--names', join(directory, 'names.txt'));
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('"nobody" is neither a channel ID')]);

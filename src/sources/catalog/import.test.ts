@@ -127,7 +127,7 @@ describe('an import', () => {
     ['a JSON array', "jq -c '.[]'", [`[${Array.from({ length: 10_000 }, (_, at) => catalogLine(at))}]`]],
     ['not one JSON object', 'jq -c .', JSON.stringify(JSON.parse(catalogLine(1)), null, 2).split('\n')],
     ['not one JSON object', 'jq -c .', ['{"channels":[', catalogLine(1), ']}']],
-    ['not one JSON object', 'jq -c .', [`${catalogLine(1)},`, catalogLine(2)]],
+    ['ends with a comma', 'without a comma after it', [`${catalogLine(1)},`, catalogLine(2)]],
     ['not JSON in UTF-8', 'docs/catalog.md', ['channelId,title', `${numberedChannelId(1)},One`]],
     ['not JSON in UTF-8', 'docs/catalog.md', [Buffer.from(`\ufeff${catalogLine(1)}\n${catalogLine(2)}`, 'utf16le')]],
     ['empty', 'one JSON object per line', ['', '  ', '']],

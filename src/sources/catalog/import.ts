@@ -125,6 +125,9 @@ function requireNdjson(content: NdjsonLine['content']): void {
   const isRead = 'text' in content;
   const first = (isRead ? content.text : content.firstCharacter).trim();
   if (first.startsWith('{') && (first.endsWith('}') || !isRead)) return;
+  if (first.startsWith('{') && first.endsWith('},')) {
+    throw new NoNdjsonError(`The first line ends with a comma. ${ONE_PER_LINE}, without a comma after it.`);
+  }
   if (first.startsWith('{')) throw new NoNdjsonError(`The first line is not one JSON object. ${ONE_PER_LINE}: jq -c .`);
   if (first.startsWith('[')) throw new NoNdjsonError(`The file is a JSON array. ${ONE_PER_LINE}: jq -c '.[]'`);
   throw new NoNdjsonError(`The file is not JSON in UTF-8. ${ONE_PER_LINE} (docs/catalog.md).`);

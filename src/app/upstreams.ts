@@ -1,5 +1,6 @@
 import type { Config } from '../config/settings.ts';
 import type { SourceReading } from '../console/state.ts';
+import { IMAGE_SOURCE } from '../domain/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
@@ -7,7 +8,7 @@ import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFailover, type SourceOutcome } from '../sources/failover.ts';
-import { addPauseGauges, createPauses, IMAGE_SOURCE } from '../sources/pauses.ts';
+import { addPauseGauges, createPauses } from '../sources/pauses.ts';
 import { createReachability } from '../sources/reachability.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource, KeptText } from '../sources/source.ts';

@@ -1,3 +1,4 @@
+import { IMAGE_SOURCE } from '../domain/source-status.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Sample } from '../lib/metrics/series.ts';
 
@@ -106,9 +107,6 @@ function quantiles(buckets: Buckets): Quantiles {
   return { p50: quantile(buckets, 0.5), p95: quantile(buckets, 0.95), p99: quantile(buckets, 0.99) };
 }
 
-/** The name of the image hosts among the upstreams. */
-export const IMAGE_HOSTS: string = 'image hosts';
-
 const NO_REQUESTS = { responded: 0, unchanged: 0, clientError: 0, refused: 0, failed: 0 };
 const NO_LOOKUPS = { records: {}, images: {}, searches: {} };
 
@@ -129,7 +127,7 @@ export function readTotals({ samples }: Pick<Metrics, 'samples'>): Totals {
     waiting: bucketsOf(samples('pennant_encoder_wait_duration_seconds').filter(isEncode)),
     sources: {
       ...outcomesBy(samples('pennant_source_calls_total'), ({ source }) => String(source)),
-      ...outcomesBy(samples('pennant_image_host_calls_total'), () => IMAGE_HOSTS),
+      ...outcomesBy(samples('pennant_image_host_calls_total'), () => IMAGE_SOURCE),
     },
   };
 }

@@ -1,11 +1,10 @@
-import type { SourceState, SourceStatus } from '../domain/source-status.ts';
+import { IMAGE_SOURCE, type SourceState, type SourceStatus } from '../domain/source-status.ts';
 import type { HolderReading } from '../lib/holders.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import {
   type FieldCounts,
   type History,
   type HistoryStep,
-  IMAGE_HOSTS,
   type RecentActivity,
   readFields,
   readTotals,
@@ -125,6 +124,6 @@ export function readConditions({ runtime, upstreams, http }: ShownComponents): C
 
 /** The problems of a source or of the image hosts. */
 function sourceProblems({ name, problems }: SourceReading): (readonly [name: string, detail: string])[] {
-  const prefix = name === IMAGE_HOSTS ? '' : 'source ';
+  const prefix = name === IMAGE_SOURCE ? '' : 'source ';
   return problems.map((problem) => [`${prefix}${problem.name}`, problem.description]);
 }

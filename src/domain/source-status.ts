@@ -4,6 +4,9 @@ export interface SourceStatus {
   readonly clientVersion?: ClientVersionState;
 }
 
+/** The name under which the image hosts are shown, like a source. */
+export const IMAGE_SOURCE = 'image hosts';
+
 /** Why calls to a source are paused. */
 export const PAUSE_REASONS = ['refused', 'quota', 'failing', 'unreachable'] as const;
 

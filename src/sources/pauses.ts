@@ -1,4 +1,4 @@
-import { PAUSE_REASONS, type SourceState } from '../domain/source-status.ts';
+import { IMAGE_SOURCE, PAUSE_REASONS, type SourceState } from '../domain/source-status.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import { createPause, type Pause, type PauseState } from '../lib/http/pause.ts';
@@ -21,9 +21,6 @@ const LABELS = {
 } as const;
 
 export type PauseName = keyof typeof LABELS;
-
-/** The image hosts are shown like a source. */
-export const IMAGE_SOURCE = 'image hosts';
 
 /** The calls with a pause of their own. YouTube limits all of these separately, any other source only searches. */
 const PARTS: Record<PausedOperation, string | undefined> = {

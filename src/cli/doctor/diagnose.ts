@@ -18,11 +18,17 @@ import {
 import { readInitialData } from '../../sources/youtube/initial-data.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
-import { openSource, type RecordedCall, recordCalls, type SourceName, type UpstreamOptions } from './recorded-calls.ts';
+import {
+  type DiagnosedSource,
+  openSource,
+  type RecordedCall,
+  recordCalls,
+  type UpstreamOptions,
+} from './recorded-calls.ts';
 
 export interface Diagnosis {
   readonly asked: string;
-  readonly source: SourceName;
+  readonly source: DiagnosedSource;
   readonly origin: string;
   /** `null` if it is not known. */
   readonly channelId: string | null;
@@ -39,7 +45,7 @@ interface DiagnoseOptions extends UpstreamOptions {
   readonly asked: string;
   /** The channels that it may name, in the order to try them. */
   readonly refs: readonly ChannelRef[];
-  readonly sourceName: SourceName;
+  readonly sourceName: DiagnosedSource;
   /** Fields of a record that this channel has. */
   readonly expected: readonly string[];
   /** Loads whole pages of YouTube: a moved field may be outside the parts that the service requests. */
@@ -196,7 +202,7 @@ async function inspectImages(
 const NOTHING_FOUND = { fields: [], remarks: [] };
 
 /** Compares the responses of a source with the layouts that it knows. */
-function inspectResponses(source: SourceName, calls: readonly RecordedCall[], loaded: LoadedChannel | undefined) {
+function inspectResponses(source: DiagnosedSource, calls: readonly RecordedCall[], loaded: LoadedChannel | undefined) {
   if (source === 'youtube-data-api') {
     const list = lastObject(calls, 'channels');
     const isRead = list !== undefined && loaded !== undefined;

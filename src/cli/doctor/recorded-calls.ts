@@ -7,7 +7,7 @@ import type { JsonObject } from '../../sources/json.ts';
 import { SOURCE_FACTORIES } from '../../sources/registry.ts';
 
 export const SOURCE_NAMES = ['youtube', 'youtube-data-api'] as const;
-export type SourceName = (typeof SOURCE_NAMES)[number];
+export type DiagnosedSource = (typeof SOURCE_NAMES)[number];
 
 export interface UpstreamOptions {
   readonly config: Config;
@@ -32,7 +32,7 @@ export interface RecordedCall {
 }
 
 /** A source without caches, budgets, pauses and retries, and its calls so far. */
-export function openSource(name: SourceName, wantsWholePages: boolean, { config, userAgent }: UpstreamOptions) {
+export function openSource(name: DiagnosedSource, wantsWholePages: boolean, { config, userAgent }: UpstreamOptions) {
   const calls: RecordedCall[] = [];
   const unlimited = { ...config, youtubeApiDailyQuota: Number.MAX_SAFE_INTEGER };
   const source = SOURCE_FACTORIES[name](unlimited, {

@@ -3,7 +3,7 @@
 import { formatCount, formatDuration } from '../../site/numbers.ts';
 import type { ConsoleState } from '../state.ts';
 
-type Store = ConsoleState['stores'][number];
+type Holder = ConsoleState['stores'][number];
 
 /** Caches and queues above this share of their bound are not folded away. */
 const NEARLY_FULL = 0.7;
@@ -22,7 +22,7 @@ export function lookupFigures({ hit = 0, stale = 0, miss = 0, refreshed = 0 }: R
 }
 
 /** How full it is, by entries or bytes, whichever is more: 0 to 1. 0 if it has no bound. */
-export function fillOf({ entries, maxEntries, bytes, maxBytes }: Omit<Store, 'name'>): number {
+export function fillOf({ entries, maxEntries, bytes, maxBytes }: Omit<Holder, 'name'>): number {
   return Math.max(shareOf(entries, maxEntries), shareOf(bytes, maxBytes));
 }
 
@@ -31,9 +31,9 @@ function shareOf(value = 0, bound = 0): number {
 }
 
 /** Splits caches and queues into those that are nearly full, fullest first, and the others in their order. */
-export function byFill(stores: readonly Store[]): {
-  readonly full: readonly Store[];
-  readonly others: readonly Store[];
+export function byFill(stores: readonly Holder[]): {
+  readonly full: readonly Holder[];
+  readonly others: readonly Holder[];
 } {
   const full = stores.filter((store) => fillOf(store) > NEARLY_FULL).toSorted((a, b) => fillOf(b) - fillOf(a));
   return { full, others: stores.filter((store) => !full.includes(store)) };

@@ -19,7 +19,7 @@ const MAX_KEY_CHARACTERS = 2_000;
 /** The objects of an entry and of its header fields, and the cache's own lists (1,180 measured; the test compares). */
 const ENTRY_OVERHEAD_BYTES = 1_250;
 
-interface Entry {
+interface KeptResponse {
   readonly response: PublicResponse;
   readonly endpoint: Endpoint | undefined;
   readonly isNegotiated: boolean;
@@ -42,7 +42,7 @@ export interface MicroCache {
 export function createMicroCache(options: MicroCacheOptions): MicroCache {
   const { runtime, maxBytes = DEFAULT_MAX_BYTES, channels } = options;
   const { clock, epochs, holders } = runtime;
-  const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  const entries = new LRUCache<string, KeptResponse>({ maxSize: maxBytes, sizeCalculation: sizeOf });
   let version: number | undefined;
   epochs.onEnd(() => entries.clear());
   holders.add('micro-cache', () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes }));
@@ -102,7 +102,7 @@ function withoutVersion(query: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`;
 }
 
-function sizeOf({ response: { headers, body } }: Entry, key: string): number {
+function sizeOf({ response: { headers, body } }: KeptResponse, key: string): number {
   // A slice of a larger buffer keeps all of it in memory.
   const bodyBytes = Buffer.isBuffer(body) ? body.buffer.byteLength : (body?.length ?? 0);
   let bytes = ENTRY_OVERHEAD_BYTES + key.length + bodyBytes;

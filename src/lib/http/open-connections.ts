@@ -38,7 +38,7 @@ export interface OpenConnections {
   stats(): { readonly entries: number; readonly maxEntries: number };
 }
 
-interface Entry {
+interface OpenConnection {
   readonly socket: Socket;
   readonly owner: ConnectionOwner | undefined;
   /** Its client's and its network's. */
@@ -48,7 +48,7 @@ interface Entry {
 }
 
 /** In the order of their latest requests. */
-type Group = Set<Entry>;
+type Group = Set<OpenConnection>;
 
 /**
  * A connection is idle while no whole request waits for its response. The longest idle one, by the arrival of its latest request,
@@ -59,25 +59,25 @@ type Group = Set<Entry>;
  * other new connection is closed itself.
  */
 export function createOpenConnections({ maxConnections, onClosed }: OpenConnectionsOptions): OpenConnections {
-  const all = new Map<Socket, Entry>();
+  const all = new Map<Socket, OpenConnection>();
   const clients = new Map<string, Group>();
   const networks = new Map<string, Group>();
 
   /** At once, because a destroyed socket reports its end later. */
-  function remove(entry: Entry): void {
+  function remove(entry: OpenConnection): void {
     if (!all.delete(entry.socket) || entry.owner === undefined) return;
     leave(clients, entry.owner.key, entry);
     leave(networks, entry.owner.network, entry);
   }
 
-  function close(entry: Entry, reason: CloseReason): void {
+  function close(entry: OpenConnection, reason: CloseReason): void {
     remove(entry);
     entry.socket.destroy();
     onClosed(reason);
   }
 
   /** The connection that makes room for the newcomer: the newcomer itself if no other one should be closed. */
-  function chooseToClose(newcomer: Entry): Entry {
+  function chooseToClose(newcomer: OpenConnection): OpenConnection {
     const largest = largestNetworks();
     for (const network of largest) {
       const idle = findIdle(network, newcomer);
@@ -96,7 +96,7 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
   }
 
   /** Adds the connection to its client and its network. @returns the connections of the client */
-  function joinGroups(entry: Entry, { key, network }: ConnectionOwner): Group {
+  function joinGroups(entry: OpenConnection, { key, network }: ConnectionOwner): Group {
     const client = join(clients, key, entry);
     entry.groups = [client, join(networks, network, entry)];
     return client;
@@ -104,7 +104,7 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
 
   return {
     add(socket, owner) {
-      const entry: Entry = { socket, owner, groups: [], latest: undefined };
+      const entry: OpenConnection = { socket, owner, groups: [], latest: undefined };
       all.set(socket, entry);
       socket.once('close', () => remove(entry));
       if (owner !== undefined) {
@@ -134,28 +134,28 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
   };
 }
 
-function isIdle({ latest }: Entry): boolean {
+function isIdle({ latest }: OpenConnection): boolean {
   return latest === undefined || latest.closed || !latest.req.complete;
 }
 
-function findIdle(group: Group, except: Entry): Entry | undefined {
+function findIdle(group: Group, except: OpenConnection): OpenConnection | undefined {
   for (const entry of group) if (entry !== except && isIdle(entry)) return entry;
   return undefined;
 }
 
-function join(groups: Map<string, Group>, key: string, entry: Entry): Group {
+function join(groups: Map<string, Group>, key: string, entry: OpenConnection): Group {
   const group = groups.get(key) ?? new Set();
   groups.set(key, group.add(entry));
   return group;
 }
 
-function leave(groups: Map<string, Group>, key: string, entry: Entry): void {
+function leave(groups: Map<string, Group>, key: string, entry: OpenConnection): void {
   const group = groups.get(key);
   group?.delete(entry);
   if (group?.size === 0) groups.delete(key);
 }
 
-function moveToEnd(group: Group, entry: Entry): void {
+function moveToEnd(group: Group, entry: OpenConnection): void {
   // Most groups have one member.
   if (group.size === 1) return;
   group.delete(entry);

@@ -188,7 +188,7 @@ export function isRefusalStatus(status: number): boolean {
   return status === 400 || status === 401;
 }
 
-type LookupOptions = Pick<ClientVersionsOptions, 'http' | 'origin' | 'clock'> & { readonly timeoutMs: number };
+type VersionLookupOptions = Pick<ClientVersionsOptions, 'http' | 'origin' | 'clock'> & { readonly timeoutMs: number };
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -203,7 +203,7 @@ const PLACES = [
  *
  * @param options `timeoutMs` is for all places together
  */
-export async function lookUpClientVersion(options: LookupOptions): Promise<NamedVersion> {
+export async function lookUpClientVersion(options: VersionLookupOptions): Promise<NamedVersion> {
   const { http, origin, clock, timeoutMs } = options;
   // Each place must leave time for the others.
   const placeMs = timeoutMs / PLACES.length;

@@ -17,6 +17,13 @@ describe('a link’s target', () => {
     }
   });
 
+  it.each([
+    'https://www.youtube.com/redirect?q=https%3A%2F%2Fwww.youtube.com%2Fredirect%3Fq%3Dhttps%253A%252F%252Fexample.org%252F',
+    'https://www.youtube.com/redirect/?q=https%3A%2F%2Fexample.org%2F',
+  ])('is extracted from a redirector in a redirector, and from one with a slash: %s', (url) => {
+    expect(hrefOf(url)).toBe('https://example.org/');
+  });
+
   it.each(['https://music.youtube.com/channel/x', 'https://www.youtube.com/@a?q=1', 'http://www.eevblog.com/'])(
     'is unchanged: %s',
     (url) => {

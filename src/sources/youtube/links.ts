@@ -17,6 +17,8 @@ const DISPLAY = 'channelExternalLinkViewModel.link';
 const MAX_LINKS = 100;
 /** Also the limit of the catalog. */
 const MAX_TITLE_CHARACTERS = 200;
+/** Owners may have copied a link that YouTube had wrapped. */
+const MAX_WRAPPERS = 2;
 /** The redirector's part plus an escaped URL. */
 const MAX_WRAPPER_CHARACTERS = 4 * MAX_CHARACTERS.url;
 
@@ -57,11 +59,12 @@ function shortened(title: string): string {
  * The target of a link: an http or https URL; the scheme may be missing. Targets in `youtube.com/redirect?q=…` are
  * extracted, because its `redir_token` expires. `undefined` for everything else.
  */
-export function parseLinkTarget(target: string): URL | undefined {
+export function parseLinkTarget(target: string, wrappers = 0): URL | undefined {
   if (target.length > MAX_WRAPPER_CHARACTERS) return undefined;
   const url = findYoutubeUrl(target) ?? parseWebUrl(target);
-  const isWrapper = url?.pathname === '/redirect' && findYoutubeUrl(url.href) !== undefined;
-  return isWrapper ? parseWebUrl(url.searchParams.get('q') ?? '') : url;
+  const isWrapper = url !== undefined && /^\/redirect\/?$/.test(url.pathname) && findYoutubeUrl(url.href) !== undefined;
+  if (!isWrapper) return url;
+  return wrappers === MAX_WRAPPERS ? undefined : parseLinkTarget(url.searchParams.get('q') ?? '', wrappers + 1);
 }
 
 const WEB_SCHEME = /^https?:/i;

@@ -21,8 +21,6 @@ export interface FieldReading {
 /** The content of a channel page: plain data of bounded size. */
 export interface PageReading {
   readonly fields: readonly FieldReading[];
-  /** False if the field mask removed all parts of the page. */
-  readonly hasKnownPart: boolean;
   /** True for every channel but system channels, games' topic channels and age gates. Such a page has About data. */
   readonly isOrdinary: boolean;
   readonly hasHeader: boolean;
@@ -44,7 +42,6 @@ export function readPage(page: JsonObject): PageReading {
   const find = createFinder({ page });
   return {
     fields: ofOneChannel(readFields(find)),
-    hasKnownPart: KNOWN_PARTS.some((part) => firstAt(page, part) !== undefined),
     isOrdinary: isOrdinary(find),
     hasHeader: HEADERS.flatMap(find).some(isJsonObject),
     language: findLanguage(page, find),
@@ -135,7 +132,9 @@ function readOwners(field: keyof Channel, path: string, find: Find) {
     values: values
       .slice(0, MAX_CANDIDATES)
       .map((found) => ({ value: FIELD_READERS[field](found), isEnglish: isReadAsEnglish(field, found) }))
-      .filter(({ value }) => value !== undefined),
+      .filter(({ value }) => value !== undefined)
+      // An object lists one image in several sizes, which may have several URLs.
+      .slice(0, isImage(field) ? 1 : undefined),
   }));
 }
 
@@ -173,6 +172,10 @@ function isCount(field: keyof Channel): field is keyof typeof COUNT_NOUNS {
   return Object.hasOwn(COUNT_NOUNS, field);
 }
 
+function isImage(field: keyof Channel): boolean {
+  return field === 'banner' || field === 'avatar';
+}
+
 function countReader(field: keyof typeof COUNT_NOUNS): (value: unknown) => string | undefined {
   return (value) =>
     parseText(value, 'name', (text) => firstOf(partsOf(text), (part) => parseCount(part, COUNT_NOUNS[field])));
@@ -183,8 +186,6 @@ function firstOf(parts: readonly string[], parse: (part: string) => string | und
 }
 
 const HEADERS = [layouts.PAGE_HEADER, layouts.C4_HEADER, layouts.INTERACTIVE_HEADER];
-
-const KNOWN_PARTS = ['header', 'metadata', 'alerts', 'onResponseReceivedActions'];
 
 /** Enough to find one that differs from the requested ID. */
 const MAX_REDIRECTS_READ = 2;

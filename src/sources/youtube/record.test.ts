@@ -216,6 +216,21 @@ describe('the rows of a page header', () => {
   });
 });
 
+describe('an image', () => {
+  const sources = (...urls: string[]) => urls.map((url) => ({ url }));
+
+  it('is the first one in a list of its sizes, which may be on several hosts', () => {
+    const urls = ['https://yt3.ggpht.com/a=w1060', 'https://yt3.googleusercontent.com/a=w2560'];
+    const banner = { imageBannerViewModel: { image: { sources: sources(...urls) } } };
+    const page = readPage({
+      metadata: { channelMetadataRenderer: { externalId: ID, title: 'T', avatar: { thumbnails: sources(...urls) } } },
+      header: { pageHeaderRenderer: { content: { pageHeaderViewModel: { banner } } } },
+    });
+    const key = 'https://yt3.ggpht.com/a';
+    expect(buildRecord(ID, page)?.channel).toMatchObject({ avatar: { key }, banner: { key } });
+  });
+});
+
 describe('a part of a page that names another channel', () => {
   const metadata = {
     channelMetadataRenderer: { externalId: ID, title: 'T', vanityChannelUrl: 'http://www.youtube.com/@own' },

@@ -86,6 +86,18 @@ describe('a record', () => {
     expect(replay.callsTo('browse')).toHaveLength(2);
   });
 
+  it.each([
+    [
+      'a notice',
+      { alerts: [{ alertRenderer: { type: 'INFO', text: { simpleText: 'Viewer discretion is advised.' } } }] },
+    ],
+    ['metadata without a title', { metadata: { channelMetadataRenderer: { externalId: AGE_GATED } } }],
+    ['an unknown header', { header: { gateHeaderRenderer: {} } }],
+  ])('is requested again without the mask if the page has only %s inside it', async (_what, part) => {
+    replay.misbehave('browse', respondWithJson(part), 1);
+    expect((await load(AGE_GATED)).channel.title).toBe('Distillery');
+  });
+
   it('of a channel that moved has the page and the panel of the new channel', async () => {
     const { channel, isComplete } = await load(MOVED);
     expect(channel).toMatchObject({ channelId: LIGHTHOUSE, viewCount: '312530935570' });

@@ -102,7 +102,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     let isNotFoundBefore = false;
     if (!wantsWholePages) {
       const response = await innertube.browseChannel(channelId, { isWhole: false, signal });
-      if (response.kind === 'value' && response.value.hasKnownPart) return response;
+      if (response.kind === 'value' && isConclusive(response.value)) return response;
       isNotFoundBefore = isNotFound(response);
       if (!isNotFoundBefore && clientVersions.isPaused()) return response;
     }
@@ -152,6 +152,12 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
       await Promise.all([http.close(), reader.close()]);
     },
   } satisfies ChannelSource;
+}
+
+/** False if the page says nothing about its channel inside the field mask. */
+function isConclusive(page: PageReading): boolean {
+  const { alert, redirects, redirectUrl } = page;
+  return showsChannel(page) || alert !== undefined || redirects.length > 0 || redirectUrl !== undefined;
 }
 
 /**

@@ -105,6 +105,17 @@ describe('an image on an image host', () => {
     expect(await codeOf(download(url))).toBe('upstream_invalid');
     expect(upstream.requests).toHaveLength(0);
   });
+
+  it('at another host says nothing about the image hosts, however many there are', async () => {
+    const { signal } = new AbortController();
+    for (let image = 0; image < 6; image += 1) {
+      const url = `https://i.ytimg.com/${image}`;
+      expect(await codeOf(downloader.download({ kind: 'remote', key: url, urls: [url] }, { signal }))).toBe(
+        'upstream_invalid',
+      );
+    }
+    expect(await download(FIRST)).toEqual(GIF);
+  });
 });
 
 describe('an image host', () => {

@@ -42,11 +42,8 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   const { download: timeoutMs } = TIME_LIMITS_MS;
 
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
-    const parsed = URL.parse(url);
-    if (parsed === null || !IMAGE_HOSTS.some((host) => parsed.origin === `https://${host}`)) {
-      throw new AppError('upstream_invalid', 'The image’s host is not allowed.');
-    }
-    const target = `${imageOrigin ?? parsed.origin}${parsed.pathname}${parsed.search}`;
+    const { origin, pathname, search } = new URL(url);
+    const target = `${imageOrigin ?? origin}${pathname}${search}`;
     try {
       return readImage(
         await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }),
@@ -75,10 +72,12 @@ export function createDownloader(options: DownloaderOptions): Downloader {
 
   return {
     async download(ref, { signal }) {
+      const urls = ref.urls.filter(isAllowed);
+      if (urls.length === 0) throw new AppError('upstream_invalid', 'The image’s host is not allowed.');
       let isBegun = false;
       const fetchInTime = () => {
         isBegun = true;
-        return withDeadline(clock, timeoutMs, signal, (attempt) => fetchFirst(ref.urls, attempt));
+        return withDeadline(clock, timeoutMs, signal, (attempt) => fetchFirst(urls, attempt));
       };
       try {
         const bytes = await pause.run(ref.key, fetchInTime, signal);
@@ -91,6 +90,11 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       }
     },
   };
+}
+
+function isAllowed(url: string): boolean {
+  const origin = URL.parse(url)?.origin;
+  return IMAGE_HOSTS.some((host) => origin === `https://${host}`);
 }
 
 const GONE = 'The image is no longer where the channel says it is.';

@@ -262,7 +262,8 @@ function parse({ page, about, isAboutLost, requestedId }: ChannelResponses, remo
   const remaining = (fields: readonly FieldReading[]) =>
     fields.filter(({ field, path }) => field !== removed?.field || path !== removed.path);
   const { fields, ...rest } = readPage(page);
-  const values = isAboutLost ? 'lost' : remaining(readPanel(about).fields);
+  const panel = readPanel(about);
+  const values = isAboutLost ? 'lost' : { ...panel, fields: remaining(panel.fields) };
   return buildRecord(requestedId, { fields: remaining(fields), ...rest }, values);
 }
 

@@ -180,6 +180,18 @@ describe('a field that most channels lack', () => {
     expect(await service.metric('pennant_source_fields_total{source="youtube",field="country",path="none"}')).toBe(6);
   });
 
+  it.each([
+    ['viewCount', ' views', ' plays'],
+    ['subscriberCount', ' subscribers', ' followers'],
+    ['country', 'United Kingdom', 'Freedonia'],
+  ])('is one also for new channels if its value cannot be read: %s', async (field, from, to) => {
+    await start(6);
+    changes.set('all', (text) => text.replaceAll(from, to));
+    await loadAll(6);
+    expect(await load(0)).toMatchObject({ control: FOR_A_MINUTE, record: { [field]: null } });
+    expect(await conditions()).toEqual([`field ${field}`]);
+  });
+
   it('is none if one channel lacks it, however often it is loaded', async () => {
     await start(4);
     await loadAll(4);

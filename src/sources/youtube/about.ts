@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { isIndeterminate } from '../../domain/errors.ts';
 import type { Innertube } from './innertube.ts';
-import type { FieldReading, PageReading } from './readings.ts';
+import type { FieldReadings, PageReading } from './readings.ts';
 
 /**
  * The values in the About data of a channel: in its panel, or in the tab of older layouts. `none`: the responses have no
  * About data, which an ordinary channel has (`record.ts`). `lost`: a call failed.
  */
-export type About = readonly FieldReading[] | 'none' | 'lost';
+export type About = FieldReadings | 'none' | 'lost';
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
@@ -34,7 +34,9 @@ export async function completeAbout(
 }
 
 function isOfAnother(about: About, channelId: string): boolean {
-  return typeof about === 'object' && about.some(({ field, value }) => field === 'channelId' && value !== channelId);
+  return (
+    typeof about === 'object' && about.fields.some(({ field, value }) => field === 'channelId' && value !== channelId)
+  );
 }
 
 /** Uses the token in the page's header, or the tab of older headers. */
@@ -48,7 +50,7 @@ async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelI
   }
   if (aboutTab === undefined) return 'none';
   const response = await innertube.browseAboutTab(channelId, signal);
-  return response.kind === 'value' && response.value.aboutTab === 'here' ? response.value.fields : 'none';
+  return response.kind === 'value' && response.value.aboutTab === 'here' ? response.value : 'none';
 }
 
 async function loadByToken(
@@ -58,7 +60,7 @@ async function loadByToken(
   signal: AbortSignal,
 ): Promise<About> {
   const response = await innertube.browseAboutPanel(channelId, token, signal);
-  return response.kind === 'value' && response.value.hasPanel ? response.value.fields : 'none';
+  return response.kind === 'value' && response.value.hasPanel ? response.value : 'none';
 }
 
 /** The result of the work; `lost` if upstream gave no usable response, unless `signal` was aborted. */

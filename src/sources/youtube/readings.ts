@@ -18,9 +18,15 @@ export interface FieldReading {
   readonly isEnglish: boolean;
 }
 
-/** The content of a channel page: plain data of bounded size. */
-export interface PageReading {
+/** What a response says about the fields of a channel. */
+export interface FieldReadings {
   readonly fields: readonly FieldReading[];
+  /** Fields that have a value in an unknown form. */
+  readonly unreadable: readonly (keyof Channel)[];
+}
+
+/** The content of a channel page: plain data of bounded size. */
+export interface PageReading extends FieldReadings {
   /** True for every channel but system channels, games' topic channels and age gates. Such a page has About data. */
   readonly isOrdinary: boolean;
   readonly hasHeader: boolean;
@@ -40,8 +46,10 @@ export interface PageReading {
 
 export function readPage(page: JsonObject): PageReading {
   const find = createFinder({ page });
+  const { fields, unreadable } = readFields(find);
   return {
-    fields: ofOneChannel(readFields(find)),
+    fields: ofOneChannel(fields),
+    unreadable,
     isOrdinary: isOrdinary(find),
     hasHeader: HEADERS.flatMap(find).some(isJsonObject),
     language: findLanguage(page, find),
@@ -56,7 +64,7 @@ export function readPage(page: JsonObject): PageReading {
 /** The content of a response to an About token. */
 export function readPanel(about: JsonObject) {
   const find = createFinder({ about });
-  return { fields: readFields(find), hasPanel: find(layouts.ABOUT_PANEL).some(isJsonObject) };
+  return { ...readFields(find), hasPanel: find(layouts.ABOUT_PANEL).some(isJsonObject) };
 }
 
 /** An ordinary page whose metadata are lost has a microformat, which system channels lack, and a page header, which games lack. */
@@ -85,14 +93,14 @@ export function readEndpoint(body: JsonObject) {
  * A response has each kind of object once. If there are several with readable values, one may be another channel's: a value
  * is read only if all of them have it.
  */
-function readFields(find: Find): FieldReading[] {
+function readFields(find: Find): FieldReadings {
   const found = layouts.CHANNEL_FIELDS.flatMap((field) =>
     layouts.CHANNEL_LAYOUTS[field].map((path) => ({ field, path, owners: readOwners(field, path, find) })),
   );
   const readable = new Set(
     found.flatMap(({ owners }) => owners.filter(({ values }) => values.length > 0).map(({ owner }) => owner)),
   );
-  return found.flatMap(({ field, path, owners }) => {
+  const fields = found.flatMap(({ field, path, owners }) => {
     const relevant = owners.filter(({ owner }) => readable.has(owner)).map(({ values }) => values);
     const values = relevant.flat();
     const [first] = values;
@@ -101,6 +109,8 @@ function readFields(find: Find): FieldReading[] {
       return [];
     return { field, path, value: first.value, isEnglish: values.every(({ isEnglish }) => isEnglish) };
   });
+  const unread = found.filter(({ owners }) => owners.some(({ isUnreadable }) => isUnreadable));
+  return { fields, unreadable: [...new Set(unread.map(({ field }) => field))] };
 }
 
 /**
@@ -127,15 +137,26 @@ function isSame(name: unknown, other: unknown): boolean {
 const MAX_CANDIDATES = 100;
 
 function readOwners(field: keyof Channel, path: string, find: Find) {
-  return find.byOwner(path).map(({ owner, values }) => ({
-    owner,
-    values: values
-      .slice(0, MAX_CANDIDATES)
+  return find.byOwner(path).map(({ owner, values: all }) => {
+    const candidates = all.slice(0, MAX_CANDIDATES);
+    const values = candidates
       .map((found) => ({ value: FIELD_READERS[field](found), isEnglish: isReadAsEnglish(field, found) }))
       .filter(({ value }) => value !== undefined)
       // An object lists one image in several sizes, which may have several URLs.
-      .slice(0, isImage(field) ? 1 : undefined),
-  }));
+      .slice(0, isImage(field) ? 1 : undefined);
+    const isUnreadable = values.length === 0 && isOwnPath(field, path) && candidates.some(isNotBlank);
+    return { owner, values, isUnreadable };
+  });
+}
+
+/** True if whatever is at the path is a value of the field. Header texts may be of other fields, and an address or avatar none. */
+function isOwnPath(field: keyof Channel, path: string): boolean {
+  const isAbout = [layouts.ABOUT_PANEL, layouts.HTML_PANEL, layouts.ABOUT_TAB].some((part) => path.startsWith(part));
+  return field === 'banner' || (isAbout && (isCount(field) || field === 'publishedAt' || field === 'country'));
+}
+
+function isNotBlank(found: unknown): boolean {
+  return found !== null && textOf(found)?.trim() !== '';
 }
 
 /** Converts the raw value at one of a field's paths; `undefined` if it cannot be read. */

@@ -60,7 +60,7 @@ const PANEL = readPanel({
 });
 
 function recordIn(language: string) {
-  return buildRecord(ID, pageIn(language), PANEL.fields)?.channel;
+  return buildRecord(ID, pageIn(language), PANEL)?.channel;
 }
 
 describe('a record', () => {
@@ -129,7 +129,7 @@ describe('the number of videos in the header of a page without its panel', () =>
   });
 
   it('is exact if the panel has it', () => {
-    const found = buildRecord(ID, readPage({ header: header('1K videos') }), PANEL.fields);
+    const found = buildRecord(ID, readPage({ header: header('1K videos') }), PANEL);
     expect(found).toMatchObject({ channel: { videoCount: '401' }, missing: [], isComplete: true });
   });
 });
@@ -153,13 +153,13 @@ describe('a channel that YouTube generates', () => {
   });
 
   it('is complete without the date, the views and the exact number of videos', () => {
-    const found = buildRecord(ID, generated({ header }), panel.fields);
+    const found = buildRecord(ID, generated({ header }), panel);
     expect(found).toMatchObject({ isComplete: true, missing: [], channel: { videoCount: '1200', links: [] } });
   });
 
   it('is incomplete without its panel or its header', () => {
     expect(buildRecord(ID, generated({ header }), 'lost')?.missing).toContain('viewCount');
-    expect(buildRecord(ID, generated(), panel.fields)?.missing).toEqual(['banner']);
+    expect(buildRecord(ID, generated(), panel)?.missing).toEqual(['banner']);
   });
 });
 

@@ -8,10 +8,10 @@ export type FieldObserver = (field: keyof Channel, path: string | undefined) => 
 
 /**
  * Builds a record from the responses; `undefined` if they contain no channel ID or no title. A field is missing, not absent,
- * if the part that would carry it is lost.
+ * if the part that would carry it is lost, or if its value cannot be read.
  */
 export function buildRecord(requestedId: string, page: PageReading, about: About = 'none', onField?: FieldObserver) {
-  const found = readable([...page.fields, ...(typeof about === 'object' ? about : [])], page.language);
+  const found = readable([...page.fields, ...(typeof about === 'object' ? about.fields : [])], page.language);
   const best = CHANNEL_FIELDS.map((field) => findBest(field, found)).filter((reading) => reading !== undefined);
   const readingOf = (field: keyof Channel) => best.find((reading) => reading.field === field);
   const values = Object.fromEntries(CHANNEL_FIELDS.map((field) => [field, readingOf(field)?.value ?? null]));
@@ -102,6 +102,8 @@ function findMissing(page: PageReading, about: About, found: readonly FieldReadi
     ...(isAboutLost ? ABOUT_FIELDS : []),
     ...(isUsual ? USUAL_FIELDS : []),
     ...(isOrdinary && !hasHeader ? (['banner'] as const) : []),
+    ...page.unreadable,
+    ...(typeof about === 'object' ? about.unreadable : []),
   ];
   const isRounded = (isUsual || isAboutLost) && found.some(isRoundedCount);
   return CHANNEL_FIELDS.filter(

@@ -58,17 +58,16 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   }
 
   /** The entry for a loaded record. Also stores its handle, and notes which fields it lacks. */
-  async function prepareEntry(
-    loaded: LoadedChannel,
-    previous: ChannelEntry | undefined,
-  ): Promise<Loaded<ChannelEntry>> {
+  async function prepareEntry(found: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
-    await storeHandle(loaded.channel);
+    await storeHandle(found.channel);
+    // Before the comparison: the exact time has not vanished where the sources have no date.
+    const loaded = { ...found, channel: await withExactTime(found.channel) };
     const vanished = missingFields.note(loaded, known?.channel);
     const vanishedAtMs = known?.vanishedAtMs ?? clock.now();
     const isNew = clock.now() - vanishedAtMs < VANISHED_KEPT_MS;
     const lost = vanished.filter((field) => isNew || missingFields.isMissing(field));
-    const channel = await withExactTime(keepLastGood(loaded, lost, known?.channel));
+    const channel = keepLastGood(loaded, lost, known?.channel);
     if (loaded.isComplete && lost.length === 0) return { value: { channel, isComplete: true, isFetched: true } };
     return {
       value: { channel, isComplete: false, isFetched: true, ...(lost.length > 0 && { vanishedAtMs }) },

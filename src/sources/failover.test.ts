@@ -163,6 +163,12 @@ describe('a record that lacks fields', () => {
     expect(loaded).toEqual(record({ links }));
   });
 
+  it('of which little is known, such as an age-gated channel, gets everything that the next source has', async () => {
+    const known = { ...live(record({ links: null, country: 'DE' })), name: 'other' };
+    const loaded = await over([live(record({ links: null, country: null })), known]).getChannel(ID);
+    expect(loaded).toEqual({ ...record({ links: null, country: 'DE' }, ['links']), isComplete: true });
+  });
+
   it('counts as complete without links, but names them as missing', async () => {
     const withoutLinks = live(record({ links: null }));
     const loaded = await over([withoutLinks, live('upstream_unavailable')]).getChannel(ID);

@@ -213,12 +213,19 @@ function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Chann
   return channel.links === null && !missing.includes('links') ? [...missing, 'links'] : missing;
 }
 
-/** Takes the empty fields from another source's record; `missing` then names those that both lack. */
+/**
+ * Takes the empty fields from another source's record, and every other field that is `null`, which may mean unknown: YouTube
+ * shows few fields of age-gated channels. `missing` then names the empty fields that both lack.
+ */
 function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): LoadedChannel {
   const needed = emptyFields(loaded);
   if (other instanceof AppError) return { ...loaded, missing: needed };
   const unfilled = emptyFields(other);
-  const filled = needed.filter((field) => !unfilled.includes(field)).map((field) => [field, other.channel[field]]);
+  const fields = Object.keys(loaded.channel) as (keyof Channel)[];
+  const filled = fields
+    .filter((field) => needed.includes(field) || loaded.channel[field] === null)
+    .filter((field) => !unfilled.includes(field))
+    .map((field) => [field, other.channel[field]]);
   const missing = needed.filter((field) => unfilled.includes(field));
   const channel = { ...loaded.channel, ...Object.fromEntries(filled) };
   // Links that the source never has do not make the record incomplete.

@@ -100,7 +100,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     const connection = connectionOf(socket);
     if (connection.isClosing) return;
     connection.isClosing = true;
-    if (connection.isProxy) slices.read(socket, connection, clientOf(socket).key, () => close(socket));
+    if (connection.isProxy) slices.read(socket, connection, clientOf(socket), () => close(socket));
   }
 
   function close(socket: Socket, text?: string): void {
@@ -115,9 +115,10 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     open(socket) {
       const connection = connectionOf(socket);
       if (connection.isProxy) return openConnections.add(socket, undefined);
-      const { key, network, limit } = clientOf(socket);
+      const client = clientOf(socket);
+      const { key, network, limit } = client;
       openConnections.add(socket, { key, network, maxConnections: maxConnectionsOf(limit, defaultLimit) });
-      slices.read(socket, connection, key, () => close(socket));
+      slices.read(socket, connection, client, () => close(socket));
     },
 
     receive(handle) {

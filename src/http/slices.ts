@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ClientKeys } from '../lib/work.ts';
 
 /**
  * How much the parser gets at a time from a client that is not a trusted proxy. Node reads 64 KiB and parses all of it in one
@@ -41,12 +42,12 @@ export function isInBody({ latest }: Connection): boolean {
 
 interface SliceReader {
   /**
-   * Gives the parser the next slice whenever it is idle. Clients take turns, however many connections they have.
+   * Gives the parser the next slice whenever it is idle. Networks take turns, however many clients they have, and in each of them
+   * its clients, however many connections they have.
    *
-   * @param client the key of the client
    * @param onBodyTooLong called when a body exceeds what is ignored, instead of reading on
    */
-  read(socket: Socket, connection: Connection, client: string, onBodyTooLong: () => void): void;
+  read(socket: Socket, connection: Connection, client: ClientKeys, onBodyTooLong: () => void): void;
 }
 
 export function createSliceReader(): SliceReader {
@@ -107,18 +108,22 @@ function noteSlice(connection: Connection, slice: Buffer): void {
 
 /** @returns a function that calls `read` when it is the client's turn */
 function createTurns() {
-  /** The reads of each client. The client whose turn is next comes first. */
-  const waiting = new Map<string, (() => void)[]>();
+  /** The reads of each client of each network. The network whose turn is next comes first, and in it the client. */
+  const waiting = new Map<string, Map<string, (() => void)[]>>();
   let isPlanned = false;
 
-  /** The first read of the client whose turn it is. With others left, the client goes to the end. */
+  /** The first read of the client whose turn it is. A client with others left goes to the end, and so does its network. */
   function takeNext(): (() => void) | undefined {
-    const [first] = waiting;
-    if (first === undefined) return undefined;
-    const [client, reads] = first;
-    waiting.delete(client);
+    const [nextNetwork] = waiting;
+    const [nextClient] = nextNetwork?.[1] ?? [];
+    if (nextNetwork === undefined || nextClient === undefined) return undefined;
+    const [network, clients] = nextNetwork;
+    const [client, reads] = nextClient;
+    waiting.delete(network);
+    clients.delete(client);
     const read = reads.shift();
-    if (reads.length > 0) waiting.set(client, reads);
+    if (reads.length > 0) clients.set(client, reads);
+    if (clients.size > 0) waiting.set(network, clients);
     return read;
   }
 
@@ -134,9 +139,11 @@ function createTurns() {
     setImmediate(takeTurns);
   }
 
-  return (client: string, read: () => void): void => {
-    const reads = waiting.get(client);
-    if (reads === undefined) waiting.set(client, [read]);
+  return ({ key, network }: ClientKeys, read: () => void): void => {
+    const clients = waiting.get(network) ?? new Map<string, (() => void)[]>();
+    waiting.set(network, clients);
+    const reads = clients.get(key);
+    if (reads === undefined) clients.set(key, [read]);
     else reads.push(read);
     plan();
   };

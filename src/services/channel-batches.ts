@@ -18,7 +18,12 @@ interface ChannelBatchesOptions {
 /** Each counts against the client's share of the call budget, as if it were requested alone. */
 const MAX_LOADS = 10;
 const MAX_LOADING_BATCHES = 2;
+/** Lookups of one batch at a time. */
+const LOOKUPS_AT_A_TIME = 5;
+/** Lookups of all batches at a time: half of the catalog's queue, so that other requests find room in it. */
+const MAX_LOOKUPS = 500;
 const TOO_LATE = 'The source did not respond in time. Try again.';
+const NOT_LOOKED_UP = 'Too many channels are being looked up at the moment. Request this one again.';
 const NOT_LOADED = `A request loads at most ${MAX_LOADS} channels. Request this one again.`;
 
 interface Item {
@@ -41,11 +46,30 @@ export interface ChannelBatches {
 export function createChannelBatches({ channels, clock, holders }: ChannelBatchesOptions): ChannelBatches {
   /** By client: the number of its batches that load channels. At most one entry for each current request. */
   const loadingBatches = new Map<string, number>();
+  let lookups = 0;
   holders.add('clients with batches', () => ({ entries: loadingBatches.size }));
+  holders.add('lookups of batches', () => ({ entries: lookups, maxEntries: MAX_LOOKUPS }));
 
   async function peek(item: Item): Promise<void> {
-    // An expected failure concerns one channel of the batch. A bug concerns the request.
-    item.result = await valueOrError(channels.peekChannel(item.ref));
+    if (lookups === MAX_LOOKUPS) {
+      item.result = new AppError('upstream_unavailable', NOT_LOOKED_UP);
+      return;
+    }
+    lookups += 1;
+    try {
+      // An expected failure concerns one channel of the batch. A bug concerns the request.
+      item.result = await valueOrError(channels.peekChannel(item.ref));
+    } finally {
+      lookups -= 1;
+    }
+  }
+
+  async function peekAll(items: Iterable<Item>): Promise<void> {
+    const left = Iterator.from(items);
+    async function peekNext(): Promise<void> {
+      for (const item of left) await peek(item);
+    }
+    await Promise.all(Array.from({ length: LOOKUPS_AT_A_TIME }, peekNext));
   }
 
   async function load(item: Item, deadlineMs: number): Promise<void> {
@@ -72,7 +96,7 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
     async getChannels(refs) {
       const deadlineMs = clock.monotonic() + TIME_LIMITS_MS.batch;
       const items = new Map<string, Item>(refs.map((ref) => [nameOf(ref), { ref, result: undefined }]));
-      await Promise.all(Array.from(items.values(), peek));
+      await peekAll(items.values());
       const loads = selectLoads([...items.values()]);
       if (loads.length > 0) {
         const loadAll = () => Promise.all(loads.map((item) => load(item, deadlineMs)));

@@ -43,8 +43,6 @@ export interface Original extends ImageInfo {
   readonly digest: string;
   /** When these bytes were first stored, milliseconds since 1970. Later than that of the bytes that they replaced. */
   readonly firstStoredAtMs: number;
-  /** When `firstStoredAtMs` was first found to be in the future, because a clock was wrong. */
-  readonly foundInFutureAtMs?: number | undefined;
 }
 
 export const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
@@ -107,7 +105,6 @@ const ORIGINAL = fields<Original>({
   refKey: NOT_EMPTY,
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
-  foundInFutureAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
   width: numberIn(1, MAX_ORIGINAL_SIDE_PX),
   height: numberIn(1, MAX_ORIGINAL_SIDE_PX),
   format: oneOf([...FORMATS, 'gif']),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock, timesOf } from '../lib/clock.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { addErased, type ErasedEntries, hasAny, stepsOf } from './removal.ts';
-import { inspectCache, readDatabaseStatistics } from './sqlite-schema.ts';
+import { readDatabaseStatistics } from './sqlite-schema.ts';
 import type { CacheFunctions } from './sqlite-worker.ts';
 import type { BackingStore, StoreBackend } from './store.ts';
 
@@ -105,10 +105,6 @@ export function createSqliteBackend(dataDir: string): StoreBackend {
     maxBytes: MAX_BYTES,
     check: async () => ({ level: 'ok', text: 'cache.db is usable' }),
     readStatistics: async () => readDatabaseStatistics(path),
-    async read(key) {
-      const row = inspectCache(path, (db) => db.prepare('SELECT value FROM entries WHERE key = ?').get(key));
-      return row === undefined ? undefined : String(row.value);
-    },
     open({ runtime: { clock, failureLog, holders } }) {
       const store = createSqliteStore({
         path,

@@ -23,7 +23,7 @@ import { hasErrorCode } from '../lib/file-system.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
-import { type ClientKeys, createSharedWork, createWaitingClients, NEVER_ABORTED, OWN_WORK } from '../lib/work.ts';
+import { type ClientKeys, createSharedWork, NEVER_ABORTED, OWN_WORK } from '../lib/work.ts';
 import { fingerprint, type ImageIdentity, imageKey, optimizedImageKey } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
@@ -119,7 +119,6 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   const { channels, originals, encoder, images, reEncoding } = options;
   const { clock, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
-  const waiting = createWaitingClients();
   const failedEncodes = createFailedKeys({ clock });
   const etags = createMemoryCache<string>({
     maxBytes: MAX_ETAGS_BYTES,
@@ -183,8 +182,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const storedKey = effort === 'optimized' ? optimizedImageKey(fastKey) : fastKey;
 
     async function make(signal: AbortSignal, client: ClientKeys): Promise<Buffer> {
-      const waitingClients = () => waiting.of(storedKey);
-      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, waitingClients }));
+      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client }));
       images.put(storedKey, bytes, spec.imageClass);
       return bytes;
     }
@@ -198,9 +196,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
         const isCollapsed = encoding.isRunning(storedKey);
         const attributes = { ...traceAttributesOf(spec), 'pennant.cache.collapsed': isCollapsed };
         const bytes = await traced({ name: 'render image', attributes }, () =>
-          waiting.during(storedKey, client, () =>
-            encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
-          ),
+          encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
         );
         return { bytes, isStored: false, isCollapsed };
       },

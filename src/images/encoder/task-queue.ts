@@ -17,9 +17,7 @@ export interface QueuedTask {
   readonly submittedAtMs: number;
   readonly result: PromiseWithResolvers<TaskReply>;
   /** The client charged for it. */
-  client: ClientKeys;
-  /** The clients that it has been queued for, or for which there was no room. */
-  readonly triedClients: Set<string>;
+  readonly client: ClientKeys;
   /** Removes the listeners that drop it while it waits. */
   stopWaiting: () => void;
   /** `undefined` if the request is not traced. */
@@ -35,7 +33,6 @@ export function queuedTaskOf(task: EncoderTask, options: JobOptions, submittedAt
     name: priority === 'background' ? 're-encode' : task.kind,
     expectedMs: expectedMs(task, options),
     result: Promise.withResolvers(),
-    triedClients: new Set(),
     stopWaiting: () => undefined,
     startSpan: undefined,
     isRepeated: false,
@@ -76,28 +73,13 @@ export function createTaskQueue({
   };
   const repeated: QueuedTask[] = [];
 
-  /** The next client that waits for the task and has not been tried. */
-  function nextClientOf({ options: { client, waitingClients }, triedClients }: QueuedTask): ClientKeys | undefined {
-    return [client, ...(waitingClients?.() ?? [])].find(({ key }) => !triedClients.has(key));
-  }
-
   return {
     get size() {
       return repeated.length + queues.interactive.size + queues.background.size;
     },
     add(task) {
-      let withoutPlace: QueuedTask | undefined = task;
-      // A displaced task is queued for its next client, and so on.
-      while (withoutPlace !== undefined) {
-        const client = nextClientOf(withoutPlace);
-        if (client === undefined) return withoutPlace;
-        withoutPlace.triedClients.add(client.key);
-        const { isAdded, displaced } = queues[withoutPlace.priority].add(client, withoutPlace, withoutPlace.expectedMs);
-        if (!isAdded) continue;
-        withoutPlace.client = client;
-        withoutPlace = displaced;
-      }
-      return undefined;
+      const { isAdded, displaced } = queues[task.priority].add(task.client, task, task.expectedMs);
+      return isAdded ? displaced : task;
     },
     repeat: (task) => repeated.push(task),
     needsPlace: (mayStart) => repeated.length > 0 || queues.interactive.hasNext(mayStart),

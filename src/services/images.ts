@@ -20,7 +20,6 @@ import type { Encoder } from '../images/encoder/encoder.ts';
 import type { Effort, EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
-import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
 import { type ClientKeys, createSharedWork, NEVER_ABORTED, OWN_WORK } from '../lib/work.ts';
@@ -106,11 +105,6 @@ interface ImageServiceOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
-/** About 10,000 images. Hashing a key for each request would cost more than the lookup of its image. */
-const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
-/** Memory of the cache's own lists (measured; a test compares). */
-const ETAG_OVERHEAD_BYTES = 300;
-
 /** For work in the background, which has no client that could disconnect. */
 const BACKGROUND_JOB: JobOptions = { signal: NEVER_ABORTED, client: OWN_WORK, priority: 'background' };
 
@@ -120,21 +114,8 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   const { clock, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
   const failedEncodes = createFailedKeys({ clock });
-  const etags = createMemoryCache<string>({
-    maxBytes: MAX_ETAGS_BYTES,
-    sizeOf: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
-  });
   holders.add('failed encodes', failedEncodes.stats);
-  holders.add('ETags of images', etags.stats);
   holders.add('images being made', encoding.stats);
-
-  function etagOf(key: string): string {
-    const known = etags.get(key);
-    if (known !== undefined) return known;
-    const etag = `"${fingerprint(key)}"`;
-    etags.set(key, etag);
-    return etag;
-  }
 
   async function jobFor({ channel, kind, original, identity }: ImageSpec, effort: Effort): Promise<EncodeJob> {
     const { crop, output, backdrop, format, quality } = identity;
@@ -189,7 +170,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
 
     return {
       isFinal,
-      etag: etagOf(storedKey),
+      etag: `"${fingerprint(storedKey)}"`,
       async render({ client, disconnectSignal }) {
         const stored = await images.get(storedKey, spec.imageClass);
         if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };

@@ -18,7 +18,7 @@ import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
-import { createSharedWork, currentClient, NEVER_ABORTED, withDeadline } from '../lib/work.ts';
+import { createSharedWork, currentClient, NEVER_ABORTED } from '../lib/work.ts';
 import { originalBytesKey, originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
@@ -85,13 +85,9 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
   /** Concurrent callers share one download. */
   function fetchBytes(ref: RemoteImage): Promise<Buffer> {
-    return downloading.run(ref.key, NEVER_ABORTED, () => {
-      // The encoder has its own deadline, because a hanging encoder is no failure of the upstream.
-      const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER_ABORTED, (signal) =>
-        traced({ name: 'download original' }, () => downloader.download(ref, { signal })),
-      );
-      return orThrowImageGone(downloaded);
-    });
+    return downloading.run(ref.key, NEVER_ABORTED, (signal) =>
+      orThrowImageGone(traced({ name: 'download original' }, () => downloader.download(ref, { signal }))),
+    );
   }
 
   async function examine(

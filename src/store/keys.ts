@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Format } from '../domain/formats.ts';
 import { type ChannelRef, channelRefsOf, comparable, nameOf } from '../domain/identifier.ts';
@@ -113,7 +113,7 @@ export function optimizedImageKey(fastImageKey: string): string {
 
 /** 128 bits of SHA-256, base64url. */
 export function fingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 /** Includes the key, so that a value is valid only under its own key. */

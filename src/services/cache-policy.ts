@@ -24,6 +24,7 @@ import {
 } from '../lib/shape.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { channelKey } from '../store/keys.ts';
+import type { ReadThrough } from '../store/read-through.ts';
 
 /** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
 export type ChannelEntry = StoredRecord | { readonly movedTo: string };
@@ -43,6 +44,14 @@ export interface Original extends ImageInfo {
   readonly digest: string;
   /** When these bytes were first stored, milliseconds since 1970. Later than that of the bytes that they replaced. */
   readonly firstStoredAtMs: number;
+}
+
+/** The caches of what is fetched. */
+export interface Caches {
+  readonly records: ReadThrough<ChannelEntry>;
+  readonly names: ReadThrough<string>;
+  readonly searches: ReadThrough<FoundChannels>;
+  readonly originals: ReadThrough<Original>;
 }
 
 export const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Clock, systemClock, timesOf } from '../lib/clock.ts';
+import { filesOfDatabase } from '../lib/sqlite.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { addErased, type ErasedEntries, hasAny, stepsOf } from './removal.ts';
 import { readDatabaseStatistics } from './sqlite-schema.ts';
@@ -100,8 +101,7 @@ export function createSqliteBackend(dataDir: string): StoreBackend {
   const path = databasePath(dataDir);
   return {
     where: path,
-    // The write-ahead log and its index.
-    files: [path, `${path}-wal`, `${path}-shm`],
+    files: filesOfDatabase(path),
     maxBytes: MAX_BYTES,
     check: async () => ({ level: 'ok', text: 'cache.db is usable' }),
     readStatistics: async () => readDatabaseStatistics(path),

@@ -152,7 +152,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
 const MS_PER_TICK = 10;
 
 /** CPU time of all threads of a process since its start. 0 if it does not exist, and outside of Linux. */
-export function readCpuMs(pid: number | undefined): number {
+function readCpuMs(pid: number | undefined): number {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

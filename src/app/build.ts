@@ -92,7 +92,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   // Sources of channels and images, and purges
   const catalog = createCatalog(config, runtime);
   const purges = createPurges(config, runtime, stores, catalog);
-  const upstreams = createUpstreams({ config, runtime, stores, version, sources, downloader });
+  const upstreams = createUpstreams({ config, runtime, store, version, sources, downloader });
   const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
   const encoder = openEncoder(config, runtime, options.encoder);
 

@@ -39,7 +39,7 @@ export async function fetchChannel(
   const { sources, failover, downloader, close } = createUpstreams({
     config,
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
-    stores: { store: NOTHING_STORED, caches: {} },
+    store: NOTHING_STORED,
     version,
   });
   try {

@@ -6,12 +6,11 @@ import { createStoredImages } from '../image-store/stored-images.ts';
 import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
-import { CACHE_POLICY, type ChannelEntry, IMAGE_MEMORY_SHARE, type Original } from '../services/cache-policy.ts';
-import type { FoundChannels } from '../sources/search-all.ts';
+import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../services/cache-policy.ts';
 import type { CachePolicy } from '../store/entry.ts';
 import { createFailSoftStore } from '../store/fail-soft.ts';
 import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
-import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
+import { createReadThrough } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
 import type { BackingStore, Store } from '../store/store.ts';
 
@@ -24,12 +23,7 @@ export interface Stores {
   /** The same store. Its failures are misses. */
   readonly store: Store;
   readonly images: ImageStore;
-  readonly caches: {
-    readonly records: ReadThrough<ChannelEntry>;
-    readonly names: ReadThrough<string>;
-    readonly searches: ReadThrough<FoundChannels>;
-    readonly originals: ReadThrough<Original>;
-  };
+  readonly caches: Caches;
   /** Settles when stored values can be found, or after some seconds. */
   opened(): Promise<unknown>;
   /** Finishes the writes. */
@@ -50,7 +44,7 @@ interface StoresOptions {
 
 export async function createStores(config: Config, runtime: Runtime, options: StoresOptions = {}): Promise<Stores> {
   const { isPatient = false } = options;
-  const { clock, epochs, logger, failureLog, health, holders, metrics } = runtime;
+  const { clock, epochs, failureLog, health, holders, metrics } = runtime;
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
@@ -72,10 +66,8 @@ export async function createStores(config: Config, runtime: Runtime, options: St
       dataDir: config.dataDir,
       maxBytes: config.imageCacheBytes,
       clock,
-      onEvent(event) {
-        if (event.kind === 'former-deleted') logger.info(event, 'images');
-        else failureLog.report({ level: 'warn', key: `images ${event.kind}`, message: 'images', fields: event });
-      },
+      onEvent: (event) =>
+        failureLog.report({ level: 'warn', key: `images ${event.kind}`, message: 'images', fields: event }),
     }),
     maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
     runtime,
@@ -105,11 +97,11 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     return cache;
   }
 
-  const caches = {
-    records: createCache<ChannelEntry>('records', CACHE_POLICY.records),
-    names: createCache<string>('names', CACHE_POLICY.names),
-    searches: createCache<FoundChannels>('searches', CACHE_POLICY.searches),
-    originals: createCache<Original>('originals', CACHE_POLICY.originals),
+  const caches: Caches = {
+    records: createCache('records', CACHE_POLICY.records),
+    names: createCache('names', CACHE_POLICY.names),
+    searches: createCache('searches', CACHE_POLICY.searches),
+    originals: createCache('originals', CACHE_POLICY.originals),
   };
 
   metrics.addGauge({

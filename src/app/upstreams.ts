@@ -19,11 +19,7 @@ import { FOR_GOOD_MS, type Store } from '../store/store.ts';
 interface UpstreamsOptions {
   readonly config: Config;
   readonly runtime: Runtime;
-  readonly stores: {
-    readonly store: Pick<Store, 'get' | 'set'>;
-    /** They forget failures when the client version changes. */
-    readonly caches: Readonly<Record<string, { forgetFailures(): void }>>;
-  };
+  readonly store: Pick<Store, 'get' | 'set'>;
   readonly version: string;
   /** Replaces the sources in the settings. */
   readonly sources?: readonly ChannelSource[] | undefined;
@@ -32,7 +28,7 @@ interface UpstreamsOptions {
 
 /** The sources of channels and images, and their state. */
 export function createUpstreams(options: UpstreamsOptions) {
-  const { config, runtime, stores, version } = options;
+  const { config, runtime, store, version } = options;
   const userAgent = `Pennant/${version}`;
   const { clock, logger, failureLog, metrics, holders } = runtime;
   const withBudget = createBudgets(config, runtime);
@@ -42,8 +38,8 @@ export function createUpstreams(options: UpstreamsOptions) {
 
   // The store reports its failures.
   const keptQuota: KeptText = {
-    read: async () => (await stores.store.get(DATA_API_QUOTA_KEY))?.value,
-    write: (value) => stores.store.set(DATA_API_QUOTA_KEY, { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
+    read: async () => (await store.get(DATA_API_QUOTA_KEY))?.value,
+    write: (value) => store.set(DATA_API_QUOTA_KEY, { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
   };
   const sources =
     options.sources ??
@@ -56,8 +52,6 @@ export function createUpstreams(options: UpstreamsOptions) {
       onClientVersion(from, to) {
         logger.info({ from, to }, 'YouTube client version changed');
         pauses.forgetFailures('youtube');
-        // Earlier failures say nothing about requests with the new version.
-        for (const cache of Object.values(stores.caches)) cache.forgetFailures();
       },
       onField: sourceMetrics.countField,
     });

@@ -162,15 +162,10 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     return bytes ?? inMemory(key);
   }
 
-  function diskStats(): HolderStats {
-    const { entries, bytes, maxBytes } = disk.usage();
-    return { entries, bytes, maxBytes };
-  }
-
   function stats() {
     const [plain, custom] = [memory.plain.stats(), memory.custom.stats()];
     return {
-      disk: diskStats(),
+      disk: disk.usage(),
       memory: { entries: plain.entries + custom.entries, bytes: plain.bytes + custom.bytes, maxBytes: maxMemoryBytes },
       writes: { entries: writing.size, bytes: writingBytes, maxBytes: maxWriteBytes },
     };

@@ -9,10 +9,19 @@ import { createDisposableDatabase } from '../lib/disposable-database.ts';
 import { emptyLog, inTransaction, isFullDisk } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import { readEpoch } from '../store/database.ts';
-import { createImageRows, findRow, type ImageContent, rowsOf } from './image-rows.ts';
 import { exceeds, findClassToEvict, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
 import { createRecordedUses } from './recorded-uses.ts';
-import { type ImageRow, type ImageStatements, PAGE_BYTES, prepareSchema, prepareStatements } from './schema.ts';
+import {
+  type ImageRow,
+  type ImageStatements,
+  PAGE_BYTES,
+  prepareSchema,
+  prepareStatements,
+  spaceOf,
+} from './schema.ts';
+
+/** The bytes, or the name of a complete file. */
+type ImageContent = { readonly bytes: Uint8Array } | { readonly file: string; readonly checksum: number };
 
 export interface ImageThreadData {
   /** The database. */
@@ -58,7 +67,6 @@ const { path, filesDirectory, maxBytes } = workerData as ImageThreadData;
 const logBytes = Math.min(MAX_LOG_BYTES, Math.floor(maxBytes / 8));
 const quota = { maxBytes, logBytes };
 const uses = createRecordedUses();
-const rows = createImageRows(filesDirectory, quota, uses);
 const { use, usePatiently, ...database } = createDisposableDatabase({
   path,
   prepare,
@@ -107,22 +115,22 @@ const functions = {
       if (isEnough) return image.isFile && giveBackSurplus(statements, db, image);
       const { removed } = inTransaction(db, () => {
         uses.record(statements);
-        return rows.evictFor(statements, image, ROWS_PER_STEP);
+        return evictFor(statements, image);
       });
       return removed > 0;
     }),
 
   /** `refused`: the epoch is another one. `no-room`: the image is too large for the quota, or others have just used the room. */
   set(call: Times & { key: string; channel: string; image: NewImage; content: ImageContent; epoch: string }) {
-    const { key, channel, image, content, epoch, nowMs } = call;
+    const { key, image, epoch } = call;
     return use(call, (statements, db) =>
       inTransaction(db, () => {
         if (readEpoch(statements) !== epoch) return { result: 'refused' as const, usage: readUsage(statements) };
         uses.record(statements);
         const earlier = findRow(statements, key);
-        if (earlier !== undefined) rows.remove(statements, earlier);
-        const isKept = !neverFits(quota, image) && rows.evictFor(statements, image, ROWS_PER_STEP).hasRoom;
-        if (isKept) rows.add(statements, { key, channel, image, content, nowMs });
+        if (earlier !== undefined) removeRow(statements, earlier);
+        const isKept = !neverFits(quota, image) && evictFor(statements, image).hasRoom;
+        if (isKept) addRow(statements, call);
         return { result: isKept ? ('stored' as const) : ('no-room' as const), usage: readUsage(statements) };
       }),
     );
@@ -136,7 +144,7 @@ const functions = {
       for (const channelId of channelIds) {
         if (found.length < maxRows) found.push(...rowsOf(statements.ofChannel.all(channelId, maxRows - found.length)));
       }
-      for (const row of found) rows.remove(statements, row);
+      for (const row of found) removeRow(statements, row);
       if (mustRaise || found.length > 0) statements.raiseEpoch.run();
       const bytes = found.reduce((total, { size }) => total + size, 0);
       return { images: found.length, bytes, usage: readUsage(statements) };
@@ -173,8 +181,8 @@ const functions = {
       const { removed, usage } = inTransaction(db, () => {
         uses.record(statements);
         const unused = rowsOf(statements.unusedSince.all(times.nowMs - UNUSED_MS, ROWS_PER_STEP));
-        for (const row of unused) rows.remove(statements, row);
-        const evicted = rows.evictFor(statements, NOTHING, ROWS_PER_STEP).removed;
+        for (const row of unused) removeRow(statements, row);
+        const evicted = evictFor(statements, NOTHING).removed;
         return { removed: unused.length + evicted, usage: readUsage(statements) };
       });
       const isDone = removed === 0 && !giveBackPages(statements, db);
@@ -221,10 +229,47 @@ function close(): void {
   database.close();
 }
 
+function rowsOf(rows: readonly unknown[]): readonly ImageRow[] {
+  return rows as readonly ImageRow[];
+}
+
+function findRow({ find }: ImageStatements, key: string): ImageRow | undefined {
+  return rowsOf(find.all(key))[0];
+}
+
+function addRow(statements: ImageStatements, call: Parameters<(typeof functions)['set']>[0]): void {
+  const { key, channel, image, content, nowMs } = call;
+  const { kind, size, isFile } = image;
+  const file = 'file' in content ? content.file : null;
+  const checksum = 'file' in content ? content.checksum : crc32(content.bytes, crc32(key));
+  const space = spaceOf(size, isFile);
+  const { lastInsertRowid } = statements.add.run(key, channel, kind, size, space, checksum, nowMs, file);
+  if ('bytes' in content) statements.addContent.run(lastInsertRowid, content.bytes);
+}
+
+/** Removes the file first: if it cannot be removed, the row stays. */
+function removeRow(statements: ImageStatements, { row, file }: ImageRow): void {
+  if (file !== null) rmSync(join(filesDirectory, file), { force: true });
+  uses.forget(row);
+  statements.remove.run(row);
+}
+
+/** Evicts some images, the least recently used first, until the new one has room. */
+function evictFor(statements: ImageStatements, image: NewImage) {
+  for (let removed = 0; ; removed += 1) {
+    const imageClass = findClassToEvict(quota, readUsage(statements), image);
+    if (imageClass === undefined) return { removed, hasRoom: true };
+    if (imageClass === 'none' || removed === ROWS_PER_STEP) return { removed, hasRoom: false };
+    const [victim] = rowsOf(statements.leastRecentlyUsed.all(imageClass === 'custom' ? 1 : 0));
+    if (victim === undefined) return { removed, hasRoom: false };
+    removeRow(statements, victim);
+  }
+}
+
 function discard(statements: ImageStatements, db: DatabaseSync, key: string): void {
   inTransaction(db, () => {
     const row = findRow(statements, key);
-    if (row !== undefined) rows.remove(statements, row);
+    if (row !== undefined) removeRow(statements, row);
   });
   notify({ kind: 'damaged', key } satisfies ImageNotice);
 }

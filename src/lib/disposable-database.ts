@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Times } from './clock.ts';
 import { makeDirectory } from './file-system.ts';
-import { DamagedFileError, isDamage, isLossOfAccess, messageOf } from './sqlite.ts';
+import { DamagedFileError, filesOfDatabase, isDamage, isLossOfAccess, messageOf } from './sqlite.ts';
 
 interface DisposableDatabaseOptions<Prepared> {
   readonly path: string;
@@ -139,7 +139,8 @@ export function createDisposableDatabase<Prepared>(
   }
 
   function removeFile(): void {
-    for (const suffix of ['-wal', '-shm', '']) rmSync(`${path}${suffix}`, { force: true });
+    // The database last: its log would belong to the next one.
+    for (const file of filesOfDatabase(path).reverse()) rmSync(file, { force: true });
   }
 
   /** Closing includes a checkpoint, which may fail on a damaged file. */

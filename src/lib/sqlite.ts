@@ -49,6 +49,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The files of a database: its own, its write-ahead log and the log's index. */
+export function filesOfDatabase(path: string): string[] {
+  return ['', '-wal', '-shm'].map((suffix) => `${path}${suffix}`);
+}
+
 const BUSY_TIMEOUT_MS = 2_000;
 
 /**

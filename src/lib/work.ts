@@ -209,31 +209,3 @@ export function createSharedWork<T>() {
     stats: () => ({ entries: tasks.count() }),
   };
 }
-
-/** The clients that wait for each piece of shared work: for at most as many keys as there are requests under way. */
-export interface WaitingClients {
-  /** Runs the work. Meanwhile the client counts as waiting for the key. */
-  during<T>(key: string, client: ClientKeys, work: () => Promise<T>): Promise<T>;
-  /** The clients that wait for the key, in the order in which they came. */
-  of(key: string): readonly ClientKeys[];
-  stats(): { readonly entries: number };
-}
-
-export function createWaitingClients(): WaitingClients {
-  const waiting = new Map<string, ClientKeys[]>();
-  return {
-    async during(key, client, work) {
-      const clients = waiting.get(key) ?? [];
-      waiting.set(key, clients);
-      clients.push(client);
-      try {
-        return await work();
-      } finally {
-        clients.splice(clients.indexOf(client), 1);
-        if (clients.length === 0) waiting.delete(key);
-      }
-    },
-    of: (key) => waiting.get(key) ?? [],
-    stats: () => ({ entries: waiting.size }),
-  };
-}

@@ -24,6 +24,7 @@ import {
 } from '../lib/shape.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { channelKey } from '../store/keys.ts';
+import type { ReadThrough } from '../store/read-through.ts';
 
 /** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
 export type ChannelEntry = StoredRecord | { readonly movedTo: string };
@@ -33,8 +34,6 @@ interface StoredRecord {
   readonly isComplete: boolean;
   /** When values of it vanished that upstream may have lost, milliseconds since 1970. Absent if none did. */
   readonly vanishedAtMs?: number | undefined;
-  /** Absent in values of earlier versions, which also stored channels of the catalog. */
-  readonly isFetched?: true | undefined;
 }
 
 /** The metadata of an original. */
@@ -45,13 +44,18 @@ export interface Original extends ImageInfo {
   readonly digest: string;
   /** When these bytes were first stored, milliseconds since 1970. Later than that of the bytes that they replaced. */
   readonly firstStoredAtMs: number;
-  /** When `firstStoredAtMs` was first found to be in the future, because a clock was wrong. */
-  readonly foundInFutureAtMs?: number | undefined;
+}
+
+/** The caches of what is fetched. */
+export interface Caches {
+  readonly records: ReadThrough<ChannelEntry>;
+  readonly names: ReadThrough<string>;
+  readonly searches: ReadThrough<FoundChannels>;
+  readonly originals: ReadThrough<Original>;
 }
 
 export const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 const NOT_EMPTY = text(/./s);
-/** Earlier versions stored titles as upstream wrote them. */
 const TITLE: Check<string> = (value): value is string => NOT_EMPTY(value) && plainTitle(value) === value;
 const COUNT = nullOr(text(/^\d{1,30}$/));
 const OPTIONAL_TEXT = nullOr(text());
@@ -84,7 +88,6 @@ const CHANNEL_ENTRY: Check<ChannelEntry> = either(
     channel: fields<Channel>(CHANNEL_FIELDS),
     isComplete: trueOrFalse,
     vanishedAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
-    isFetched: optional((value): value is true => value === true),
   }),
   fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
 );
@@ -108,11 +111,9 @@ const SEARCH_HIT = fields<SearchHit>({
 const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });
 
 const ORIGINAL = fields<Original>({
-  // Earlier versions also stored the images of the catalog.
-  refKey: text(/^(?!catalog:)./s),
+  refKey: NOT_EMPTY,
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
-  foundInFutureAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
   width: numberIn(1, MAX_ORIGINAL_SIDE_PX),
   height: numberIn(1, MAX_ORIGINAL_SIDE_PX),
   format: oneOf([...FORMATS, 'gif']),
@@ -135,8 +136,7 @@ export const CACHE_POLICY = {
     ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.2 },
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
-      CHANNEL_ENTRY(value) &&
-      (!('channel' in value) || (channelKey(value.channel.channelId) === key && isFetched(value))),
+      CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
     leadsTo: (entry: ChannelEntry) => ('movedTo' in entry ? entry.movedTo : undefined),
   },
   names: {
@@ -155,14 +155,6 @@ export const CACHE_POLICY = {
     isValue: ORIGINAL,
   },
 } as const;
-
-/**
- * False for a record that may come from the catalog, whose channels earlier versions stored. Its images would be of another
- * kind, so a record with an image was fetched.
- */
-function isFetched({ channel, isFetched: isMarked }: StoredRecord): boolean {
-  return isMarked === true || channel.avatar !== null || channel.banner !== null;
-}
 
 /** The share of images and originals in the memory for cached values. */
 export const IMAGE_MEMORY_SHARE = 0.6;

@@ -20,10 +20,9 @@ import type { Encoder } from '../images/encoder/encoder.ts';
 import type { Effort, EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
-import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
-import { type ClientKeys, createSharedWork, createWaitingClients, NEVER_ABORTED, OWN_WORK } from '../lib/work.ts';
+import { type ClientKeys, createSharedWork, NEVER_ABORTED, OWN_WORK } from '../lib/work.ts';
 import { fingerprint, type ImageIdentity, imageKey, optimizedImageKey } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
@@ -106,11 +105,6 @@ interface ImageServiceOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
-/** About 10,000 images. Hashing a key for each request would cost more than the lookup of its image. */
-const MAX_ETAGS_BYTES = 4 * 1024 * 1024;
-/** Memory of the cache's own lists (measured; a test compares). */
-const ETAG_OVERHEAD_BYTES = 300;
-
 /** For work in the background, which has no client that could disconnect. */
 const BACKGROUND_JOB: JobOptions = { signal: NEVER_ABORTED, client: OWN_WORK, priority: 'background' };
 
@@ -119,23 +113,9 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   const { channels, originals, encoder, images, reEncoding } = options;
   const { clock, holders } = options.runtime;
   const encoding = createSharedWork<Buffer>();
-  const waiting = createWaitingClients();
   const failedEncodes = createFailedKeys({ clock });
-  const etags = createMemoryCache<string>({
-    maxBytes: MAX_ETAGS_BYTES,
-    sizeOf: (etag, key) => ETAG_OVERHEAD_BYTES + key.length + etag.length,
-  });
   holders.add('failed encodes', failedEncodes.stats);
-  holders.add('ETags of images', etags.stats);
   holders.add('images being made', encoding.stats);
-
-  function etagOf(key: string): string {
-    const known = etags.get(key);
-    if (known !== undefined) return known;
-    const etag = `"${fingerprint(key)}"`;
-    etags.set(key, etag);
-    return etag;
-  }
 
   async function jobFor({ channel, kind, original, identity }: ImageSpec, effort: Effort): Promise<EncodeJob> {
     const { crop, output, backdrop, format, quality } = identity;
@@ -183,24 +163,21 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const storedKey = effort === 'optimized' ? optimizedImageKey(fastKey) : fastKey;
 
     async function make(signal: AbortSignal, client: ClientKeys): Promise<Buffer> {
-      const waitingClients = () => waiting.of(storedKey);
-      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client, waitingClients }));
+      const bytes = await failedEncodes.run(storedKey, () => encode(spec, effort, { signal, client }));
       images.put(storedKey, bytes, spec.imageClass);
       return bytes;
     }
 
     return {
       isFinal,
-      etag: etagOf(storedKey),
+      etag: `"${fingerprint(storedKey)}"`,
       async render({ client, disconnectSignal }) {
         const stored = await images.get(storedKey, spec.imageClass);
         if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(storedKey);
         const attributes = { ...traceAttributesOf(spec), 'pennant.cache.collapsed': isCollapsed };
         const bytes = await traced({ name: 'render image', attributes }, () =>
-          waiting.during(storedKey, client, () =>
-            encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
-          ),
+          encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
         );
         return { bytes, isStored: false, isCollapsed };
       },

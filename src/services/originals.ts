@@ -14,12 +14,11 @@ import type { ImageStore } from '../image-store/image-store.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
-import { readStatedPixels } from '../images/header.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
-import { createSharedWork, createWaitingClients, currentClient, NEVER_ABORTED, withDeadline } from '../lib/work.ts';
+import { createSharedWork, currentClient, NEVER_ABORTED } from '../lib/work.ts';
 import { originalBytesKey, originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
@@ -72,10 +71,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
   // By image, not by channel: a new image must not wait because the old one failed.
   const failedImages = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
-  const waiting = createWaitingClients();
-  const own = createOwnOriginals({ directory: ownImagesDir, encoder, failedImages, waiting, runtime });
+  const own = createOwnOriginals({ directory: ownImagesDir, encoder, failedImages, runtime });
   holders.add('failed originals', failedImages.stats);
-  holders.add('originals waited for', waiting.stats);
 
   /** A load continues after its callers disconnect: others will request the same image. */
   function load(channelId: string, ref: RemoteImage, previous: Original | undefined): Promise<Loaded<Original>> {
@@ -88,13 +85,9 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
   /** Concurrent callers share one download. */
   function fetchBytes(ref: RemoteImage): Promise<Buffer> {
-    return downloading.run(ref.key, NEVER_ABORTED, () => {
-      // The encoder has its own deadline, because a hanging encoder is no failure of the upstream.
-      const downloaded = withDeadline(clock, TIME_LIMITS_MS.download, NEVER_ABORTED, (signal) =>
-        traced({ name: 'download original' }, () => downloader.download(ref, { signal })),
-      );
-      return orThrowImageGone(downloaded);
-    });
+    return downloading.run(ref.key, NEVER_ABORTED, (signal) =>
+      orThrowImageGone(traced({ name: 'download original' }, () => downloader.download(ref, { signal }))),
+    );
   }
 
   async function examine(
@@ -107,9 +100,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const key = originalBytesKey(channelId, digest);
     images.put(key, bytes, 'plain');
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
-    const client = currentClient();
-    const waitingClients = () => waiting.of(ref.key);
-    const options = { signal: NEVER_ABORTED, client, waitingClients, statedPixels: readStatedPixels(bytes) };
+    const options = { signal: NEVER_ABORTED, client: currentClient() };
     const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
     const readable = (await images.findForReading(key)) ?? { bytes };
     const { width, height, format, hasAlpha } = await inspect(readable).catch((error: unknown) => {
@@ -126,32 +117,15 @@ export function createOriginals(options: OriginalsOptions): Originals {
   async function find(channel: Channel, kind: ImageKind, ref: RemoteImage): Promise<FoundOriginal> {
     const { channelId } = channel;
     const isCurrent = ({ refKey }: Original) => refKey === ref.key;
-    const lookUp = () =>
-      cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
-        softTimeoutMs: TIME_LIMITS_MS.refreshWait,
-        loadId: ref.key,
-        // A new key in the record means a new image.
-        isCurrent,
-      });
-    const found = await waiting.during(ref.key, currentClient(), lookUp);
-    return withoutFutureTime(kind, { ...found, channel, isCurrent: isCurrent(found.value) });
-  }
-
-  /**
-   * Replaces a `firstStoredAtMs` in the future with the time when this was noticed: another clock was ahead, or this one is
-   * behind. The stored value stays.
-   */
-  function withoutFutureTime(kind: ImageKind, found: FoundOriginal): FoundOriginal {
-    const { channelId } = found.channel;
-    const nowMs = clock.now();
-    const { digest, firstStoredAtMs, foundInFutureAtMs } = found.value;
-    if (firstStoredAtMs <= nowMs) return found;
-    if (foundInFutureAtMs === undefined) {
-      void cache.patch(originalKey(channelId, kind), (original) =>
-        original.digest === digest ? { foundInFutureAtMs: nowMs, ...original } : original,
-      );
-    }
-    return { ...found, value: { ...found.value, firstStoredAtMs: Math.min(foundInFutureAtMs ?? nowMs, nowMs) } };
+    const found = await cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
+      softTimeoutMs: TIME_LIMITS_MS.refreshWait,
+      loadId: ref.key,
+      // A new key in the record means a new image.
+      isCurrent,
+    });
+    // As RFC 9110 section 8.8.2.1 says of a time in the future: another clock was ahead, or this one is behind.
+    const firstStoredAtMs = Math.min(found.value.firstStoredAtMs, clock.now());
+    return { ...found, value: { ...found.value, firstStoredAtMs }, channel, isCurrent: isCurrent(found.value) };
   }
 
   /**

@@ -3,11 +3,10 @@ import type { CatalogImage } from '../domain/channel.ts';
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { ImageInfo, OriginalBytes } from '../images/encoder/job.ts';
-import { readStatedPixels } from '../images/header.ts';
 import type { FailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { createSharedWork, currentClient, NEVER_ABORTED, type WaitingClients } from '../lib/work.ts';
+import { createSharedWork, currentClient, NEVER_ABORTED } from '../lib/work.ts';
 import { findImageFile, readImageFile } from '../sources/catalog/image-files.ts';
 import type { Cached } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
@@ -17,7 +16,6 @@ interface OwnOriginalsOptions {
   readonly directory: string;
   readonly encoder: Pick<Encoder, 'inspect'>;
   readonly failedImages: FailedKeys;
-  readonly waiting: WaitingClients;
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
@@ -37,7 +35,7 @@ const DAY_MS = 86_400_000;
 const HIT: CacheOutcome = { kind: 'hit', ttlMs: DAY_MS, isCollapsed: false, isStored: false };
 
 export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
-  const { directory, encoder, failedImages, waiting } = options;
+  const { directory, encoder, failedImages } = options;
   const { clock, holders } = options.runtime;
   const known = new LRUCache<string, ImageInfo>({ max: MAX_KNOWN });
   const inspecting = createSharedWork<ImageInfo>();
@@ -59,15 +57,9 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
   async function inspect(image: CatalogImage): Promise<ImageInfo> {
     const { key } = image;
     const path = await requireFile(image);
-    const statedPixels = readStatedPixels(await readBytes(image));
-    const client = currentClient();
-    const waitingClients = () => waiting.of(key);
-    const inspectFile = () =>
-      encoder.inspect({ path }, { signal: NEVER_ABORTED, client, waitingClients, statedPixels });
+    const inspectFile = () => encoder.inspect({ path }, { signal: NEVER_ABORTED, client: currentClient() });
     try {
-      const info = await waiting.during(key, client, () =>
-        inspecting.run(key, NEVER_ABORTED, () => failedImages.run(key, inspectFile)),
-      );
+      const info = await inspecting.run(key, NEVER_ABORTED, () => failedImages.run(key, inspectFile));
       known.set(key, info);
       return info;
     } catch (error) {

@@ -5,12 +5,10 @@ import type { Epochs } from '../lib/epoch.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { either, fields, parseJson } from '../lib/shape.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { FoundChannels } from '../sources/search-all.ts';
 import { channelKey, nameKey, originalKey } from '../store/keys.ts';
-import type { ReadThrough } from '../store/read-through.ts';
 import type { ErasedEntries, Removal } from '../store/removal.ts';
 import type { BackingStore, Erasure } from '../store/store.ts';
-import { CHANNEL_ID, type ChannelEntry, type Original } from './cache-policy.ts';
+import { type Caches, CHANNEL_ID } from './cache-policy.ts';
 
 /** What a purge has removed. */
 export interface Purged {
@@ -31,12 +29,7 @@ export class PurgeFailed extends Error {
 }
 
 interface PurgeOptions {
-  readonly caches: {
-    readonly records: ReadThrough<ChannelEntry>;
-    readonly names: ReadThrough<string>;
-    readonly searches: ReadThrough<FoundChannels>;
-    readonly originals: ReadThrough<Original>;
-  };
+  readonly caches: Caches;
   readonly store: Pick<BackingStore, 'isShared' | 'get' | 'erase' | 'clear'>;
   readonly images: Pick<ImageStore, 'erase'>;
   /** The operator's own channels, of which images may be stored. */

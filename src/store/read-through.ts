@@ -91,8 +91,6 @@ export interface ReadThrough<V> {
   patch(key: string, change: (value: V) => V): Promise<void>;
   /** Removes from the memory tier what the function returns true for. The store tier does not change. */
   removeFromMemory(isRemoved: (key: string, value: V | undefined) => boolean): void;
-  /** Lets the next lookup try loads again that have just failed. */
-  forgetFailures(): void;
   stats(): { readonly memory: HolderStats & { readonly entries: number }; readonly loading: HolderStats };
 }
 
@@ -106,8 +104,6 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   const memory = createMemoryCache<Entry<V>>({ epochs, maxBytes, sizeOf: (entry) => entry.bytes });
   const loads = createLoads<Entry<V>>();
   const storeReads = createSharedWork<Entry<V> | undefined>();
-  /** Earlier failures of loads are forgotten. Monotonic. */
-  let failuresSinceMs = Number.NEGATIVE_INFINITY;
 
   const runWork = <T>(run: () => T): T => asWork(epochs.current(), run);
 
@@ -241,7 +237,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   }
 
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
-    if (lastFailure?.loadId !== loadId || lastFailure.atMs <= failuresSinceMs) return false;
+    if (lastFailure?.loadId !== loadId) return false;
     // A purge may have fixed it.
     return !lastFailure.epoch.hasEnded && clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
@@ -289,10 +285,6 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
 
     removeFromMemory(isRemoved) {
       memory.removeWhere((key, entry) => isRemoved(key, valueIn(entry)));
-    },
-
-    forgetFailures() {
-      failuresSinceMs = clock.monotonic();
     },
 
     stats: () => ({ memory: memory.stats(), loading: loads.stats() }),

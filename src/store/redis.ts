@@ -236,11 +236,6 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
       const kinds = await withConnection(readRedisStatistics);
       return { kinds, bytes: totalBytes(kinds) };
     },
-    read: (key) =>
-      withConnection(async (connection) => {
-        const text = await unlessWrongType(connection.run((redis) => redis.get(REDIS_KEY_PREFIX + key)));
-        return text ? parse(text)?.value : undefined;
-      }),
     open({ connection, runtime: { logger }, onRefused }) {
       if (connection === undefined) throw new Error('The store in Redis needs a connection.');
       return createRedisStore({

@@ -64,20 +64,11 @@ export function prepareSchema(db: DatabaseSync): void {
   createTables(db, SCHEMA, DATA_VERSION);
 }
 
-/**
- * Reads a cache of this version, which may be in use; changes nothing.
- *
- * @throws StoreUnreadableError
- */
-export function inspectCache<T>(path: string, inspect: (db: DatabaseSync) => T): T {
-  return inspectDatabase({ path, what: 'cache', version: DATA_VERSION }, inspect);
-}
-
 /** `StoreBackend.readStatistics` of a file. */
 export function readDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } {
   const bytes = fileSize(path);
   if (bytes === 0) return { bytes, kinds: {} };
-  return inspectCache(path, (db) => {
+  return inspectDatabase({ path, what: 'cache', version: DATA_VERSION }, (db) => {
     const rows = db.prepare(`
       SELECT substr(key, 1, instr(key, ':')) AS prefix, substr(value, 1, length(:absent)) = :absent AS isAbsent,
         count(*) AS entries, sum(octet_length(key) + octet_length(value)) AS bytes, min(stored_at_ms) AS oldestMs

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { type Clock, systemClock, timesOf } from '../lib/clock.ts';
+import { filesOfDatabase } from '../lib/sqlite.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { addErased, type ErasedEntries, hasAny, stepsOf } from './removal.ts';
-import { inspectCache, readDatabaseStatistics } from './sqlite-schema.ts';
+import { readDatabaseStatistics } from './sqlite-schema.ts';
 import type { CacheFunctions } from './sqlite-worker.ts';
 import type { BackingStore, StoreBackend } from './store.ts';
 
@@ -100,15 +101,10 @@ export function createSqliteBackend(dataDir: string): StoreBackend {
   const path = databasePath(dataDir);
   return {
     where: path,
-    // The write-ahead log and its index.
-    files: [path, `${path}-wal`, `${path}-shm`],
+    files: filesOfDatabase(path),
     maxBytes: MAX_BYTES,
     check: async () => ({ level: 'ok', text: 'cache.db is usable' }),
     readStatistics: async () => readDatabaseStatistics(path),
-    async read(key) {
-      const row = inspectCache(path, (db) => db.prepare('SELECT value FROM entries WHERE key = ?').get(key));
-      return row === undefined ? undefined : String(row.value);
-    },
     open({ runtime: { clock, failureLog, holders } }) {
       const store = createSqliteStore({
         path,

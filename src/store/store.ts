@@ -86,12 +86,6 @@ export interface StoreBackend {
    * @throws StoreUnreadableError
    */
   readStatistics(): Promise<{ readonly bytes: number; readonly kinds: Statistics }>;
-  /**
-   * Reads one value, also while the service runs; changes nothing.
-   *
-   * @throws StoreUnreadableError
-   */
-  read(key: string): Promise<string | undefined>;
   open(parts: StoreParts): BackingStore;
 }
 

@@ -107,7 +107,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
       headers: { 'if-none-match': '*' },
     }),
     statuses: [304],
-    fills: { 'ETags of images': FULL, 'images to encode again': FULL },
+    fills: { 'images to encode again': FULL },
   },
 ];
 

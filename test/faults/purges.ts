@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inspectCache } from '../../src/store/sqlite-schema.ts';
+import { readDatabase } from '../../src/lib/sqlite.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type FaultService, type Subject, stopService } from './context.ts';
@@ -200,7 +200,7 @@ async function takeDownUnderLoad(
       faults.push('images are left');
     }
     faults.push(...(await stopService(service)));
-    const keys = inspectCache(join(dataDir, 'cache.db'), (db) =>
+    const keys = readDatabase(join(dataDir, 'cache.db'), (db) =>
       db.prepare('SELECT key FROM entries WHERE instr(key || value, ?) > 0').all(channelId),
     );
     faults.push(...keys.map(({ key }) => `${key} is left`));

@@ -21,7 +21,6 @@ export const turns: Subject = {
   name: 'turns',
   needsQuiet: true,
   async run(context) {
-    // `test/e2e/encoder-fairness.test.ts` shows that an image belongs to all that wait for it.
     if (context.isLong) {
       await context.measure('turns', 'pairs of addresses share their images', () => {
         return floodTheEncoder(context, { addresses: 14, sharedBy: 2, newcomers: 20, withImage: 18 });

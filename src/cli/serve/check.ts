@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import { imagePaths } from '../../image-store/schema.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
-import { hasOutdatedSamples } from '../../sources/catalog/outdated-samples.ts';
+import { filesOfDatabase } from '../../lib/sqlite.ts';
 import { countChannels } from '../../sources/catalog/reader.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { chooseStore } from '../../store/registry.ts';
@@ -65,8 +65,6 @@ async function checkCatalog(dataDir: string): Promise<Finding> {
   const { database, images } = catalogPaths(dataDir);
   const problem = await findAccessProblem([...filesOfDatabase(database), images], 'read');
   if (problem !== undefined) return { level: 'error', text: problem };
-  if (hasOutdatedSamples(database))
-    return { level: 'ok', text: 'catalog.db has samples of an earlier version: will be created' };
   try {
     const channels = countChannels(database);
     const state = channels === undefined ? 'will be created' : `has ${formatCount(channels, 'channel')}`;
@@ -103,11 +101,6 @@ async function checkDataDir(dataDir: string): Promise<Finding> {
   const problem = await findAccessProblem([...filesOfDatabase(database), files], 'written');
   if (problem === undefined) return { level: 'ok', text: `DATA_DIR ${dataDir} is writable` };
   return { level: 'error', text: `DATA_DIR ${dataDir} is not usable: ${problem}` };
-}
-
-/** SQLite keeps its write-ahead log and the log's index beside a database. */
-function filesOfDatabase(path: string): string[] {
-  return ['', '-wal', '-shm'].map((suffix) => `${path}${suffix}`);
 }
 
 const MODES = { read: constants.R_OK, written: constants.R_OK | constants.W_OK };

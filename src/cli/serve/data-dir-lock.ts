@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
+import { primaryCodeOf } from '../../lib/sqlite.ts';
 
 /** The entry of a running service in its DATA_DIR. */
 export interface RunningService {
@@ -67,7 +68,7 @@ function takeLock(db: DatabaseSync): boolean {
     db.exec('BEGIN IMMEDIATE');
     return true;
   } catch (error) {
-    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return false;
+    if (primaryCodeOf(error) === SQLITE_BUSY) return false;
     throw error;
   }
 }
@@ -86,7 +87,7 @@ function unlessInaccessible<T>(work: () => T | undefined): T | undefined {
   try {
     return work();
   } catch (error) {
-    if (isSystemError(error) || (error instanceof Error && 'errcode' in error)) return undefined;
+    if (isSystemError(error) || primaryCodeOf(error) !== 0) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { clientOf } from '../../../test/helpers/clients.ts';
 import { MAX_WAIT_MS, RESULT, setUpEncoder } from '../../../test/helpers/fake-pool.ts';
 
 describe('the queue of the encoder', () => {
@@ -23,39 +22,6 @@ describe('the queue of the encoder', () => {
     expect(running()).toEqual([]);
   });
 
-  it('queues a displaced job for the next client that waits for it', async () => {
-    const { submit, encoder, finish, clock } = setUpEncoder({ queueLength: 3 });
-    submit('running', 'a');
-    submit('a1', 'a');
-    submit('a2', 'a');
-    const options = {
-      signal: new AbortController().signal,
-      client: clientOf('a'),
-      waitingClients: () => ['a', 'b'].map(clientOf),
-    };
-    const shared = encoder.inspect({ path: 'shared' }, options);
-    const newcomer = submit('c1', 'c');
-    expect(encoder.stats()).toMatchObject({ queued: 3, refused: 1 });
-    clock.advance(100);
-    for (const name of ['running', 'c1', 'shared']) await finish(name);
-    expect(await Promise.all([shared, newcomer])).toEqual([RESULT, RESULT]);
-  });
-
-  it('rejects a displaced job if all clients that wait for it have used and asked as much', async () => {
-    const { submit, encoder } = setUpEncoder({ queueLength: 2 });
-    submit('running', 'a');
-    submit('b1', 'b');
-    const options = {
-      signal: new AbortController().signal,
-      client: clientOf('a'),
-      waitingClients: () => ['a', 'b'].map(clientOf),
-    };
-    const shared = encoder.inspect({ path: 'shared' }, options);
-    submit('c1', 'c');
-    await expect(shared).rejects.toMatchObject({ code: 'overloaded' });
-    expect(encoder.stats()).toMatchObject({ queued: 2, refused: 1 });
-  });
-
   it('lets a client that has used little come first', async () => {
     const { submit, finish, running, clock } = setUpEncoder();
     submit('a1', 'a');
@@ -66,16 +32,6 @@ describe('the queue of the encoder', () => {
     submit('c1', 'c');
     await finish('b1');
     expect(running()).toEqual(['c1']);
-  });
-
-  it('lets an original of few pixels come before one of many', async () => {
-    const { submit, encoder, finish, running } = setUpEncoder();
-    submit('running');
-    const options = { signal: new AbortController().signal, client: clientOf('a'), statedPixels: 50_000_000 };
-    void encoder.inspect({ path: 'large' }, options);
-    for (const name of ['b', 'c', 'd']) submit(name, name);
-    for (const name of ['running', 'b', 'c', 'd']) await finish(name);
-    expect(running()).toEqual(['large']);
   });
 
   it('rejects a job that waited too long, which makes room for others', async () => {

@@ -49,14 +49,10 @@ export type Priority = 'interactive' | 'background';
 export interface JobOptions {
   /** The disconnect signal. When it is aborted, a queued job is dropped and rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** The client that began the job, for a fair queue. */
+  /** The client that began the job, for a fair queue. A job that several clients wait for belongs to it. */
   readonly client: ClientKeys;
-  /** All clients that wait for the job. If a full queue displaces it, it is queued for the next of them. */
-  readonly waitingClients?: () => readonly ClientKeys[];
   /** Default `interactive`. */
   readonly priority?: Priority;
-  /** The pixels of an original to inspect, from its header. They give the expected cost. Default: 0. */
-  readonly statedPixels?: number;
 }
 
 /** A task for an encoder process, as plain data. */

@@ -1,4 +1,5 @@
 import { formatRow } from '../../domain/formats.ts';
+import type { Size } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
 import type { HolderStats } from '../../lib/holders.ts';
@@ -17,14 +18,12 @@ export interface QueuedTask {
   readonly submittedAtMs: number;
   readonly result: PromiseWithResolvers<TaskReply>;
   /** The client charged for it. */
-  client: ClientKeys;
-  /** The clients that it has been queued for, or for which there was no room. */
-  readonly triedClients: Set<string>;
+  readonly client: ClientKeys;
   /** Removes the listeners that drop it while it waits. */
   stopWaiting: () => void;
   /** `undefined` if the request is not traced. */
   startSpan: StartStage | undefined;
-  /** Its first process crashed or was stopped. */
+  /** Its first process crashed. */
   isRepeated: boolean;
 }
 
@@ -33,9 +32,8 @@ export function queuedTaskOf(task: EncoderTask, options: JobOptions, submittedAt
   return {
     ...{ task, options, priority, submittedAtMs, client },
     name: priority === 'background' ? 're-encode' : task.kind,
-    expectedMs: expectedMs(task, options),
+    expectedMs: expectedMs(task),
     result: Promise.withResolvers(),
-    triedClients: new Set(),
     stopWaiting: () => undefined,
     startSpan: undefined,
     isRepeated: false,
@@ -76,28 +74,13 @@ export function createTaskQueue({
   };
   const repeated: QueuedTask[] = [];
 
-  /** The next client that waits for the task and has not been tried. */
-  function nextClientOf({ options: { client, waitingClients }, triedClients }: QueuedTask): ClientKeys | undefined {
-    return [client, ...(waitingClients?.() ?? [])].find(({ key }) => !triedClients.has(key));
-  }
-
   return {
     get size() {
       return repeated.length + queues.interactive.size + queues.background.size;
     },
     add(task) {
-      let withoutPlace: QueuedTask | undefined = task;
-      // A displaced task is queued for its next client, and so on.
-      while (withoutPlace !== undefined) {
-        const client = nextClientOf(withoutPlace);
-        if (client === undefined) return withoutPlace;
-        withoutPlace.triedClients.add(client.key);
-        const { isAdded, displaced } = queues[withoutPlace.priority].add(client, withoutPlace, withoutPlace.expectedMs);
-        if (!isAdded) continue;
-        withoutPlace.client = client;
-        withoutPlace = displaced;
-      }
-      return undefined;
+      const { isAdded, displaced } = queues[task.priority].add(task.client, task, task.expectedMs);
+      return isAdded ? displaced : task;
     },
     repeat: (task) => repeated.push(task),
     needsPlace: (mayStart) => repeated.length > 0 || queues.interactive.hasNext(mayStart),
@@ -115,16 +98,17 @@ export function createTaskQueue({
 /** Expected times of an encoder process. The real time is charged once it is known. */
 const TASK_MS = 10;
 const MS_PER_DECODED_MEGAPIXEL = 3;
-const MEGAPIXEL = 1_000_000;
+/** Of a banner of 2,560×1,440. */
+const INSPECTION_MS = 20;
 
-/** How long an encoder process will probably need for the task. */
-function expectedMs(task: EncoderTask, { statedPixels = 0 }: Pick<JobOptions, 'statedPixels'>): number {
-  if (task.kind === 'inspect') return TASK_MS + decodingMs(statedPixels);
+/** How long an encoder process will probably need for the task. The size of an original to inspect is not known yet. */
+function expectedMs(task: EncoderTask): number {
+  if (task.kind === 'inspect') return INSPECTION_MS;
   const { originalSize, output, format } = task.job;
-  const encodingMs = ((output.width * output.height) / MEGAPIXEL) * formatRow(format).msPerMegapixel;
-  return TASK_MS + decodingMs(originalSize.width * originalSize.height) + encodingMs;
+  const decodingMs = megapixelsOf(originalSize) * MS_PER_DECODED_MEGAPIXEL;
+  return TASK_MS + decodingMs + megapixelsOf(output) * formatRow(format).msPerMegapixel;
 }
 
-function decodingMs(pixels: number): number {
-  return (pixels / MEGAPIXEL) * MS_PER_DECODED_MEGAPIXEL;
+function megapixelsOf({ width, height }: Size): number {
+  return (width * height) / 1_000_000;
 }

@@ -11,6 +11,8 @@ export const END_REASONS = [
   'deadline',
   /** The same, although the task had the CPU for most of that time. */
   'exhausted',
+  /** A signal stopped the process during a task (SIGSTOP, for example). */
+  'stopped',
   'crash',
   /** Its code cannot be loaded, or is of another version than the server's. */
   'unusable',

@@ -3,11 +3,11 @@ import { RESULT, settled, setUpEncoder } from '../../../test/helpers/fake-pool.t
 import type { EndReason } from './child.ts';
 
 describe('the encoder, when a process ends', () => {
-  it('repeats its job before all others after a crash', async () => {
+  it.each<EndReason>(['crash', 'stopped'])('repeats its job before all others: %s', async (reason) => {
     const { submit, interrupt, running, finish } = setUpEncoder();
     const result = submit('1');
     submit('2');
-    interrupt('1', 'crash');
+    interrupt('1', reason);
     await settled();
     expect(running()).toEqual(['1']);
     await finish('1');
@@ -45,6 +45,7 @@ describe('the encoder, when a process ends', () => {
     ['deadline', true],
     ['exhausted', true],
     ['crash', true],
+    ['stopped', false],
     ['preempted', false],
     ['closed', false],
   ])('reports whether the job caused it: %s', async (reason, isToBlame) => {
@@ -52,7 +53,7 @@ describe('the encoder, when a process ends', () => {
     const result = submit('1', '', 'background');
     interrupt('1', reason);
     await settled();
-    if (reason === 'crash') interrupt('1', reason);
+    if (['crash', 'stopped'].includes(reason)) interrupt('1', reason);
     await expect(result).rejects.toMatchObject({ scope: isToBlame ? 'key' : 'upstream' });
   });
 });

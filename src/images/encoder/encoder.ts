@@ -45,7 +45,7 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
  * Decodes and encodes images.
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full, or if a job waits in it for too long, exceeds its
- * deadline, crashes two processes, or is preempted background work. A job that had the CPU for most of its deadline
+ * deadline, crashes or stops two processes, or is preempted background work. A job that had the CPU for most of its deadline
  * gets the same error for an hour (`validForMs`). They reject with `upstream_invalid` if the original cannot be decoded, which
  * may be for lack of memory, and with `ENOENT` if the file of the original is gone. Everything else is a bug.
  */
@@ -174,7 +174,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   function onFailed(queued: QueuedTask, error: unknown): void {
     if (!(error instanceof TaskInterrupted)) {
       queued.result.reject(error);
-    } else if (error.reason === 'crash' && !queued.isRepeated && !isClosed) {
+    } else if (['crash', 'stopped'].includes(error.reason) && !queued.isRepeated && !isClosed) {
       queued.isRepeated = true;
       queued.startSpan?.('encoder queue', error.reason);
       queue.repeat(queued);

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
+import { readProcessStat, whenStopped } from './process-stat.ts';
 
 export type PoolEvent = { readonly pid: number | undefined } & (
   | { readonly kind: 'started' | 'ready' }
@@ -102,11 +102,12 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
 
   async function runOn(worker: Worker, task: EncoderTask, deadlineMs: number): Promise<TaskReply> {
     const { pid } = worker.child;
-    const startedAtCpuMs = readCpuMs(pid);
+    const startedAtCpuMs = cpuMsOf(pid);
     const cancelDeadline = options.clock.after(deadlineMs, () => {
-      const isExhausted = readCpuMs(pid) - startedAtCpuMs >= EXHAUSTED_SHARE * deadlineMs;
+      const isExhausted = cpuMsOf(pid) - startedAtCpuMs >= EXHAUSTED_SHARE * deadlineMs;
       replace(worker, isExhausted ? 'exhausted' : 'deadline');
     });
+    const endWatch = pid === undefined ? undefined : whenStopped(pid, options.clock, () => replace(worker, 'stopped'));
     try {
       const reply = await worker.child.run(task);
       worker.busy = false;
@@ -115,6 +116,7 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       return reply;
     } finally {
       cancelDeadline();
+      endWatch?.();
     }
   }
 
@@ -148,20 +150,8 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   };
 }
 
-/** USER_HZ, the unit of times in /proc, is 100 on every processor that Node supports. */
-const MS_PER_TICK = 10;
-
-/** CPU time of all threads of a process since its start. 0 if it does not exist, and outside of Linux. */
-function readCpuMs(pid: number | undefined): number {
-  let stat: string;
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch {
-    return 0;
-  }
-  // The name may contain spaces and parentheses. User time and system time are fields 14 and 15 (proc(5)).
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+function cpuMsOf(pid: number | undefined): number {
+  return (pid === undefined ? undefined : readProcessStat(pid)?.cpuMs) ?? 0;
 }
 
 const MIB = 1024 * 1024;

@@ -23,7 +23,7 @@ export interface QueuedTask {
   stopWaiting: () => void;
   /** `undefined` if the request is not traced. */
   startSpan: StartStage | undefined;
-  /** Its first process crashed. */
+  /** Its first process crashed or was stopped. */
   isRepeated: boolean;
 }
 

@@ -1,10 +1,47 @@
+import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { jpegOfScans, webpOfFrames } from '../../test/helpers/many-parts.ts';
-import { findExceededParts } from './header.ts';
+import { MAX_ORIGINAL_PIXELS } from './encoder/job.ts';
+import { findExceededParts, readStatedPixels } from './header.ts';
 
 const SIZE = { width: 300, height: 200 };
 const drawn = sharp({ create: { ...SIZE, channels: 4, background: { r: 9, g: 99, b: 199, alpha: 0.5 } } });
+
+describe('the pixels that a header states', () => {
+  it.each([
+    ['JPEG', () => drawn.clone().jpeg()],
+    ['progressive JPEG', () => drawn.clone().jpeg({ progressive: true })],
+    ['JPEG with a profile and EXIF', () => drawn.clone().withIccProfile('p3').withMetadata({ orientation: 6 }).jpeg()],
+    ['PNG', () => drawn.clone().png()],
+    ['lossy WebP', () => drawn.clone().removeAlpha().webp()],
+    ['lossless WebP', () => drawn.clone().removeAlpha().webp({ lossless: true })],
+    ['WebP with transparency', () => drawn.clone().webp()],
+    ['AVIF', () => drawn.clone().avif({ effort: 0 })],
+    ['GIF', () => drawn.clone().gif()],
+  ])('are those of a %s', async (_, draw) => {
+    expect(readStatedPixels(await draw().toBuffer())).toBe(SIZE.width * SIZE.height);
+  });
+
+  it('are those of the largest image if the header is cut or the bytes are no image', async () => {
+    const jpeg = await drawn.clone().jpeg().toBuffer();
+    for (const length of [0, 11, 12, 20, 100])
+      expect(readStatedPixels(jpeg.subarray(0, length))).toBe(MAX_ORIGINAL_PIXELS);
+    const png = await drawn.clone().png().toBuffer();
+    expect(readStatedPixels(png.subarray(0, 22))).toBe(MAX_ORIGINAL_PIXELS);
+    expect(readStatedPixels(Buffer.from('<!doctype html><title>Sorry</title>'))).toBe(MAX_ORIGINAL_PIXELS);
+  });
+
+  it('are never more, whatever the bytes', () => {
+    const signatures = ['ffd8ff', '89504e470d0a1a0a', '47494638 3961', '52494646 00000000 57454250 56503820'];
+    const signature = fc.constantFrom(...signatures.map((hex) => Buffer.from(hex.replaceAll(' ', ''), 'hex')));
+    fc.assert(
+      fc.property(signature, fc.uint8Array({ maxLength: 200 }), (start, rest) => {
+        expect(readStatedPixels(Buffer.concat([start, rest]))).toBeLessThanOrEqual(MAX_ORIGINAL_PIXELS);
+      }),
+    );
+  });
+});
 
 describe('the parts of an original', () => {
   it('are 100 scans of a JPEG at most', () => {

@@ -14,6 +14,7 @@ import type { ImageStore } from '../image-store/image-store.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
+import { readStatedPixels } from '../images/header.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -100,7 +101,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const key = originalBytesKey(channelId, digest);
     images.put(key, bytes, 'plain');
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
-    const options = { signal: NEVER_ABORTED, client: currentClient() };
+    const client = currentClient();
+    const options = { signal: NEVER_ABORTED, client, statedPixels: readStatedPixels(bytes) };
     const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
     const readable = (await images.findForReading(key)) ?? { bytes };
     const { width, height, format, hasAlpha } = await inspect(readable).catch((error: unknown) => {

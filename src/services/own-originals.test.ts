@@ -1,12 +1,13 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { memoryStore } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import type { CatalogImage, Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
+import { type JobOptions, MAX_ORIGINAL_PIXELS, type OriginalBytes } from '../images/encoder/job.ts';
 import { createEpochs } from '../lib/epoch.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
@@ -20,6 +21,8 @@ const INFO = { width: 64, height: 64, format: 'png', hasAlpha: false } as const;
 
 let directory: string;
 let originals: Originals;
+/** By which each inspection was scheduled. */
+let statedPixels: (number | undefined)[];
 /** What the catalog does when its record is read again. */
 let changed: () => Promise<Channel>;
 /** The image when the request began. */
@@ -27,12 +30,13 @@ let original: Original;
 
 beforeEach(async () => {
   directory = await createTemporaryDirectory();
+  statedPixels = [];
   changed = async () => channelWith(BEFORE);
   const clock = createManualClock();
   originals = createOriginals({
     ownImagesDir: directory,
     downloader: { download: () => Promise.reject(new Error('not downloaded')) },
-    encoder: { warmUp: () => undefined, inspect: async () => INFO },
+    encoder: { warmUp: () => undefined, inspect },
     images: { get: async () => undefined, findForReading: async () => undefined, put: () => undefined },
     cache: createReadThrough<Original>({
       policy: CACHE_POLICY.originals,
@@ -46,6 +50,11 @@ beforeEach(async () => {
   await write(BEFORE);
   original = (await originals.get(channelWith(BEFORE), 'avatar')).value;
 });
+
+async function inspect(_original: OriginalBytes, options: JobOptions) {
+  statedPixels.push(options.statedPixels);
+  return INFO;
+}
 
 function imageNamed(digest: string): CatalogImage {
   return { kind: 'catalog-file', key: `catalog:${digest}`, fileName: `${digest}.png`, importedAtMs: 0 };
@@ -97,4 +106,13 @@ describe('an image whose file is gone when it is read', () => {
     await mkdir(pathOf(BEFORE));
     for (const outcome of await readBoth()) expect(outcome).toMatchObject({ reason: { code: 'upstream_invalid' } });
   });
+});
+
+test.each([
+  ['the pixels that the header states', Buffer.from('47494638396100012c01'.padEnd(60, '0'), 'hex'), 256 * 300],
+  ['the pixels of the largest image, if the header cannot be read', Buffer.from('bytes'), MAX_ORIGINAL_PIXELS],
+])('an inspection is scheduled by %s', async (_which, bytes, pixels) => {
+  await write(AFTER, bytes);
+  await originals.get(channelWith(AFTER), 'avatar');
+  expect(statedPixels.at(-1)).toBe(pixels);
 });

@@ -3,6 +3,7 @@ import type { CatalogImage } from '../domain/channel.ts';
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { ImageInfo, OriginalBytes } from '../images/encoder/job.ts';
+import { readStatedPixels } from '../images/header.ts';
 import type { FailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -57,7 +58,9 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
   async function inspect(image: CatalogImage): Promise<ImageInfo> {
     const { key } = image;
     const path = await requireFile(image);
-    const inspectFile = () => encoder.inspect({ path }, { signal: NEVER_ABORTED, client: currentClient() });
+    const statedPixels = readStatedPixels(await readBytes(image));
+    const client = currentClient();
+    const inspectFile = () => encoder.inspect({ path }, { signal: NEVER_ABORTED, client, statedPixels });
     try {
       const info = await inspecting.run(key, NEVER_ABORTED, () => failedImages.run(key, inspectFile));
       known.set(key, info);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { clientOf } from '../../../test/helpers/clients.ts';
 import { MAX_WAIT_MS, RESULT, setUpEncoder } from '../../../test/helpers/fake-pool.ts';
 
 describe('the queue of the encoder', () => {
@@ -32,6 +33,16 @@ describe('the queue of the encoder', () => {
     submit('c1', 'c');
     await finish('b1');
     expect(running()).toEqual(['c1']);
+  });
+
+  it('lets an original of few pixels come before one of many', async () => {
+    const { submit, encoder, finish, running } = setUpEncoder();
+    submit('running');
+    const options = { signal: new AbortController().signal, client: clientOf('a'), statedPixels: 50_000_000 };
+    void encoder.inspect({ path: 'large' }, options);
+    for (const name of ['b', 'c', 'd']) submit(name, name);
+    for (const name of ['running', 'b', 'c', 'd']) await finish(name);
+    expect(running()).toEqual(['large']);
   });
 
   it('rejects a job that waited too long, which makes room for others', async () => {

@@ -53,6 +53,8 @@ export interface JobOptions {
   readonly client: ClientKeys;
   /** Default `interactive`. */
   readonly priority?: Priority;
+  /** The pixels of an original to inspect, from its header. They give the expected cost. Default: 0. */
+  readonly statedPixels?: number;
 }
 
 /** A task for an encoder process, as plain data. */

@@ -1,5 +1,4 @@
 import { formatRow } from '../../domain/formats.ts';
-import type { Size } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
 import type { HolderStats } from '../../lib/holders.ts';
@@ -32,7 +31,7 @@ export function queuedTaskOf(task: EncoderTask, options: JobOptions, submittedAt
   return {
     ...{ task, options, priority, submittedAtMs, client },
     name: priority === 'background' ? 're-encode' : task.kind,
-    expectedMs: expectedMs(task),
+    expectedMs: expectedMs(task, options),
     result: Promise.withResolvers(),
     stopWaiting: () => undefined,
     startSpan: undefined,
@@ -98,17 +97,16 @@ export function createTaskQueue({
 /** Expected times of an encoder process. The real time is charged once it is known. */
 const TASK_MS = 10;
 const MS_PER_DECODED_MEGAPIXEL = 3;
-/** Of a banner of 2,560×1,440. */
-const INSPECTION_MS = 20;
+const MEGAPIXEL = 1_000_000;
 
-/** How long an encoder process will probably need for the task. The size of an original to inspect is not known yet. */
-function expectedMs(task: EncoderTask): number {
-  if (task.kind === 'inspect') return INSPECTION_MS;
+/** How long an encoder process will probably need for the task. */
+function expectedMs(task: EncoderTask, { statedPixels = 0 }: Pick<JobOptions, 'statedPixels'>): number {
+  if (task.kind === 'inspect') return TASK_MS + decodingMs(statedPixels);
   const { originalSize, output, format } = task.job;
-  const decodingMs = megapixelsOf(originalSize) * MS_PER_DECODED_MEGAPIXEL;
-  return TASK_MS + decodingMs + megapixelsOf(output) * formatRow(format).msPerMegapixel;
+  const encodingMs = ((output.width * output.height) / MEGAPIXEL) * formatRow(format).msPerMegapixel;
+  return TASK_MS + decodingMs(originalSize.width * originalSize.height) + encodingMs;
 }
 
-function megapixelsOf({ width, height }: Size): number {
-  return (width * height) / 1_000_000;
+function decodingMs(pixels: number): number {
+  return (pixels / MEGAPIXEL) * MS_PER_DECODED_MEGAPIXEL;
 }

@@ -56,7 +56,7 @@ function measureCache(print: Print, count: number): Promise<Figures> {
 }
 
 function keyOf(number: number): string {
-  return `channel2:${channelIdOf(number)}`;
+  return `channel1:${channelIdOf(number)}`;
 }
 
 function recordTextOf(number: number): string {

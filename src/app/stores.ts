@@ -44,7 +44,7 @@ interface StoresOptions {
 
 export async function createStores(config: Config, runtime: Runtime, options: StoresOptions = {}): Promise<Stores> {
   const { isPatient = false } = options;
-  const { clock, epochs, failureLog, health, holders, metrics } = runtime;
+  const { clock, epochs, logger, failureLog, health, holders, metrics } = runtime;
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
@@ -66,8 +66,10 @@ export async function createStores(config: Config, runtime: Runtime, options: St
       dataDir: config.dataDir,
       maxBytes: config.imageCacheBytes,
       clock,
-      onEvent: (event) =>
-        failureLog.report({ level: 'warn', key: `images ${event.kind}`, message: 'images', fields: event }),
+      onEvent(event) {
+        if (event.kind === 'former-deleted') logger.info(event, 'images');
+        else failureLog.report({ level: 'warn', key: `images ${event.kind}`, message: 'images', fields: event });
+      },
     }),
     maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
     runtime,

@@ -13,10 +13,16 @@ export interface ImagePaths {
   readonly database: string;
   /** The folder of originals and of encoded images that are too large for a row. */
   readonly files: string;
+  /** Where earlier versions kept images. */
+  readonly former: string;
 }
 
 export function imagePaths(dataDir: string): ImagePaths {
-  return { database: join(dataDir, 'images.db'), files: join(dataDir, 'images.db-files') };
+  return {
+    database: join(dataDir, 'images.db'),
+    files: join(dataDir, 'images.db-files'),
+    former: join(dataDir, 'images'),
+  };
 }
 
 /** `PRAGMA user_version`. It goes up when the tables change. A file of another version is created again. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -304,9 +304,11 @@ function mountSmallDisk(directory: string): boolean {
   return true;
 }
 
-describe('a file without a row, which a killed process left', () => {
-  it('is deleted after an hour', async () => {
-    const { open, files, clock } = await setUpImages();
+describe('what an earlier version or a killed process left', () => {
+  it('is deleted: the former folder with one log line, a file without a row after an hour', async () => {
+    const { open, former, files, events, clock } = await setUpImages();
+    await mkdir(join(former, 'abc'), { recursive: true });
+    await writeFile(join(former, 'abc', 'an image'), 'image');
     const images = open();
     await images.set(originalOf(ONE), bytesOf('original'));
     for (const name of ['old', 'new']) await writeFile(join(files, name), 'a part');
@@ -314,6 +316,8 @@ describe('a file without a row, which a killed process left', () => {
     await utimes(join(files, 'new'), seconds, seconds);
     await utimes(join(files, 'old'), seconds - 3_601, seconds - 3_601);
     await images.tidy();
+    expect(await stat(former).catch(() => 'gone')).toBe('gone');
+    expect(events).toEqual([{ kind: 'former-deleted', path: former }]);
     expect(await readdir(files)).toEqual(expect.arrayContaining(['new']));
     expect(await readdir(files)).toHaveLength(2);
     expect(await images.get(originalOf(ONE))).toEqual(bytesOf('original'));

@@ -15,7 +15,10 @@ import { type ImageClass, imagePaths } from './schema.ts';
 export type StoredImagesEvent =
   | ImageNotice
   /** The worker thread ended unexpectedly; the next call starts a new one. */
-  | { readonly kind: 'worker-ended'; readonly error: Error };
+  | { readonly kind: 'worker-ended'; readonly error: Error }
+  /** The folder of an earlier version is deleted. */
+  | { readonly kind: 'former-deleted'; readonly path: string }
+  | { readonly kind: 'former-not-deleted'; readonly path: string; readonly error: unknown };
 
 interface StoredImagesOptions {
   readonly dataDir: string;
@@ -45,8 +48,8 @@ export interface StoredImages {
    */
   erase(channelIds: readonly string[] | 'all', raises: 'always' | 'if-erased'): Promise<Erased>;
   /**
-   * Once an hour: removes images that nobody used for 30 days, what a lowered quota has no room for, and what a killed process left.
-   * Gives free pages back to the disk.
+   * Once an hour: removes images that nobody used for 30 days, what a lowered quota has no room for, and what an earlier version or a
+   * killed process left. Gives free pages back to the disk.
    */
   tidy(): Promise<void>;
   /** After the latest change by this process. `bytes` is without the log. */
@@ -70,7 +73,7 @@ type NewRow = Omit<Parameters<ImageFunctions['set']>[0], keyof Times>;
 
 export function createStoredImages(options: StoredImagesOptions): StoredImages {
   const { dataDir, maxBytes, clock, onEvent } = options;
-  const { database, files } = imagePaths(dataDir);
+  const { database, files, former } = imagePaths(dataDir);
   const thread = createWorkerThread<ImageFunctions>({
     name: 'images',
     module: siblingModule(import.meta.url, 'image-worker'),
@@ -135,6 +138,17 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
     }
   }
 
+  /** The folder of an earlier version has nothing that this one reads. */
+  async function deleteFormer(): Promise<void> {
+    try {
+      await stat(former);
+      await rm(former, { recursive: true });
+      onEvent({ kind: 'former-deleted', path: former });
+    } catch (error) {
+      if (!hasErrorCode(error, 'ENOENT')) onEvent({ kind: 'former-not-deleted', path: former, error });
+    }
+  }
+
   async function deleteOrphans(): Promise<void> {
     const names = await readdir(files).catch((): string[] => []);
     for (let at = 0; at < names.length && !isClosed; at += NAMES_PER_STEP) {
@@ -143,6 +157,7 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
   }
 
   async function tidyNow(): Promise<void> {
+    await deleteFormer();
     for (let isDone = false; !isDone && !isClosed; ) {
       const step = await thread.call('tidyStep', times());
       usage = step.usage;

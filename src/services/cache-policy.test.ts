@@ -30,7 +30,7 @@ const NOTHING_KNOWN = Object.fromEntries(Object.keys(CHANNEL).map((field) => [fi
 
 describe('a stored record', () => {
   const fits = (value: unknown) => CACHE_POLICY.records.isValue(value, channelKey(ID));
-  const ofChannel = (changes: object) => ({ channel: { ...CHANNEL, ...changes }, isComplete: true });
+  const ofChannel = (changes: object) => ({ channel: { ...CHANNEL, ...changes }, isComplete: true, isFetched: true });
 
   test('is used with all fields, and with ID and title only', () => {
     expect(fits(ofChannel({}))).toBe(true);
@@ -62,6 +62,15 @@ describe('a stored record', () => {
   ])('is refused with %s', (_what, value) => {
     expect(fits(value)).toBe(false);
   });
+
+  test('of an earlier version is refused if it may be from a catalog', () => {
+    const unmarked = (channel: object) => fits({ channel: { ...CHANNEL, ...channel }, isComplete: true });
+    expect([unmarked({}), unmarked({ banner: null }), unmarked({ banner: null, avatar: null })]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
 });
 
 test('a stored name is used when it is a channel ID', () => {
@@ -84,7 +93,7 @@ test('stored metadata of an original is used when it is plausible', () => {
   expect(CACHE_POLICY.originals.isValue(ORIGINAL)).toBe(true);
   expect(CACHE_POLICY.originals.isValue({ ...ORIGINAL, width: 65_535, height: 700 })).toBe(true);
   for (const wrong of [
-    { refKey: '' },
+    { refKey: 'catalog:0123456789abcdef0123456789abcdef' },
     { digest: '../x' },
     { width: 0 },
     { width: 65_536 },

@@ -34,6 +34,8 @@ interface StoredRecord {
   readonly isComplete: boolean;
   /** When values of it vanished that upstream may have lost, milliseconds since 1970. Absent if none did. */
   readonly vanishedAtMs?: number | undefined;
+  /** Absent in values of earlier versions, which also stored channels of the catalog. */
+  readonly isFetched?: true | undefined;
 }
 
 /** The metadata of an original. */
@@ -56,6 +58,7 @@ export interface Caches {
 
 export const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 const NOT_EMPTY = text(/./s);
+/** Earlier versions stored titles as upstream wrote them. */
 const TITLE: Check<string> = (value): value is string => NOT_EMPTY(value) && plainTitle(value) === value;
 const COUNT = nullOr(text(/^\d{1,30}$/));
 const OPTIONAL_TEXT = nullOr(text());
@@ -88,6 +91,7 @@ const CHANNEL_ENTRY: Check<ChannelEntry> = either(
     channel: fields<Channel>(CHANNEL_FIELDS),
     isComplete: trueOrFalse,
     vanishedAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
+    isFetched: optional((value): value is true => value === true),
   }),
   fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
 );
@@ -111,7 +115,8 @@ const SEARCH_HIT = fields<SearchHit>({
 const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });
 
 const ORIGINAL = fields<Original>({
-  refKey: NOT_EMPTY,
+  // Earlier versions also stored the images of the catalog.
+  refKey: text(/^(?!catalog:)./s),
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
   width: numberIn(1, MAX_ORIGINAL_SIDE_PX),
@@ -136,7 +141,8 @@ export const CACHE_POLICY = {
     ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.2 },
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
-      CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
+      CHANNEL_ENTRY(value) &&
+      (!('channel' in value) || (channelKey(value.channel.channelId) === key && isFetched(value))),
     leadsTo: (entry: ChannelEntry) => ('movedTo' in entry ? entry.movedTo : undefined),
   },
   names: {
@@ -155,6 +161,14 @@ export const CACHE_POLICY = {
     isValue: ORIGINAL,
   },
 } as const;
+
+/**
+ * False for a record that may come from the catalog, whose channels earlier versions stored. Its images would be of another
+ * kind, so a record with an image was fetched.
+ */
+function isFetched({ channel, isFetched: isMarked }: StoredRecord): boolean {
+  return isMarked === true || channel.avatar !== null || channel.banner !== null;
+}
 
 /** The share of images and originals in the memory for cached values. */
 export const IMAGE_MEMORY_SHARE = 0.6;

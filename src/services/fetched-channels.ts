@@ -68,9 +68,9 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
     const isNew = clock.now() - vanishedAtMs < VANISHED_KEPT_MS;
     const lost = vanished.filter((field) => isNew || missingFields.isMissing(field));
     const channel = keepLastGood(loaded, lost, known?.channel);
-    if (loaded.isComplete && lost.length === 0) return { value: { channel, isComplete: true } };
+    if (loaded.isComplete && lost.length === 0) return { value: { channel, isComplete: true, isFetched: true } };
     return {
-      value: { channel, isComplete: false, ...(lost.length > 0 && { vanishedAtMs }) },
+      value: { channel, isComplete: false, isFetched: true, ...(lost.length > 0 && { vanishedAtMs }) },
       freshMs: INCOMPLETE_FRESH_MS,
       isStorable: known === undefined || !known.isComplete,
     };

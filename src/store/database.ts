@@ -13,8 +13,8 @@ export const EPOCH = "series || ':' || number";
 
 /** One row. A new file begins a new series. */
 const EPOCH_TABLE = `
-  CREATE TABLE epoch (series TEXT NOT NULL, number INTEGER NOT NULL);
-  INSERT INTO epoch VALUES (lower(hex(randomblob(8))), 0);
+  CREATE TABLE IF NOT EXISTS epoch (series TEXT NOT NULL, number INTEGER NOT NULL);
+  INSERT INTO epoch SELECT lower(hex(randomblob(8))), 0 WHERE NOT EXISTS (SELECT 1 FROM epoch);
 `;
 
 /**
@@ -26,8 +26,10 @@ const EPOCH_TABLE = `
 export function createTables(db: DatabaseSync, schema: string, version: number): void {
   // The transaction begins with the write lock, because another process may create the tables at the same time.
   inTransaction(db, () => {
-    if (versionOf(db) === 0) db.exec(`${schema} ${EPOCH_TABLE} PRAGMA user_version = ${version}`);
+    if (versionOf(db) === 0) db.exec(`${schema} PRAGMA user_version = ${version}`);
     requireVersion(db, version);
+    // Earlier files of this version lack it.
+    db.exec(EPOCH_TABLE);
   });
 }
 

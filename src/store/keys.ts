@@ -9,7 +9,7 @@ import type { Backdrop, ImageKind, Size } from '../domain/variants.ts';
  * tables, keys or values change. Data of another version is never read: `cache.db` is created again, and Redis expires it. A
  * cache needs no migration; those of the catalog go to `sources/catalog/schema.ts`.
  */
-export const DATA_VERSION = 2;
+export const DATA_VERSION = 1;
 /**
  * The version of encoded images, in their keys. It also goes up when their encoding changes, because the ETag is made from the
  * key. It stays for another version of the image library, which the key contains too.
@@ -25,9 +25,12 @@ export function findEntryKind(key: string): EntryKind | undefined {
   return ENTRY_KINDS.find((kind) => key.startsWith(prefixOf(kind)));
 }
 
+/** Kinds with a version of their own. Their values of version 1 may come from a catalog, and nothing in them shows it. */
+const KIND_VERSIONS: Partial<Record<EntryKind, number>> = { name: 2, search: 2 };
+
 /** What the keys of a kind begin with. */
 export function prefixOf(kind: EntryKind): string {
-  return `${kind}${DATA_VERSION}:`;
+  return `${kind}${KIND_VERSIONS[kind] ?? DATA_VERSION}:`;
 }
 
 export function channelKey(channelId: string): string {

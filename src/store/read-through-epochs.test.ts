@@ -32,7 +32,7 @@ describe('a patch of a value', () => {
 });
 
 describe('the end of an epoch', () => {
-  const KEY = 'channel2:UCgone_________________A';
+  const KEY = 'channel1:UCgone_________________A';
 
   test('empties memory', async () => {
     const { cache, epochs, store, load } = setUpReadThrough();

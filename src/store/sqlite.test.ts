@@ -107,21 +107,21 @@ describe('data erased from cache.db', () => {
     const [store, other] = [open(), open()];
     const record = (round: number) => entryOf(`{"value":{"channelId":"${CHANNEL}","description":"${TEXT} ${round}"}}`);
     for (let round = 0; round < 20; round += 1) {
-      await store.set(`channel2:${CHANNEL}`, record(round), HOUR_MS);
-      await store.set(`channel2:another ${round}`, entryOf('x'.repeat(5_000)), HOUR_MS);
-      await other.get(`channel2:${CHANNEL}`);
+      await store.set(`channel1:${CHANNEL}`, record(round), HOUR_MS);
+      await store.set(`channel1:another ${round}`, entryOf('x'.repeat(5_000)), HOUR_MS);
+      await other.get(`channel1:${CHANNEL}`);
       await store.set(`search2:20:words ${round}`, record(round), HOUR_MS);
     }
     expect(await bytesIn(directory)).toContain(SECRET);
     await store.erase({ channelIds: [CHANNEL], names: [] }, 'purge');
     expect(await bytesIn(directory)).not.toContain(SECRET);
-    expect((await other.get('channel2:another 19'))?.value).toHaveLength(5_000);
+    expect((await other.get('channel1:another 19'))?.value).toHaveLength(5_000);
   });
 
   it('stays in the log while another process reads it: the erasure fails, and the next one empties the log', async () => {
     const { path, directory, open } = await setUp();
     const store = open();
-    await store.set(`channel2:${CHANNEL}`, entryOf(TEXT), HOUR_MS);
+    await store.set(`channel1:${CHANNEL}`, entryOf(TEXT), HOUR_MS);
     const reader = new DatabaseSync(path, { readOnly: true });
     reader.exec('BEGIN; SELECT * FROM entries');
     const removal = { channelIds: [CHANNEL], names: [] };
@@ -134,7 +134,7 @@ describe('data erased from cache.db', () => {
   it('is in no file afterwards when it had expired or been evicted before', async () => {
     const { directory, clock, open } = await setUp({ maxBytes: 200_000 });
     const store = open();
-    for (let n = 0; n < 50; n += 1) await store.set(`channel2:${n}`, entryOf(`${TEXT} ${n}`), 100);
+    for (let n = 0; n < 50; n += 1) await store.set(`channel1:${n}`, entryOf(`${TEXT} ${n}`), 100);
     clock.advance(1_000);
     for (let n = 0; n < 400; n += 1) await store.set(`key ${n}`, entryOf('x'.repeat(1_000)), HOUR_MS);
     await store.erase({ channelIds: [CHANNEL], names: [] }, 'purge');
@@ -223,7 +223,7 @@ describe('the number of the epoch in cache.db', () => {
   it('does not rise if an erasure cannot be written, and nothing is removed', async () => {
     const { path, open } = await setUp();
     const store = open();
-    const key = 'channel2:UCgone_________________A';
+    const key = 'channel1:UCgone_________________A';
     await store.set(key, entryOf('{}'), HOUR_MS);
     const before = await store.readEpoch();
     const other = new DatabaseSync(path);

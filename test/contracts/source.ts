@@ -223,7 +223,10 @@ function expectWellFormedChannel(channel: Channel): void {
     if (original !== null) expect(original.key).not.toBe('');
   }
   const key = channelKey(channel.channelId);
-  expect(CACHE_POLICY.records.isValue({ channel, isComplete: true }, key), 'the stored record is used').toBe(true);
+  expect(
+    CACHE_POLICY.records.isValue({ channel, isComplete: true, isFetched: true }, key),
+    'the stored record is used',
+  ).toBe(true);
 }
 
 function expectWellFormedHit(hit: SearchHit): void {

@@ -27,7 +27,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     afterEach(() => store.close());
 
     it('returns nothing for a key that was never set', async () => {
-      expect(await store.get('channel2:UC')).toBeUndefined();
+      expect(await store.get('channel1:UC')).toBeUndefined();
     });
 
     it('returns the value and the time when it was stored', async () => {
@@ -132,26 +132,26 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     /** Two channels with entries of every kind. */
     const entries: readonly (readonly [key: string, leadsTo?: string])[] = [
       ...[GONE, KEPT].flatMap((channelId): [string, string?][] => [
-        [`channel2:${channelId}`],
-        [`original2:${channelId}:banner`],
-        [`original2:${channelId}:avatar`],
-        [`published2:${channelId}`],
+        [`channel1:${channelId}`],
+        [`original1:${channelId}:banner`],
+        [`original1:${channelId}:avatar`],
+        [`published1:${channelId}`],
         [`name2:handle:to ${channelId}`, channelId],
-        [`channel2:UCformerly ${channelId}`, channelId],
+        [`channel1:UCformerly ${channelId}`, channelId],
       ]),
       ['name2:handle:nobody'],
       ['name2:username:nobody'],
       ['search2:found both'],
       ['search2:found nothing'],
-      ['kept2:something'],
+      ['kept1:something'],
     ];
     const keysOf = (channelId: string) => [
-      `channel2:${channelId}`,
+      `channel1:${channelId}`,
       `name2:handle:to ${channelId}`,
-      `channel2:UCformerly ${channelId}`,
-      `original2:${channelId}:banner`,
-      `original2:${channelId}:avatar`,
-      `published2:${channelId}`,
+      `channel1:UCformerly ${channelId}`,
+      `original1:${channelId}:banner`,
+      `original1:${channelId}:avatar`,
+      `published1:${channelId}`,
     ];
     const searches = ['search2:found both', 'search2:found nothing'];
 
@@ -212,28 +212,28 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       const numbers = Array.from({ length: 1_500 }, (_, number) => number);
       const idOf = (number: number) => `UC${String(number).padStart(22, '0')}`;
       await Promise.all(
-        numbers.map((n) => store.set(`channel2:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
+        numbers.map((n) => store.set(`channel1:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
       );
       await Promise.all(numbers.map((n) => store.set(`search2:${n}`, { value: '{}', storedAtMs: n }, HOUR_MS)));
       const erasing = store.erase(removalOf(...numbers.filter((n) => n % 3 === 0).map(idOf)), 'purge');
-      expect((await store.get(`channel2:${idOf(1)}`))?.storedAtMs).toBe(1);
+      expect((await store.get(`channel1:${idOf(1)}`))?.storedAtMs).toBe(1);
       expect((await erasing).erased).toEqual({ channel: 500, search: 1_500 });
-      const found = await Promise.all(numbers.map((n) => store.get(`channel2:${idOf(n)}`)));
+      const found = await Promise.all(numbers.map((n) => store.get(`channel1:${idOf(n)}`)));
       expect(found.map((entry) => entry?.storedAtMs)).toEqual(numbers.map((n) => (n % 3 === 0 ? undefined : n)));
     });
 
     it('erases everything, and stays usable', async () => {
-      await store.set('channel2:UC', { value: 'value', storedAtMs: 1 }, HOUR_MS);
+      await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.set('search2:20:words', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       await store.clear();
-      expect(await store.get('channel2:UC')).toBeUndefined();
+      expect(await store.get('channel1:UC')).toBeUndefined();
       expect(await store.get('search2:20:words')).toBeUndefined();
-      await store.set('channel2:UC', { value: 'new', storedAtMs: 2 }, HOUR_MS);
-      expect((await store.get('channel2:UC'))?.value).toBe('new');
+      await store.set('channel1:UC', { value: 'new', storedAtMs: 2 }, HOUR_MS);
+      expect((await store.get('channel1:UC'))?.value).toBe('new');
     });
 
     describe('the number of the epoch', () => {
-      const KEY = 'channel2:UC';
+      const KEY = 'channel1:UC';
       const write = (epoch: string) => subject.store.set(KEY, { value: epoch, storedAtMs: 1, epoch }, HOUR_MS);
 
       it('is another one after each erasure, and refuses what began before it', async () => {
@@ -261,7 +261,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       });
 
       it.each([
-        ['a record', `channel2:${GONE}`, '{}'],
+        ['a record', `channel1:${GONE}`, '{}'],
         ['a search that found it', 'search2:found it', `{"channelId":"${GONE}"}`],
       ])('rises if a take-down erases %s', async (_what, key, value) => {
         await store.set(key, { value, storedAtMs: 1 }, HOUR_MS);

@@ -40,11 +40,11 @@ test('each kind of value is stored for its own time', async () => {
   db.close();
   const lifetimes = Object.fromEntries(rows.map(({ key, lifetimeMs }) => [key, lifetimeMs]));
   expect(lifetimes).toEqual({
-    [`channel2:${HELD_CHANNEL_ID}`]: 7 * DAY_MS,
-    [`channel2:${absent}`]: 60_000,
+    [`channel1:${HELD_CHANNEL_ID}`]: 7 * DAY_MS,
+    [`channel1:${absent}`]: 60_000,
     [`name2:handle:${HELD_HANDLE}`]: 7 * DAY_MS,
     'search2:title': DAY_MS,
-    [`original2:${HELD_CHANNEL_ID}:avatar`]: 7 * DAY_MS,
-    [`published2:${HELD_CHANNEL_ID}`]: 100 * 365 * DAY_MS,
+    [`original1:${HELD_CHANNEL_ID}:avatar`]: 7 * DAY_MS,
+    [`published1:${HELD_CHANNEL_ID}`]: 100 * 365 * DAY_MS,
   });
 });

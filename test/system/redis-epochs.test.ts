@@ -18,7 +18,7 @@ import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ID = 'UCgone_________________A';
-const KEY = `channel2:${ID}`;
+const KEY = `channel1:${ID}`;
 const IMAGE = Buffer.from('RIFFxxxxWEBP and more');
 const REMOVAL = { channelIds: [ID], names: [] };
 const ENTRY = { value: '{"value":"old"}', storedAtMs: 1 };
@@ -80,7 +80,7 @@ describe.skipIf(!findRedisServer())('the epoch that instances share', () => {
     // The state before the erasures.
     await server.command('SET', EPOCH_KEY, before);
     await server.command('SET', `pennant:${KEY}`, '1 {"value":"old"}');
-    await server.command('ZADD', `pennant:leads2:${ID}`, '1', 'pennant:name2:handle:gone');
+    await server.command('ZADD', `pennant:leads1:${ID}`, '1', 'pennant:name2:handle:gone');
     await server.command('SET', 'pennant:limit1:other', 'stays');
     const after = await second.readEpoch(known);
     expect(await first.readEpoch(known)).toBe(after);

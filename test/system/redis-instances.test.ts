@@ -91,10 +91,10 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     const first = await startConnected(server.url, UNLIMITED);
     const second = await startConnected(server.url, UNLIMITED);
     for (const [path, stored] of [
-      [`/api/channel/${SAMPLE}`, `channel2:${SAMPLE}`],
+      [`/api/channel/${SAMPLE}`, `channel1:${SAMPLE}`],
       ['/api/channel/copperloop?type=handle', 'name2:handle:copperloop'],
       ['/api/search?q=saltmarrow', 'search2:*saltmarrow'],
-      ['/api/channel/UCnosuchchannel000000AAA', 'channel2:UCnosuchchannel000000AAA'],
+      ['/api/channel/UCnosuchchannel000000AAA', 'channel1:UCnosuchchannel000000AAA'],
     ] as const) {
       const loaded = await first.get(path);
       expect(loaded.headers['cache-status'] ?? '', path).not.toMatch(/^pennant; hit/);
@@ -125,13 +125,13 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     const first = await startConnected(server.url, UNLIMITED);
     const second = await startConnected(server.url, UNLIMITED, behind);
     await first.get(`/api/channel/${SAMPLE}`);
-    await untilStored(`channel2:${SAMPLE}`);
+    await untilStored(`channel1:${SAMPLE}`);
     const found = await second.get(`/api/channel/${SAMPLE}`);
     expect(found.headers['cache-status']).toMatch(/^pennant; hit; ttl=3[56]\d\d/);
   });
 
   test('keep using Redis when keys hold another type or foreign values', async () => {
-    const record = `pennant:channel2:${SAMPLE}`;
+    const record = `pennant:channel1:${SAMPLE}`;
     const limit = 'pennant:limit1:10/3600000:127.0.0.1';
     const clock = createRedisClock();
     await server.command('RPUSH', record, 'item');

@@ -40,10 +40,10 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   test('every key has the prefix and a lifetime', async () => {
     await server.command('FLUSHALL');
     const store = createStore();
-    await store.set('channel2:UC', { value: 'value', storedAtMs: 1 }, 7 * 86_400_000);
+    await store.set('channel1:UC', { value: 'value', storedAtMs: 1 }, 7 * 86_400_000);
     const keys = (await server.command('KEYS', '*')) as string[];
-    expect(keys.toSorted()).toEqual(['pennant:channel2:UC', EPOCH_KEY]);
-    const leftMs = Number(await server.command('PTTL', 'pennant:channel2:UC'));
+    expect(keys.toSorted()).toEqual(['pennant:channel1:UC', EPOCH_KEY]);
+    const leftMs = Number(await server.command('PTTL', 'pennant:channel1:UC'));
     expect(Math.round(leftMs / 3_600_000)).toBe(7 * 24);
   });
 
@@ -71,14 +71,14 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
   test('keys of other types do not stop an erasure', async () => {
     const gone = 'UCgone_________________A';
     await server.command('FLUSHALL');
-    for (const key of [`channel2:${gone}`, `leads2:${gone}`, 'searches2', 'epoch2']) {
+    for (const key of [`channel1:${gone}`, `leads1:${gone}`, 'searches1', 'epoch1']) {
       await server.command('RPUSH', `pennant:${key}`, 'item');
     }
     const store = createStore();
     await store.set('name2:handle:gone', { value: '{}', storedAtMs: 1, leadsTo: gone }, 60_000);
     await store.set('search2:words', { value: '{}', storedAtMs: 1 }, 60_000);
-    await server.command('DEL', 'pennant:searches2');
-    await server.command('RPUSH', 'pennant:searches2', 'item');
+    await server.command('DEL', 'pennant:searches1');
+    await server.command('RPUSH', 'pennant:searches1', 'item');
     const erasing = store.erase({ channelIds: [gone], names: [] }, 'purge');
     expect((await erasing).erased).toEqual({ channel: 1, name: 1 });
     // The index of searches was lost, so this one stays until it expires.
@@ -89,7 +89,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await server.command('FLUSHALL');
     const store = createStore();
     const [id, entry] = ['UCkept_________________A', { value: '{}', storedAtMs: 1 }];
-    const lists = ['pennant:searches2', `pennant:leads2:${id}`];
+    const lists = ['pennant:searches1', `pennant:leads1:${id}`];
     const setBoth = async (name: string, ttlMs: number) => {
       await store.set(`search2:${name}`, entry, ttlMs);
       await store.set(`name2:handle:${name}`, { ...entry, leadsTo: id }, ttlMs);

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { catalogLine, importLines } from '../helpers/catalog.ts';
 import { findFreePort, runCommand, startService } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -204,6 +205,32 @@ describe('a database of another version', () => {
     const db = new DatabaseSync(join(dataDir, 'catalog.db'));
     expect(db.prepare('PRAGMA user_version').get()?.user_version).toBe(99);
     db.close();
+  });
+
+  test('a catalog.db of an earlier one is created again if it has only samples', async () => {
+    await fillDataDir();
+    setVersion('catalog.db', 1);
+    const checked = await check();
+    expect(checked).toMatchObject({ exitCode: 0 });
+    expect(checked.stdout).toContain('ok       catalog.db has samples of an earlier version: will be created\n');
+    const service = await startService({ directory });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    expect((await fetch(`${service.base}/channel/UCPennantSample00000003A`)).status).toBe(200);
+    expect((await fetch(`${service.base}/UCPennantSample00000003A/avatar`)).status).toBe(200);
+    expect(service.output()).toContain('catalog: it had only samples of an earlier version');
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect((await check()).stdout).toContain('ok       catalog.db has 8 channels\n');
+  });
+
+  test('a catalog.db of an earlier one is refused if it has a channel of the operator', async () => {
+    await fillDataDir();
+    expect((await importLines(dataDir, [catalogLine(1)])).refusals).toEqual([]);
+    setVersion('catalog.db', 1);
+    expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('(schema 1, ') });
+    const env = { DATA_DIR: dataDir, PORT: '0', CONSOLE_PORT: '0', HOST: '127.0.0.1' };
+    const started = await runCommand(['serve'], { directory, env });
+    expect(started).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(schema 1, ') });
   });
 
   test('cache.db is recreated, and the start continues', async () => {

@@ -15,6 +15,7 @@ import { endWithoutThreads } from '../../lib/process-end.ts';
 import { withinMs } from '../../lib/work.ts';
 import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
 import { removeAbandonedDrafts, removeOwnDrafts } from '../../sources/catalog/drafts.ts';
+import { removeOutdatedSamples } from '../../sources/catalog/outdated-samples.ts';
 import { findCatalogProblem } from '../../sources/catalog/reader.ts';
 import { CatalogVersionError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { nameBuild } from '../build.ts';
@@ -34,6 +35,8 @@ export async function startService(
   warnings: readonly string[],
   { version, env, envFile, stdout }: CommandContext,
 ): Promise<never> {
+  const hasNewSamples =
+    config.sources.includes('catalog') && removeOutdatedSamples(catalogPaths(config.dataDir).database);
   const startError = await findStartError(config);
   if (startError !== undefined) throw new OperatorError(printable(startError, MAX_ADVICE_CHARACTERS));
   // The service keeps running when its output cannot be written, for example on a full disk.
@@ -54,6 +57,7 @@ export async function startService(
     store: config.redisUrl === undefined ? 'cache.db' : 'Redis',
   });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
+  if (hasNewSamples) logger.info('catalog: it had only samples of an earlier version, and is created again');
   removeAbandonedDrafts(dataDir);
   const stop = listenForStop(dataDir, env, logger);
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));

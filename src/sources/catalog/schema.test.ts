@@ -1,8 +1,13 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
+import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { createSchema, readSchemaState } from './schema.ts';
+import { channelIdRef } from '../../domain/identifier.ts';
+import { withReader } from './reader.ts';
+import { catalogPaths, createSchema, readSchemaState } from './schema.ts';
+import { upgradeCatalog } from './writer.ts';
 
 async function openEmpty() {
   const path = join(await createTemporaryDirectory(), 'catalog.db');
@@ -11,7 +16,7 @@ async function openEmpty() {
   return { db, path };
 }
 
-test.each([2, 99])('a catalog of another version is refused: %i', async (version) => {
+test.each([1, 99])('a catalog of another version is refused: %i', async (version) => {
   const { db, path } = await openEmpty();
   createSchema(db, path);
   db.exec(`PRAGMA user_version = ${version}`);
@@ -33,4 +38,21 @@ test('an empty database gets all tables, and a foreign database is refused', asy
   createSchema(db, path);
   expect(readSchemaState(db, path)).toBe('current');
   expect(db.prepare('SELECT title FROM channels').all()).toEqual([]);
+});
+
+test('a catalog of the version before is read as it is, and upgraded with all its channels', async () => {
+  const dataDir = await createTemporaryDirectory();
+  const { database } = catalogPaths(dataDir);
+  await importLines(dataDir, [catalogLine(1), catalogLine(2)]);
+  const db = new DatabaseSync(database);
+  db.exec('ALTER TABLE channels DROP COLUMN imported_at_ms; PRAGMA user_version = 2');
+  db.close();
+  const titles = () => withReader(database, (reader) => [...reader.records()].map(({ title }) => title).sort());
+  expect(await titles()).toEqual(['Channel 1', 'Channel 2']);
+
+  upgradeCatalog(database);
+  expect(await titles()).toEqual(['Channel 1', 'Channel 2']);
+  await importLines(dataDir, [catalogLine(3)]);
+  const found = await withReader(database, (reader) => reader.findChannel(channelIdRef(numberedChannelId(3))));
+  expect(found?.title).toBe('Channel 3');
 });

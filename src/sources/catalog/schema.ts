@@ -34,8 +34,17 @@ export class CatalogVersionError extends CatalogUnusableError {}
  */
 export const PAGE_CACHE_KIB = 64_000;
 
-/** In `PRAGMA user_version`. A change of the tables raises it. */
-const SCHEMA_VERSION = 3;
+/** In `PRAGMA user_version`. A change of the tables raises it and adds its upgrade to `UPGRADES`. */
+export const SCHEMA_VERSION = 3;
+
+/** By version, the statements that turn its tables into those of the next one. They keep all channels: no other copy exists. */
+const UPGRADES: Readonly<Record<number, () => string>> = {
+  // Existing rows get the time of the upgrade, as a default: then no row has to be written.
+  2: () => `
+    ALTER TABLE channels ADD COLUMN imported_at_ms INTEGER NOT NULL DEFAULT ${Date.now()};
+    DROP TABLE IF EXISTS changes;
+    DROP TABLE IF EXISTS change_log`,
+};
 
 const SCHEMA = `
   CREATE TABLE channels (
@@ -74,22 +83,28 @@ const SCHEMA = `
 `;
 
 /**
- * Creates the tables in an empty database, inside the caller's write transaction.
+ * Creates the tables in an empty database, or upgrades those of an earlier version, inside the caller's write transaction.
  *
  * @throws CatalogUnusableError as `readSchemaState`
  */
 export function createSchema(db: DatabaseSync, path: string): void {
-  if (readSchemaState(db, path) === 'empty') db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
+  const state = readSchemaState(db, path);
+  if (state === 'current') return;
+  if (state === 'empty') db.exec(SCHEMA);
+  else
+    for (let version = schemaVersion(db); version < SCHEMA_VERSION; version += 1) db.exec(UPGRADES[version]?.() ?? '');
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
 /**
- * Whether the database has the tables.
+ * Whether the database has the tables. `outdated`: those of an earlier version, which `createSchema` upgrades.
  *
  * @throws CatalogUnusableError if it is of another version or not a catalog
  */
-export function readSchemaState(db: DatabaseSync, path: string): 'current' | 'empty' {
-  const version = readNumber(db, 'PRAGMA user_version');
+export function readSchemaState(db: DatabaseSync, path: string): 'current' | 'outdated' | 'empty' {
+  const version = schemaVersion(db);
   if (version === SCHEMA_VERSION) return 'current';
+  if (Object.hasOwn(UPGRADES, version)) return 'outdated';
   if (version !== 0) {
     const advice = 'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.';
     const versions = `schema ${version}, this one knows ${SCHEMA_VERSION}`;
@@ -100,9 +115,14 @@ export function readSchemaState(db: DatabaseSync, path: string): 'current' | 'em
 }
 
 /** @throws CatalogUnusableError also if the database has no tables: every catalog has them, also one without channels */
-export function requireTables(db: DatabaseSync, path: string): void {
-  if (readSchemaState(db, path) !== 'empty') return;
+export function requireTables(db: DatabaseSync, path: string): 'current' | 'outdated' {
+  const state = readSchemaState(db, path);
+  if (state !== 'empty') return state;
   throw new CatalogUnusableError(`${path} is empty: import your backup.`);
+}
+
+function schemaVersion(db: DatabaseSync): number {
+  return readNumber(db, 'PRAGMA user_version');
 }
 
 function readNumber(db: DatabaseSync, sql: string): number {

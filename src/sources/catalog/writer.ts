@@ -102,6 +102,15 @@ export function openCatalogWriter({ database, images }: WriterPaths): CatalogWri
 }
 
 /**
+ * Gives a catalog of an earlier version the tables of this one. Its channels stay.
+ *
+ * @throws CatalogUnusableError
+ */
+export function upgradeCatalog(database: string): void {
+  openCatalogWriter({ database, images: null }).close();
+}
+
+/**
  * Changes a catalog, which is created if there is none, then removes the images that no record names.
  *
  * @throws CatalogUnusableError

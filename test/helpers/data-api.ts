@@ -38,7 +38,7 @@ export function respondAsDataApi(
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://data-api.test');
     if (request.headers['x-goog-api-key'] !== KEY) return respondWithDataApiError(400, 'keyInvalid')(request, response);
     if (pathname === '/youtube/v3/channels') {
-      const items = findByName(searchParams);
+      const items = findByName(searchParams).map((item) => ({ statistics: {}, brandingSettings: {}, ...item }));
       const found = items.length === 0 ? {} : { items };
       return respondWithJson({ kind: 'youtube#channelListResponse', ...found })(request, response);
     }

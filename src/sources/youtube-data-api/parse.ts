@@ -1,6 +1,6 @@
 import { type Channel, isPublishedAt, type SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, type JsonObject, parseJsonObject, valuesAt } from '../json.ts';
+import { firstAt, isJsonObject, type JsonObject, parseJsonObject, valuesAt } from '../json.ts';
 import type { FieldFinding } from '../source.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle, parseImage } from '../youtube-urls.ts';
@@ -14,7 +14,7 @@ const MAX_ITEMS = 50;
  */
 
 /** The channels of a channels.list response. */
-export const channels = (body: Uint8Array) => readList(body, 'youtube#channelListResponse', () => true, parseChannel);
+export const channels = (body: Uint8Array) => readList(body, 'youtube#channelListResponse', () => true, parseItem);
 
 /** The hits of a search.list response, in its order. Items that are no channel are omitted. */
 export const search = (body: Uint8Array) =>
@@ -74,6 +74,17 @@ const CHANNEL_PATHS = {
 } as const satisfies Record<keyof Channel, readonly string[]>;
 
 const CHANNEL_FIELDS = Object.keys(CHANNEL_PATHS) as (keyof Channel)[];
+
+function parseItem(item: unknown) {
+  const channel = parseChannel(item);
+  return channel && { channelId: channel.channelId, channel, missing: CHANNEL_FIELDS.filter(isLost) };
+
+  /** Every part that was requested is there, even if it is empty. */
+  function isLost(field: keyof Channel): boolean {
+    const [part = '', ...rest] = CHANNEL_PATHS[field][0]?.split('.') ?? [];
+    return rest.length > 0 && !isJsonObject(firstAt(item, part));
+  }
+}
 
 function parseChannel(item: unknown): Channel | undefined {
   const text = (field: keyof Channel) => textAtFirst(item, CHANNEL_PATHS[field]);

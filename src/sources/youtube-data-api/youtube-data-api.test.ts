@@ -82,6 +82,15 @@ describe('a record of the official API', () => {
     });
   });
 
+  it.each([
+    ['statistics', ['subscriberCount', 'viewCount', 'videoCount']],
+    ['brandingSettings', ['banner']],
+  ])('is incomplete without the part %s, which was requested', async (part, missing) => {
+    const items = [{ ...CHANNELS[0], [part]: undefined }];
+    upstream.response(respondWithJson({ kind: 'youtube#channelListResponse', items }));
+    expect(await source.getChannel(ID, { signal })).toMatchObject({ isComplete: false, missing });
+  });
+
   it('takes one call, by any kind of name', async () => {
     const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
     expect(loaded?.channel.channelId).toBe(ID);

@@ -149,6 +149,17 @@ describe('the doctor for a healthy channel', () => {
     expect(remarks.join()).toContain(kind);
   });
 
+  it('accepts a channel that YouTube generates, without date and views', async () => {
+    const panel = changedResponse('panel', 'viewCountText', 'viewsText');
+    await startUpstream([
+      changedResponse('page', 'Bell Rock Light', 'Bell Rock - Topic'),
+      { ...panel, text: panel.text.replace('joinedDateText', 'joinedText') },
+    ]);
+    const { exitCode, remarks } = await report(LIGHTHOUSE);
+    expect(exitCode).toBe(0);
+    expect(remarks.join()).toContain('generates');
+  });
+
   it('reports the language of a page that is not in English', async () => {
     await startUpstream();
     const { remarks } = await report('UCreplayFener00000000016');

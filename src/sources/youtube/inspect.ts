@@ -5,7 +5,7 @@ import { isDefaultAvatar } from '../youtube-urls.ts';
 import { createFinder, type Find } from './kinds.ts';
 import * as layouts from './layouts.ts';
 import { type FieldReading, isEnglish, readPage, readPanel } from './readings.ts';
-import { findBest, isRoundedVideoCount } from './record.ts';
+import { findBest, isGenerated, isRoundedVideoCount } from './record.ts';
 
 /** Complete responses about one channel. */
 interface ChannelResponses {
@@ -22,6 +22,8 @@ const PARTS = {
 } as const;
 
 const SYSTEM_CHANNEL = 'a system channel (Gaming, News, Music, Sports, events)';
+
+const GENERATED_CHANNEL = 'a channel that YouTube generates for an artist';
 
 /** Channels with special layouts. They have fewer fields, which is not a change of upstream. */
 const SPECIAL_CHANNELS = {
@@ -48,7 +50,7 @@ export function inspectChannel(responses: ChannelResponses) {
   const readings = [...page.fields, ...readPanel(responses.about).fields];
   const find = createFinder({ ...responses });
   const fields = layouts.CHANNEL_FIELDS.map((field) => inspectField(field, responses, find, readings));
-  const special = findSpecialLayout(find);
+  const special = isGenerated(findBest('title', readings)?.value) ? GENERATED_CHANNEL : findSpecialLayout(find);
   const header = findUnknownHeader(responses.page.header);
   const remarks: string[] = [];
   if (special !== undefined) {

@@ -134,6 +134,37 @@ describe('the number of videos in the header of a page without its panel', () =>
   });
 });
 
+describe('a channel that YouTube generates', () => {
+  const generated = (parts: object = {}) =>
+    readPage({ metadata: { channelMetadataRenderer: { externalId: ID, title: 'Bell Rock - Topic' } }, ...parts });
+  const header = {
+    pageHeaderRenderer: {
+      content: {
+        pageHeaderViewModel: {
+          metadata: {
+            contentMetadataViewModel: { metadataRows: [{ metadataParts: [{ text: { content: '1.2K videos' } }] }] },
+          },
+        },
+      },
+    },
+  };
+  const panel = readPanel({
+    onResponseReceivedEndpoints: [{ aboutChannelViewModel: { channelId: ID, description: 'D' } }],
+  });
+
+  it('is complete without the date, the views and the exact number of videos', () => {
+    const found = buildRecord(ID, generated({ header }), panel);
+    expect(found).toMatchObject({ isComplete: true, missing: [], channel: { videoCount: '1200', links: [] } });
+  });
+
+  it('is incomplete without its panel or its header', () => {
+    for (const about of ['lost', 'none'] as const) {
+      expect(buildRecord(ID, generated({ header }), about)?.missing).toContain('viewCount');
+    }
+    expect(buildRecord(ID, generated(), panel)?.missing).toEqual(['banner']);
+  });
+});
+
 describe('the language of a page', () => {
   it('is read from its sign-in links if the field mask removes it', () => {
     const link = (url: string) => ({ actions: [{ navigationEndpoint: { commandMetadata: { url } } }] });

@@ -79,24 +79,34 @@ export function isRoundedVideoCount(videoCount: unknown): boolean {
 const USUAL_FIELDS = ['description', 'publishedAt', 'links'] as const;
 
 /**
+ * True for the title of a channel that YouTube generates for an artist. Its About data may have neither date nor views nor the
+ * number of videos (2022 to 2026).
+ */
+export function isGenerated(title: unknown): boolean {
+  return typeof title === 'string' && title.endsWith(' - Topic');
+}
+
+/**
  * The fields that are not there because a part of the responses is lost. An ordinary channel has a header and About data: if
- * neither the joined date nor the views can be read, these are lost, whatever the reason. Of another channel they are lost
- * only if a call failed.
+ * neither the joined date nor the views can be read, these are lost, whatever the reason. Of a channel that YouTube generates they
+ * are lost only without About data, and of any other channel only if a call failed.
  *
  * @param found the best reading of each field
  */
 function findMissing(page: PageReading, about: About, found: readonly FieldReading[]): (keyof Channel)[] {
   const { isOrdinary, hasHeader, aboutTab } = page;
   const has = (field: keyof Channel) => found.some((reading) => reading.field === field);
-  const isAboutLost = isOrdinary ? !has('publishedAt') && !has('viewCount') : about === 'lost' && aboutTab !== 'here';
+  const isUsual = isOrdinary && !isGenerated(found.find(({ field }) => field === 'title')?.value);
+  const hasNoAbout = about === 'lost' || (isOrdinary && about === 'none');
+  const isAboutLost = isUsual ? !has('publishedAt') && !has('viewCount') : hasNoAbout && aboutTab !== 'here';
   const expected: readonly (keyof Channel)[] = [
     ...(isAboutLost ? ABOUT_FIELDS : []),
-    ...(isOrdinary ? USUAL_FIELDS : []),
+    ...(isUsual ? USUAL_FIELDS : []),
     ...(isOrdinary && !hasHeader ? (['banner'] as const) : []),
     ...page.unreadable,
     ...(typeof about === 'object' ? about.unreadable : []),
   ];
-  const isRounded = (isOrdinary || isAboutLost) && found.some(isRoundedCount);
+  const isRounded = (isUsual || isAboutLost) && found.some(isRoundedCount);
   return CHANNEL_FIELDS.filter(
     (field) => (field === 'videoCount' && isRounded) || (expected.includes(field) && !has(field)),
   );

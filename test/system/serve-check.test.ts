@@ -179,6 +179,16 @@ describe('serve --check', () => {
 });
 
 describe.skipIf(!findRedisServer())('with Redis', () => {
+  test('warns about a Redis whose user may not run scripts', async () => {
+    const redis = await startRedisServer();
+    onTestFinished(() => redis.remove());
+    await redis.command('ACL', 'SETUSER', 'limited', 'on', '>secret', '~pennant:*', '+@all', '-@scripting');
+    const { stdout } = await check({ REDIS_URL: `redis://limited:secret@127.0.0.1:${redis.port}` });
+    expect(stdout).toMatch(
+      /^warning {2}Redis is not usable: NOPERM .*eval.*; the service starts and works alone until Redis can be used$/m,
+    );
+  });
+
   test('reports that Redis responds', async () => {
     const redis = await startRedisServer();
     onTestFinished(() => redis.remove());

@@ -154,6 +154,22 @@ describe('serve --check', () => {
     expect(ended.stdout).toMatch(/^error {4}DATA_DIR .* is not writable: EACCES/m);
   });
 
+  test.skipIf(process.getuid?.() !== 0)(
+    'reports a DATA_DIR that only another user may open, and all other mistakes',
+    async () => {
+      await chmod(directory, 0o755);
+      await mkdir(dataDir, { mode: 0o700 });
+      const { exitCode, stdout, stderr } = await check({ HOST: '192.0.2.1' }, NOBODY);
+      expect([exitCode, stderr]).toEqual([1, '']);
+      expect(stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
+        expect.stringMatching(/DATA_DIR \S+ is not writable: EACCES/),
+        expect.stringMatching(/cache\.db cannot be written \(EACCES\), and 2 more$/),
+        expect.stringMatching(/catalog\.db cannot be read \(EACCES\), and 3 more$/),
+        expect.stringMatching(/HOST: 192\.0\.2\.1 is not an address of this machine$/),
+      ]);
+    },
+  );
+
   test.skipIf(process.getuid?.() !== 0)('reports files of another user in an own DATA_DIR', async () => {
     await chmod(directory, 0o755);
     await mkdir(join(dataDir, 'images.db-files'), { recursive: true });

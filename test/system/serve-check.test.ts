@@ -151,7 +151,9 @@ describe('serve --check', () => {
     // Root cannot be used for this, because it may write anywhere.
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
-    expect(ended.stdout).toMatch(/^error {4}DATA_DIR .* is not writable: EACCES/m);
+    expect(ended.stdout).toMatch(
+      /^error {4}DATA_DIR .* is not writable: EACCES.*\. Give it to the user of the service, or set another DATA_DIR$/m,
+    );
   });
 
   test.skipIf(process.getuid?.() !== 0)(

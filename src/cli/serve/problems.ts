@@ -51,6 +51,7 @@ export async function findWriteProblem(dataDir: string): Promise<string | undefi
     }
     return undefined;
   } catch (error) {
-    return `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}`;
+    const advice = hasErrorCode(error, 'EACCES') ? '. Give it to the user of the service, or set another DATA_DIR' : '';
+    return `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}${advice}`;
   }
 }

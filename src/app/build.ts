@@ -1,6 +1,7 @@
 import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import { createConsoleServer } from '../console/server.ts';
+import { valueOrError } from '../domain/errors.ts';
 import type { PublicListener } from '../http/server.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
@@ -146,6 +147,9 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       ...upstreams.tasks,
       // It may take minutes, and the other tasks do not wait for it.
       async () => void images.tidy(),
+      async () => void store.retry(),
+      // Without a request, nothing else reads the catalog. A failure is a condition.
+      async () => void (await valueOrError(catalog?.examples(1))),
       async () => missingFields.update(),
       async () => failureLog.summarize(),
       async () => health.summarize(),

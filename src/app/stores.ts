@@ -8,11 +8,11 @@ import type { Runtime } from '../lib/runtime.ts';
 import { withinMs } from '../lib/work.ts';
 import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../services/cache-policy.ts';
 import type { CachePolicy } from '../store/entry.ts';
-import { createFailSoftStore } from '../store/fail-soft.ts';
+import { createFailSoftStore, type FailSoftStore } from '../store/fail-soft.ts';
 import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
-import type { BackingStore, Store } from '../store/store.ts';
+import type { BackingStore } from '../store/store.ts';
 
 /** All caches and stores, in memory, on disk and in Redis. */
 export interface Stores {
@@ -21,7 +21,7 @@ export interface Stores {
   /** `cache.db` or Redis. */
   readonly backingStore: BackingStore;
   /** The same store. Its failures are misses. */
-  readonly store: Store;
+  readonly store: FailSoftStore;
   readonly images: ImageStore;
   readonly caches: Caches;
   /** Settles when stored values can be found, or after some seconds. */

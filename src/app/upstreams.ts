@@ -13,7 +13,7 @@ import { createReachability } from '../sources/reachability.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource, KeptText } from '../sources/source.ts';
 import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
-import { DATA_API_QUOTA_KEY } from '../store/keys.ts';
+import { dataApiQuotaKey } from '../store/keys.ts';
 import { FOR_GOOD_MS, type Store } from '../store/store.ts';
 
 interface UpstreamsOptions {
@@ -36,10 +36,11 @@ export function createUpstreams(options: UpstreamsOptions) {
   const pauses = createPauses(runtime);
   addPauseGauges(metrics, pauses);
 
+  const quotaKey = dataApiQuotaKey(config.youtubeApiKey ?? '');
   // The store reports its failures.
   const keptQuota: KeptText = {
-    read: async () => (await store.get(DATA_API_QUOTA_KEY))?.value,
-    write: (value) => store.set(DATA_API_QUOTA_KEY, { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
+    read: async () => (await store.get(quotaKey))?.value,
+    write: (value) => store.set(quotaKey, { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
   };
   const sources =
     options.sources ??

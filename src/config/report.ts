@@ -76,7 +76,8 @@ export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): str
 }
 
 /** Warnings about valid settings that probably do not do what the operator wants. */
-export function findSettingWarnings({ trustProxy, baseUrls, contact, sources, rateLimitOverrides }: Config): string[] {
+export function findSettingWarnings(config: Config): string[] {
+  const { trustProxy, baseUrls, contact, sources, youtubeApiKey, rateLimitOverrides } = config;
   const warnings: string[] = [];
   if (trustProxy.length > 0 && baseUrls.length === 0) {
     warnings.push('TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host');
@@ -88,6 +89,9 @@ export function findSettingWarnings({ trustProxy, baseUrls, contact, sources, ra
   }
   if (sources.indexOf('catalog') > 0) {
     warnings.push('SOURCES names the catalog after another source, but it always comes first');
+  }
+  if (youtubeApiKey !== undefined && !sources.includes('youtube-data-api')) {
+    warnings.push('YOUTUBE_API_KEY is set, but the service does not use it: SOURCES does not name youtube-data-api');
   }
   const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
     limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],

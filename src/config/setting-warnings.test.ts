@@ -30,6 +30,13 @@ describe('findSettingWarnings', () => {
     expect(warningsFor({ SOURCES: 'youtube' })).toEqual([]);
   });
 
+  it('warns about a key of a source that SOURCES does not name', () => {
+    expect(warningsFor({ YOUTUBE_API_KEY: 'a-key' })).toEqual([
+      'YOUTUBE_API_KEY is set, but the service does not use it: SOURCES does not name youtube-data-api',
+    ]);
+    expect(warningsFor({ YOUTUBE_API_KEY: 'a-key', SOURCES: 'catalog,youtube-data-api' })).toEqual([]);
+  });
+
   it.each(['127.0.0.0/8', '::1/128', '10.0.0.0/8', '192.168.1.7/32', 'fd00::/8', '100.64.0.0/10'])(
     'warns that %s without a limit removes the limit of all clients of a proxy there',
     (network) => {

@@ -8,7 +8,12 @@ import * as form from './setting-forms.ts';
 /** Every setting, once. docs/settings.md and .env.example are made from this table. */
 export const SETTINGS = {
   port: form.setting('PORT', '8080', form.integer(0, 65_535), 'Port of the public listener. 0 takes a free port.'),
-  host: form.setting('HOST', '0.0.0.0', form.text, 'Address that the public listener binds.'),
+  host: form.setting(
+    'HOST',
+    '0.0.0.0',
+    form.text,
+    'Address that the public listener binds. `0.0.0.0` is all of IPv4, `::` all of IPv6 and IPv4.',
+  ),
   baseUrls: form.setting(
     'BASE_URL',
     '',

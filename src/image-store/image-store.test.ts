@@ -126,6 +126,7 @@ function createFakeDisk(faked: Partial<StoredImages> = {}): StoredImages {
     set: async () => true,
     erase: async () => ({ images: 0, bytes: 0 }),
     tidy: async () => undefined,
+    tryToWrite: async () => undefined,
     usage: () => ({ entries: 0, bytes: 0, freeBytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
     calls: () => ({}),
     close: async () => undefined,

@@ -58,7 +58,10 @@ export interface ImageStore {
    * @returns the number of the removed images and their bytes
    */
   erase(channelIds: readonly string[] | 'all', raises: 'always' | 'if-erased'): Promise<Erased>;
-  /** Does the work on the disk that is due once an hour (`StoredImages.tidy`). */
+  /**
+   * Does the work on the disk that is due once an hour (`StoredImages.tidy`). While the disk fails, tries it, so that its recovery
+   * needs no image.
+   */
   tidy(): Promise<void>;
   /** `disk` counts the pages and the files in use. */
   stats(): Readonly<Record<'disk' | 'memory' | 'writes', HolderStats>>;
@@ -78,6 +81,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   /** The number of erasures. What was read from the disk during one is not kept in memory. */
   let erasures = 0;
   let isClosed = false;
+  let isFailing = false;
   /** The number of the disk's epoch when the current epoch began. '' if it could not be read: then the first write is refused. */
   let diskEpoch = readDiskEpoch();
   epochs.onEnd(() => {
@@ -97,6 +101,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   }
 
   function report(error?: unknown): void {
+    isFailing = error !== undefined;
     health.report('images', error === undefined ? null : 'cannot be read or stored', error);
   }
 
@@ -218,6 +223,9 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     async tidy() {
       try {
         await disk.tidy();
+        if (!isFailing) return;
+        await disk.tryToWrite();
+        report();
       } catch (error) {
         report(error);
       }

@@ -192,6 +192,9 @@ const functions = {
     });
   },
 
+  /** Writes a page. Fails if the disk cannot be written. */
+  writePage: (times: Times) => use(times, (_, db) => db.exec('PRAGMA application_id = 0')),
+
   /** Removes the files with these names that have no row and are old. */
   removeOrphans({ names, ...times }: Times & { names: readonly string[] }): void {
     use(times, (statements) => {

@@ -52,6 +52,8 @@ export interface StoredImages {
    * killed process left. Gives free pages back to the disk.
    */
   tidy(): Promise<void>;
+  /** Writes to the database. Rejects if it cannot be written. */
+  tryToWrite(): Promise<void>;
   /** After the latest change by this process. `bytes` is without the log. */
   usage(): Usage & { readonly maxBytes: number };
   /** Calls that wait for the thread. */
@@ -220,6 +222,8 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
       });
       await tidying;
     },
+
+    tryToWrite: () => thread.call('writePage', times()),
 
     usage: () => ({ ...usage, maxBytes }),
     calls: thread.stats,

@@ -2,12 +2,15 @@ import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from './metrics/metrics.ts';
 
+/** How often the delay of the event loop is sampled. */
+const SAMPLE_MS = 20;
+
 /**
  * Metrics of the process, read when scraped. Garbage collections are not included, because observing them costs a hot
  * response more than a microsecond.
  */
 export function addProcessGauges({ addGauge, addCounter, addSummary }: Metrics): void {
-  const loopDelay = monitorEventLoopDelay({ resolution: 20 });
+  const loopDelay = monitorEventLoopDelay({ resolution: SAMPLE_MS });
   loopDelay.enable();
   addCounter({
     name: 'process_cpu_seconds_total',
@@ -37,7 +40,9 @@ export function addProcessGauges({ addGauge, addCounter, addSummary }: Metrics):
     help: 'Delay of the event loop since the last scrape.',
     label: 'quantile',
     read() {
-      const delays = [0.5, 0.99].map((quantile) => [quantile, loopDelay.percentile(quantile * 100) / 1e9] as const);
+      // Node measures the time between two samples.
+      const delayAt = (quantile: number) => Math.max(0, loopDelay.percentile(quantile * 100) / 1e9 - SAMPLE_MS / 1000);
+      const delays = [0.5, 0.99].map((quantile) => [quantile, delayAt(quantile)] as const);
       loopDelay.reset();
       return Object.fromEntries(delays);
     },

@@ -145,7 +145,7 @@ function sourceOf(pauseName: string): string {
 export function addPauseGauges({ addGauge }: Pick<Metrics, 'addGauge'>, { states }: Pick<Pauses, 'states'>): void {
   addGauge({
     name: 'pennant_source_paused',
-    help: '1 while calls to a source are paused, by reason: it refuses this address, its daily quota is spent, its calls fail, or it cannot be reached.',
+    help: '1 while calls to a source are paused, and after that until a call succeeds, by reason: it refuses this address, its daily quota is spent, its calls fail, or it cannot be reached.',
     read: () =>
       states().flatMap(({ name: source, pause }) =>
         PAUSE_REASONS.map((reason) => ({ labels: { source, reason }, value: Number(pause?.reason === reason) })),

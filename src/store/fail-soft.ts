@@ -9,16 +9,23 @@ interface FailSoftStoreOptions {
   readonly readTimeoutMs: number;
 }
 
+export interface FailSoftStore extends Store {
+  /** Tries reads or writes that fail, so that their recovery needs no request. */
+  retry(): Promise<void>;
+}
+
 /** Writes that wait for a slow disk or for Redis must not fill the memory. */
 const MAX_PENDING_WRITES = 10_000;
 const MAX_PENDING_BYTES = 32 * 1024 * 1024;
 const WRITE_OVERHEAD_BYTES = 500;
+const RETRY_KEY = 'retry';
+const RETRY_KEPT_MS = 1_000;
 
 /**
  * A store whose failures are misses: a broken cache makes the service slower, never wrong. It stores only results of work that
  * began in the current epoch.
  */
-export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftStoreOptions): Store {
+export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftStoreOptions): FailSoftStore {
   const { isShared = false } = store;
   const { clock, epochs, health, holders } = runtime;
   /** A full disk can still be read, so a successful read says nothing about writes. */
@@ -59,7 +66,7 @@ export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftS
     if (!hasEnded) await store.set(key, { ...entry, epoch: number || epochs.current().number }, ttlMs);
   }
 
-  return {
+  const guarded: FailSoftStore = {
     isShared,
     get: read,
     async set(key, entry, ttlMs) {
@@ -80,9 +87,14 @@ export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftS
       writes.add(writing);
       await writing;
     },
+    async retry() {
+      if (failing.has('reads')) await read(RETRY_KEY);
+      if (failing.has('writes')) await guarded.set(RETRY_KEY, { value: '', storedAtMs: clock.now() }, RETRY_KEPT_MS);
+    },
     async close() {
       await Promise.allSettled(writes);
       await store.close();
     },
   };
+  return guarded;
 }

@@ -67,8 +67,10 @@ export function publishedKey(channelId: string): string {
   return `${prefixOf('published')}${channelId}`;
 }
 
-/** The key for the calls to the YouTube Data API today. */
-export const DATA_API_QUOTA_KEY = `${prefixOf('kept')}youtube-data-api-quota`;
+/** The key for the calls to the YouTube Data API today. Another API key may be of another project, which has its own quota. */
+export function dataApiQuotaKey(apiKey: string): string {
+  return `${prefixOf('kept')}youtube-data-api-quota:${fingerprint(apiKey)}`;
+}
 
 /** The key for an original's bytes, named by their digest. */
 export function originalBytesKey(channelId: string, digest: string): string {

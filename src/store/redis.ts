@@ -229,7 +229,7 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
       if (problem === '') return { level: 'ok', text: 'Redis responds' };
       return {
         level: 'warning',
-        text: `Redis is not usable: ${problem}; the service starts and works alone until Redis responds`,
+        text: `Redis is not usable: ${problem}; the service starts and works alone until Redis can be used`,
       };
     },
     async readStatistics() {

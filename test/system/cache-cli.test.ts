@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -130,6 +130,17 @@ async function outcomeOf({ base }: ServiceProcess, path: string): Promise<string
   const { headers } = await fetch(base + path);
   return headers.get('cache-status')?.split('; ')[1];
 }
+
+test.skipIf(process.getuid?.() !== 0)('a DATA_DIR that only another user may open is reported, not empty', async () => {
+  await chmod(directory, 0o755);
+  await mkdir(dataDir, { recursive: true });
+  await chmod(dataDir, 0o700);
+  const env = { DATA_DIR: dataDir, CONSOLE_PORT: '0' };
+  for (const args of [['stats'], ['purge', CHANNEL], ['purge', '@handle'], ['clear', '--yes']]) {
+    const ended = await runCommand(['cache', ...args], { directory, env, uid: 65_534 });
+    expect(ended, args.join(' ')).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^EACCES: .*\n$/) });
+  }
+});
 
 describe('cache stats', () => {
   test('counts stored entries while the service runs and after it has stopped, and leaves no files', async () => {

@@ -151,8 +151,26 @@ describe('serve --check', () => {
     // Root cannot be used for this, because it may write anywhere.
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
-    expect(ended.stdout).toMatch(/^error {4}DATA_DIR .* is not writable: EACCES/m);
+    expect(ended.stdout).toMatch(
+      /^error {4}DATA_DIR .* is not writable: EACCES.*\. Give it to the user of the service, or set another DATA_DIR$/m,
+    );
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'reports a DATA_DIR that only another user may open, and all other mistakes',
+    async () => {
+      await chmod(directory, 0o755);
+      await mkdir(dataDir, { mode: 0o700 });
+      const { exitCode, stdout, stderr } = await check({ HOST: '192.0.2.1' }, NOBODY);
+      expect([exitCode, stderr]).toEqual([1, '']);
+      expect(stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
+        expect.stringMatching(/DATA_DIR \S+ is not writable: EACCES/),
+        expect.stringMatching(/cache\.db cannot be written \(EACCES\), and 2 more$/),
+        expect.stringMatching(/catalog\.db cannot be read \(EACCES\), and 3 more$/),
+        expect.stringMatching(/HOST: 192\.0\.2\.1 is not an address of this machine$/),
+      ]);
+    },
+  );
 
   test.skipIf(process.getuid?.() !== 0)('reports files of another user in an own DATA_DIR', async () => {
     await chmod(directory, 0o755);
@@ -179,6 +197,16 @@ describe('serve --check', () => {
 });
 
 describe.skipIf(!findRedisServer())('with Redis', () => {
+  test('warns about a Redis whose user may not run scripts', async () => {
+    const redis = await startRedisServer();
+    onTestFinished(() => redis.remove());
+    await redis.command('ACL', 'SETUSER', 'limited', 'on', '>secret', '~pennant:*', '+@all', '-@scripting');
+    const { stdout } = await check({ REDIS_URL: `redis://limited:secret@127.0.0.1:${redis.port}` });
+    expect(stdout).toMatch(
+      /^warning {2}Redis is not usable: NOPERM .*eval.*; the service starts and works alone until Redis can be used$/m,
+    );
+  });
+
   test('reports that Redis responds', async () => {
     const redis = await startRedisServer();
     onTestFinished(() => redis.remove());

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Environment } from '../../config/environment.ts';
 import { type Config, parseConfig } from '../../config/settings.ts';
@@ -79,8 +79,9 @@ async function runPurge<T>(config: Config, request: PurgeRequest, purge: (purge:
         'Give the settings of the service: --env-file FILE.',
     );
   }
-  // Opening the stores would create them.
-  const hasStores = config.redisUrl !== undefined || [...files, imagePaths(config.dataDir).database].some(existsSync);
+  // Opening the stores would create them. Throws if another user's files cannot be seen.
+  const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+  const hasStores = config.redisUrl !== undefined || [...files, imagePaths(config.dataDir).database].some(isThere);
   return { purged: hasStores ? await purgeStores(config, purge) : undefined, where, isByService: false };
 }
 

@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { catalogLine, unread, writeImages } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { runInProcess } from '../../../test/helpers/run-command.ts';
@@ -110,6 +111,20 @@ describe('catalog import --dry-run', () => {
     const { exitCode, stdout, stderr } = await runCatalog(directory, args, { stdin: catalogLine(1) });
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toContain(`${database} is damaged`);
+  });
+
+  it('names the temporary folder if its disk is full', async (context) => {
+    const temporary = join(directory, 'temporary');
+    await mkdir(temporary);
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'none', temporary]);
+    if (mounted.status !== 0) return context.skip('only an administrator can mount a small disk');
+    onTestFinished(() => void spawnSync('umount', [temporary]));
+    expect((await runCatalog(dataDir, ['import', '-'], { stdin: catalogLine(1) })).exitCode).toBe(0);
+    vi.stubEnv('TMPDIR', temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { exitCode, stderr } = await runCatalog(dataDir, ['import', '-', '--dry-run'], { stdin: catalogLine(2) });
+    expect([exitCode, stderr.slice(0, temporary.length + 1)]).toEqual([1, `${temporary}/`]);
+    expect(stderr).toContain('check that its disk has room');
   });
 });
 

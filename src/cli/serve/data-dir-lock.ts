@@ -43,10 +43,9 @@ export function markDataDir(dataDir: string, service: RunningService): RunningSe
 
 /** The service that is running on this data directory. */
 export function findRunningService(dataDir: string): RunningService | undefined {
-  const path = join(dataDir, FILE);
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   return unlessInaccessible(() => {
-    const db = new DatabaseSync(path);
+    const db = openEntry(dataDir);
+    if (db === undefined) return undefined;
     if (!takeLock(db)) return readAndClose(db);
     db.close();
     return undefined;
@@ -55,9 +54,16 @@ export function findRunningService(dataDir: string): RunningService | undefined 
 
 /** The store of the service that runs on this data directory, or ran last. */
 export function findLatestStore(dataDir: string): RunningService['store'] | undefined {
+  return unlessInaccessible(() => {
+    const db = openEntry(dataDir);
+    return db && readAndClose(db);
+  })?.store;
+}
+
+/** `undefined` if no service has run on this data directory. */
+function openEntry(dataDir: string): DatabaseSync | undefined {
   const path = join(dataDir, FILE);
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-  return unlessInaccessible(() => readAndClose(new DatabaseSync(path)))?.store;
+  return statSync(path, { throwIfNoEntry: false }) && new DatabaseSync(path);
 }
 
 const SQLITE_BUSY = 5;

@@ -21,9 +21,12 @@ export function describeListenError({ setting, host, port }: ListenerSettings, e
   }
   if (hasErrorCode(error, 'EADDRNOTAVAIL', 'EINVAL'))
     return `${hostSetting}: ${host} is not an address of this machine`;
+  const example = `for example: ${setting}=${FREE_PORTS[setting]} npm start`;
   if (hasErrorCode(error, 'EADDRINUSE')) {
-    const advice = `Choose another one, for example: ${setting}=${FREE_PORTS[setting]} npm start`;
-    return `${setting}: ${port} on ${host} is used by another process. ${advice}`;
+    return `${setting}: ${port} on ${host} is used by another process. Choose another one, ${example}`;
+  }
+  if (hasErrorCode(error, 'EACCES')) {
+    return `${setting}: this user may not use ${port} on ${host}. Choose a port from 1024 on, ${example}`;
   }
   return `${setting}: ${error instanceof Error ? error.message : String(error)}`;
 }
@@ -48,6 +51,7 @@ export async function findWriteProblem(dataDir: string): Promise<string | undefi
     }
     return undefined;
   } catch (error) {
-    return `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}`;
+    const advice = hasErrorCode(error, 'EACCES') ? '. Give it to the user of the service, or set another DATA_DIR' : '';
+    return `DATA_DIR ${dataDir} is not writable: ${(error as Error).message}${advice}`;
   }
 }

@@ -76,6 +76,19 @@ describe('a source that cannot be reached', () => {
     expect(started.changes.map((state) => state?.reason)).toEqual(['unreachable', undefined]);
   });
 
+  it('lasts until the latest time when no connection could be opened, and keeps the length of its pauses', async () => {
+    started.pause.loseContact('connect ECONNREFUSED');
+    await started.fail(noConnection());
+    const sinceMs = started.clock.now();
+    for (const minutes of [1, 2]) {
+      started.clock.advance(60_000);
+      started.pause.loseContact('connect ECONNREFUSED');
+      expect(started.pause.state()?.untilMs).toBe(sinceMs + minutes * 60_000);
+    }
+    await started.fail(noConnection());
+    expect(started.pause.state()?.untilMs).toBe(started.clock.now() + 20_000);
+  });
+
   it('is not one that has responded', async () => {
     await started.succeed();
     started.pause.loseContact('connect ECONNREFUSED');

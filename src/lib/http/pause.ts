@@ -104,7 +104,10 @@ export interface Pause {
   fail(detail: string): void;
   /** A call succeeded. */
   succeed(): void;
-  /** No connection can be opened, before any call was made. The next call is the trial. Ignored if a call has succeeded. */
+  /**
+   * No connection can be opened. Before any call was made, the source is unreachable from now on. In both cases the next call
+   * is the trial.
+   */
   loseContact(detail: string): void;
   /** A connection could be opened. */
   regainContact(): void;
@@ -282,6 +285,7 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
     succeed,
     loseContact(detail) {
       if (current === undefined && !hasSucceeded) begin(UNREACHABLE, 0, detail);
+      else if (current?.why === UNREACHABLE && msLeft() === 0) current = { ...current, untilMs: clock.monotonic() };
     },
     regainContact() {
       if (current?.why === UNREACHABLE) end();

@@ -65,8 +65,9 @@ const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, pau
 export const PATIENT_TIMINGS: Partial<RedisTimings> = { commandTimeoutMs: 10_000, connectTimeoutMs: 10_000 };
 const MAX_TIMEOUTS_IN_A_ROW = 3;
 export const REDIS_CALL = { name: 'redis', isCall: true, attributes: { 'db.system.name': 'redis' } };
-const PROBE_KEY = 'pennant:probe';
-const PROBE_KEPT_MS = 1_000;
+/** By a script, because a user may be allowed to write and not to run scripts. */
+const PROBE = "redis.call('SET', KEYS[1], '', 'PX', ARGV[1])";
+const PROBE_OPTIONS = { keys: ['pennant:probe'], arguments: ['1000'] };
 
 /** Resolves when the first attempt has succeeded or failed. */
 export async function createRedisConnection(options: RedisConnectionOptions): Promise<RedisConnection> {
@@ -97,7 +98,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     });
     try {
       await replyWithin(clock, client.connect(), timings.connectTimeoutMs);
-      await replyWithin(clock, client.set(PROBE_KEY, '', { PX: PROBE_KEPT_MS }), timings.commandTimeoutMs);
+      await replyWithin(clock, client.eval(PROBE, PROBE_OPTIONS), timings.commandTimeoutMs);
     } catch (error) {
       client.destroy();
       if (!isClosed) pause(error as Error);

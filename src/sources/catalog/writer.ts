@@ -5,12 +5,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { LAST_MODIFIED_STEP_MS } from '../../domain/channel.ts';
 import { makeDirectory } from '../../lib/file-system.ts';
-import { inTransaction } from '../../lib/sqlite.ts';
+import { inTransaction, isFullDisk } from '../../lib/sqlite.ts';
 import { indexedText } from './folded-text.ts';
 import { placeImage, removeUnreferencedImages } from './image-files.ts';
 import { inspectCatalog } from './reader.ts';
 import { type CatalogRecord, indexKeysOf, RECORD_COLUMNS, RecordRefusedError, recordOf } from './record.ts';
-import { type CatalogPaths, createSchema, explainingFailure, PAGE_CACHE_KIB, readSchemaState } from './schema.ts';
+import {
+  type CatalogPaths,
+  createSchema,
+  explainFailure,
+  explainingFailure,
+  PAGE_CACHE_KIB,
+  readSchemaState,
+} from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
 export type Outcome = 'added' | 'replaced' | RecordRefusedError;
@@ -138,7 +145,11 @@ export async function withDryRun<T>({ database }: CatalogPaths, work: (writer: C
   try {
     inspectCatalog(database, (db) => {
       readSchemaState(db, database);
-      db.prepare('VACUUM INTO ?').run(copy);
+      try {
+        db.prepare('VACUUM INTO ?').run(copy);
+      } catch (error) {
+        throw isFullDisk(error) ? explainFailure(copy, error) : error;
+      }
     });
     return await withWriter({ database: copy, images: null }, work);
   } finally {

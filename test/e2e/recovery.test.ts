@@ -1,0 +1,35 @@
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { startWithoutEncoder } from '../helpers/app.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+
+const WAIT = { timeout: 10_000 };
+
+test('a condition ends within a minute of its cause, although no client sends a request', async () => {
+  const service = await startWithoutEncoder({ env: { SOURCES: 'catalog,youtube' }, sources: [numberedSource()] });
+  const path = (name: string) => join(service.dataDir, name);
+  const conditions = async () => (await service.readiness()).conditions.map(({ name }) => name).toSorted();
+  async function takeAway(name: string): Promise<void> {
+    await rename(path(name), path(`${name}.away`));
+    // Otherwise it would be created again.
+    await mkdir(path(name));
+    // The files are looked at once a second.
+    service.clock.advance(5_000);
+  }
+  await takeAway('images.db');
+  await service.get('/UCPennantSample00000001A/tv.jpg');
+  await takeAway('cache.db');
+  await service.get(`/api/channel/${numberedChannelId(1)}`);
+  await takeAway('catalog.db');
+  await service.get('/api/search?q=pennant');
+  await vi.waitFor(async () => expect(await conditions()).toEqual(['cache', 'catalog', 'images']), WAIT);
+
+  for (const name of ['images.db', 'cache.db', 'catalog.db']) {
+    await rm(path(name), { recursive: true });
+    await rename(path(`${name}.away`), path(name));
+  }
+  service.clock.advance(60_000);
+  await service.app.runDueWork();
+  await vi.waitFor(async () => expect(await conditions()).toEqual([]), WAIT);
+});

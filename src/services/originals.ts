@@ -73,7 +73,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   const failedImages = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
   const waiting = createWaitingClients();
-  const own = createOwnOriginals({ directory: ownImagesDir, encoder, failedImages, waiting, runtime });
+  const own = createOwnOriginals({ directory: ownImagesDir, encoder, images, failedImages, waiting, clock });
   holders.add('failed originals', failedImages.stats);
   holders.add('originals waited for', waiting.stats);
 
@@ -215,7 +215,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     get: (given, kind) =>
       withCurrentRecord(given, kind, async (channel, ref) => {
         if (ref.kind === 'remote') return find(channel, kind, ref);
-        return { ...(await orThrowImageGone(own.get(ref))), channel, isCurrent: true };
+        return { ...(await orThrowImageGone(own.get(channel.channelId, ref))), channel, isCurrent: true };
       }),
 
     read: reading(fileOf),

@@ -114,15 +114,21 @@ const SEARCH_HIT = fields<SearchHit>({
 
 const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });
 
-const ORIGINAL = fields<Original>({
-  // Earlier versions also stored the images of the catalog.
-  refKey: text(/^(?!catalog:)./s),
-  digest: text(/^[0-9a-f]{32}$/),
-  firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
+const INFO_FIELDS = {
   width: numberIn(1, MAX_ORIGINAL_SIDE_PX),
   height: numberIn(1, MAX_ORIGINAL_SIDE_PX),
   format: oneOf([...FORMATS, 'gif']),
   hasAlpha: trueOrFalse,
+};
+
+export const IMAGE_INFO = fields<ImageInfo>(INFO_FIELDS);
+
+const ORIGINAL = fields<Original>({
+  ...INFO_FIELDS,
+  // Earlier versions also stored the images of the catalog.
+  refKey: text(/^(?!catalog:)./s),
+  digest: text(/^[0-9a-f]{32}$/),
+  firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
 });
 
 const MINUTE_MS = 60_000;

@@ -72,7 +72,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   // By image, not by channel: a new image must not wait because the old one failed.
   const failedImages = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
-  const own = createOwnOriginals({ directory: ownImagesDir, encoder, failedImages, runtime });
+  const own = createOwnOriginals({ directory: ownImagesDir, encoder, images, failedImages, clock });
   holders.add('failed originals', failedImages.stats);
 
   /** A load continues after its callers disconnect: others will request the same image. */
@@ -191,7 +191,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     get: (given, kind) =>
       withCurrentRecord(given, kind, async (channel, ref) => {
         if (ref.kind === 'remote') return find(channel, kind, ref);
-        return { ...(await orThrowImageGone(own.get(ref))), channel, isCurrent: true };
+        return { ...(await orThrowImageGone(own.get(channel.channelId, ref))), channel, isCurrent: true };
       }),
 
     read: reading(fileOf),

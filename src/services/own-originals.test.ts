@@ -21,6 +21,8 @@ const INFO = { width: 64, height: 64, format: 'png', hasAlpha: false } as const;
 
 let directory: string;
 let originals: Originals;
+/** The stored metadata. */
+let stored: Map<string, Buffer>;
 /** By which each inspection was scheduled. */
 let statedPixels: (number | undefined)[];
 /** What the catalog does when its record is read again. */
@@ -31,13 +33,18 @@ let original: Original;
 beforeEach(async () => {
   directory = await createTemporaryDirectory();
   statedPixels = [];
+  stored = new Map();
   changed = async () => channelWith(BEFORE);
   const clock = createManualClock();
   originals = createOriginals({
     ownImagesDir: directory,
     downloader: { download: () => Promise.reject(new Error('not downloaded')) },
     encoder: { warmUp: () => undefined, inspect },
-    images: { get: async () => undefined, findForReading: async () => undefined, put: () => undefined },
+    images: {
+      get: async (key) => stored.get(key),
+      findForReading: async () => undefined,
+      put: (key, bytes) => void stored.set(key, bytes),
+    },
     cache: createReadThrough<Original>({
       policy: CACHE_POLICY.originals,
       memoryTier: { epochs: createEpochs(), maxBytes: 1_000_000 },
@@ -115,4 +122,18 @@ test.each([
   await write(AFTER, bytes);
   await originals.get(channelWith(AFTER), 'avatar');
   expect(statedPixels.at(-1)).toBe(pixels);
+});
+
+test('an image is inspected once, and again if its stored metadata is not of the form of this version', async () => {
+  const sizeOf = async () => {
+    const { width, height } = (await originals.get(channelWith(BEFORE), 'avatar')).value;
+    return [width, height, statedPixels.length];
+  };
+  expect(await sizeOf()).toEqual([64, 64, 1]);
+  const [[key = '', metadata = Buffer.alloc(0)] = []] = stored;
+  for (const [at, other] of ['', '{}', metadata.toString().replace('64', '0')].entries()) {
+    stored.set(key, Buffer.from(other));
+    expect(await sizeOf()).toEqual([64, 64, 2 + at]);
+    expect(stored.get(key)).toEqual(metadata);
+  }
 });

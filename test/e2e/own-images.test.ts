@@ -1,9 +1,10 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { storedBytesIn } from '../helpers/stored-images.ts';
@@ -25,8 +26,8 @@ beforeEach(async () => {
   app = await start();
 });
 
-async function start(): Promise<TestApp> {
-  const started = await startTestApp({ dataDir, clock, env: { SAMPLE_CATALOG: 'off' } });
+async function start(options: TestAppOptions = {}): Promise<TestApp> {
+  const started = await startTestApp({ dataDir, clock, env: { SAMPLE_CATALOG: 'off' }, ...options });
   onTestFinished(() => started.close());
   return started;
 }
@@ -64,6 +65,15 @@ test('an image has the time of its import, which a restart and time do not chang
   }
   const since = { 'if-modified-since': String(first.headers['last-modified']) };
   expect((await getAvatar(since)).status).toBe(304);
+});
+
+test('a stored image needs no encoder after a restart', async () => {
+  const first = await getAvatar();
+  await app.close();
+  const unexpected = () => Promise.reject(new Error('not expected'));
+  app = await start({ encoder: createFakeEncoder({ inspect: unexpected, encode: unexpected }) });
+  const again = await getAvatar();
+  expect([again.status, again.headers.etag, again.bytes]).toEqual([200, first.headers.etag, first.bytes]);
 });
 
 test('a new image has a later time, also on a machine whose clock was set back', async () => {

@@ -20,7 +20,7 @@ export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'cr
   );
 
   return {
-    countCall({ source, operation, outcome, durationMs, wasMade }: Omit<SourceOutcome, 'error'>): void {
+    countCall({ source, operation, outcome, durationMs, wasMade }: SourceOutcome): void {
       if (!wasMade) return;
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
@@ -43,10 +43,7 @@ export function markDataDir(dataDir: string, service: RunningService): RunningSe
 
 /** The service that is running on this data directory. */
 export function findRunningService(dataDir: string): RunningService | undefined {
-  const path = join(dataDir, FILE);
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-  return unlessInaccessible(() => {
-    const db = new DatabaseSync(path);
+  return readMark(dataDir, (db) => {
     if (!takeLock(db)) return readAndClose(db);
     db.close();
     return undefined;
@@ -55,9 +52,12 @@ export function findRunningService(dataDir: string): RunningService | undefined 
 
 /** The store of the service that runs on this data directory, or ran last. */
 export function findLatestStore(dataDir: string): RunningService['store'] | undefined {
+  return readMark(dataDir, readAndClose)?.store;
+}
+
+function readMark<T>(dataDir: string, read: (db: DatabaseSync) => T | undefined): T | undefined {
   const path = join(dataDir, FILE);
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-  return unlessInaccessible(() => readAndClose(new DatabaseSync(path)))?.store;
+  return existsSync(path) ? unlessInaccessible(() => read(new DatabaseSync(path))) : undefined;
 }
 
 const SQLITE_BUSY = 5;

@@ -144,7 +144,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const { http, limiter, refusedClients, unservedRequests } = listener;
   const backgroundWork = createBackgroundWork(
     [
-      ...upstreams.tasks,
+      upstreams.checkUnreachable,
       // It may take minutes, and the other tasks do not wait for it.
       async () => void images.tidy(),
       async () => void store.retry(),

@@ -3,6 +3,7 @@ import type { SourceReading } from '../console/state.ts';
 import { IMAGE_SOURCE } from '../domain/source-status.ts';
 import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { FailureLog } from '../lib/failure-log.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
@@ -67,24 +68,12 @@ export function createUpstreams(options: UpstreamsOptions) {
     sources,
     pauseOf: pauses.ofCall,
     clock,
-    onOutcome({ source, operation, outcome, durationMs, wasMade, error }) {
-      sourceMetrics.countCall({ source, operation, outcome, durationMs, wasMade });
-      if (outcome !== 'internal' && pauses.isExplained(source, operation)) {
-        // The line about the pause says why.
-        failureLog.markExplained();
-      } else if (!GOOD_OUTCOMES.has(outcome)) {
-        const reason = describeFailure(error);
-        const isBug = outcome === 'internal';
-        failureLog.report({
-          level: isBug ? 'error' : 'warn',
-          key: `source ${source} ${operation} ${outcome} ${isBug ? reason : ''}`,
-          message: 'source failed',
-          fields: {
-            ...{ source, operation, outcome, durationMs: Math.round(durationMs) },
-            ...(isBug ? { err: error } : { reason }),
-          },
-        });
-      }
+    onOutcome(outcome) {
+      sourceMetrics.countCall(outcome);
+      const isExplained = outcome.outcome !== 'internal' && pauses.isExplained(outcome.source, outcome.operation);
+      // The line about the pause says why.
+      if (isExplained) failureLog.markExplained();
+      else if (!GOOD_OUTCOMES.has(outcome.outcome)) reportFailure(failureLog, outcome);
     },
   });
 
@@ -115,9 +104,10 @@ export function createUpstreams(options: UpstreamsOptions) {
     failover,
     downloader,
     states,
-    /** The background work of the sources. */
-    tasks: [reachability.checkUnreachable],
+    /** Checks which sources can be reached. */
     checkReachability: reachability.check,
+    /** For background work. */
+    checkUnreachable: reachability.checkUnreachable,
     async close(): Promise<void> {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();
@@ -127,6 +117,18 @@ export function createUpstreams(options: UpstreamsOptions) {
 
 const PAUSED_OPERATIONS = ['getChannel', 'resolve', 'search', 'findPublishedAt'] as const;
 const GOOD_OUTCOMES: ReadonlySet<SourceOutcome['outcome']> = new Set(['found', 'channel_not_found', 'inconclusive']);
+
+function reportFailure(failureLog: FailureLog, { source, operation, outcome, durationMs, error }: SourceOutcome): void {
+  const reason = describeFailure(error);
+  const call = { source, operation, outcome, durationMs: Math.round(durationMs) };
+  const isBug = outcome === 'internal';
+  failureLog.report({
+    level: isBug ? 'error' : 'warn',
+    key: `source ${source} ${operation} ${outcome} ${isBug ? reason : ''}`,
+    message: 'source failed',
+    fields: isBug ? { ...call, err: error } : { ...call, reason },
+  });
+}
 
 /** After a quiet time, the calls of so many seconds may be made at once. */
 const BURST_SECONDS = 10;

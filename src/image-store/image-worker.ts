@@ -3,12 +3,12 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
-import { crc32 } from 'node:zlib';
 import type { Times } from '../lib/clock.ts';
 import { createDisposableDatabase } from '../lib/disposable-database.ts';
 import { emptyLog, inTransaction, isFullDisk } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import { readEpoch } from '../store/database.ts';
+import { checksumOf } from '../store/keys.ts';
 import { exceeds, findClassToEvict, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
 import { createRecordedUses } from './recorded-uses.ts';
 import {
@@ -92,7 +92,7 @@ const functions = {
         return { path: join(filesDirectory, row.file), size: row.size, checksum: row.checksum };
       }
       const bytes = statements.content.get(row.row)?.content as Uint8Array | undefined;
-      if (bytes === undefined || bytes.length !== row.size || crc32(bytes, crc32(key)) !== row.checksum) {
+      if (bytes === undefined || bytes.length !== row.size || checksumOf(key, bytes) !== row.checksum) {
         discard(statements, db, key);
         return undefined;
       }
@@ -244,7 +244,7 @@ function addRow(statements: ImageStatements, call: Parameters<(typeof functions)
   const { key, channel, image, content, nowMs } = call;
   const { kind, size, isFile } = image;
   const file = 'file' in content ? content.file : null;
-  const checksum = 'file' in content ? content.checksum : crc32(content.bytes, crc32(key));
+  const checksum = 'file' in content ? content.checksum : checksumOf(key, content.bytes);
   const space = spaceOf(size, isFile);
   const { lastInsertRowid } = statements.add.run(key, channel, kind, size, space, checksum, nowMs, file);
   if ('bytes' in content) statements.addContent.run(lastInsertRowid, content.bytes);

@@ -138,13 +138,7 @@ interface Sums {
 
 export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<RowKind, Sums> {
   const rows = sums.all() as unknown as (Sums & { readonly kind: RowKind })[];
-  const none = { images: 0, space: 0, inFiles: 0 };
-  return {
-    original: none,
-    plain: none,
-    custom: none,
-    ...Object.fromEntries(rows.map(({ kind, ...sum }) => [kind, sum])),
-  };
+  return Object.fromEntries(rows.map(({ kind, ...sum }) => [kind, sum])) as Record<RowKind, Sums>;
 }
 
 const SHOWN_KINDS: Record<RowKind, StoredKind> = { original: 'originals', plain: 'variants', custom: 'ownSizes' };

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { type Clock, type Times, timesOf } from '../lib/clock.ts';
 import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
 import type { HolderStats } from '../lib/holders.ts';
+import { inSteps } from '../lib/work.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { channelOfImage, isOriginalBytes } from '../store/keys.ts';
 import type { Erased, ImageFunctions, ImageNotice, ImageThreadData, StoredFile } from './image-worker.ts';
@@ -122,7 +122,7 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
     try {
       makeDirectory(files);
       await writeFile(join(files, file), bytes, { flag: 'wx' });
-      result = await setRow({ ...row, content: { file, checksum: await checksumOf(row.key, bytes) } });
+      result = await setRow({ ...row, content: { file, checksum: await checksumInSteps(row.key, bytes) } });
       return result;
     } finally {
       if (result !== 'stored') await rm(join(files, file), { force: true });
@@ -174,7 +174,7 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
       const found = await find(key);
       if (found === undefined || Buffer.isBuffer(found)) return found;
       const bytes = await readFile(found.path).catch(ignoreMissing);
-      const isSound = bytes?.length === found.size && (await checksumOf(key, bytes)) === found.checksum;
+      const isSound = bytes?.length === found.size && (await checksumInSteps(key, bytes)) === found.checksum;
       return isSound ? bytes : discard(key);
     },
 
@@ -235,16 +235,10 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
   };
 }
 
-/** About 2 ms. */
-const CHECKSUM_STEP_BYTES = 4 * 1024 * 1024;
-
-/** In steps, because the largest originals would block the event loop for too long. */
-async function checksumOf(key: string, bytes: Buffer): Promise<number> {
+/** The same as `checksumOf`. */
+async function checksumInSteps(key: string, bytes: Buffer): Promise<number> {
   let checksum = crc32(key);
-  for (let at = 0; at < bytes.length; at += CHECKSUM_STEP_BYTES) {
-    if (at > 0) await setImmediate();
-    checksum = crc32(bytes.subarray(at, at + CHECKSUM_STEP_BYTES), checksum);
-  }
+  for await (const part of inSteps(bytes)) checksum = crc32(part, checksum);
   return checksum;
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import type { Epoch } from './epoch.ts';
@@ -37,6 +38,17 @@ const contexts = new AsyncLocalStorage<WorkContext>();
 export function withRequest<T>(context: RequestIdentity & { readonly epoch: Epoch }, work: () => T): T {
   const { requestId, client, epoch } = context;
   return contexts.run({ requestId, client, epoch }, work);
+}
+
+/** About 2 ms of hashing. */
+const STEP_BYTES = 4 * 1024 * 1024;
+
+/** The bytes in parts, with a turn of the event loop between them: hashing 16 MiB at once would block it for too long. */
+export async function* inSteps(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+    if (at > 0) await setImmediate();
+    yield bytes.subarray(at, at + STEP_BYTES);
+  }
 }
 
 /** Runs work whose result is cached: as part of the current work, or as new work of this epoch if there is none. */

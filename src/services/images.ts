@@ -218,27 +218,19 @@ function resolveRequest(
   const variantCrop = cropOf(variant, original);
   const whole = resolveOutput(variantCrop, {}).output;
   const { crop, output, inner } = resolveOutput(variantCrop, { width, height, fit });
-  const backdrop = inner && backdropOf({ inner, output, background, format, hasAlpha });
+  const usual = formatRow(format).hasTransparency ? 'transparent' : 'ffffff';
+  const color = background === undefined || background === 'transparent' ? usual : background;
+  const backdrop = inner && backdropOf({ inner, background: color }, output, usual, hasAlpha);
   const customQuality = customQualityOf(format, quality);
   const isPlain = customQuality === undefined && backdrop === undefined && isSameSize(output, whole);
   const identity = { channelId, digest, crop, output, backdrop, format, quality: customQuality };
   return { identity, imageClass: isPlain ? 'plain' : 'custom' };
 }
 
-interface Contained {
-  readonly inner: Size;
-  readonly output: Size;
-  readonly background: Background | undefined;
-  readonly format: Format;
-  readonly hasAlpha: boolean;
-}
-
 /** `undefined` if nothing of the background is visible: the image is then the same as without `contain`. */
-function backdropOf({ inner, output, background, format, hasAlpha }: Contained): Backdrop | undefined {
-  const usual = formatRow(format).hasTransparency ? 'transparent' : 'ffffff';
-  const resolved = background === undefined || background === 'transparent' ? usual : background;
-  const isVisible = !isSameSize(inner, output) || (hasAlpha && resolved !== usual);
-  return isVisible ? { inner, background: resolved } : undefined;
+function backdropOf(backdrop: Backdrop, output: Size, usual: Background, hasAlpha: boolean): Backdrop | undefined {
+  const isVisible = !isSameSize(backdrop.inner, output) || (hasAlpha && backdrop.background !== usual);
+  return isVisible ? backdrop : undefined;
 }
 
 function traceAttributesOf({ kind, variant, identity: { format, output, quality } }: ImageSpec) {

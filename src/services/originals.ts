@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import {
   type CatalogImage,
   type Channel,
@@ -19,7 +18,7 @@ import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
-import { createSharedWork, currentClient, NEVER_ABORTED } from '../lib/work.ts';
+import { createSharedWork, currentClient, inSteps, NEVER_ABORTED } from '../lib/work.ts';
 import { originalBytesKey, originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
@@ -200,16 +199,9 @@ export function createOriginals(options: OriginalsOptions): Originals {
   };
 }
 
-/** About 2 ms. */
-const DIGEST_STEP_BYTES = 4 * 1024 * 1024;
-
-/** In steps, because the largest originals would block the event loop for too long. */
 async function digestOf(bytes: Buffer): Promise<string> {
   const hash = createHash('sha256');
-  for (let at = 0; at < bytes.length; at += DIGEST_STEP_BYTES) {
-    if (at > 0) await setImmediate();
-    hash.update(bytes.subarray(at, at + DIGEST_STEP_BYTES));
-  }
+  for await (const part of inSteps(bytes)) hash.update(part);
   return hash.digest('hex').slice(0, 32);
 }
 

@@ -1,5 +1,5 @@
 import type { SourceStatus } from '../domain/source-status.ts';
-import type { Metrics, ScrapedMetric } from '../lib/metrics/metrics.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { SourceOutcome } from './failover.ts';
 
 /** Counts the calls of all sources, and the fields that were found in the responses of their upstreams. */
@@ -20,7 +20,7 @@ export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'cr
   );
 
   return {
-    countCall({ source, operation, outcome, durationMs, wasMade }: Omit<SourceOutcome, 'error'>): void {
+    countCall({ source, operation, outcome, durationMs, wasMade }: SourceOutcome): void {
       if (!wasMade) return;
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);
@@ -39,37 +39,27 @@ export function addSourceGauges(
   { addGauge }: Pick<Metrics, 'addGauge'>,
   readStatuses: () => readonly SourceStatus[],
 ): void {
-  /** Adds the gauge if the status of a source has the member. */
-  function addIfPresent<Member extends keyof SourceStatus>(
-    member: Member,
-    { read, ...gauge }: StatusGauge<Member>,
-  ): void {
-    const find = () => readStatuses().find((status) => status[member] !== undefined)?.[member];
-    if (find() === undefined) return;
-    addGauge({ ...gauge, read: () => read(find() as Required<SourceStatus>[Member]) });
+  const versions = () => readStatuses().flatMap(({ clientVersion }) => clientVersion?.version ?? []);
+  const quotas = () => readStatuses().flatMap((status) => status.quotas ?? []);
+  if (versions().length > 0) {
+    addGauge({
+      name: 'pennant_youtube_client_version_info',
+      help: '1 for the client version in calls to YouTube.',
+      label: 'version',
+      read: () => Object.fromEntries(versions().map((version) => [version, 1])),
+    });
   }
-
-  addIfPresent('clientVersion', {
-    name: 'pennant_youtube_client_version_info',
-    help: '1 for the client version in calls to YouTube.',
-    label: 'version',
-    read: ({ version }) => ({ [version]: 1 }),
-  });
-  addIfPresent('quotas', {
+  if (quotas().length === 0) return;
+  addGauge({
     name: 'pennant_data_api_quota_spent',
     help: 'Calls to the YouTube Data API today (Pacific time), by allowance.',
     label: 'allowance',
-    read: (quotas) => Object.fromEntries(quotas.map(({ name, spent }) => [name, spent])),
+    read: () => Object.fromEntries(quotas().map(({ name, spent }) => [name, spent])),
   });
-  addIfPresent('quotas', {
+  addGauge({
     name: 'pennant_data_api_quota_per_day',
     help: 'Calls to the YouTube Data API that are allowed per day, by allowance.',
     label: 'allowance',
-    read: (quotas) => Object.fromEntries(quotas.map(({ name, perDay }) => [name, perDay])),
+    read: () => Object.fromEntries(quotas().map(({ name, perDay }) => [name, perDay])),
   });
-}
-
-/** A gauge that is read from a member of a status. */
-interface StatusGauge<Member extends keyof SourceStatus> extends Omit<ScrapedMetric, 'read'> {
-  readonly read: (value: Required<SourceStatus>[Member]) => ReturnType<ScrapedMetric['read']>;
 }

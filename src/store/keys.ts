@@ -131,7 +131,7 @@ export function fingerprint(text: string): string {
 }
 
 /** Includes the key, so that a value is valid only under its own key. */
-export function checksumOf(key: string, value: string): number {
+export function checksumOf(key: string, value: string | Uint8Array): number {
   return crc32(value, crc32(key));
 }
 

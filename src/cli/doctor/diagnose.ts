@@ -11,7 +11,6 @@ import {
   type FieldFinding,
   isDrift,
   type LoadedChannel,
-  type LoadOptions,
   loadFirst,
   type WayIn,
 } from '../../sources/source.ts';
@@ -64,38 +63,22 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   const { asked, refs, sourceName, expected, wantsWholePages, ...settings } = options;
   const { source, calls } = openSource(sourceName, wantsWholePages, settings);
   const signal = AbortSignal.timeout(TOTAL_MS);
-  const requestedIds: string[] = [];
-  const observed = {
-    ...source,
-    getChannel(channelId: string, options: LoadOptions) {
-      requestedIds.push(channelId);
-      return source.getChannel(channelId, options);
-    },
-  };
+  const isYoutube = sourceName === 'youtube';
   try {
-    const found = await resultInTime((signal) => loadFirst(observed, refs, { signal }));
-    const [failure, loaded] = found instanceof AppError ? [found, undefined] : [undefined, found.loaded];
+    const { channelId, loaded, failure } = await load(source, refs);
     // The Data API allows few searches.
-    const search = loaded && sourceName === 'youtube' ? await countHits(source, loaded.channel.title) : undefined;
-    // An alert ("no such channel") and an HTML page have no fields.
+    const search = loaded && isYoutube ? [await inspectSearch(source, loaded.channel.title)] : [];
+    // An alert ("no such channel") and an HTML page have no fields. If upstream blocks requests, that is already shown.
     const isWorthInspecting = failure === undefined || failure.code === 'upstream_invalid';
-    const inspected = isWorthInspecting ? inspectResponses(sourceName, calls, loaded) : NOTHING_FOUND;
-    const fields = inspected.fields.map((finding) =>
-      expected.includes(finding.field) ? missingIfEmpty(finding) : finding,
-    );
-    const channelId = requestedIds.at(-1) ?? loaded?.channel.channelId ?? null;
-    // If upstream blocks requests, that is already shown.
-    if (isWorthInspecting && channelId !== null) {
-      const before = calls.length;
-      fields.push(...(await tryWays(source, channelId)).map(findingOfWay));
-      // Apart from the calls of the load.
-      calls.push(...calls.splice(before).map((call) => ({ ...call, name: `way: ${call.name}` })));
-    }
-    if (loaded !== undefined) {
-      if (sourceName === 'youtube') fields.push(await inspectFeed(source, loaded.channel.channelId, calls, signal));
-      if (search !== undefined) fields.push(findingOfSearch(search));
-      fields.push(...(await inspectImages(loaded, calls, { ...settings, signal })));
-    }
+    const responses = isWorthInspecting ? inspectResponses(sourceName, calls, loaded) : NOTHING_FOUND;
+    const isExpected = ({ field }: FieldFinding) => expected.includes(field);
+    const fields = [
+      ...responses.fields.map((finding) => (isExpected(finding) ? missingIfEmpty(finding) : finding)),
+      ...(isWorthInspecting && channelId !== null ? await inspectWays(source, channelId, calls) : []),
+      ...(loaded && isYoutube ? [await inspectFeed(source, loaded.channel.channelId, calls, signal)] : []),
+      ...search,
+      ...(loaded ? await inspectImages(loaded, calls, { ...settings, signal }) : []),
+    ];
     return {
       asked,
       source: sourceName,
@@ -105,23 +88,23 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
       failure: failure === undefined ? null : { code: failure.code, message: describeFailure(failure) },
       calls,
       fields,
-      remarks: inspected.remarks,
+      remarks: responses.remarks,
     };
   } finally {
     await source.close();
   }
 }
 
-/** The number of hits for the channel's title, which is 0 for some channels, or why the search failed. */
-async function countHits(source: Pick<ChannelSource, 'search'>, title: string): Promise<number | AppError> {
-  const page = await resultInTime((signal) => source.search(title, HITS, { signal }));
-  return page instanceof AppError ? page : page.hits.length;
-}
-
-/** Tries each way of the source to the channel. */
-async function tryWays(source: Pick<ChannelSource, 'tryWays'>, channelId: string): Promise<readonly WayIn[]> {
-  const found = await resultInTime(async (signal) => source.tryWays?.(channelId, { signal }) ?? []);
-  return found instanceof AppError ? [] : found;
+/** The record, or why there is none, and the ID under which it was requested; `null` if it is not known. */
+async function load(source: ChannelSource, refs: readonly ChannelRef[]) {
+  let channelId: string | null = null;
+  const getChannel: ChannelSource['getChannel'] = (requestedId, options) => {
+    channelId = requestedId;
+    return source.getChannel(requestedId, options);
+  };
+  const found = await resultInTime((signal) => loadFirst({ ...source, getChannel }, refs, { signal }));
+  if (found instanceof AppError) return { channelId, failure: found };
+  return { channelId: channelId ?? found.loaded.channel.channelId, loaded: found.loaded };
 }
 
 /** The result of the calls, or the expected failure, within `CALLS_MS`. */
@@ -137,13 +120,34 @@ function missingIfEmpty(finding: FieldFinding): FieldFinding {
   return { ...finding, state: 'missing', note: ['expected', note].filter((part) => part !== null).join('; ') };
 }
 
-/** One finding for each way to a record. */
+/** One finding for each way to a record. The calls of these ways are named apart from those of the load. */
+async function inspectWays(source: ChannelSource, channelId: string, calls: RecordedCall[]): Promise<FieldFinding[]> {
+  const before = calls.length;
+  const ways = await resultInTime(async (signal) => source.tryWays?.(channelId, { signal }) ?? []);
+  calls.push(...calls.splice(before).map((call) => ({ ...call, name: `way: ${call.name}` })));
+  return ways instanceof AppError ? [] : ways.map(findingOfWay);
+}
+
 function findingOfWay({ name, isInUse, result }: WayIn): FieldFinding {
   const finding = { field: `way: ${name}`, path: null };
   const use = isInUse ? 'in use' : null;
   if (!(result instanceof AppError)) return { ...finding, state: 'fine', value: result, note: use };
   const note = [use, describeFailure(result)].filter((part) => part !== null).join('; ');
-  return { ...finding, state: result.code === 'upstream_invalid' ? 'unreadable' : 'missing', value: null, note };
+  return { ...finding, state: stateAfter(result), value: null, note };
+}
+
+/** The number of hits for the channel's title, which is 0 for some channels, or why the search failed. */
+async function inspectSearch(source: ChannelSource, title: string): Promise<FieldFinding> {
+  const finding = { field: 'search', path: null };
+  const page = await resultInTime((signal) => source.search(title, HITS, { signal }));
+  if (page instanceof AppError) {
+    return { ...finding, state: stateAfter(page), value: null, note: describeFailure(page) };
+  }
+  return { ...finding, state: 'fine', value: `${page.hits.length} channels found`, note: null };
+}
+
+function stateAfter(failure: AppError): FieldFinding['state'] {
+  return failure.code === 'upstream_invalid' ? 'unreadable' : 'missing';
 }
 
 async function inspectFeed(
@@ -159,13 +163,6 @@ async function inspectFeed(
     return { ...finding, state: 'unreadable', value: null, note: 'the feed was loaded, but its time cannot be read' };
   }
   return { ...finding, state: 'absent', value: null, path: null, note: 'not available; feeds often fail for days' };
-}
-
-function findingOfSearch(search: number | AppError): FieldFinding {
-  const finding = { field: 'search', path: null, note: null };
-  if (!(search instanceof AppError)) return { ...finding, state: 'fine', value: `${search} channels found` };
-  const state = search.code === 'upstream_invalid' ? 'unreadable' : 'missing';
-  return { ...finding, state, value: null, note: describeFailure(search) };
 }
 
 async function inspectImages(

@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
+import { hasErrorCode } from '../../lib/file-system.ts';
 import { isJsonObject, type JsonObject, parseJsonObject, valuesNamed } from '../../sources/json.ts';
 import { buildAboutToken } from '../../sources/youtube/about.ts';
 import { readFeed } from '../../sources/youtube/feed.ts';
@@ -31,9 +32,8 @@ export async function requireNewDirectory(directory: string): Promise<void> {
   try {
     if ((await readdir(directory)).length === 0) return;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return;
-    if (code !== 'ENOTDIR') throw error;
+    if (hasErrorCode(error, 'ENOENT')) return;
+    if (!hasErrorCode(error, 'ENOTDIR')) throw error;
   }
   throw new UsageError(`${directory} already exists and is not empty.`);
 }

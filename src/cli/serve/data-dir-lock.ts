@@ -43,9 +43,7 @@ export function markDataDir(dataDir: string, service: RunningService): RunningSe
 
 /** The service that is running on this data directory. */
 export function findRunningService(dataDir: string): RunningService | undefined {
-  return unlessInaccessible(() => {
-    const db = openEntry(dataDir);
-    if (db === undefined) return undefined;
+  return readMark(dataDir, (db) => {
     if (!takeLock(db)) return readAndClose(db);
     db.close();
     return undefined;
@@ -54,16 +52,15 @@ export function findRunningService(dataDir: string): RunningService | undefined 
 
 /** The store of the service that runs on this data directory, or ran last. */
 export function findLatestStore(dataDir: string): RunningService['store'] | undefined {
-  return unlessInaccessible(() => {
-    const db = openEntry(dataDir);
-    return db && readAndClose(db);
-  })?.store;
+  return readMark(dataDir, readAndClose)?.store;
 }
 
-/** `undefined` if no service has run on this data directory. */
-function openEntry(dataDir: string): DatabaseSync | undefined {
+/** `undefined` if no service has run on this data directory, or if this user may not see it. */
+function readMark<T>(dataDir: string, read: (db: DatabaseSync) => T | undefined): T | undefined {
   const path = join(dataDir, FILE);
-  return statSync(path, { throwIfNoEntry: false }) && new DatabaseSync(path);
+  return unlessInaccessible(() =>
+    statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : read(new DatabaseSync(path)),
+  );
 }
 
 const SQLITE_BUSY = 5;

@@ -76,7 +76,7 @@ export async function startService(
       throw error;
     }
     stop.hasStarted = true;
-    reportStart(describeStart(config, service, await firstExample(service)), stdout, logger);
+    await reportStart(config, service, stdout, logger);
     service.warmUp();
     service.startBackgroundWork();
   }
@@ -186,52 +186,34 @@ async function firstExample({ examples }: App): Promise<ExampleChannel | undefin
   return (await withinMs(systemClock, examples(), EXAMPLE_MS))?.[0];
 }
 
-interface Start {
-  readonly message: string;
-  /** URLs that respond. */
-  readonly examples: readonly string[];
-  readonly playground?: string;
-  readonly console?: string;
-}
-
-function describeStart(
-  { host, consoleHost, consolePort }: Config,
-  service: App,
-  example: ExampleChannel | undefined,
-): Start {
+/** Says where the service listens, with URLs that respond. A terminal gets text, anything else a line of JSON at any log level. */
+async function reportStart(config: Config, service: App, stdout: CommandContext['stdout'], logger: Logger) {
+  const { host, consoleHost, consolePort } = config;
   // Not BASE_URL, whose proxy may not be there yet.
   const base = `http://${nameToOpen(host)}:${portOf(service.http)}`;
+  const example = await firstExample(service);
   const paths = example && [
     recordPathOf(example),
     ...(example.hasBanner ? [`/${example.channelId}/tv`] : []),
     searchPathOf(example),
   ];
-  const listening = {
-    message: `Pennant listens on ${host}:${portOf(service.http)}.`,
-    examples: paths?.map((path) => base + path) ?? [],
-  };
-  // The private listener does not listen, so it has no port.
-  if (consolePort === 0) return listening;
-  const privateUrl = `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
-  return { ...listening, playground: `${privateUrl}playground/`, console: privateUrl };
+  const examples = paths?.map((path) => base + path) ?? [];
+  const message = `Pennant listens on ${host}:${portOf(service.http)}.`;
+  // If the private listener does not listen, it has no port.
+  const privateUrl = consolePort === 0 ? undefined : `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
+  const pages = privateUrl && { playground: `${privateUrl}playground/`, console: privateUrl };
+  if (stdout.isTTY !== true) {
+    logger.child({}, { level: 'info' }).info({ examples, ...pages }, message);
+    return;
+  }
+  const tries = examples.length === 0 ? '\n' : ` Try:\n${examples.map((url) => `  ${url}\n`).join('')}`;
+  stdout.write(message + tries + (pages ? `Playground: ${pages.playground}\nConsole: ${pages.console}\n` : ''));
 }
 
 /** The name of a listener in a URL. The private listener accepts its own address and names of this machine. */
 function nameToOpen(host: string): string {
   if (['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-/** A terminal gets text. Anything else gets a line of JSON as all others, whatever the log level is. */
-function reportStart({ message, ...urls }: Start, stdout: CommandContext['stdout'], logger: Logger): void {
-  if (stdout.isTTY !== true) {
-    logger.child({}, { level: 'info' }).info(urls, message);
-    return;
-  }
-  const { examples, playground, console } = urls;
-  const tries = examples.length === 0 ? '\n' : ` Try:\n${examples.map((url) => `  ${url}\n`).join('')}`;
-  const pages = playground === undefined ? '' : `Playground: ${playground}\nConsole: ${console}\n`;
-  stdout.write(`${message}${tries}${pages}`);
 }
 
 function portOf({ server }: Listener): number {

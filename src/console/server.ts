@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { PublicListener } from '../http/server.ts';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { type ConnectionOwner, createOpenConnections } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
@@ -23,11 +24,7 @@ interface ConsoleOptions extends ShownComponents {
   };
   readonly purge: Purge;
   readonly examples: Examples;
-  /** The public listener. */
-  readonly http: Listener & {
-    /** Responds as the public listener does, without a limit. The target is an absolute URL. */
-    readonly respondToOperator: (request: IncomingMessage, response: ServerResponse) => void;
-  };
+  readonly http: PublicListener;
   readonly responseWriter: ResponseWriter;
 }
 

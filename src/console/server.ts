@@ -74,7 +74,6 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
   const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
   const history = startHistory(() => readSample(options));
-  holders.add('console history', history.stats);
 
   /** By method and path. HEAD is handled as GET without the body. */
   const routes = new Map<string, ConsoleHandler>([

@@ -10,6 +10,7 @@ import {
   type RecentActivity,
   readFields,
   readTotals,
+  STEP_SECONDS,
 } from './history.ts';
 
 /** The components whose state is shown. */
@@ -59,6 +60,7 @@ export interface ConsoleState {
   readonly nowMs: number;
   readonly settings: readonly ShownSetting[];
   readonly conditions: readonly Condition[];
+  readonly stepSeconds: number;
   readonly steps: readonly HistoryStep[];
   readonly recent: RecentActivity;
   readonly sources: readonly SourceReading[];
@@ -81,6 +83,7 @@ export function readState(components: ShownComponents, startedAtMs: number, hist
     settings,
     nowMs: now.atMs,
     conditions: readConditions(components),
+    stepSeconds: STEP_SECONDS,
     steps: history.steps(),
     recent: history.recent(now),
     sources: upstreams.states(),

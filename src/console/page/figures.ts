@@ -71,11 +71,6 @@ export function formatRate(perSecond: number): { readonly amount: string; readon
   return { amount, unit: isSlow ? 'a minute' : 'a second' };
 }
 
-/** Puts fillers in front until there are `length` values, so that the time axis of a chart stays the same. */
-export function padded<T>(values: readonly T[], length: number, filler: T): T[] {
-  return [...new Array<T>(Math.max(0, length - values.length)).fill(filler), ...values];
-}
-
 /** Sums each group of `size` consecutive values. */
 export function inColumns(values: readonly number[], size: number): number[] {
   const sums: number[] = [];

@@ -1,14 +1,7 @@
 import { FORMATS, formatRow } from '../../domain/formats.ts';
 import { VARIANTS } from '../../domain/variants.ts';
 import { BADGE_IMAGE_QUERY, BADGE_QUERY, RETIRED_BADGE_QUERY } from '../request/badge-parameters.ts';
-import {
-  BATCH_QUERY,
-  CHANNEL_QUERY,
-  IMAGE_QUERY,
-  type Parameters,
-  SEARCH_QUERY,
-  VARIANT_QUERY,
-} from '../request/parameters.ts';
+import { BATCH_QUERY, CHANNEL_QUERY, IMAGE_QUERY, type Parameters, SEARCH_QUERY } from '../request/parameters.ts';
 import { EXTENSION_LIST } from '../routes/channel-images.ts';
 import {
   CHANNEL_ERRORS,
@@ -108,8 +101,7 @@ const IMAGE_DESCRIPTION =
 
 function image(id: string, summary: string, path: PathSchema): OperationSchema {
   const responses = responsesOf(IMAGE, IMAGE_ERRORS);
-  const query = path.variant === undefined ? IMAGE_QUERY : VARIANT_QUERY;
-  return { id, tag: 'images', summary, description: IMAGE_DESCRIPTION, path, query, responses };
+  return { id, tag: 'images', summary, description: IMAGE_DESCRIPTION, path, query: IMAGE_QUERY, responses };
 }
 
 const BADGE_CACHING =

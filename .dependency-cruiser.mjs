@@ -15,7 +15,7 @@ const ROOMS = {
   http: ['domain', 'lib', 'rate-limit', 'services'],
   console: ['domain', 'lib', 'services', 'http'],
   // What browsers load. The console's page has types of the console.
-  site: [],
+  site: ['domain'],
   'console/page': ['console', 'site'],
   app: [
     'domain',

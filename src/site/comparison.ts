@@ -3,7 +3,7 @@ import { element } from './dom.ts';
 import {
   BROWSER_ACCEPT,
   type ChannelRecord,
-  FORMATS,
+  FORMAT_CHOICES,
   type ImageChoice,
   imageUrl,
   throughInstance,
@@ -16,7 +16,7 @@ interface Compared {
   readonly choice: ImageChoice;
 }
 
-const COMPARED = FORMATS.filter(({ format }) => format !== 'auto');
+const COMPARED = FORMAT_CHOICES.filter(({ format }) => format !== 'auto');
 
 /** The chosen image in every format, side by side. It costs a request for each format, so it starts on demand. */
 export function createComparison(container: HTMLElement, { api, budget, instance }: RequestDeps) {

@@ -11,7 +11,7 @@ import {
   imageUrl,
   kindOf,
   throughInstance,
-  VARIANTS,
+  VARIANT_CHOICES,
 } from './image-choice.ts';
 import { createImageOptions } from './image-options.ts';
 import { type ImageSnippetInput, imageSnippets } from './image-snippets.ts';
@@ -110,7 +110,7 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
       );
     }
     figure.classList.add('is-loading');
-    const label = VARIANTS.find(({ variant }) => variant === choice.variant)?.label;
+    const label = VARIANT_CHOICES.find(({ variant }) => variant === choice.variant)?.label;
     void region.run({
       label: `Loading the image: ${label}.`,
       verb: 'Load',

@@ -1,3 +1,4 @@
+import type { Variant } from '../domain/variants.ts';
 import { Problem, type RequestDeps } from './api.ts';
 import {
   BROWSER_ACCEPT,
@@ -6,7 +7,6 @@ import {
   imageUrl,
   throughInstance,
   usualWidth,
-  type Variant,
 } from './image-choice.ts';
 import type { ShownImage } from './image-panel.ts';
 import type { Notice } from './notice.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import { type Format, findFormat, formatRow } from '../../domain/formats.ts';
+import { findFormat, formatRow, titleOfFormat } from '../../domain/formats.ts';
 import {
   type ChannelRef,
   channelRefsOf,
@@ -248,14 +248,12 @@ function findRequestOfType({ endpoint, pathParameters, target }: RequestContext)
     : undefined;
 }
 
-const nameOfFormat = (format: Format): string => (format === 'webp' ? 'WebP' : format.toUpperCase());
-
 /** Names the path for the format, because an extension after a handle is read as a part of the handle. */
 function hintForExtension({ pathParameters, endpoint }: Pick<RequestContext, 'pathParameters' | 'endpoint'>): string {
   const [, handle = '', extension = ''] = /^@(.+)\.([^.]+)$/.exec(pathParameters.identifier ?? '') ?? [];
   const format = findFormat(extension.toLowerCase());
   if (format === undefined || !/banner|^\/:/.test(endpoint?.url ?? '')) return '';
-  return `For a ${nameOfFormat(format)}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
+  return `For a ${titleOfFormat(format)}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
 }
 
 function hintForMissingChannel({ pathParameters, endpoint, target }: RequestContext): string {

@@ -2,7 +2,6 @@ import { type GetOptions, NO_PENNANT, Problem, type RequestDeps } from './api.ts
 import { element, find } from './dom.ts';
 import { describeFault, type Identified, identify } from './identify.ts';
 import { type ChannelRecord, isRecord } from './image-choice.ts';
-import { createNotice } from './notice.ts';
 import { RESERVE } from './patience.ts';
 import { createRegion } from './region.ts';
 import { createSearchBox } from './search-box.ts';
@@ -45,7 +44,7 @@ export function createChannelFinder({
   budget,
   instance,
 }: ChannelFinderDeps): ChannelFinder {
-  const region = createRegion({ notice: createNotice(find('#notice', HTMLElement)), budget });
+  const region = createRegion(find('#notice', HTMLElement), budget);
   const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search: suggest, onSubmit });
 
   /**

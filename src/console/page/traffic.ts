@@ -48,7 +48,7 @@ function showRequests({ steps, stepSeconds, recent }: ConsoleState) {
   const { amount, unit: rateUnit } = formatRate(total / recent.seconds);
   find('#request-rate', HTMLElement).replaceChildren(amount, element('small', {}, ` ${rateUnit}`));
   find('#requests-legend', HTMLElement).replaceChildren(
-    ...legend(OUTCOMES.map(({ name, label }) => ({ name, label, value: formatCount(String(recent.requests[name])) }))),
+    ...legend(OUTCOMES.map(({ name, label }) => ({ name, label, value: formatCount(recent.requests[name]) }))),
   );
 }
 
@@ -74,7 +74,7 @@ function showLookups({ recent }: ConsoleState) {
     const { total, hitPercent, shares } = figures;
     return barRow(
       label,
-      `${hitPercent} % of ${formatCount(String(total))}`,
+      `${hitPercent} % of ${formatCount(total)}`,
       LOOKUP_OUTCOMES.map((outcome) => ({ name: outcome.name, share: shares[outcome.name] })),
     );
   });
@@ -90,16 +90,16 @@ export function showEncoder({ steps, recent, encoder }: ConsoleState) {
   const { chart, highest } = stackedBars(`Images waiting for an encoder, now ${queued}`, [
     { name: 'queue', values: steps.map((step) => step.queued) },
   ]);
-  const labels = [formatCount(String(highest)), '0'];
+  const labels = [formatCount(highest), '0'];
   find('#encoder-chart', HTMLElement).replaceChildren(withAxes(chart, { labels, unit: 'waiting', times: TIMES }));
   find('#encoder-now', HTMLElement).textContent = `${running} running, ${queued} waiting, ${processes} started`;
   find('#encoder', HTMLElement).replaceChildren(
-    figure('Encoded', formatCount(String(recent.encoded))),
+    figure('Encoded', formatCount(recent.encoded)),
     figure('Time, p50', formatDurationOf(recent.encodingSeconds.p50)),
     figure('Time, p95', formatDurationOf(recent.encodingSeconds.p95)),
     figure('Wait, p95', formatDurationOf(recent.waitingSeconds.p95)),
-    figure('Rejected', formatCount(String(refused))),
-    figure('Restarts', formatCount(String(restarts))),
+    figure('Rejected', formatCount(refused)),
+    figure('Restarts', formatCount(restarts)),
   );
 }
 

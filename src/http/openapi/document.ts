@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
-import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
+import { describeOperations, type OperationSchema, TAGS } from './operations.ts';
 import { HEADER_FIELDS, preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
@@ -23,7 +23,7 @@ export function openApiDocument({ version, contact }: OpenApiOptions, serverUrl:
     return Object.fromEntries(references);
   }
 
-  const paths = Object.entries(OPERATIONS).map(([url, operation]) => {
+  const paths = Object.entries(describeOperations()).map(([url, operation]) => {
     const { id, tag, summary, description, path, query, responses } = operation;
     const get = {
       operationId: `get${id}`,

@@ -14,7 +14,12 @@ export async function loadImage(
 ) {
   const response = await api.get(throughInstance(instance(), publicUrl), { ...options, accept: BROWSER_ACCEPT });
   if (!response.body.type.startsWith('image/')) {
-    throw new Problem({ status: 200, code: 'not_image', detail: `Its type is ${response.body.type}.` });
+    throw new Problem({
+      status: 200,
+      code: 'not_image',
+      title: 'Not an image',
+      detail: `Its type is ${response.body.type}.`,
+    });
   }
   const url = URL.createObjectURL(response.body);
   const image = new Image();
@@ -23,7 +28,12 @@ export async function loadImage(
     await image.decode();
   } catch {
     URL.revokeObjectURL(url);
-    throw new Problem({ status: 200, code: 'unreadable', detail: 'This browser cannot show the image.' });
+    throw new Problem({
+      status: 200,
+      code: 'unreadable',
+      title: 'Not readable',
+      detail: 'This browser cannot show the image.',
+    });
   }
   return { response, url, size: { width: image.naturalWidth, height: image.naturalHeight } };
 }

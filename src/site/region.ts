@@ -49,7 +49,7 @@ export function createRegion(noticeElement: HTMLElement, budget: Budget) {
       end();
       const own = current;
       const { signal } = own;
-      const cancel = () => own.abort(new Problem({ status: 0, code: 'cancelled', detail: '' }));
+      const cancel = () => own.abort(new Problem({ status: 0, code: 'cancelled', title: 'Cancelled', detail: '' }));
       notice.busy(label, cancel);
       try {
         const loaded = await load({

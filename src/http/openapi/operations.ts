@@ -128,7 +128,7 @@ function retiredBadge(id: string, metric: string): OperationSchema {
   };
 }
 
-/** Every path of the public listener. A function, because they take half a megabyte and are used once. */
+/** Every path of the public listener. A function, because the result takes half a megabyte and is used once. */
 export function describeOperations(): Readonly<Record<string, OperationSchema>> {
   return {
     '/': documentAs('Index', 'Index of the service', 'Endpoints with examples, limits and the operator’s contact.'),

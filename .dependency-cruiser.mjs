@@ -13,9 +13,9 @@ const ROOMS = {
   'rate-limit': ['domain', 'lib'],
   services: ['domain', 'lib', 'sources', 'images', 'store', 'image-store'],
   http: ['domain', 'lib', 'rate-limit', 'services'],
-  console: ['domain', 'lib', 'services'],
+  console: ['domain', 'lib', 'services', 'http'],
   // What browsers load. The console's page has types of the console.
-  site: [],
+  site: ['domain'],
   'console/page': ['console', 'site'],
   app: [
     'domain',

@@ -1,12 +1,12 @@
 /*
- * The second half of `npm run build`, after the compiler: bundles the pages, copies the other files of src/ (HTML, images, the
- * OpenAPI document) to dist/, writes the guide's pages there, and deletes files of dist/ whose source is gone. Writes only what
- * differs, so that an installation without write access can start.
+ * The second half of `npm run build`, after the compiler: bundles the pages, copies the other files of src/ (HTML, images) to
+ * dist/, writes the pages of docs/ there, and deletes files of dist/ whose source is gone. Writes only what differs, so that an
+ * installation without write access can start.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
-import { GUIDE_PAGES, guidePage } from './docs-site.ts';
+import { apiPage, GUIDE_PAGES, guidePage } from './docs-site.ts';
 
 const SOURCE = join(import.meta.dirname, '../src');
 const DOCUMENTS = join(import.meta.dirname, '../docs');
@@ -49,10 +49,8 @@ const { outputFiles } = await build({
 });
 for (const { path, contents } of outputFiles) files.set(relative(OUTPUT, path), contents);
 
-for (const name of GUIDE_PAGES) {
-  const page = guidePage(readFileSync(join(DOCUMENTS, `${name}.md`), 'utf8'));
-  files.set(join('console/guide', `${name}.html`), Buffer.from(page));
-}
+for (const name of GUIDE_PAGES) files.set(`console/guide/${name}.html`, Buffer.from(guidePage(documentNamed(name))));
+files.set('site/api.html', Buffer.from(apiPage(documentNamed('api'))));
 
 for (const [name, content] of files) {
   const path = join(OUTPUT, name);
@@ -62,6 +60,10 @@ for (const [name, content] of files) {
 }
 
 for (const name of filesIn(OUTPUT)) if (!files.has(name) && !compiled.has(name)) rmSync(join(OUTPUT, name));
+
+function documentNamed(name: string): string {
+  return readFileSync(join(DOCUMENTS, `${name}.md`), 'utf8');
+}
 
 /** Paths relative to the directory. */
 function filesIn(directory: string): string[] {

@@ -1,12 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileVariable } from '../src/config/environment.ts';
 import { SETTINGS } from '../src/config/settings.ts';
-import { openApiDocument } from '../src/http/openapi/document.ts';
 import { apiDocument } from './docs-api.ts';
 import { code, table } from './docs-markdown.ts';
-import { apiPage } from './docs-site.ts';
 
-/* Writes the files that are generated from the code: the OpenAPI document, docs/api.md, src/site/api.html, the table in docs/settings.md and .env.example. */
+/* Writes the files that are generated from the code: docs/api.md, the table in docs/settings.md and .env.example. */
 
 const ROOT = new URL('../', import.meta.url);
 const SETTINGS_PAGE = new URL('docs/settings.md', ROOT);
@@ -55,11 +53,7 @@ function comment(text: string): string {
 }
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { version: string };
-// First, because the service that responds to the examples of docs/api.md sends it.
-writeFileSync(new URL('src/http/openapi/openapi.json', ROOT), `${JSON.stringify(openApiDocument(version), null, 2)}\n`);
-const api = await apiDocument(version);
-writeFileSync(new URL('docs/api.md', ROOT), api);
-writeFileSync(new URL('src/site/api.html', ROOT), apiPage(api));
+writeFileSync(new URL('docs/api.md', ROOT), await apiDocument(version));
 writeFileSync(new URL('.env.example', ROOT), envExample());
 
 const page = readFileSync(SETTINGS_PAGE, 'utf8');

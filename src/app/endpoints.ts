@@ -35,6 +35,6 @@ export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] 
     channelBatchRoute({ channelBatches, recordBodyOf }),
     searchRoute({ searches, urlForm, hasImageVersions }),
     ...badgeRoutes({ channels }),
-    ...imageRoutes({ runtime, channels, channelImages, recordBodyOf, isNegotiating }),
+    ...imageRoutes({ clock: runtime.clock, channels, channelImages, recordBodyOf, isNegotiating }),
   ];
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createMetrics } from '../lib/metrics/metrics.ts';
-import { growthSince, quantile, readTotals, startHistory } from './history.ts';
+import { growthSince, quantile, readTotals, STEP_SECONDS, startHistory } from './history.ts';
 
-const STEP_MS = 5_000;
+const STEP_MS = STEP_SECONDS * 1_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -19,8 +19,16 @@ test('the history keeps a quarter of an hour, however long the service runs', as
     requests.inc({ route: '/', status: 200 });
     return read();
   });
+  expect(history.steps()).toHaveLength(180);
+  expect(history.steps().every(({ requests }) => requests.responded === 0)).toBe(true);
+  expect(history.recent(read()).seconds).toBe(1);
+  await vi.advanceTimersByTimeAsync(10 * STEP_MS);
+  expect(history.steps().map(({ requests }) => requests.responded)).toEqual([
+    ...Array(170).fill(0),
+    ...Array(10).fill(1),
+  ]);
+  expect(history.recent(read()).seconds).toBe(50);
   await vi.advanceTimersByTimeAsync(1_000 * STEP_MS);
-  expect(history.stats()).toEqual({ entries: 181 });
   const steps = history.steps();
   expect(steps).toHaveLength(180);
   expect(steps.map(({ requests }) => requests.responded)).toEqual(steps.map(() => 1));

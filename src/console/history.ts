@@ -23,7 +23,6 @@ interface Quantiles {
 
 /** What happened between two samples. */
 export interface HistoryStep {
-  readonly atMs: number;
   readonly requests: Totals['requests'];
   readonly latencySeconds: Quantiles;
   /** Images that wait for an encoder at the end of the step. */
@@ -41,10 +40,9 @@ export interface RecentActivity extends Pick<Totals, 'requests' | 'lookups' | 's
 }
 
 export interface History {
-  /** Oldest first. */
+  /** Always the same number, oldest first. Nothing happened in those before the start. */
   readonly steps: () => readonly HistoryStep[];
   readonly recent: (now: HistorySample) => RecentActivity;
-  readonly stats: () => { readonly entries: number };
   readonly stop: () => void;
 }
 
@@ -59,34 +57,34 @@ type RequestOutcome = keyof typeof NO_REQUESTS;
 type LookupKind = keyof typeof NO_LOOKUPS;
 type Outcomes = Readonly<Record<string, number>>;
 
-const STEP_MS = 5_000;
+export const STEP_SECONDS = 5;
 const KEPT_STEPS = 180;
 
 /** Samples the counters every five seconds and keeps 15 minutes. */
 export function startHistory(read: () => HistorySample): History {
-  const samples: HistorySample[] = [];
+  let oldest = read();
+  const later = new Array<HistorySample>(KEPT_STEPS).fill(oldest);
 
   function sample(): void {
-    samples.push(read());
-    if (samples.length > KEPT_STEPS + 1) samples.shift();
+    later.push(read());
+    oldest = later.shift() as HistorySample;
   }
 
-  sample();
-  const timer = setInterval(sample, STEP_MS);
+  const timer = setInterval(sample, STEP_SECONDS * 1_000);
   timer.unref();
 
   return {
     steps() {
-      return samples.slice(1).map((later, at) => {
-        const { requests, latency } = growthSince(later.totals, samples[at]?.totals);
-        return { atMs: later.atMs, requests, latencySeconds: quantiles(latency), queued: later.queued };
+      return later.map(({ totals, queued }, at) => {
+        const { requests, latency } = growthSince(totals, (later[at - 1] ?? oldest).totals);
+        return { requests, latencySeconds: quantiles(latency), queued };
       });
     },
 
     recent({ atMs, totals }) {
-      const { requests, latency, lookups, encoding, waiting, sources } = growthSince(totals, samples[0]?.totals);
+      const { requests, latency, lookups, encoding, waiting, sources } = growthSince(totals, oldest.totals);
       return {
-        seconds: Math.max(1, Math.round((atMs - (samples[0]?.atMs ?? atMs)) / 1000)),
+        seconds: Math.max(1, Math.round((atMs - oldest.atMs) / 1000)),
         requests,
         latencySeconds: quantiles(latency),
         lookups,
@@ -97,8 +95,6 @@ export function startHistory(read: () => HistorySample): History {
       };
     },
 
-    // Without its bound, because the console would show it as full from then on.
-    stats: () => ({ entries: samples.length }),
     stop: () => clearInterval(timer),
   };
 }

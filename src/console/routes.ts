@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { entityTag } from '../http/response/conditions.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 
 /** A response of the private listener. */
@@ -77,7 +77,7 @@ export function staticRoutes(
 }
 
 function fileHandler(body: Buffer, mediaType: string, headers: Readonly<Record<string, string>>): ConsoleHandler {
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const etag = entityTag(body);
   const sent = { ...headers, etag };
   return (request) =>
     request.headers['if-none-match'] === etag

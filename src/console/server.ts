@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { PublicListener } from '../http/server.ts';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { type ConnectionOwner, createOpenConnections } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
@@ -23,11 +24,7 @@ interface ConsoleOptions extends ShownComponents {
   };
   readonly purge: Purge;
   readonly examples: Examples;
-  /** The public listener. */
-  readonly http: Listener & {
-    /** Responds as the public listener does, without a limit. The target is an absolute URL. */
-    readonly respondToOperator: (request: IncomingMessage, response: ServerResponse) => void;
-  };
+  readonly http: PublicListener;
   readonly responseWriter: ResponseWriter;
 }
 
@@ -77,7 +74,6 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
   const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
   const history = startHistory(() => readSample(options));
-  holders.add('console history', history.stats);
 
   /** By method and path. HEAD is handled as GET without the body. */
   const routes = new Map<string, ConsoleHandler>([

@@ -1,4 +1,6 @@
 import { IMAGE_SOURCE, type SourceState, type SourceStatus } from '../domain/source-status.ts';
+import type { RefusedClients, RefusedNetwork } from '../http/request/refused-clients.ts';
+import type { RecentFailure, UnservedRequests } from '../http/response/unserved-requests.ts';
 import type { HolderReading } from '../lib/holders.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import {
@@ -8,6 +10,7 @@ import {
   type RecentActivity,
   readFields,
   readTotals,
+  STEP_SECONDS,
 } from './history.ts';
 
 /** The components whose state is shown. */
@@ -18,8 +21,8 @@ export interface ShownComponents {
   readonly upstreams: { states(): readonly SourceReading[] };
   readonly encoder: { stats(): EncoderStats };
   readonly limiter: { stats(): { readonly entries: number; readonly evicted: number } };
-  readonly refusedClients: { list(limit: number): readonly RefusedNetwork[] };
-  readonly unservedRequests: { recentFailures(): readonly RecentFailure[] };
+  readonly refusedClients: Pick<RefusedClients, 'list'>;
+  readonly unservedRequests: Pick<UnservedRequests, 'recentFailures'>;
   readonly http: { isClosing(): boolean };
   readonly settings: readonly ShownSetting[];
 }
@@ -39,26 +42,6 @@ interface ShownSetting {
 
 type EncoderStats = Readonly<Record<'queued' | 'running' | 'processes' | 'refused' | 'restarts', number>>;
 
-/** A network whose clients were refused. Times are milliseconds since 1970. */
-interface RefusedNetwork {
-  readonly network: string;
-  readonly refused: number;
-  readonly lastAtMs: number;
-}
-
-/** Failures with the same reason. Times are milliseconds since 1970. */
-interface RecentFailure {
-  readonly status: number;
-  readonly code: string;
-  readonly reason: string;
-  readonly count: number;
-  readonly firstAtMs: number;
-  readonly lastAtMs: number;
-  /** Of the latest one. */
-  readonly requestId: string;
-  readonly path: string;
-}
-
 /** A reason why the service should get no traffic, or works with restrictions. */
 export interface Condition {
   readonly name: string;
@@ -77,6 +60,7 @@ export interface ConsoleState {
   readonly nowMs: number;
   readonly settings: readonly ShownSetting[];
   readonly conditions: readonly Condition[];
+  readonly stepSeconds: number;
   readonly steps: readonly HistoryStep[];
   readonly recent: RecentActivity;
   readonly sources: readonly SourceReading[];
@@ -99,6 +83,7 @@ export function readState(components: ShownComponents, startedAtMs: number, hist
     settings,
     nowMs: now.atMs,
     conditions: readConditions(components),
+    stepSeconds: STEP_SECONDS,
     steps: history.steps(),
     recent: history.recent(now),
     sources: upstreams.states(),

@@ -75,6 +75,11 @@ export function formatRow(format: Format): FormatRow {
   return FORMAT_TABLE[format];
 }
 
+/** The format's name in texts: `WebP`, `JPEG`. */
+export function titleOfFormat(format: Format): string {
+  return format === 'webp' ? 'WebP' : format.toUpperCase();
+}
+
 /** Reads a format's name or extension. `undefined` for an unknown one. */
 export function findFormat(text: string): Format | undefined {
   return FORMATS.find((format) => format === text || FORMAT_TABLE[format].extension === text);

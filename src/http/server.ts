@@ -58,11 +58,12 @@ export function createHttpServer(options: HttpServerOptions): PublicListener {
   const lifetime = { isClosing: false };
   const router = createRouter(endpoints);
   const tracing = createRequestTracing({ clients });
+  const contextOptions = { clock, epochs, baseUrls, lifetime };
   const handlers = [microCache.find, router.route, createEndpointStep({ clock })];
   const send = createSend({ responseWriter });
 
   const pipeline = createPipeline({
-    createContext: createContextFactory({ clock, epochs, clients, baseUrls, lifetime, sliceOf: connections.sliceOf }),
+    createContext: createContextFactory({ ...contextOptions, clients, sliceOf: connections.sliceOf }),
     tracing,
     router,
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
@@ -71,14 +72,7 @@ export function createHttpServer(options: HttpServerOptions): PublicListener {
     responseSteps: [microCache.keep, connections.closeAfterRefusal, send, accessLog.observe],
   });
   const operatorPipeline = createPipeline({
-    createContext: createContextFactory({
-      clock,
-      epochs,
-      clients: OPERATOR_CLIENTS,
-      baseUrls,
-      lifetime,
-      sliceOf: () => undefined,
-    }),
+    createContext: createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS, sliceOf: () => undefined }),
     tracing,
     router,
     steps: [validate, ...handlers],

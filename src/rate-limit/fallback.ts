@@ -8,7 +8,7 @@ export interface SharedRateLimiter {
    *
    * @throws RedisUnavailable
    */
-  hit(client: string, limit: RateLimit, mayAdmit: boolean): Promise<RateLimitDecision>;
+  hit(client: string, limit: RateLimit, mayAdmit?: boolean): Promise<RateLimitDecision>;
 }
 
 interface FallbackRateLimiterOptions {

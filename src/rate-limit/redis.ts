@@ -4,7 +4,7 @@ import { createRedisScript } from '../lib/redis/client.ts';
 import { REDIS_CALL, type RedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
 import { traced } from '../lib/tracing.ts';
 import type { SharedRateLimiter } from './fallback.ts';
-import type { RateLimit, RateLimitDecision, RateLimiter } from './limiter.ts';
+import type { RateLimit, RateLimitDecision } from './limiter.ts';
 
 /**
  * The log contains the times of a client's admitted requests inside the window, in microseconds, oldest first. Redis's
@@ -68,8 +68,7 @@ return decisions
 `);
 const VALUES_PER_DECISION = 4;
 
-interface RedisRateLimiter extends RateLimiter, SharedRateLimiter {
-  hit(client: string, limit: RateLimit, mayAdmit?: boolean): Promise<RateLimitDecision>;
+interface RedisRateLimiter extends SharedRateLimiter {
   /** Requests that Redis has not decided yet. */
   stats(): HolderStats;
 }

@@ -17,11 +17,11 @@ const SEARCH_ADVICE = / Search for it: \/api\/search\S+$/;
 /** A setting. A sentence that names one is for operators, and visitors cannot follow it. */
 const SETTING = /\b[A-Z_]{2,}=/;
 
-export const NO_PENNANT = 'This server is not a Pennant instance. Check the instance at the top.';
-
 interface ProblemFields {
   readonly status: number;
   readonly code: string;
+  /** A few words. */
+  readonly title?: string;
   readonly detail: string;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
@@ -31,13 +31,15 @@ interface ProblemFields {
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
+  readonly title: string;
   readonly requestId: string;
   readonly retryAfterMs: number;
 
-  constructor({ status, code, detail, requestId = '', retryAfterMs = 0 }: ProblemFields) {
+  constructor({ status, code, title = 'The request failed', detail, requestId = '', retryAfterMs = 0 }: ProblemFields) {
     super(detail);
     this.status = status;
     this.code = code;
+    this.title = title;
     this.requestId = requestId;
     this.retryAfterMs = retryAfterMs;
   }
@@ -91,12 +93,17 @@ export function createApi({ budget, onBudgetChange, routeOf }: ApiDeps): Api {
     const route = routeOf(url);
     const { host, hostname } = new URL(url);
     const server = route.url === url ? host : 'This service';
-    const timer = setTimeout(() => late.abort(noResponse(server)), MAX_RESPONSE_MS);
+    const timer = setTimeout(
+      () => late.abort(unreachable(`${server} did not respond within ${MAX_RESPONSE_MS / 1000} s.`)),
+      MAX_RESPONSE_MS,
+    );
     const ended = AbortSignal.any(signal === undefined ? [late.signal] : [signal, late.signal]);
     const explain = (error: unknown): never => {
       ended.throwIfAborted();
       if (!(error instanceof TypeError)) throw error;
-      throw navigator.onLine || isLoopback(hostname) ? unreachable(server) : offline();
+      throw navigator.onLine || isLoopback(hostname)
+        ? unreachable(`${server} cannot be reached from this browser.`)
+        : offline();
     };
     let headers: Headers | undefined;
     try {
@@ -124,24 +131,27 @@ export function createApi({ budget, onBudgetChange, routeOf }: ApiDeps): Api {
         return JSON.parse(await body.text());
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
-        throw new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
+        throw notPennant();
       }
     },
   };
 }
 
-function noResponse(server: string) {
-  const detail = `${server} did not respond within ${MAX_RESPONSE_MS / 1000} s.`;
-  return new Problem({ status: 0, code: 'unreachable', detail });
+const NOT_PENNANT = 'Not a Pennant response';
+
+/** For a response that no instance would send. */
+export function notPennant() {
+  const detail = 'This server is not a Pennant instance. Check the instance at the top.';
+  return new Problem({ status: 200, code: 'unreadable', title: NOT_PENNANT, detail });
 }
 
-function unreachable(server: string) {
-  return new Problem({ status: 0, code: 'unreachable', detail: `${server} cannot be reached from this browser.` });
+function unreachable(detail: string) {
+  return new Problem({ status: 0, code: 'unreachable', title: 'No response', detail });
 }
 
 function offline() {
   const detail = 'This browser has no connection. The page tries again when it is back.';
-  return new Problem({ status: 0, code: 'offline', detail });
+  return new Problem({ status: 0, code: 'offline', title: 'Offline', detail });
 }
 
 function wasCached(url: string, sinceMs: number) {
@@ -153,13 +163,13 @@ function wasCached(url: string, sinceMs: number) {
 async function problemOf(response: Response, body: Blob) {
   const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
   try {
-    const { code, detail, requestId } = JSON.parse(await body.text());
+    const { code, title, detail, requestId } = JSON.parse(await body.text());
     const sentences = String(detail).replace(SEARCH_ADVICE, '').split('. ');
     const words = sentences.filter((sentence) => !SETTING.test(sentence)).join('. ');
-    return new Problem({ status: response.status, code, detail: words, requestId, retryAfterMs });
+    return new Problem({ status: response.status, code, title, detail: words, requestId, retryAfterMs });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const detail = `The server responded with status ${response.status} and no error document. Is it a Pennant instance?`;
-    return new Problem({ status: response.status, code: 'unreadable', detail, retryAfterMs });
+    return new Problem({ status: response.status, code: 'unreadable', title: NOT_PENNANT, detail, retryAfterMs });
   }
 }

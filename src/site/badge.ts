@@ -1,9 +1,8 @@
 import type { RequestDeps } from './api.ts';
-import { decodeImage } from './decode-image.ts';
 import { element, find } from './dom.ts';
-import { type ChannelRecord, nameInPath, throughInstance } from './image-choice.ts';
+import { type ChannelRecord, nameInPath } from './image-choice.ts';
 import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
-import { createNotice } from './notice.ts';
+import { loadImage } from './load-image.ts';
 import { whenSeen } from './patience.ts';
 import { createRegion } from './region.ts';
 import { createSnippetBox, type Snippet } from './snippet-box.ts';
@@ -40,12 +39,12 @@ const SNIPPETS: readonly Snippet<BadgeSnippetInput>[] = [
 ];
 
 /** A badge for a README: its options, the instance's image for them, and the snippets. */
-export function createBadge(root: HTMLElement, { api, budget, instance }: RequestDeps) {
+export function createBadge(root: HTMLElement, deps: RequestDeps) {
   const form = find('#badge-options', HTMLFormElement, root);
   // Its first value is the color of a badge without the parameter.
   const colorField = find('#badge-color', HTMLInputElement, form);
   const preview = find('#badge-preview', HTMLImageElement, root);
-  const region = createRegion({ notice: createNotice(find('#badge-notice', HTMLElement, root)), budget });
+  const region = createRegion(find('#badge-notice', HTMLElement, root), deps.budget);
   const snippets = createSnippetBox<BadgeSnippetInput>(find('#badge-snippets', HTMLElement, root), {
     id: 'badge-snippet',
     label: 'Copy the badge as',
@@ -103,7 +102,7 @@ export function createBadge(root: HTMLElement, { api, budget, instance }: Reques
     void region.run({
       label: 'Loading the badge.',
       verb: 'Load',
-      load: async (options) => decodeImage(await api.get(throughInstance(instance(), url), options)),
+      load: (options) => loadImage(deps, url, options),
       show(image) {
         URL.revokeObjectURL(objectUrl);
         objectUrl = image.url;

@@ -1,8 +1,7 @@
-import { type GetOptions, NO_PENNANT, Problem, type RequestDeps } from './api.ts';
+import { type GetOptions, notPennant, Problem, type RequestDeps } from './api.ts';
 import { element, find } from './dom.ts';
 import { describeFault, type Identified, identify } from './identify.ts';
 import { type ChannelRecord, isRecord } from './image-choice.ts';
-import { createNotice } from './notice.ts';
 import { RESERVE } from './patience.ts';
 import { createRegion } from './region.ts';
 import { createSearchBox } from './search-box.ts';
@@ -45,7 +44,7 @@ export function createChannelFinder({
   budget,
   instance,
 }: ChannelFinderDeps): ChannelFinder {
-  const region = createRegion({ notice: createNotice(find('#notice', HTMLElement)), budget });
+  const region = createRegion(find('#notice', HTMLElement), budget);
   const searchBox = createSearchBox(find('#lookup', HTMLFormElement), { search: suggest, onSubmit });
 
   /**
@@ -60,14 +59,14 @@ export function createChannelFinder({
       if (kind === 'name' && error instanceof Problem && error.code === 'channel_not_found') return undefined;
       throw error;
     }
-    throw noPennant();
+    throw notPennant();
   }
 
   /** @returns rejects with `Problem` */
   async function findChannels(text: string, options: GetOptions) {
     const query = encodeURIComponent(text.slice(0, MAX_CHARACTERS));
     const { results } = await api.getJson(`${instance()}/api/search?q=${query}&limit=${MAX_HITS}`, options);
-    if (!Array.isArray(results)) throw noPennant();
+    if (!Array.isArray(results)) throw notPennant();
     return results;
   }
 
@@ -133,8 +132,4 @@ export function createChannelFinder({
     setText: searchBox.setText,
     focus: searchBox.focus,
   };
-}
-
-function noPennant() {
-  return new Problem({ status: 200, code: 'unreadable', detail: NO_PENNANT });
 }

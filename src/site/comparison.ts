@@ -1,13 +1,7 @@
 import { Problem, type RequestDeps } from './api.ts';
 import { element } from './dom.ts';
-import {
-  BROWSER_ACCEPT,
-  type ChannelRecord,
-  FORMATS,
-  type ImageChoice,
-  imageUrl,
-  throughInstance,
-} from './image-choice.ts';
+import { type ChannelRecord, FORMAT_CHOICES, type ImageChoice, imageUrl } from './image-choice.ts';
+import { loadImage } from './load-image.ts';
 import { formatBytes } from './numbers.ts';
 import { pauseFor, waitForBudget } from './patience.ts';
 
@@ -16,10 +10,10 @@ interface Compared {
   readonly choice: ImageChoice;
 }
 
-const COMPARED = FORMATS.filter(({ format }) => format !== 'auto');
+const COMPARED = FORMAT_CHOICES.filter(({ format }) => format !== 'auto');
 
 /** The chosen image in every format, side by side. It costs a request for each format, so it starts on demand. */
-export function createComparison(container: HTMLElement, { api, budget, instance }: RequestDeps) {
+export function createComparison(container: HTMLElement, deps: RequestDeps) {
   let isComparing = false;
   const start = element('button', { type: 'button', onclick: () => (isComparing ? clear() : void compare()) });
   const hint = element('p', { class: 'hint' }, `Loads the image in ${COMPARED.length} formats: one request each.`);
@@ -72,19 +66,17 @@ export function createComparison(container: HTMLElement, { api, budget, instance
   /** @returns the image's bytes; 0 if there is none */
   async function loadInto(row: ReturnType<typeof createRow>, url: string, signal: AbortSignal): Promise<number> {
     try {
-      const { body } = await api.get(throughInstance(instance(), url), {
-        accept: BROWSER_ACCEPT,
+      const loaded = await loadImage(deps, url, {
         signal,
         beforeSend: () =>
-          waitForBudget(budget, (ms) => {
+          waitForBudget(deps.budget, (ms) => {
             row.setText('waits for the rate limit');
             return pauseFor(ms, signal);
           }),
       });
-      const shown = URL.createObjectURL(body);
-      objectUrls.push(shown);
-      row.setImage(shown, body.size);
-      return body.size;
+      objectUrls.push(loaded.url);
+      row.setImage(loaded.url, loaded.response.body.size);
+      return loaded.response.body.size;
     } catch (error) {
       if (signal.aborted) return 0;
       if (!(error instanceof Problem)) throw error;

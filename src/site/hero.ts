@@ -1,10 +1,9 @@
 import type { RequestDeps } from './api.ts';
 import { createCopyButton } from './copy.ts';
-import { decodeImage } from './decode-image.ts';
 import { find } from './dom.ts';
 import { bundledImages, type ExampleChannel } from './gallery.ts';
-import { BROWSER_ACCEPT, nameInPath } from './image-choice.ts';
-import { createNotice } from './notice.ts';
+import { nameInPath } from './image-choice.ts';
+import { loadImage } from './load-image.ts';
 import { whenSeen } from './patience.ts';
 import { createRegion } from './region.ts';
 
@@ -13,10 +12,11 @@ const TYPING_PAUSE_MS = 700;
 const WELL_KNOWN = '@YouTube';
 
 /** A URL of the instance that the visitor can change, and its image. */
-export function createHero(form: HTMLFormElement, { api, budget, instance }: RequestDeps) {
+export function createHero(form: HTMLFormElement, deps: RequestDeps) {
+  const { instance } = deps;
   const input = find('#hero-url', HTMLTextAreaElement, form);
   const image = find('#hero-image', HTMLImageElement, form);
-  const region = createRegion({ notice: createNotice(find('#hero-notice', HTMLElement, form)), budget });
+  const region = createRegion(find('#hero-notice', HTMLElement, form), deps.budget);
   let pause: ReturnType<typeof setTimeout> | undefined;
   let objectUrl = '';
   let beforeSeen = new AbortController();
@@ -49,7 +49,7 @@ export function createHero(form: HTMLFormElement, { api, budget, instance }: Req
     void region.run({
       label: 'Loading the image.',
       verb: 'Load',
-      load: async (options) => decodeImage(await api.get(url.href, { ...options, accept: BROWSER_ACCEPT })),
+      load: (options) => loadImage(deps, url.href, options),
       show: ({ url: shown }) => show(shown),
       fail({ code }) {
         image.hidden = true;

@@ -24,12 +24,14 @@ describe('identify', () => {
     ['youtube.com/user/pennant', '/api/channel/pennant?type=username'],
     ['youtube.com/pennant', '/c/pennant'],
     ['https://www.youtube.com/pennant/videos', '/c/pennant'],
-    ['youtube.com/c/Pennant%20Sample', '/c/Pennant%20Sample'],
+    ['youtube.com/c/Pennant%2DSample', '/c/Pennant-Sample'],
+    [`youtube.com/${'x'.repeat(60)}`, `/c/${'x'.repeat(60)}`],
   ])('%j is the channel at %s', (text, path) => expect(identify(text)?.path).toBe(path));
 
   test.each([
     '',
     'two words',
+    'youtube.com/c/two%20words',
     '@',
     `@${'x'.repeat(31)}`,
     'https://m.youtube.com/watch?v=x',

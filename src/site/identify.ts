@@ -1,16 +1,15 @@
+import { channelRefsOf, findUsername, type IdentifierKind, refsOfBareIdentifier } from '../domain/identifier.ts';
+
 /** The channel that a text names, and the path of its record on an instance. */
 export interface Identified {
   /** `name`: a handle, or a user name if there is no such handle. */
-  readonly kind: 'id' | 'handle' | 'username' | 'name';
+  readonly kind: IdentifierKind | 'name';
   readonly value: string;
   readonly path: string;
 }
 
 /** Longer texts are neither a name nor an address of a channel. */
 const MAX_CHARACTERS = 2_000;
-const CHANNEL_ID = /^UC[A-Za-z0-9_-]{22}$/;
-const HANDLE = /^(?=.*[\p{L}\p{N}])[\p{L}\p{M}\p{N}_\-.·]{1,30}$/u;
-const USERNAME = /^[A-Za-z0-9_.-]{1,60}$/;
 const CHANNEL_HOST = /^(?:(?:www|m|music)\.)?youtube\.com\//i;
 const VIDEO_HOST = /^(?:(?:www\.)?youtu\.be|(?:www\.)?youtube-nocookie\.com)\//i;
 /** First segments of YouTube's paths that are not names of channels. */
@@ -26,14 +25,12 @@ const VIDEO_PATH = /^\/(?:watch|shorts|live|embed|clip|v)(?:\/|$)/;
  * anything else, usually a text to search for.
  */
 export function identify(text: string): Identified | undefined {
-  // Normalization takes quadratic time for many combining marks.
   if (text.length > MAX_CHARACTERS) return undefined;
-  const trimmed = text.trim().normalize('NFC');
-  const url = findUrl(trimmed);
-  if (url !== undefined) return identifyPage(url);
-  if (CHANNEL_ID.test(trimmed)) return identified('id', trimmed);
-  if (trimmed.startsWith('@')) return findHandle(trimmed.slice(1));
-  return HANDLE.test(trimmed) || USERNAME.test(trimmed) ? identified('name', trimmed) : undefined;
+  const trimmed = text.trim();
+  const [ref, other] = channelRefsOf(trimmed);
+  if (ref !== undefined) return identified(other === undefined ? ref.kind : 'name', ref.value);
+  const [bare] = refsOfBareIdentifier(nameInOldestForm(trimmed) ?? trimmed);
+  return bare && identified('name', bare.value);
 }
 
 /** Whether the text is an ID, an @handle or a URL, so that searching for it would waste a request. */
@@ -63,32 +60,12 @@ function findUrl(text: string): URL | undefined {
   return CHANNEL_HOST.test(text) || VIDEO_HOST.test(text) ? (URL.parse(`https://${text}`) ?? undefined) : undefined;
 }
 
-function identifyPage(url: URL): Identified | undefined {
-  const [first = '', second = ''] = segmentsOf(url);
-  if (first.startsWith('@')) return findHandle(first.slice(1));
-  // YouTube ignores the letter case of the page's kind.
-  const page = first.toLowerCase();
-  if (page === 'channel' && CHANNEL_ID.test(second)) return identified('id', second);
-  if (page === 'user' && USERNAME.test(second)) return identified('username', second);
-  if (page === 'c' && second !== '') return identified('name', second);
-  if (CHANNEL_ID.test(first)) return identified('id', first);
-  // youtube.com/name is the oldest form of a channel's address.
-  const isName = CHANNEL_HOST.test(`${url.host}/`) && !OTHER_PAGES.has(page) && USERNAME.test(first);
-  return isName ? identified('name', first) : undefined;
-}
-
-function segmentsOf(url: URL) {
-  const segments = url.pathname.split('/').filter((segment) => segment !== '');
-  try {
-    return segments.map(decodeURIComponent);
-  } catch {
-    // No channel's address has broken percent-escapes.
-    return [];
-  }
-}
-
-function findHandle(value: string) {
-  return HANDLE.test(value) ? identified('handle', value) : undefined;
+/** `youtube.com/name` is the oldest form of a channel's address. */
+function nameInOldestForm(text: string): string | undefined {
+  const url = findUrl(text);
+  if (url === undefined || !CHANNEL_HOST.test(`${url.host}/`)) return undefined;
+  const [, first = ''] = url.pathname.split('/');
+  return OTHER_PAGES.has(first.toLowerCase()) ? undefined : findUsername(first)?.value;
 }
 
 function identified(kind: Identified['kind'], value: string): Identified {

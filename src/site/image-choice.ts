@@ -1,13 +1,9 @@
-export type Variant = 'default' | 'tv' | 'desktop' | 'tablet' | 'mobile' | 'avatar';
-
-export type Format = 'auto' | 'avif' | 'webp' | 'jpeg' | 'png';
-
-/** How an image fills a given width and height: cut to their ratio, or whole and padded. */
-export type Fit = 'cover' | 'contain';
+import { FORMATS, type Format, titleOfFormat } from '../domain/formats.ts';
+import { type Fit, type ImageKind, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 
 export interface ImageChoice {
   readonly variant: Variant;
-  readonly format: Format;
+  readonly format: Format | 'auto';
   /** Digits, empty for the image's own. */
   readonly width: string;
   readonly height: string;
@@ -34,7 +30,7 @@ export interface ChannelRecord {
   readonly links: { title: string; url: string }[];
 }
 
-export const VARIANTS: readonly { variant: Variant; label: string }[] = [
+export const VARIANT_CHOICES: readonly { variant: Variant; label: string }[] = [
   { variant: 'tv', label: 'TV' },
   { variant: 'desktop', label: 'Desktop' },
   { variant: 'tablet', label: 'Tablet' },
@@ -43,12 +39,9 @@ export const VARIANTS: readonly { variant: Variant; label: string }[] = [
   { variant: 'default', label: 'Default' },
 ];
 
-export const FORMATS: readonly { format: Format; label: string }[] = [
+export const FORMAT_CHOICES: readonly { format: Format | 'auto'; label: string }[] = [
   { format: 'auto', label: 'Auto' },
-  { format: 'avif', label: 'AVIF' },
-  { format: 'webp', label: 'WebP' },
-  { format: 'jpeg', label: 'JPEG' },
-  { format: 'png', label: 'PNG' },
+  ...FORMATS.map((format) => ({ format, label: titleOfFormat(format) })),
 ];
 
 /** The widths that pages use most. */
@@ -64,8 +57,8 @@ export function isRecord(response: unknown): response is ChannelRecord {
   return typeof channelId === 'string' && typeof title === 'string' && typeof bannerUrls === 'object';
 }
 
-export function kindOf(variant: Variant) {
-  return variant === 'avatar' ? 'avatar' : 'banner';
+export function kindOf(variant: Variant): ImageKind {
+  return VARIANT_PRESETS[variant].kind;
 }
 
 export function presetWidths(variant: Variant) {
@@ -116,5 +109,5 @@ export function throughInstance(instance: string, publicUrl: string) {
 
 /** The text alternative of an image: "Banner of …" or "Avatar of …". */
 export function altOf({ title }: ChannelRecord, variant: Variant) {
-  return `${variant === 'avatar' ? 'Avatar' : 'Banner'} of ${title}`;
+  return `${kindOf(variant) === 'avatar' ? 'Avatar' : 'Banner'} of ${title}`;
 }

@@ -1,13 +1,13 @@
+import type { Variant } from '../domain/variants.ts';
 import { element, find } from './dom.ts';
 import {
   type ChannelRecord,
-  FORMATS,
+  FORMAT_CHOICES,
   type ImageChoice,
   kindOf,
   presetWidths,
   usualWidth,
-  VARIANTS,
-  type Variant,
+  VARIANT_CHOICES,
 } from './image-choice.ts';
 
 const TYPING_PAUSE_MS = 500;
@@ -36,9 +36,11 @@ export function createImageOptions(
   let kind = '';
 
   find('#variants', HTMLElement, form).append(
-    ...VARIANTS.map(({ variant, label }) => radio('variant', variant, label)),
+    ...VARIANT_CHOICES.map(({ variant, label }) => radio('variant', variant, label)),
   );
-  find('#formats', HTMLElement, form).append(...FORMATS.map(({ format, label }) => radio('format', format, label)));
+  find('#formats', HTMLElement, form).append(
+    ...FORMAT_CHOICES.map(({ format, label }) => radio('format', format, label)),
+  );
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -131,7 +133,8 @@ export function createImageOptions(
     show(record: ChannelRecord, shown: ImageChoice) {
       clearTimeout(pause);
       pause = undefined;
-      for (const { variant } of VARIANTS) radioOf('variant', variant).disabled = record.bannerUrls[variant] === null;
+      for (const { variant } of VARIANT_CHOICES)
+        radioOf('variant', variant).disabled = record.bannerUrls[variant] === null;
       radioOf('variant', shown.variant).checked = true;
       radioOf('format', shown.format).checked = true;
       width.value = shown.width;

@@ -1,21 +1,11 @@
 import type { RequestDeps } from './api.ts';
 import { createComparison } from './comparison.ts';
 import { createCopyButton } from './copy.ts';
-import { decodeImage } from './decode-image.ts';
 import { element, find } from './dom.ts';
-import {
-  altOf,
-  BROWSER_ACCEPT,
-  type ChannelRecord,
-  type ImageChoice,
-  imageUrl,
-  kindOf,
-  throughInstance,
-  VARIANTS,
-} from './image-choice.ts';
+import { altOf, type ChannelRecord, type ImageChoice, imageUrl, kindOf, VARIANT_CHOICES } from './image-choice.ts';
 import { createImageOptions } from './image-options.ts';
 import { type ImageSnippetInput, imageSnippets } from './image-snippets.ts';
-import { createNotice } from './notice.ts';
+import { loadImage } from './load-image.ts';
 import { formatBytes, formatDuration } from './numbers.ts';
 import { createRegion } from './region.ts';
 import { createSnippetBox } from './snippet-box.ts';
@@ -34,7 +24,7 @@ interface ImagePanelDeps extends RequestDeps {
 }
 
 /** Variant, format and size, the instance's image for them, and the snippets. */
-export function createImagePanel(root: HTMLElement, { api, budget, instance, onChoice, onImage }: ImagePanelDeps) {
+export function createImagePanel(root: HTMLElement, { onChoice, onImage, ...deps }: ImagePanelDeps) {
   const preview = find('#preview', HTMLImageElement, root);
   const figure = find('.preview', HTMLElement, root);
   const facts = find('#facts', HTMLElement, root);
@@ -49,12 +39,12 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
     ),
   );
   const snippetArea = find('#image-snippets', HTMLElement, root);
-  const region = createRegion({ notice: createNotice(find('#image-notice', HTMLElement, root)), budget });
+  const region = createRegion(find('#image-notice', HTMLElement, root), deps.budget);
   const snippets = createSnippetBox<ImageSnippetInput>(snippetArea, {
     id: 'image-snippet',
     label: 'Copy the image as',
   });
-  const comparison = createComparison(find('#comparison', HTMLElement, root), { api, budget, instance });
+  const comparison = createComparison(find('#comparison', HTMLElement, root), deps);
   const options = createImageOptions(find('#options', HTMLFormElement, root), {
     onChange(isTyped) {
       onChoice(options.choice(), isTyped);
@@ -110,15 +100,12 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
       );
     }
     figure.classList.add('is-loading');
-    const label = VARIANTS.find(({ variant }) => variant === choice.variant)?.label;
+    const label = VARIANT_CHOICES.find(({ variant }) => variant === choice.variant)?.label;
     void region.run({
       label: `Loading the image: ${label}.`,
       verb: 'Load',
-      async load(options) {
-        const url = throughInstance(instance(), publicUrl);
-        return decodeImage(await api.get(url, { ...options, accept: BROWSER_ACCEPT }));
-      },
-      show: (decoded) => showImage(shown, choice, decoded),
+      load: (options) => loadImage(deps, publicUrl, options),
+      show: (loaded) => showImage(shown, choice, loaded),
       fail() {
         clearImage();
         return [];
@@ -130,7 +117,7 @@ export function createImagePanel(root: HTMLElement, { api, budget, instance, onC
   function showImage(
     shown: ChannelRecord,
     choice: ImageChoice,
-    { response: { headers, body, durationMs, isFromBrowser }, url, size }: Awaited<ReturnType<typeof decodeImage>>,
+    { response: { headers, body, durationMs, isFromBrowser }, url, size }: Awaited<ReturnType<typeof loadImage>>,
   ) {
     objectUrls.push(url);
     figure.classList.remove('is-loading');

@@ -1,4 +1,5 @@
-import type { ImageChoice, Variant } from './image-choice.ts';
+import { MAX_SIDE_PX, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
+import type { ImageChoice } from './image-choice.ts';
 import type { Snippet } from './snippet-box.ts';
 
 export interface ImageSnippetInput {
@@ -12,16 +13,14 @@ export interface ImageSnippetInput {
 
 type ImageSnippet = Snippet<ImageSnippetInput>;
 
-/** The largest side that a request may name. */
-const MAX_SIDE = 4096;
 /** Removes an image that cannot be loaded, so that no broken icon is left. */
 const ON_ERROR = 'this.remove()';
 
 /** The crop for each width of the window, narrowest first. `widths` are for one and two pixels per CSS pixel. */
 const CROPS = [
-  { variant: 'mobile', media: '(max-width: 640px)', widths: [640, 1280], ratio: 1546 / 423 },
-  { variant: 'tablet', media: '(max-width: 1200px)', widths: [1200, 2400], ratio: 1855 / 423 },
-  { variant: 'desktop', media: undefined, widths: [1280, 2560], ratio: 2560 / 423 },
+  { variant: 'mobile', media: '(max-width: 640px)', widths: [640, 1280] },
+  { variant: 'tablet', media: '(max-width: 1200px)', widths: [1200, 2400] },
+  { variant: 'desktop', media: undefined, widths: [1280, 2560] },
 ] as const;
 
 const IMG_SNIPPET: ImageSnippet = {
@@ -67,10 +66,11 @@ function imgTag({ urlOf, choice, alt, size }: ImageSnippetInput) {
 }
 
 function pictureTag({ urlOf, alt }: ImageSnippetInput) {
-  const lines = CROPS.map(({ variant, media, widths: [narrow, wide], ratio }) => {
+  const lines = CROPS.map(({ variant, media, widths: [narrow, wide] }) => {
+    const { visible } = VARIANT_PRESETS[variant];
     const crop = (width: number) => urlOf({ variant, width: String(width), height: '' });
     const srcset = `srcset="${escapeHtml(`${crop(narrow)} 1x, ${crop(wide)} 2x`)}"`;
-    const box = sizeAttributes({ width: narrow, height: Math.round(narrow / ratio) });
+    const box = sizeAttributes({ width: narrow, height: Math.round((narrow * visible.height) / visible.width) });
     return media === undefined
       ? tag('img', [`src="${escapeHtml(crop(narrow))}"`, srcset, ...box, ...commonAttributes(alt)], '  ')
       : tag('source', [`media="${media}"`, srcset, ...box], '  ');
@@ -88,7 +88,7 @@ function srcsetTag({ urlOf, alt, size }: ImageSnippetInput) {
 /** The choice at twice the size, if a request may name it. */
 function doubled({ width, height }: ImageChoice) {
   const [wide, high] = [Number(width) * 2, Number(height) * 2];
-  if ((wide === 0 && high === 0) || wide > MAX_SIDE || high > MAX_SIDE) return undefined;
+  if ((wide === 0 && high === 0) || wide > MAX_SIDE_PX || high > MAX_SIDE_PX) return undefined;
   return { width: wide === 0 ? '' : String(wide), height: high === 0 ? '' : String(high) };
 }
 

@@ -2,24 +2,6 @@ import type { Problem } from './api.ts';
 import { element } from './dom.ts';
 import { formatSeconds } from './numbers.ts';
 
-const TITLES: Record<string, string> = {
-  rate_limited: 'Too many requests.',
-  invalid_parameter: 'Invalid request.',
-  channel_not_found: 'No such channel.',
-  image_not_found: 'No such image.',
-  channel_blocked: 'This channel is blocked here.',
-  upstream_invalid: 'The source gave no usable response.',
-  upstream_unavailable: 'The source is unavailable.',
-  upstream_timeout: 'The source did not respond in time.',
-  overloaded: 'The instance is busy.',
-  internal: 'Internal error.',
-  unreachable: 'No response.',
-  not_image: 'Not an image.',
-  unreadable: 'Not a Pennant response.',
-  offline: 'Offline.',
-  cancelled: 'Cancelled.',
-};
-
 export interface Notice {
   readonly clear: () => void;
   readonly say: (words: string) => void;
@@ -80,11 +62,13 @@ export function createNotice(container: HTMLElement): Notice {
       container.classList.add('is-busy');
     },
 
-    explain({ code, message, requestId, retryAfterMs, canRetry }, retry, ...otherActions) {
+    explain({ title, message, requestId, retryAfterMs, canRetry }, retry, ...otherActions) {
       const again = button('Try again', retry);
       const reference = requestId === '' ? null : element('span', { class: 'muted' }, ` Request ${requestId}.`);
-      const title = element('strong', {}, TITLES[code] ?? 'The request failed.');
-      set([title, ` ${message}`, reference], canRetry ? [...otherActions, again] : otherActions);
+      set(
+        [element('strong', {}, `${title}.`), ` ${message}`, reference],
+        canRetry ? [...otherActions, again] : otherActions,
+      );
       if (retryAfterMs === 0 || !canRetry) return;
       again.setAttribute('disabled', '');
       countDown(

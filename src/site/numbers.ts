@@ -2,8 +2,8 @@
 
 const grouped = new Intl.NumberFormat();
 
-/** A count of a record: a decimal string. */
-export function formatCount(count: string) {
+/** @param count a whole number; in records a decimal string */
+export function formatCount(count: string | number) {
   return grouped.format(BigInt(count));
 }
 

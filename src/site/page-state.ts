@@ -1,4 +1,5 @@
-import { type Fit, FORMATS, type Format, VARIANTS, type Variant } from './image-choice.ts';
+import { MAX_SIDE_PX, VARIANTS, type Variant } from '../domain/variants.ts';
+import { FORMAT_CHOICES, type ImageChoice } from './image-choice.ts';
 
 /** What the page shows. The page's address contains all of it. */
 export interface PageState {
@@ -6,18 +7,17 @@ export interface PageState {
   readonly channel: string;
   /** `undefined`: the TV crop, or the avatar of a channel without a banner. */
   readonly variant: Variant | undefined;
-  readonly format: Format;
+  readonly format: ImageChoice['format'];
   /** Digits; `''` for the image's own; `undefined` for the usual width. */
   readonly width: string | undefined;
   readonly height: string;
   readonly quality: string;
-  readonly fit: Fit;
+  readonly fit: ImageChoice['fit'];
   readonly background: string;
   /** An origin; empty for the one that the page is configured with. */
   readonly instance: string;
 }
 
-const MAX_SIDE = 4096;
 const MAX_QUALITY = 100;
 const BACKGROUND = /^(?:[\da-f]{3}|[\da-f]{6}|transparent)$/i;
 /** The image's own width in an address, where an empty value would look like a mistake. */
@@ -76,10 +76,10 @@ export function readState(href: string): PageState {
   const width = params.get('width');
   return {
     channel: params.get('channel') ?? decode(hash.slice(1)),
-    variant: VARIANTS.find(({ variant }) => variant === params.get('variant'))?.variant,
-    format: FORMATS.find(({ format }) => format === params.get('format'))?.format ?? 'auto',
-    width: width === OWN_SIZE ? '' : numberUpTo(MAX_SIDE, width) || undefined,
-    height: numberUpTo(MAX_SIDE, params.get('height')),
+    variant: VARIANTS.find((variant) => variant === params.get('variant')),
+    format: FORMAT_CHOICES.find(({ format }) => format === params.get('format'))?.format ?? 'auto',
+    width: width === OWN_SIZE ? '' : numberUpTo(MAX_SIDE_PX, width) || undefined,
+    height: numberUpTo(MAX_SIDE_PX, params.get('height')),
     quality: numberUpTo(MAX_QUALITY, params.get('quality')),
     fit: params.get('fit') === 'contain' ? 'contain' : 'cover',
     background: BACKGROUND.exec(params.get('background') ?? '')?.[0] ?? '',

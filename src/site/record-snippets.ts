@@ -1,4 +1,6 @@
-import { type ChannelRecord, type Format, imageUrl, type Variant } from './image-choice.ts';
+import type { Format } from '../domain/formats.ts';
+import type { Variant } from '../domain/variants.ts';
+import { type ChannelRecord, imageUrl } from './image-choice.ts';
 import { shellQuote } from './image-snippets.ts';
 import { formatCount } from './numbers.ts';
 import { USUAL_CHOICE } from './page-state.ts';

@@ -1,6 +1,6 @@
 import { Problem } from './api.ts';
 import type { Budget } from './budget.ts';
-import type { Notice } from './notice.ts';
+import { createNotice } from './notice.ts';
 import { waitForBudget } from './patience.ts';
 
 /** Something that a region of the page loads and shows, such as a lookup. */
@@ -22,8 +22,11 @@ interface Action<T> {
 /**
  * A region has one action at a time. A new action replaces the former one, which then changes nothing. Only the current
  * action writes the notice of the region, and the visitor can cancel it.
+ *
+ * @param noticeElement where the region has its notice
  */
-export function createRegion({ notice, budget }: { readonly notice: Notice; readonly budget: Budget }) {
+export function createRegion(noticeElement: HTMLElement, budget: Budget) {
+  const notice = createNotice(noticeElement);
   let current = new AbortController();
 
   function end() {
@@ -46,7 +49,7 @@ export function createRegion({ notice, budget }: { readonly notice: Notice; read
       end();
       const own = current;
       const { signal } = own;
-      const cancel = () => own.abort(new Problem({ status: 0, code: 'cancelled', detail: '' }));
+      const cancel = () => own.abort(new Problem({ status: 0, code: 'cancelled', title: 'Cancelled', detail: '' }));
       notice.busy(label, cancel);
       try {
         const loaded = await load({

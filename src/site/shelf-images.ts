@@ -1,14 +1,8 @@
+import type { Variant } from '../domain/variants.ts';
 import { Problem, type RequestDeps } from './api.ts';
-import {
-  BROWSER_ACCEPT,
-  type ChannelRecord,
-  type ImageChoice,
-  imageUrl,
-  throughInstance,
-  usualWidth,
-  type Variant,
-} from './image-choice.ts';
+import { type ChannelRecord, type ImageChoice, imageUrl, usualWidth } from './image-choice.ts';
 import type { ShownImage } from './image-panel.ts';
+import { loadImage } from './load-image.ts';
 import type { Notice } from './notice.ts';
 import { USUAL_CHOICE } from './page-state.ts';
 import { RESERVE, waitForBudget, whenSeen } from './patience.ts';
@@ -24,7 +18,7 @@ interface ShelfImagesDeps extends RequestDeps {
 }
 
 /** Loads the images of the devices and the avatar, as far as the image panel does not load them anyway. */
-export function createShelfImages({ api, budget, instance, shelf, element, onAvatar, notice }: ShelfImagesDeps) {
+export function createShelfImages({ shelf, element, onAvatar, notice, ...deps }: ShelfImagesDeps) {
   let objectUrls: string[] = [];
   let shown: { record: ChannelRecord; signal: AbortSignal } | undefined;
   let isTvRequested = false;
@@ -41,22 +35,20 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
     return wait;
   }
 
-  /** @returns the address of the bytes in this page */
-  async function load(variant: Variant): Promise<string | undefined> {
+  async function load(variant: Variant) {
     if (shown === undefined) return undefined;
     const { record, signal } = shown;
     if (signal.aborted) return undefined;
     const url = imageUrl(record, { ...USUAL_CHOICE, variant, width: usualWidth(variant) });
     if (url === undefined) return undefined;
     try {
-      const { body } = await api.get(throughInstance(instance(), url), {
-        accept: BROWSER_ACCEPT,
+      const loaded = await loadImage(deps, url, {
         signal,
-        beforeSend: () => waitForBudget(budget, (ms) => waitBeside(ms, signal)),
+        beforeSend: () => waitForBudget(deps.budget, (ms) => waitBeside(ms, signal)),
       });
-      const shownUrl = URL.createObjectURL(body);
-      objectUrls.push(shownUrl);
-      return shownUrl;
+      objectUrls.push(loaded.url);
+      // Another channel may have been chosen while the image was decoded.
+      return signal.aborted ? undefined : loaded;
     } catch (error) {
       if (signal.aborted) return undefined;
       if (!(error instanceof Problem)) throw error;
@@ -80,23 +72,16 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
   }
 
   async function loadAvatar() {
-    const url = await load('avatar');
-    if (url === undefined) return;
-    shelf.showAvatar(url);
-    onAvatar(url);
+    const loaded = await load('avatar');
+    if (loaded === undefined) return;
+    shelf.showAvatar(loaded.url);
+    onAvatar(loaded.url);
   }
 
   async function loadTv() {
     isTvRequested = true;
-    const url = await load('tv');
-    if (url === undefined) return;
-    const image = new Image();
-    image.src = url;
-    const isDecoded = await image.decode().then(
-      () => true,
-      () => false,
-    );
-    if (isDecoded) await showTv(url, image.naturalWidth);
+    const loaded = await load('tv');
+    if (loaded !== undefined) await showTv(loaded.url, loaded.size.width);
   }
 
   /** @param width of the image in pixels */
@@ -109,7 +94,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
     for (const variant of shelf.missing()) {
       const own = await load(variant);
       if (signal.aborted) return;
-      if (own !== undefined) shelf.showImage(variant, own);
+      if (own !== undefined) shelf.showImage(variant, own.url);
     }
   }
 
@@ -127,7 +112,7 @@ export function createShelfImages({ api, budget, instance, shelf, element, onAva
       isTvRequested = record.bannerUrl === null;
       whenSeen(element, signal, () => {
         // The panel's image may have to wait, and the devices are empty until it is loaded.
-        const ms = budget.waitMs(RESERVE);
+        const ms = deps.budget.waitMs(RESERVE);
         if (ms > 0) waitBeside(ms, signal).catch(() => undefined);
         loadChosen();
         if (!isTvRequested && !isUsual(choice, 'tv')) void loadTv();

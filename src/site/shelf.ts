@@ -1,6 +1,7 @@
+import { REFERENCE_BANNER, VARIANT_PRESETS, type Variant } from '../domain/variants.ts';
 import { element } from './dom.ts';
 import type { BundledImages } from './gallery.ts';
-import type { ChannelRecord, Variant } from './image-choice.ts';
+import type { ChannelRecord } from './image-choice.ts';
 
 interface Device {
   readonly button: HTMLElement;
@@ -10,12 +11,11 @@ interface Device {
   readonly handle: HTMLElement;
 }
 
-/** `visibleWidth`: the part that the device shows of a banner that is 2560 pixels wide (docs/images.md). */
 const DEVICES = [
-  { variant: 'tv', label: 'TV', visibleWidth: 2560, videos: 0 },
-  { variant: 'desktop', label: 'Desktop', visibleWidth: 2560, videos: 4 },
-  { variant: 'tablet', label: 'Tablet', visibleWidth: 1855, videos: 6 },
-  { variant: 'mobile', label: 'Phone', visibleWidth: 1546, videos: 3 },
+  { variant: 'tv', label: 'TV', videos: 0 },
+  { variant: 'desktop', label: 'Desktop', videos: 4 },
+  { variant: 'tablet', label: 'Tablet', videos: 6 },
+  { variant: 'mobile', label: 'Phone', videos: 3 },
 ] as const;
 
 export interface Shelf {
@@ -66,14 +66,17 @@ export function createShelf(container: HTMLElement, { onChoose }: { onChoose: (v
   }
 
   function showOnAll(url: string, className = '') {
-    for (const { variant, visibleWidth } of DEVICES) {
+    for (const { variant } of DEVICES) {
       const banner = devices.get(variant)?.banner;
       if (banner === undefined || banner.querySelector('img:not(.placeholder)') !== null) continue;
       const shown = image(url);
       shown.className = className;
       if (variant !== 'tv') {
         shown.classList.add('cut');
-        shown.style.setProperty('--whole-width', `${(2560 / visibleWidth) * 100}%`);
+        shown.style.setProperty(
+          '--whole-width',
+          `${(REFERENCE_BANNER.width / VARIANT_PRESETS[variant].visible.width) * 100}%`,
+        );
       }
       banner.replaceChildren(shown);
     }

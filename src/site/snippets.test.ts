@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ChannelRecord, ImageChoice, Variant } from './image-choice.ts';
+import type { Variant } from '../domain/variants.ts';
+import type { ChannelRecord, ImageChoice } from './image-choice.ts';
 import { imageSnippets, shellQuote } from './image-snippets.ts';
 import { RECORD_SNIPPETS } from './record-snippets.ts';
 import { describeReach } from './snippet-box.ts';

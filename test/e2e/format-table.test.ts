@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FORMATS, formatRow } from '../../src/domain/formats.ts';
-import { FORMATS as PLAYGROUND_FORMATS } from '../../src/site/image-choice.ts';
 
-/* Compares files that cannot import the format table with it. */
+/* Compares nginx.conf, which cannot import the format table, with it. */
 
 const NGINX = readFileSync(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');
 const NEGOTIATED = FORMATS.filter((format) => formatRow(format).isNegotiated);
@@ -19,10 +18,6 @@ function patternsOf(source: string, target: string, value: string): string[] {
       return found === value ? [pattern] : [];
     });
 }
-
-it('the playground lists every format', () => {
-  expect(PLAYGROUND_FORMATS.map(({ format }) => format)).toEqual(['auto', ...FORMATS]);
-});
 
 describe('nginx.conf', () => {
   const named = patternsOf('$request_uri', '$is_format_named', '1').map((pattern) => new RegExp(pattern));

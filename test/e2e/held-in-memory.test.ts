@@ -62,7 +62,6 @@ describe('the memory that clients can use', () => {
   test.each([
     ['micro-cache', 'max_bytes'],
     ['JSON of records', 'max_bytes'],
-    ['Accept fields', 'max_entries'],
     ['IPv6 addresses', 'max_entries'],
   ])('has a bound in the metrics: %s', async (holder, bound) => {
     expect(await readHeld(first, holder, 'entries')).toEqual(expect.any(Number));

@@ -182,8 +182,10 @@ describe('the documents', () => {
     expect(`${playground.origin}${playground.pathname}`).toBe('https://play.example/pennant/');
     expect(playground.searchParams.get('instance')).toBe('http://pennant.test');
     expect(links.documentation).toBe('https://play.example/pennant/api.html');
-    // The file of this name in src/site/, with the sections of docs/api.md.
-    expect(await readFile(new URL('../../src/site/api.html', import.meta.url), 'utf8')).toContain('<h1 id="http-api">');
+    // The file of this name in dist/site/, with the sections of docs/api.md.
+    expect(await readFile(new URL('../../dist/site/api.html', import.meta.url), 'utf8')).toContain(
+      '<h1 id="http-api">',
+    );
   });
 
   test.each(['/', '/problems', '/openapi.json'])('GET %s is indented', async (url) => {

@@ -53,16 +53,6 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
     fills: { 'micro-cache': FULL },
   },
   {
-    name: 'Accept fields',
-    counts: [5_000, LONG],
-    request: (number) => ({
-      url: `/${SAMPLE}/avatar`,
-      headers: { accept: `image/webp, text/x-${number}-${'x'.repeat(200)}` },
-    }),
-    statuses: [200],
-    fills: { 'Accept fields': FULL },
-  },
-  {
     name: 'searches of the catalog',
     counts: [14_000, LONG],
     request: (number) => ({ url: `/api/search?q=word${number}` }),

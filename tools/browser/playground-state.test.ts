@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('an error in the playground', () => {
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     await lookUp('@nobodyhere');
     const sentence = 'There is no channel with the handle "nobodyhere".';
-    await expect.poll(() => notice.locator('p').innerText()).toMatch(`No such channel. ${sentence} Request `);
+    await expect.poll(() => notice.locator('p').innerText()).toMatch(`Channel not found. ${sentence} Request `);
     expect(await page.locator('#channel').isVisible()).toBe(false);
     expect(await page.locator('#gallery').isVisible()).toBe(true);
     expect(await notice.getByRole('button').allInnerTexts()).toEqual(['Search for it']);

@@ -178,11 +178,12 @@ describe.skipIf(!hasBrowser)('an error that says when to try again', () => {
     ['tv', 'avatar', '.device .banner img'],
   ])('stands beside the devices, which then get their images: %s', async (variant, chosen, images) => {
     const { page } = await visitPlayground(used, '', { hasOwnClock: true });
-    const response = { status: 503, headers, json: { code: 'overloaded', detail: 'Not now.', requestId: 'a-1' } };
+    const json = { code: 'overloaded', title: 'Overloaded', detail: 'Not now.', requestId: 'a-1' };
+    const response = { status: 503, headers, json };
     await page.route(`**/@nightglass/${variant}?*`, (route) => route.fulfill(response), { times: 1 });
     await page.goto(`${used.service.consoleOrigin}/playground/?channel=@nightglass&variant=${chosen}`);
     const notice = page.locator('#shelf-notice');
-    await expect.poll(() => notice.innerText()).toMatch(/The instance is busy\. Not now\..*Try again in \d+ s/s);
+    await expect.poll(() => notice.innerText()).toMatch(/Overloaded\. Not now\..*Try again in \d+ s/s);
     expect(await page.locator(images).count()).toBe(0);
     await page.clock.fastForward(1000 * RETRY_AFTER_S);
     await expect.poll(() => page.locator(images).count()).toBe(4);

@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     await page.getByRole('button', { name: 'Copy URL' }).first().click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(changed);
     for (const [url, sentence] of [
-      [`${used.service.publicOrigin}/@nobodyhere/tv`, 'No such channel.'],
+      [`${used.service.publicOrigin}/@nobodyhere/tv`, 'Channel not found.'],
       [`${used.service.publicOrigin}/api/channel/${SAMPLE}`, 'Not an image.'],
       ['https://elsewhere.example/@nightglass/tv', 'Enter a URL that begins with'],
     ] as const) {

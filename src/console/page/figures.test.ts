@@ -8,7 +8,6 @@ import {
   formatUptime,
   inColumns,
   lookupFigures,
-  padded,
 } from './figures.ts';
 
 describe('cache lookups', () => {
@@ -63,13 +62,6 @@ describe('times and rates', () => {
 });
 
 describe('a chart', () => {
-  test('begins with the filler until there are enough values', () => {
-    expect([padded([1, 2], 4, 0), padded([1, 2], 1, 0)]).toEqual([
-      [0, 0, 1, 2],
-      [1, 2],
-    ]);
-  });
-
   test('sums consecutive values in a column', () => expect(inColumns([1, 2, 3, 4, 5], 2)).toEqual([3, 7, 5]));
 
   test('has a middle label for an even bound only', () => {

@@ -67,13 +67,8 @@ export function formatDurationOf(seconds: number | null): string {
 export function formatRate(perSecond: number): { readonly amount: string; readonly unit: string } {
   const isSlow = perSecond < 1;
   const rate = isSlow ? perSecond * 60 : perSecond;
-  const amount = rate < 10 ? rate.toFixed(1) : formatCount(String(Math.round(rate)));
+  const amount = rate < 10 ? rate.toFixed(1) : formatCount(Math.round(rate));
   return { amount, unit: isSlow ? 'a minute' : 'a second' };
-}
-
-/** Puts fillers in front until there are `length` values, so that the time axis of a chart stays the same. */
-export function padded<T>(values: readonly T[], length: number, filler: T): T[] {
-  return [...new Array<T>(Math.max(0, length - values.length)).fill(filler), ...values];
 }
 
 /** Sums each group of `size` consecutive values. */
@@ -88,6 +83,6 @@ export function inColumns(values: readonly number[], size: number): number[] {
 
 /** The labels of an axis at its top, middle and bottom. The middle has none if it is not a whole number. */
 export function countLabels(highest: number): string[] {
-  const middle = highest % 2 === 0 ? formatCount(String(highest / 2)) : '';
-  return [formatCount(String(highest)), middle, '0'];
+  const middle = highest % 2 === 0 ? formatCount(highest / 2) : '';
+  return [formatCount(highest), middle, '0'];
 }

@@ -21,13 +21,13 @@ export function showSources({ sources, recent }: ConsoleState) {
     const words = state === 'unreachable' ? state : [state, ...parts.map((part) => `${part} paused`)].join(', ');
     const counts = failed
       .filter(([, count]) => count > 0)
-      .map(([outcome, count]) => `${formatEntries(count)} ${outcome}`);
+      .map(([outcome, count]) => `${formatCount(count)} ${outcome}`);
     return {
       cells: [
         name,
         element('span', {}, dot(problems.length === 0), words),
-        formatEntries(total),
-        formatEntries(sum(failed)),
+        formatCount(total),
+        formatCount(sum(failed)),
       ],
       // Errors are below the row, because a column of them would leave no room for the others. The conditions explain pauses.
       ...(counts.length > 0 && { detail: counts.join(', ') }),
@@ -46,7 +46,7 @@ export function showSources({ sources, recent }: ConsoleState) {
 function quotaFacts(status: ConsoleState['sources'][number]['status']) {
   if (status?.quotas === undefined) return [];
   const used = status.quotas.map(
-    ({ name, spent, perDay }) => `${formatCount(String(spent))} of ${formatCount(String(perDay))} ${name}`,
+    ({ name, spent, perDay }) => `${formatCount(spent)} of ${formatCount(perDay)} ${name}`,
   );
   return [mutedText(`YouTube Data API today: ${used.join(', ')}.`)];
 }
@@ -82,7 +82,7 @@ export function showStores({ stores }: ConsoleState) {
 function bars(stores: ConsoleState['stores']) {
   const rows = stores.map((store) => {
     const amounts = [
-      amount(store.entries, store.maxEntries, formatEntries),
+      amount(store.entries, store.maxEntries, formatCount),
       amount(store.bytes, store.maxBytes, formatBytes),
     ];
     const words = amounts.filter((text) => text !== '').join(' · ');
@@ -96,15 +96,11 @@ function amount(value: number | undefined, limit: number | undefined, format: (v
   return limit === undefined ? format(value) : `${format(value)} of ${format(limit)}`;
 }
 
-function formatEntries(count: number) {
-  return formatCount(String(count));
-}
-
 export function showRefused({ refusedNetworks, limiter }: ConsoleState) {
   const rows = refusedNetworks.map(({ network, refused, lastAtMs }) => ({
-    cells: [element('code', {}, network), formatTime(lastAtMs), formatCount(String(refused))],
+    cells: [element('code', {}, network), formatTime(lastAtMs), formatCount(refused)],
   }));
-  const known = `Tracked clients: ${formatEntries(limiter.clients)}. Evicted before their window ended: ${formatEntries(limiter.evicted)}.`;
+  const known = `Tracked clients: ${formatCount(limiter.clients)}. Evicted before their window ended: ${formatCount(limiter.evicted)}.`;
   find('#refused', HTMLElement).replaceChildren(
     rows.length === 0
       ? mutedText('None in the last minutes.')
@@ -118,7 +114,7 @@ export function showRefused({ refusedNetworks, limiter }: ConsoleState) {
 
 export function showFailures({ failures }: ConsoleState) {
   const rows = failures.map(({ status, code, reason, count, firstAtMs, lastAtMs, requestId, path }) => ({
-    cells: [formatTime(lastAtMs), `${status} ${code}`, formatEntries(count)],
+    cells: [formatTime(lastAtMs), `${status} ${code}`, formatCount(count)],
     detail: `${sentence(reason)} First at ${formatTime(firstAtMs)}. Latest request: ${requestId}, ${path}`,
   }));
   const columns = [{ label: 'Latest (UTC)' }, { label: 'Failure' }, { label: 'Requests', isNumber: true }];

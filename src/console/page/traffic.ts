@@ -2,7 +2,7 @@ import { element, find } from '../../site/dom.ts';
 import { formatCount } from '../../site/numbers.ts';
 import type { ConsoleState } from '../state.ts';
 import { logLines, stackedBars, withAxes } from './charts.ts';
-import { countLabels, formatDurationOf, formatRate, inColumns, lookupFigures, padded } from './figures.ts';
+import { countLabels, formatDurationOf, formatRate, inColumns, lookupFigures } from './figures.ts';
 import { barRow, legend } from './parts.ts';
 
 const OUTCOMES = [
@@ -23,9 +23,6 @@ const LOOKUP_OUTCOMES = [
   { name: 'stale', label: 'Stale hit' },
   { name: 'miss', label: 'Miss' },
 ] as const;
-/** The service samples its counters every five seconds and keeps 15 minutes. */
-const STEP_SECONDS = 5;
-const KEPT_STEPS = 180;
 const STEPS_PER_COLUMN = 2;
 /** Labels of the time axis. */
 const TIMES = ['15 min ago', '10', '5', 'now'];
@@ -37,29 +34,26 @@ export function showTraffic(state: ConsoleState) {
   showLookups(state);
 }
 
-function showRequests({ steps, recent }: ConsoleState) {
+function showRequests({ steps, stepSeconds, recent }: ConsoleState) {
   const series = OUTCOMES.map(({ name }) => {
     const counts = steps.map(({ requests }) => requests[name]);
-    return { name, values: inColumns(padded(counts, KEPT_STEPS, 0), STEPS_PER_COLUMN) };
+    return { name, values: inColumns(counts, STEPS_PER_COLUMN) };
   });
   const total = OUTCOMES.reduce((sum, { name }) => sum + recent.requests[name], 0);
   const { chart, highest } = stackedBars(`Requests by outcome, ${total} in total`, series);
-  const unit = `requests in ${STEP_SECONDS * STEPS_PER_COLUMN} s`;
+  const unit = `requests in ${stepSeconds * STEPS_PER_COLUMN} s`;
   find('#requests-chart', HTMLElement).replaceChildren(
     withAxes(chart, { labels: countLabels(highest), unit, times: TIMES }),
   );
   const { amount, unit: rateUnit } = formatRate(total / recent.seconds);
   find('#request-rate', HTMLElement).replaceChildren(amount, element('small', {}, ` ${rateUnit}`));
   find('#requests-legend', HTMLElement).replaceChildren(
-    ...legend(OUTCOMES.map(({ name, label }) => ({ name, label, value: formatCount(String(recent.requests[name])) }))),
+    ...legend(OUTCOMES.map(({ name, label }) => ({ name, label, value: formatCount(recent.requests[name]) }))),
   );
 }
 
 function showLatency({ steps, recent }: ConsoleState) {
-  const series = QUANTILES.map((name) => {
-    const values = steps.map(({ latencySeconds }) => latencySeconds[name]);
-    return { name, values: padded(values, KEPT_STEPS, null) };
-  });
+  const series = QUANTILES.map((name) => ({ name, values: steps.map(({ latencySeconds }) => latencySeconds[name]) }));
   const figures = QUANTILES.map((name) => `${name} ${formatDurationOf(recent.latencySeconds[name])}`);
   find('#latency-chart', HTMLElement).replaceChildren(
     withAxes(logLines(`Response time: ${figures.join(', ')}`, series, LATENCY_SECONDS), {
@@ -80,7 +74,7 @@ function showLookups({ recent }: ConsoleState) {
     const { total, hitPercent, shares } = figures;
     return barRow(
       label,
-      `${hitPercent} % of ${formatCount(String(total))}`,
+      `${hitPercent} % of ${formatCount(total)}`,
       LOOKUP_OUTCOMES.map((outcome) => ({ name: outcome.name, share: shares[outcome.name] })),
     );
   });
@@ -93,20 +87,19 @@ function showLookups({ recent }: ConsoleState) {
 
 export function showEncoder({ steps, recent, encoder }: ConsoleState) {
   const { queued, running, processes, refused, restarts } = encoder;
-  const waiting = steps.map((step) => step.queued);
   const { chart, highest } = stackedBars(`Images waiting for an encoder, now ${queued}`, [
-    { name: 'queue', values: padded(waiting, KEPT_STEPS, 0) },
+    { name: 'queue', values: steps.map((step) => step.queued) },
   ]);
-  const labels = [formatCount(String(highest)), '0'];
+  const labels = [formatCount(highest), '0'];
   find('#encoder-chart', HTMLElement).replaceChildren(withAxes(chart, { labels, unit: 'waiting', times: TIMES }));
   find('#encoder-now', HTMLElement).textContent = `${running} running, ${queued} waiting, ${processes} started`;
   find('#encoder', HTMLElement).replaceChildren(
-    figure('Encoded', formatCount(String(recent.encoded))),
+    figure('Encoded', formatCount(recent.encoded)),
     figure('Time, p50', formatDurationOf(recent.encodingSeconds.p50)),
     figure('Time, p95', formatDurationOf(recent.encodingSeconds.p95)),
     figure('Wait, p95', formatDurationOf(recent.waitingSeconds.p95)),
-    figure('Rejected', formatCount(String(refused))),
-    figure('Restarts', formatCount(String(restarts))),
+    figure('Rejected', formatCount(refused)),
+    figure('Restarts', formatCount(restarts)),
   );
 }
 

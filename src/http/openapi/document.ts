@@ -1,13 +1,16 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
-import { OPERATIONS, type OperationSchema, TAGS } from './operations.ts';
+import { describeOperations, type OperationSchema, TAGS } from './operations.ts';
 import { HEADER_FIELDS, preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
-/**
- * The OpenAPI 3.1 document for openapi.json, which `npm run docs` writes. It has neither `servers`, which depend on the request,
- * nor the operator's name.
- */
-export function openApiDocument(version: string): object {
+interface OpenApiOptions {
+  readonly version: string;
+  /** Contact address of the operator. */
+  readonly contact: string | undefined;
+}
+
+/** The OpenAPI 3.1 document of `/openapi.json`. @param serverUrl the base of the request */
+export function openApiDocument({ version, contact }: OpenApiOptions, serverUrl: string): object {
   const shared: Record<string, ResponseSchema> = {};
 
   /** Moves the responses to `components.responses` and returns references, because many operations have the same ones. */
@@ -20,7 +23,7 @@ export function openApiDocument(version: string): object {
     return Object.fromEntries(references);
   }
 
-  const paths = Object.entries(OPERATIONS).map(([url, operation]) => {
+  const paths = Object.entries(describeOperations()).map(([url, operation]) => {
     const { id, tag, summary, description, path, query, responses } = operation;
     const get = {
       operationId: `get${id}`,
@@ -46,9 +49,10 @@ export function openApiDocument(version: string): object {
       title: 'Pennant',
       version,
       description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.',
-      contact: { name: 'The operator of the instance' },
+      contact: { name: contact ?? 'The operator of the instance' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    servers: [{ url: serverUrl }],
     // No request needs a key.
     security: [],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

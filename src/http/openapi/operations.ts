@@ -1,14 +1,7 @@
 import { FORMATS, formatRow } from '../../domain/formats.ts';
 import { VARIANTS } from '../../domain/variants.ts';
 import { BADGE_IMAGE_QUERY, BADGE_QUERY, RETIRED_BADGE_QUERY } from '../request/badge-parameters.ts';
-import {
-  BATCH_QUERY,
-  CHANNEL_QUERY,
-  IMAGE_QUERY,
-  type Parameters,
-  SEARCH_QUERY,
-  VARIANT_QUERY,
-} from '../request/parameters.ts';
+import { BATCH_QUERY, CHANNEL_QUERY, IMAGE_QUERY, type Parameters, SEARCH_QUERY } from '../request/parameters.ts';
 import { EXTENSION_LIST } from '../routes/channel-images.ts';
 import {
   CHANNEL_ERRORS,
@@ -108,8 +101,7 @@ const IMAGE_DESCRIPTION =
 
 function image(id: string, summary: string, path: PathSchema): OperationSchema {
   const responses = responsesOf(IMAGE, IMAGE_ERRORS);
-  const query = path.variant === undefined ? IMAGE_QUERY : VARIANT_QUERY;
-  return { id, tag: 'images', summary, description: IMAGE_DESCRIPTION, path, query, responses };
+  return { id, tag: 'images', summary, description: IMAGE_DESCRIPTION, path, query: IMAGE_QUERY, responses };
 }
 
 const BADGE_CACHING =
@@ -136,91 +128,94 @@ function retiredBadge(id: string, metric: string): OperationSchema {
   };
 }
 
-/** Every path of the public listener. */
-export const OPERATIONS: Readonly<Record<string, OperationSchema>> = {
-  '/': documentAs('Index', 'Index of the service', 'Endpoints with examples, limits and the operator’s contact.'),
-  '/problems': documentAs('Problems', 'List of error codes', 'Every error code with its status and meaning.'),
-  '/openapi.json': documentAs('OpenApi', 'OpenAPI 3.1 document', 'Every path, parameter and response for programs.'),
-  '/favicon.ico': {
-    id: 'Icon',
-    tag: 'service',
-    summary: 'The service’s icon',
-    description: 'Browsers request it with a page.',
-    responses: responsesOf(success('icon', { 'image/png': BYTES }, DOCUMENT_FIELDS)),
-  },
-  '/api/channel/{identifier}': record(
-    'Channel',
-    'A channel’s metadata',
-    { description: 'A channel ID, a user name or a handle, according to `type`.', example: SAMPLE_ID },
-    CHANNEL_QUERY,
-  ),
-  '/api/channels': {
-    id: 'Channels',
-    tag: 'channels',
-    summary: 'The metadata of up to 50 channels',
-    description:
-      'Counts as one request of the limit. Fresh records are returned at once. Of the other channels, at most ten are ' +
-      'loaded, and none while two other batches of the client load channels. The rest have a stale record, or the error ' +
-      '`upstream_unavailable`: request them again. `max-age` is the shortest of all results. With a 5xx among them, the ' +
-      'response is `no-store`.',
-    query: BATCH_QUERY,
-    responses: responsesOf(lookedUp('batch', 'ChannelBatch'), ['invalid_parameter', 'upstream_timeout']),
-  },
-  '/channel/{identifier}': record('ChannelById', 'A channel’s metadata by ID', {
-    description: 'A channel ID.',
-    example: SAMPLE_ID,
-  }),
-  '/user/{identifier}': record('ChannelByUsername', 'A channel’s metadata by user name', {
-    description: 'A legacy user name.',
-    example: 'PennantSample',
-  }),
-  '/c/{identifier}': record('ChannelByName', 'A channel’s metadata by name', {
-    description: 'A handle or a legacy user name.',
-    example: 'pennantsample',
-  }),
-  '/api/search': {
-    id: 'SearchResults',
-    tag: 'channels',
-    summary: 'Search for channels',
-    description: 'If `q` is a channel ID, an `@handle` or the URL of a channel page, that channel is the first result.',
-    query: SEARCH_QUERY,
-    responses: responsesOf(lookedUp('result', 'SearchResults'), SOURCE_ERRORS),
-  },
-  '/api/badge/{identifier}': {
-    id: 'Badge',
-    tag: 'channels',
-    summary: 'A count for a shields.io badge',
-    description:
-      'For `https://img.shields.io/endpoint?url=…`. Counts have three digits and are rounded down: 1,284,000 is 1.28M.',
-    path: { identifier: IDENTIFIER },
-    query: BADGE_QUERY,
-    responses: responsesOf(lookedUp('badge', 'Badge'), CHANNEL_ERRORS),
-  },
-  '/api/badge/{identifier}.svg': {
-    id: 'BadgeImage',
-    tag: 'images',
-    summary: 'A count as the image of a badge',
-    description: `The badge of shields.io as an SVG, for READMEs and pages. ${BADGE_CACHING}`,
-    path: { identifier: IDENTIFIER },
-    query: BADGE_IMAGE_QUERY,
-    responses: responsesOf(BADGE_IMAGE),
-  },
-  '/youtube/channel/subscribers/{identifier}': retiredBadge('Subscribers', 'subscribers'),
-  '/youtube/channel/views/{identifier}': retiredBadge('Views', 'views'),
-  '/api/banner/{identifier}': image('Banner', 'A channel’s banner or avatar', { identifier: BANNER_IDENTIFIER }),
-  '/api/banner/{identifier}/{variant}': image('BannerVariant', 'A crop of a channel’s banner, or its avatar', {
-    identifier: IDENTIFIER,
-    variant: VARIANT,
-  }),
-  '/{identifier}': {
-    ...image('ShortBanner', 'A channel’s banner, short form', { identifier: SHORT_IDENTIFIER }),
-    description:
-      `${IMAGE_DESCRIPTION} For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
-      '`application/json` and no image type gets the record.',
-    responses: responsesOf(IMAGE_OR_RECORD, IMAGE_ERRORS),
-  },
-  '/{identifier}/{variant}': image('ShortBannerVariant', 'A crop or the avatar, short form', {
-    identifier: IDENTIFIER,
-    variant: VARIANT,
-  }),
-};
+/** Every path of the public listener. A function, because the result takes half a megabyte and is used once. */
+export function describeOperations(): Readonly<Record<string, OperationSchema>> {
+  return {
+    '/': documentAs('Index', 'Index of the service', 'Endpoints with examples, limits and the operator’s contact.'),
+    '/problems': documentAs('Problems', 'List of error codes', 'Every error code with its status and meaning.'),
+    '/openapi.json': documentAs('OpenApi', 'OpenAPI 3.1 document', 'Every path, parameter and response for programs.'),
+    '/favicon.ico': {
+      id: 'Icon',
+      tag: 'service',
+      summary: 'The service’s icon',
+      description: 'Browsers request it with a page.',
+      responses: responsesOf(success('icon', { 'image/png': BYTES }, DOCUMENT_FIELDS)),
+    },
+    '/api/channel/{identifier}': record(
+      'Channel',
+      'A channel’s metadata',
+      { description: 'A channel ID, a user name or a handle, according to `type`.', example: SAMPLE_ID },
+      CHANNEL_QUERY,
+    ),
+    '/api/channels': {
+      id: 'Channels',
+      tag: 'channels',
+      summary: 'The metadata of up to 50 channels',
+      description:
+        'Counts as one request of the limit. Fresh records are returned at once. Of the other channels, at most ten are ' +
+        'loaded, and none while two other batches of the client load channels. The rest have a stale record, or the error ' +
+        '`upstream_unavailable`: request them again. `max-age` is the shortest of all results. With a 5xx among them, the ' +
+        'response is `no-store`.',
+      query: BATCH_QUERY,
+      responses: responsesOf(lookedUp('batch', 'ChannelBatch'), ['invalid_parameter', 'upstream_timeout']),
+    },
+    '/channel/{identifier}': record('ChannelById', 'A channel’s metadata by ID', {
+      description: 'A channel ID.',
+      example: SAMPLE_ID,
+    }),
+    '/user/{identifier}': record('ChannelByUsername', 'A channel’s metadata by user name', {
+      description: 'A legacy user name.',
+      example: 'PennantSample',
+    }),
+    '/c/{identifier}': record('ChannelByName', 'A channel’s metadata by name', {
+      description: 'A handle or a legacy user name.',
+      example: 'pennantsample',
+    }),
+    '/api/search': {
+      id: 'SearchResults',
+      tag: 'channels',
+      summary: 'Search for channels',
+      description:
+        'If `q` is a channel ID, an `@handle` or the URL of a channel page, that channel is the first result.',
+      query: SEARCH_QUERY,
+      responses: responsesOf(lookedUp('result', 'SearchResults'), SOURCE_ERRORS),
+    },
+    '/api/badge/{identifier}': {
+      id: 'Badge',
+      tag: 'channels',
+      summary: 'A count for a shields.io badge',
+      description:
+        'For `https://img.shields.io/endpoint?url=…`. Counts have three digits and are rounded down: 1,284,000 is 1.28M.',
+      path: { identifier: IDENTIFIER },
+      query: BADGE_QUERY,
+      responses: responsesOf(lookedUp('badge', 'Badge'), CHANNEL_ERRORS),
+    },
+    '/api/badge/{identifier}.svg': {
+      id: 'BadgeImage',
+      tag: 'images',
+      summary: 'A count as the image of a badge',
+      description: `The badge of shields.io as an SVG, for READMEs and pages. ${BADGE_CACHING}`,
+      path: { identifier: IDENTIFIER },
+      query: BADGE_IMAGE_QUERY,
+      responses: responsesOf(BADGE_IMAGE),
+    },
+    '/youtube/channel/subscribers/{identifier}': retiredBadge('Subscribers', 'subscribers'),
+    '/youtube/channel/views/{identifier}': retiredBadge('Views', 'views'),
+    '/api/banner/{identifier}': image('Banner', 'A channel’s banner or avatar', { identifier: BANNER_IDENTIFIER }),
+    '/api/banner/{identifier}/{variant}': image('BannerVariant', 'A crop of a channel’s banner, or its avatar', {
+      identifier: IDENTIFIER,
+      variant: VARIANT,
+    }),
+    '/{identifier}': {
+      ...image('ShortBanner', 'A channel’s banner, short form', { identifier: SHORT_IDENTIFIER }),
+      description:
+        `${IMAGE_DESCRIPTION} For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
+        '`application/json` and no image type gets the record.',
+      responses: responsesOf(IMAGE_OR_RECORD, IMAGE_ERRORS),
+    },
+    '/{identifier}/{variant}': image('ShortBannerVariant', 'A crop or the avatar, short form', {
+      identifier: IDENTIFIER,
+      variant: VARIANT,
+    }),
+  };
+}

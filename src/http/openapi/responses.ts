@@ -3,7 +3,7 @@ import { HEADERS_TOO_LARGE_STATUS, PROBLEM_MEDIA_TYPE, PROBLEMS } from '../respo
 import { schemaOf } from './schemas.ts';
 
 /*
- * The responses of each kind of endpoint and their header fields, for the OpenAPI document. Loaded by `npm run docs` only.
+ * The responses of each kind of endpoint and their header fields, for the OpenAPI document.
  */
 
 /** A header field that every response that lists it has. */

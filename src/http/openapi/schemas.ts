@@ -1,7 +1,7 @@
 import { ERROR_CODES } from '../../domain/errors.ts';
 
 /*
- * The schemas of JSON in responses, for the OpenAPI document. Loaded by `npm run docs` only.
+ * The schemas of JSON in responses, for the OpenAPI document.
  */
 
 /** An object that always has all of these properties. */

@@ -1,32 +1,17 @@
-import { LRUCache } from 'lru-cache';
 import { FORMATS, type Format, formatRow } from '../../domain/formats.ts';
-import type { HolderStats } from '../../lib/holders.ts';
 
 const NEGOTIATED: readonly Format[] = FORMATS.filter((format) => formatRow(format).isNegotiated);
-
-/** Browsers send few different values. Others come from single clients. */
-const MAX_REMEMBERED = 500;
-const MAX_REMEMBERED_LENGTH = 300;
-const parsed = new LRUCache<string, readonly Format[]>({ max: MAX_REMEMBERED });
-
-export function acceptFieldStats(): HolderStats {
-  return { entries: parsed.size, maxEntries: MAX_REMEMBERED };
-}
 
 /**
  * The negotiated formats that `Accept` names (RFC 9110 section 12.5.1) with a quality above 0, best first, ties in the
  * order of the format table. `*\/*` and `image/*` name none, because they do not show that the client supports AVIF.
  */
 export function acceptedFormats(accept: string | undefined): readonly Format[] {
-  if (accept === undefined || accept === '') return [];
-  const known = parsed.get(accept);
-  if (known !== undefined) return known;
+  if (accept === undefined) return [];
   const qualities = readAccept(accept);
   const qualityOfFormat = (format: Format) => qualities.get(formatRow(format).mediaType) ?? 0;
   const formats = NEGOTIATED.filter((format) => qualityOfFormat(format) > 0);
-  formats.sort((a, b) => qualityOfFormat(b) - qualityOfFormat(a));
-  if (accept.length <= MAX_REMEMBERED_LENGTH) parsed.set(accept, formats);
-  return formats;
+  return formats.sort((a, b) => qualityOfFormat(b) - qualityOfFormat(a));
 }
 
 /** True if the field names JSON, and no image type. */

@@ -125,4 +125,4 @@ export const BADGE_IMAGE_QUERY = { ...BADGE_QUERY, ...appearance('flat') };
 /** At the paths of the badges that shields.io retired. */
 export const RETIRED_BADGE_QUERY = appearance('social');
 
-export type BadgeAppearance = Partial<Values<typeof RETIRED_BADGE_QUERY>>;
+export type BadgeAppearance = Values<typeof RETIRED_BADGE_QUERY>;

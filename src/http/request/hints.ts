@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import { type Format, findFormat, formatRow } from '../../domain/formats.ts';
+import { findFormat, formatRow, titleOfFormat } from '../../domain/formats.ts';
 import {
   type ChannelRef,
   channelRefsOf,
@@ -101,8 +101,7 @@ function hintForPath(rawPath: string, query: string): string | undefined {
   if (isChannelIdOfOneCase(path.split('/', 1)[0] ?? '')) return CASE_NOTE.trim();
   if (isVideoPage(path, query)) return `That is a video: ${VIDEO}`;
   const note = path.includes('/') ? '' : identifierNote(path);
-  const request =
-    findPastedPage(path) ?? findNearestBadge(path) ?? findNearestEndpoint(path, query) ?? findNearestPage(path);
+  const request = findPastedPage(path) ?? findNearestEndpoint(path, query) ?? findNearestPage(path);
   if (request === undefined) return note.trim() || undefined;
   return `${didYouMean(request)}${note.includes('Did you mean') ? '' : note}`;
 }
@@ -136,13 +135,6 @@ function findPastedPage(path: string): string | undefined {
 
 function refsOfPage(page: string): ChannelRef[] {
   return channelRefsOf(`https://www.youtube.com/${page.split('/').map(encodeURIComponent).join('/')}`);
-}
-
-/** `youtube/channel/videos/ID`, `youtube/subscribers/ID`: almost a badge of shields.io. */
-function findNearestBadge(path: string): string | undefined {
-  const [, metric = '', name = ''] = /^youtube\/(?:channels?\/)?(subscriber|view|video)s?\/([^/]+)$/i.exec(path) ?? [];
-  const [ref] = refsOfBareIdentifier(name.replace(/\.svg$/i, ''));
-  return ref && `${requestOf('badge', ref)}.svg?metric=${metric.toLowerCase()}s`;
 }
 
 /** The most similar request that works. The path is decoded and has no slash at the beginning. */
@@ -248,14 +240,12 @@ function findRequestOfType({ endpoint, pathParameters, target }: RequestContext)
     : undefined;
 }
 
-const nameOfFormat = (format: Format): string => (format === 'webp' ? 'WebP' : format.toUpperCase());
-
 /** Names the path for the format, because an extension after a handle is read as a part of the handle. */
 function hintForExtension({ pathParameters, endpoint }: Pick<RequestContext, 'pathParameters' | 'endpoint'>): string {
   const [, handle = '', extension = ''] = /^@(.+)\.([^.]+)$/.exec(pathParameters.identifier ?? '') ?? [];
   const format = findFormat(extension.toLowerCase());
   if (format === undefined || !/banner|^\/:/.test(endpoint?.url ?? '')) return '';
-  return `For a ${nameOfFormat(format)}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
+  return `For a ${titleOfFormat(format)}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
 }
 
 function hintForMissingChannel({ pathParameters, endpoint, target }: RequestContext): string {

@@ -11,8 +11,9 @@ test('parameters are read as the types of their schema', () => {
   expectTypeOf(width).toEqualTypeOf<number | undefined>();
 });
 
-test('a required parameter is never undefined', () => {
+test('a parameter that is required or has a default is never undefined', () => {
   const { q, limit } = readQuery(SEARCH_QUERY, { q: ' kitchen ' });
-  expect({ q, limit }).toEqual({ q: 'kitchen', limit: undefined });
+  expect({ q, limit }).toEqual({ q: 'kitchen', limit: 20 });
   expectTypeOf(q).toEqualTypeOf<string>();
+  expectTypeOf(limit).toEqualTypeOf<number>();
 });

@@ -8,10 +8,10 @@ import { quoted } from '../../lib/printable.ts';
  * The service's parameters, each defined once, for requests and for /openapi.json.
  */
 
-/** A query parameter. `Value` includes `undefined` unless the parameter is required. */
+/** A query parameter. `Value` includes `undefined` unless the parameter is required or has a default. */
 export interface Parameter<Value = unknown> {
   readonly description: string;
-  /** JSON Schema. */
+  /** JSON Schema. Its `default` is the value without the parameter. */
   readonly schema: { readonly type: 'string' | 'integer' | 'array'; readonly [keyword: string]: unknown };
   /** A value that works with the sample catalog. */
   readonly example: string | number | readonly string[];
@@ -30,13 +30,12 @@ export type Values<Query extends Parameters> = {
   readonly [Name in keyof Query]: Query[Name] extends Parameter<infer Value> ? Value : never;
 };
 
-/** @param fallback what the endpoint uses without the parameter */
-export function oneOf<const Name extends string>(
+export function oneOf<const Name extends string, Fallback extends Name | undefined = undefined>(
   names: readonly Name[],
   description: string,
   example: NoInfer<Name>,
-  fallback?: NoInfer<Name>,
-): Parameter<Name | undefined> {
+  fallback?: Fallback,
+): Parameter<Name | Fallback> {
   return {
     description,
     example,
@@ -47,13 +46,13 @@ export function oneOf<const Name extends string>(
   };
 }
 
-function wholeNumber(
+function wholeNumber<Fallback extends number | undefined = undefined>(
   minimum: number,
   maximum: number,
   description: string,
   example: number,
-  fallback?: number,
-): Parameter<number | undefined> {
+  fallback?: Fallback,
+): Parameter<number | Fallback> {
   return {
     description,
     example,
@@ -91,9 +90,8 @@ const BACKGROUND: Parameter<Background | undefined> = {
 export const IMAGE_QUERY = {
   type: oneOf(
     [...VARIANTS, 'phone'],
-    'A crop of the banner, or the avatar. `phone` is the same as `mobile`.',
+    'A crop of the banner, or the avatar. `phone` is the same as `mobile`. Default: the one in the path, else `default`.',
     'tv',
-    'default',
   ),
   format: oneOf(
     [...FORMATS, 'jpg'],
@@ -132,12 +130,6 @@ const SEARCH_TEXT: Parameter<string> = {
   },
 };
 
-/** For paths that name a variant: without `type`, that variant is used, so `type` has no default. */
-export const VARIANT_QUERY = {
-  ...IMAGE_QUERY,
-  type: { ...IMAGE_QUERY.type, schema: { type: 'string', enum: [...VARIANTS, 'phone'] } },
-} satisfies Parameters;
-
 export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 50, 'Maximum number of results.', 5, 20) };
 
 const MAX_BATCH = 50;
@@ -171,25 +163,25 @@ export function parseQuery(query: string): ParsedUrlQuery {
 export function readQuery<Query extends Parameters>(parameters: Query, raw: ParsedUrlQuery): Values<Query> {
   const { values, invalid } = readValidQuery(parameters, raw);
   if (invalid !== undefined) throw invalid.error;
-  return values as Values<Query>;
+  return values;
 }
 
-/** The values of the parameters that are valid, and the first parameter that is not. */
+/** The values of the parameters, and the first parameter that is not valid. Those that are not valid have their defaults. */
 export function readValidQuery<Query extends Parameters>(parameters: Query, raw: ParsedUrlQuery) {
   const values: Record<string, unknown> = {};
   let invalid: { readonly name: string; readonly error: AppError } | undefined;
   for (const name in parameters) {
     const value = readParameter(name, parameters[name] as Parameter, raw[name]);
     if (value instanceof AppError) invalid ??= { name, error: value };
-    else values[name] = value;
+    values[name] = value instanceof AppError ? parameters[name]?.schema.default : value;
   }
-  return { values: values as Partial<Values<Query>>, invalid };
+  return { values: values as Values<Query>, invalid };
 }
 
 /** The value, or why there is none. */
 function readParameter(name: string, parameter: Parameter, given: ParsedUrlQuery[string]): unknown {
-  const { isRequired, isJoined = false, expected, read } = parameter;
-  if (given === undefined && !isRequired) return undefined;
+  const { isRequired, isJoined = false, schema, expected, read } = parameter;
+  if (given === undefined && !isRequired) return schema.default;
   if (Array.isArray(given) && !isJoined) {
     return new AppError('invalid_parameter', `The parameter "${name}" is given more than once. Give it once.`);
   }

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
-import type { Client } from './client-identification.ts';
+import type { RequestContext } from './context.ts';
 
 interface RateLimitStepOptions {
   readonly limiter: RateLimiter;
@@ -8,11 +8,7 @@ interface RateLimitStepOptions {
   readonly contact: string | undefined;
 }
 
-/** The part of a request's context that the step reads and sets. */
-interface CountedRequest {
-  readonly client: Client;
-  limitHeaders: Readonly<Record<string, string>>;
-}
+type CountedRequest = Pick<RequestContext, 'client' | 'limitHeaders'>;
 
 /** Returns a promise if the limiter does. */
 export type RateLimitStep = (context: CountedRequest) => undefined | Promise<undefined>;

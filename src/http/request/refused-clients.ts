@@ -36,13 +36,13 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }): Refu
   }
 
   /** The refusals of each network in both periods. */
-  function countRefused(): Map<string, Refusals> {
+  function countRefused(): Map<string, RefusedNetwork> {
     startPeriodIfDue();
-    const all = new Map<string, Refusals>();
+    const all = new Map<string, RefusedNetwork>();
     // The previous one first: the time of the latest refusal is in the other.
     for (const period of periods.toReversed()) {
-      for (const [network, { count, lastAtMs }] of period.entries()) {
-        all.set(network, { count: count + (all.get(network)?.count ?? 0), lastAtMs });
+      for (const { network, refused, lastAtMs } of period.values()) {
+        all.set(network, { network, refused: refused + (all.get(network)?.refused ?? 0), lastAtMs });
       }
     }
     return all;
@@ -52,25 +52,16 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }): Refu
     note(address) {
       startPeriodIfDue();
       const network = truncateAddress(address);
-      periods[0].set(network, { count: (periods[0].get(network)?.count ?? 0) + 1, lastAtMs: clock.now() });
+      const refused = (periods[0].get(network)?.refused ?? 0) + 1;
+      periods[0].set(network, { network, refused, lastAtMs: clock.now() });
     },
 
-    list: (limit) =>
-      [...countRefused()]
-        .map(([network, { count: refused, lastAtMs }]) => ({ network, refused, lastAtMs }))
-        .sort((a, b) => b.refused - a.refused)
-        .slice(0, limit),
+    list: (limit) => [...countRefused().values()].sort((a, b) => b.refused - a.refused).slice(0, limit),
 
     stats: () => ({ entries: countRefused().size, maxEntries: periods.length * MAX_NETWORKS }),
   };
 }
 
-interface Refusals {
-  readonly count: number;
-  /** Milliseconds since 1970. */
-  readonly lastAtMs: number;
-}
-
-function createPeriod(): LRUCache<string, Refusals> {
+function createPeriod(): LRUCache<string, RefusedNetwork> {
   return new LRUCache({ max: MAX_NETWORKS });
 }

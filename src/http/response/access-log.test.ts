@@ -4,7 +4,8 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import { createFailureLog } from '../../lib/failure-log.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
-import { type AccessLogEntry, createAccessLog } from './access-log.ts';
+import { createAccessLog } from './access-log.ts';
+import type { FinishedResponse } from './response-metrics.ts';
 
 interface Line {
   readonly level: number;
@@ -12,7 +13,7 @@ interface Line {
   readonly [field: string]: unknown;
 }
 
-const ENTRY: AccessLogEntry = {
+const ENTRY: FinishedResponse = {
   route: '/channel/:identifier',
   status: 200,
   seconds: 0.0123,
@@ -23,7 +24,10 @@ const ENTRY: AccessLogEntry = {
   cache: 'hit',
 };
 
-function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entries: Partial<AccessLogEntry>[]): Line[] {
+function logged(
+  options: { logsAll: boolean; showsAddresses: boolean },
+  ...entries: Partial<FinishedResponse>[]
+): Line[] {
   const lines: Line[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
   const clock = createManualClock();
@@ -55,7 +59,7 @@ describe('the access log', () => {
     expect(line).toMatchObject({ level: 40, msg: 'slow request', durationMs: 5_000, requestId: 'r-1' });
   });
 
-  const unavailable = (reason: string): Partial<AccessLogEntry> => ({
+  const unavailable = (reason: string): Partial<FinishedResponse> => ({
     status: 503,
     seconds: 12,
     failure: new AppError('upstream_unavailable', reason),

@@ -5,19 +5,8 @@ import type { Runtime } from '../../lib/runtime.ts';
 import { failSpan, type Span } from '../../lib/tracing.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
-import { type CountedResponse, createResponseMetrics } from './response-metrics.ts';
+import { createResponseMetrics, type FinishedResponse } from './response-metrics.ts';
 import type { UnservedRequests } from './unserved-requests.ts';
-
-/** A response that was handed to the socket, for metrics and the log. */
-export interface AccessLogEntry extends CountedResponse {
-  readonly requestId: string;
-  readonly method: string;
-  /** Empty when the request could not be read. */
-  readonly path: string;
-  /** The client's full address. */
-  readonly client: string;
-  readonly failure?: AppError | undefined;
-}
 
 /** The route of a request without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */
 const NO_ROUTE = 'none';
@@ -41,7 +30,7 @@ const SLOW_SECONDS = 4;
 /** Reports each response that was handed to the socket, in the log, the metrics and the request's span. */
 export interface AccessLog {
   /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
-  report(entry: AccessLogEntry): void;
+  report(entry: FinishedResponse): void;
   /** The last response step of the pipeline. */
   observe(context: RequestContext, response: PublicResponse): undefined;
 }
@@ -51,7 +40,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { clock, metrics, logger, failureLog } = runtime;
   const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);
 
-  function report(entry: AccessLogEntry): void {
+  function report(entry: FinishedResponse): void {
     count(entry);
     unservedRequests.note(entry);
     const isSlow = entry.seconds >= SLOW_SECONDS;

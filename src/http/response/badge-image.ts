@@ -10,7 +10,7 @@ export interface Badge {
 /** @returns an SVG. The library escapes texts. It is loaded with the first badge, because its table of text widths takes memory. */
 export async function drawBadge(badge: Badge, appearance: BadgeAppearance): Promise<string> {
   const { makeBadge } = await import('badge-maker');
-  const { style = 'flat', label = badge.label, color = badge.color, labelColor, logo, logoColor } = appearance;
+  const { style, label = badge.label, color = badge.color, labelColor, logo, logoColor } = appearance;
   return makeBadge({
     style,
     label,

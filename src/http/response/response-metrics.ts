@@ -1,12 +1,21 @@
-import type { CacheOutcome } from '../../domain/errors.ts';
+import type { AppError, CacheOutcome } from '../../domain/errors.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 
-export interface CountedResponse {
+/** A response that was handed to the socket, for metrics and the log. */
+export interface FinishedResponse {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
+  readonly requestId: string;
+  readonly method: string;
+  /** Empty when the request could not be read. */
+  readonly path: string;
+  /** The client's full address. */
+  readonly client: string;
   /** The origin of a looked-up value. */
   readonly cache?: CacheOutcome['kind'] | undefined;
+  /** The reason for a 5xx. */
+  readonly failure?: AppError | undefined;
 }
 
 /** The failures that deploy/alerts.yaml watches. */
@@ -37,7 +46,7 @@ export function createResponseMetrics(metrics: Pick<Metrics, 'createCounter' | '
     seconds.begin({ route });
   }
 
-  return ({ route, status, seconds: taken, cache: outcome }: CountedResponse): void => {
+  return ({ route, status, seconds: taken, cache: outcome }: FinishedResponse): void => {
     requests.inc({ route, status });
     seconds.observe({ route }, taken);
     // A value from the catalog was not looked up in a cache.

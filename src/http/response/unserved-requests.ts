@@ -1,21 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import type { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
 import { printable } from '../../lib/printable.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
 import type { RefusedClients } from '../request/refused-clients.ts';
+import type { FinishedResponse } from './response-metrics.ts';
 
-interface FinishedRequest {
-  readonly status: number;
-  readonly requestId: string;
-  readonly path: string;
-  /** The client's full address. */
-  readonly client: string;
-  /** The reason for a 5xx. */
-  readonly failure?: AppError | undefined;
-}
+type FinishedRequest = Pick<FinishedResponse, 'status' | 'requestId' | 'path' | 'client' | 'failure'>;
 
 /** Failures with the same reason. Times are milliseconds since 1970. */
 export interface RecentFailure {

@@ -57,7 +57,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       url: '/api/badge/:identifier',
       parsePath: refsOf,
       async respond(refs, { target }) {
-        const { metric = DEFAULT_METRIC } = readQuery(BADGE_QUERY, parseQuery(target.query));
+        const { metric } = readQuery(BADGE_QUERY, parseQuery(target.query));
         const { badge, outcome, cacheMs } = await load(refs, metric);
         const cacheSeconds = Math.round(cacheMs / 1000);
         const body = JSON.stringify({ schemaVersion: 1, ...badge, isError: false, cacheSeconds });
@@ -84,28 +84,25 @@ interface ImageEndpointOptions {
 
 interface ImageQuery {
   readonly metric: BadgeMetric;
-  /** The valid parameters of the request. */
   readonly appearance: BadgeAppearance;
   /** The first parameter that is not valid. */
   readonly invalid: { readonly name: string; readonly error: AppError } | undefined;
 }
 
-const DEFAULT_METRIC = 'subscribers';
-
 function readImageQuery(query: ParsedUrlQuery): ImageQuery {
   const { values, invalid } = readValidQuery(BADGE_IMAGE_QUERY, query);
-  const { metric = DEFAULT_METRIC, ...appearance } = values;
+  const { metric, ...appearance } = values;
   return { metric, appearance, invalid };
 }
 
 /** The metrics of the badges for channels that shields.io retired in August 2026 (badges/shields#12113). */
 const RETIRED_METRICS = ['subscribers', 'views'] as const;
 
-/** As at shields.io, the default style is `social`, and by default only this style has the logo. */
+/** As at shields.io, only the style `social` has the logo by default. */
 function readRetiredQuery(query: ParsedUrlQuery, metric: BadgeMetric): ImageQuery {
   const { values, invalid } = readValidQuery(RETIRED_BADGE_QUERY, query);
-  const { style = 'social', logo = style === 'social' ? 'youtube' : 'none', ...others } = values;
-  return { metric, appearance: { ...others, style, logo }, invalid };
+  const { logo = values.style === 'social' ? 'youtube' : 'none' } = values;
+  return { metric, appearance: { ...values, logo }, invalid };
 }
 
 function refsOf({ identifier = '' }: PathParameters): Refs {

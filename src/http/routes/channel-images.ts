@@ -3,11 +3,11 @@ import { FORMATS, type Format, findFormat, formatRow } from '../../domain/format
 import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { quoted } from '../../lib/printable.ts';
-import type { Runtime } from '../../lib/runtime.ts';
 import { withinMs } from '../../lib/work.ts';
 import type { Image, ImageRequest, ImageService } from '../../services/images.ts';
-import { acceptedFormats, acceptFieldStats, acceptsOnlyJson } from '../request/accept.ts';
+import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
 import {
   assertConnected,
   disconnectSignal,
@@ -23,7 +23,7 @@ import { cacheStatusFields, publicFor, STALE_MAX_AGE_MS } from '../response/cach
 import { type ChannelRouteOptions, recordResponse } from './channels.ts';
 
 interface ImageRouteOptions extends ChannelRouteOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
+  readonly clock: Clock;
   readonly channelImages: ImageService;
   /** True when the format follows `Accept`. */
   readonly isNegotiating: boolean;
@@ -33,9 +33,7 @@ const SHORT_URL = '/:identifier';
 
 /** Banner crops and the avatar, in both URL forms. */
 export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
-  const { channelImages, isNegotiating } = options;
-  const { clock, holders } = options.runtime;
-  holders.add('Accept fields', acceptFieldStats);
+  const { clock, channelImages, isNegotiating } = options;
 
   /** `undefined` if the response is the record: for `/@handle` and a client that accepts JSON and no image. */
   function readRequest(path: ImagePath, context: RequestContext): ImageRequest | undefined {

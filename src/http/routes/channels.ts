@@ -34,7 +34,7 @@ export async function recordResponse(
 export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
   const readers: Record<string, (identifier: string, target: RequestTarget) => readonly ChannelRef[]> = {
     '/api/channel/:identifier': (identifier, target) => {
-      const { type = 'id' } = readQuery(CHANNEL_QUERY, parseQuery(target.query));
+      const { type } = readQuery(CHANNEL_QUERY, parseQuery(target.query));
       return parseIdentifier(identifier, type, target);
     },
     '/channel/:identifier': (identifier, target) => parseIdentifier(identifier, 'id', target),
@@ -48,14 +48,12 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
   }));
 }
 
-const DEFAULT_SEARCH_LIMIT = 20;
-
 export function searchRoute(options: ImageUrlStyle & { readonly searches: SearchService }): Endpoint {
   return {
     url: '/api/search',
     async respond(_path, context) {
       const { target, base } = context;
-      const { q, limit = DEFAULT_SEARCH_LIMIT } = readQuery(SEARCH_QUERY, parseQuery(target.query));
+      const { q, limit } = readQuery(SEARCH_QUERY, parseQuery(target.query));
       const { hits, outcome } = await options.searches.search(q, limit, disconnectSignal(context));
       const results = hits.map((hit) => searchResultOf(hit, base, options));
       return jsonResponse(outcome, { body: JSON.stringify({ query: q, results }) });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { FORMATS } from '../../domain/formats.ts';
 import { type ExampleChannel, type Examples, recordPathOf, searchPathOf } from '../../services/examples.ts';
+import { openApiDocument } from '../openapi/document.ts';
 import type { Endpoint, PublicResponse } from '../request/context.ts';
 import { entityTag } from '../response/conditions.ts';
 import { listProblems } from '../response/problems.ts';
@@ -47,39 +48,22 @@ function documentResponse(contentType: string, body: string | Buffer, etag: stri
   return { status: 200, headers: { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag }, body };
 }
 
-/** The document before and after the URL of its only server, which is the base of the request. */
-interface OpenApiParts {
-  readonly before: Buffer;
-  readonly after: Buffer;
-  readonly etag: string;
-}
+const SERVER = 'the base of the request';
 
 /**
  * The OpenAPI document. Serializing its 190 KB takes milliseconds, and without `BASE_URL` each client can choose another base.
- * So everything but the base is serialized once, at the first request.
+ * So it is serialized once, at the first request, and the base is filled in.
  */
 function openApiRoute(options: DocumentRouteOptions): Endpoint {
-  let parts: OpenApiParts | undefined;
+  let template: string | undefined;
   return {
     url: '/openapi.json',
     respond(_path, { base }) {
-      parts ??= readOpenApi(options);
-      const body = Buffer.concat([parts.before, Buffer.from(JSON.stringify(base)), parts.after]);
-      return documentResponse(JSON_MEDIA_TYPE, body, entityTag(`${parts.etag} ${base}`));
+      template ??= indented(openApiDocument(options, SERVER));
+      const body = template.replace(JSON.stringify(SERVER), () => JSON.stringify(base));
+      return documentResponse(JSON_MEDIA_TYPE, body, entityTag(body));
     },
   };
-}
-
-const SERVER = 'the base of the request';
-
-/** Reads the output of `npm run docs`. */
-function readOpenApi({ contact, version }: DocumentRouteOptions): OpenApiParts {
-  const file = readFileSync(new URL('../openapi/openapi.json', import.meta.url), 'utf8');
-  const { info, ...rest } = JSON.parse(file) as { readonly info: object };
-  const ownInfo = { ...info, version, ...(contact !== undefined && { contact: { name: contact } }) };
-  const text = indented({ ...rest, info: ownInfo, servers: [{ url: SERVER }] });
-  const [before = '', after = ''] = text.split(JSON.stringify(SERVER));
-  return { before: Buffer.from(before), after: Buffer.from(after), etag: entityTag(text) };
 }
 
 const IMAGE = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';

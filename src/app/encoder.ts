@@ -38,15 +38,17 @@ export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?
         taskSeconds.observe({ task }, tookMs / 1000);
       },
     });
-  holders.add('encoder queue', () => ({ entries: encoder.stats().queued, maxEntries: QUEUE_LENGTH }));
+  const queueOf = (entries: number) => ({ entries, maxEntries: QUEUE_LENGTH });
+  holders.add('encoder queue', () => queueOf(encoder.stats().queued));
+  holders.add('encoder queue of images to encode again', () => queueOf(encoder.stats().queuedInBackground));
   holders.add('clients of the encoder', () => encoder.stats().clients);
   metrics.addGauge({
     name: 'pennant_encoder_jobs',
-    help: 'Images being made or waiting for an encoder.',
+    help: 'Tasks of encoders by state: a client waits for an encoder (queued), none waits (background), or an encoder works (running).',
     label: 'state',
     read() {
-      const { queued, running } = encoder.stats();
-      return { queued, running };
+      const { queued, queuedInBackground, running } = encoder.stats();
+      return { queued, background: queuedInBackground, running };
     },
   });
   metrics.addGauge({

@@ -32,7 +32,7 @@ export function createFakeEncoder({
     libraryVersion: LIBRARY_VERSION,
     inspect: async () => ({ ...INFO, ...info }),
     encode: ({ format }) => pixelIn(format),
-    stats: () => ({ queued: 0, running: 0, processes: 0, restarts: 0, refused: 0, clients: {} }),
+    stats: () => ({ queued: 0, queuedInBackground: 0, running: 0, processes: 0, restarts: 0, refused: 0, clients: {} }),
     warmUp: () => undefined,
     close: async () => undefined,
     ...methods,

@@ -50,18 +50,22 @@ function documentResponse(contentType: string, body: string | Buffer, etag: stri
 
 const SERVER = 'the base of the request';
 
+function createTemplate(text: string) {
+  return { text, etag: entityTag(text) };
+}
+
 /**
  * The OpenAPI document. Serializing its 190 KB takes milliseconds, and without `BASE_URL` each client can choose another base.
  * So it is serialized once, at the first request, and the base is filled in.
  */
 function openApiRoute(options: DocumentRouteOptions): Endpoint {
-  let template: string | undefined;
+  let template: ReturnType<typeof createTemplate> | undefined;
   return {
     url: '/openapi.json',
     respond(_path, { base }) {
-      template ??= indented(openApiDocument(options, SERVER));
-      const body = template.replace(JSON.stringify(SERVER), () => JSON.stringify(base));
-      return documentResponse(JSON_MEDIA_TYPE, body, entityTag(body));
+      template ??= createTemplate(indented(openApiDocument(options, SERVER)));
+      const body = template.text.replace(JSON.stringify(SERVER), () => JSON.stringify(base));
+      return documentResponse(JSON_MEDIA_TYPE, body, entityTag(`${template.etag} ${base}`));
     },
   };
 }

@@ -23,6 +23,15 @@ describe('the queue of the encoder', () => {
     expect(running()).toEqual([]);
   });
 
+  it('counts jobs that no client waits for apart', async () => {
+    const { submit, encoder } = setUpEncoder({ queueLength: 2 });
+    submit('running');
+    submit('waiting');
+    for (const name of ['b1', 'b2']) submit(name, '', 'background');
+    await expect(submit('b3', '', 'background')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(encoder.stats()).toMatchObject({ queued: 1, queuedInBackground: 2, running: 1, refused: 0 });
+  });
+
   it('lets a client that has used little come first', async () => {
     const { submit, finish, running, clock } = setUpEncoder();
     submit('a1', 'a');
@@ -64,7 +73,7 @@ describe('the queue of the encoder', () => {
     const late = submit('2');
     clock.advance(MAX_WAIT_MS);
     await expect(late).rejects.toMatchObject({ code: 'overloaded' });
-    expect(encoder.stats()).toMatchObject({ queued: 1, running: 1 });
+    expect(encoder.stats()).toMatchObject({ queued: 0, queuedInBackground: 1, running: 1, refused: 1 });
     await finish('1');
     await finish('background');
     expect(await Promise.all([begun, background])).toEqual([RESULT, RESULT]);

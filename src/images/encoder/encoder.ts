@@ -63,13 +63,14 @@ export interface Encoder {
 }
 
 interface EncoderStats {
-  /** Waiting jobs of both priorities. */
+  /** Jobs that a client waits for. */
   readonly queued: number;
+  readonly queuedInBackground: number;
   readonly running: number;
   readonly processes: number;
   /** Processes that ended because of a task or of themselves, not because they were idle or closed. */
   readonly restarts: number;
-  /** Jobs that were rejected because the queue was full or they waited for too long. */
+  /** Jobs of clients that were rejected because the queue was full or they waited for too long. */
   readonly refused: number;
   /** The clients whose encoder time is remembered. */
   readonly clients: HolderStats;
@@ -103,15 +104,15 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   /** @throws AppError `overloaded` if the queue has no room. If it displaces another task, that one is refused instead */
   function takePlace(queued: QueuedTask): void {
     const withoutPlace = queue.add(queued);
-    if (withoutPlace === queued) throw refusal();
-    if (withoutPlace !== undefined) drop(withoutPlace, refusal());
+    if (withoutPlace === queued) throw refuse(queued);
+    if (withoutPlace !== undefined) drop(withoutPlace, refuse(withoutPlace));
   }
 
   /** Drops a waiting task when its clients have disconnected, or have waited for too long. */
   function dropIfNotNeeded(queued: QueuedTask): void {
     const { signal } = queued.options;
     const onDisconnect = () => drop(queued, signal.reason);
-    const onLate = () => drop(queued, refusal());
+    const onLate = () => drop(queued, refuse(queued));
     const cancelLimit =
       queued.priority === 'interactive' ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : () => undefined;
     signal.addEventListener('abort', onDisconnect, { once: true });
@@ -127,8 +128,8 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     queued.result.reject(reason);
   }
 
-  function refusal(): AppError {
-    refused += 1;
+  function refuse({ priority }: QueuedTask): AppError {
+    if (priority === 'interactive') refused += 1;
     return overloaded('Too many images are being encoded at the moment.');
   }
 
@@ -193,7 +194,8 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
       return resultOf(await execute({ kind: 'encode', job }, jobOptions)) as Buffer;
     },
     stats: () => ({
-      queued: queue.size,
+      queued: queue.sizes.interactive,
+      queuedInBackground: queue.sizes.background,
       refused,
       clients: queue.clients(),
       ...pool.stats(),

@@ -41,8 +41,8 @@ export function queuedTaskOf(task: EncoderTask, options: JobOptions, submittedAt
 
 /** Tasks that wait for an encoder process. Those of each priority have a fair queue, whose costs are milliseconds of a process. */
 interface TaskQueue {
-  /** The waiting tasks of both priorities. */
-  readonly size: number;
+  /** The waiting tasks by priority. Interactive ones include those that are repeated. */
+  readonly sizes: Readonly<Record<Priority, number>>;
   /** Queues the task. @returns the task for which there is no room: this one, or one that it has displaced */
   add(task: QueuedTask): QueuedTask | undefined;
   /** Queues a task before all others, whatever their number: it has had its turn before. */
@@ -74,8 +74,8 @@ export function createTaskQueue({
   const repeated: QueuedTask[] = [];
 
   return {
-    get size() {
-      return repeated.length + queues.interactive.size + queues.background.size;
+    get sizes() {
+      return { interactive: repeated.length + queues.interactive.size, background: queues.background.size };
     },
     add(task) {
       const { isAdded, displaced } = queues[task.priority].add(task.client, task, task.expectedMs);

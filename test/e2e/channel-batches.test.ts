@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ChannelRef } from '../../src/domain/identifier.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, useTestApp } from '../helpers/app.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 
@@ -230,11 +230,7 @@ describe('a batch of channels', () => {
 });
 
 describe('a batch that is refused', () => {
-  let service: TestApp;
-  beforeAll(async () => {
-    service = await startTestApp({ sources: [createCountedSource()] });
-  });
-  afterAll(() => service.close());
+  const service = useTestApp({ sources: [createCountedSource()] });
 
   const LONG = 'x'.repeat(4_000);
   test.each([

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
@@ -8,7 +8,7 @@ import type { InProcessResponse } from '../helpers/in-process.ts';
 import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
@@ -27,10 +27,9 @@ beforeEach(async () => {
     catalogLine(2, { channelId: LIGHTHOUSE, title: 'Bell Rock Light, as the operator has it', subscriberCount: '9' }),
   ]);
   const env = { SOURCES: 'catalog,youtube', SAMPLE_CATALOG: 'off' };
-  running = await startYoutubeService({}, { dataDir, env });
+  running = await startYoutubeForTest({}, { dataDir, env });
   ({ service, replay } = running);
 });
-afterEach(() => running.close());
 
 async function search(query: string) {
   const response = await service.get(`/api/search?q=${encodeURIComponent(query)}`);

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { respondWithBytes, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { OWN_RESPONSES, readResponses } from '../helpers/replay-responses.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
@@ -30,9 +30,8 @@ const encoder = createFakeEncoder({
 
 let running: YoutubeService;
 beforeEach(async () => {
-  running = await startYoutubeService({}, { encoder });
+  running = await startYoutubeForTest({}, { encoder });
 });
-afterEach(() => running.close());
 
 /** Repeats the same request, a quarter of a second apart. */
 async function hammer(url: string): Promise<void> {

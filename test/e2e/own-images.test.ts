@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { startForTest, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
@@ -26,8 +26,7 @@ beforeEach(async () => {
 });
 
 async function start(): Promise<TestApp> {
-  const started = await startTestApp({ dataDir, clock, env: { SAMPLE_CATALOG: 'off' } });
-  onTestFinished(() => started.close());
+  const started = await startForTest({ dataDir, clock, env: { SAMPLE_CATALOG: 'off' } });
   return started;
 }
 

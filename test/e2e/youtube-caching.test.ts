@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { FAULTS, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
@@ -8,7 +8,7 @@ import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { WAIT } from '../helpers/wait.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
@@ -22,10 +22,9 @@ let replay: ReplayServer;
 let dataDir: string;
 beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
-  running = await startYoutubeService({}, { dataDir, encoder: createFakeEncoder() });
+  running = await startYoutubeForTest({}, { dataDir, encoder: createFakeEncoder() });
   ({ service, replay } = running);
 });
-afterEach(() => running.close());
 
 async function record(url: string, from = service): Promise<Record<string, unknown>> {
   const response = await from.get(url);
@@ -180,7 +179,7 @@ describe('identifiers that change', () => {
     const { clock } = service;
     await running.close();
     const newBanner = await drawTestCard({ width: 640, height: 360 }).png().toBuffer();
-    running = await startYoutubeService(
+    running = await startYoutubeForTest(
       {
         responses: [
           jsonResponse('browse', { browseId: LIGHTHOUSE }, JSON.parse(page)),

@@ -1,11 +1,11 @@
-import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
+import { type LogLine, recordLog } from '../helpers/log.ts';
 import { OWN_RESPONSES, type ReplayResponse, readResponses } from '../helpers/replay-responses.ts';
 import type { ReplayOptions } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 /* What YouTube no longer sends: one field, or a part of its responses, for one channel or for all. */
 
@@ -32,14 +32,13 @@ const nothing: Rename = (text) => text;
 let running: YoutubeService;
 let service: TestApp;
 let changes: Map<number | 'all', Rename>;
-let log: { level: number; msg: string }[];
-afterEach(() => running.close());
+let log: readonly LogLine[];
 
 /** A service with channels that all have every field. */
 async function start(channels: number, options: ReplayOptions = {}, env: Record<string, string> = {}): Promise<void> {
   changes = new Map();
-  log = [];
-  const logger = pino({ level: 'info' }, { write: (line) => void log.push(JSON.parse(line)) });
+  const { lines, logger } = recordLog();
+  log = lines;
   const templates = readResponses(OWN_RESPONSES).filter(({ file }) => /^(?:channel-page|about)-lighthouse/.test(file));
   const responses = Array.from({ length: channels }, (_, number) =>
     templates.map(({ request, text, ...rest }): ReplayResponse => {
@@ -54,7 +53,7 @@ async function start(channels: number, options: ReplayOptions = {}, env: Record<
       };
     }),
   ).flat();
-  running = await startYoutubeService(
+  running = await startYoutubeForTest(
     { responses, ...options },
     { dataDir: await createTemporaryDirectory(), logger, env },
   );

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { type ReplayOptions, startReplayServer, youtubeSettings } from './replay-server.ts';
 
@@ -25,4 +26,11 @@ export async function startYoutubeService(replayOptions: ReplayOptions = {}, { e
       await replay.close();
     },
   };
+}
+
+/** The same. It closes when the test ends. */
+export async function startYoutubeForTest(...options: Parameters<typeof startYoutubeService>): Promise<YoutubeService> {
+  const running = await startYoutubeService(...options);
+  onTestFinished(() => running.close());
+  return running;
 }

@@ -6,8 +6,7 @@ import { measureHeldBytes, memoryTest } from '../helpers/heap.ts';
 const MIB = 2 ** 20;
 
 async function start(): Promise<TestApp> {
-  const service = await startForTest({ sources: [numberedSource()] });
-  return service;
+  return startForTest({ sources: [numberedSource()] });
 }
 
 /** The metrics of a cache. A metric that it does not have is `undefined`. */

@@ -28,8 +28,7 @@ async function start(banners: readonly Buffer[]): Promise<TestApp> {
   const files = Object.fromEntries(banners.map((bytes, number) => [`${number}.bin`, bytes]));
   const lines = banners.map((_, number) => catalogLine(number, { bannerFile: `${number}.bin` }));
   expect((await importLines(dataDir, lines, await writeImages(dataDir, files))).refusals).toEqual([]);
-  const service = await startForTest({ dataDir });
-  return service;
+  return startForTest({ dataDir });
 }
 
 test('no byte of an original is sent unless it is part of the image', async () => {

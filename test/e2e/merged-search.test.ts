@@ -1,9 +1,8 @@
-import type { RequestListener } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { FAULTS, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
@@ -61,27 +60,17 @@ describe('a search in the catalog and upstream', () => {
     expect(results[0]).toHaveProperty('bannerUrl', expect.stringContaining(HARBOUR));
   });
 
-  it.each<[string, RequestListener]>([
-    ['500', respondWithStatus(500)],
-    ['429', respondWithStatus(429)],
-    ['a captcha', respondWithHtml()],
-    ['a broken connection', FAULTS.resetBeforeResponse],
-  ])(
-    'has the catalog’s results only while upstream returns %s, for ten seconds, and the next request calls upstream again',
-    async (_name, fault) => {
-      replay.misbehave('search', fault);
-      const { ids, headers } = await search('light');
-      expect(new Set(ids)).toEqual(new Set([OWN, LIGHTHOUSE]));
-      expect(headers['cache-control']).toBe('public, max-age=10');
-      expect(headers['cache-status']).toBe('pennant; fwd=uri-miss');
-      replay.behave();
-      // Then YouTube is not paused any more.
-      service.clock.advance(MINUTE_MS);
-      const again = await search('light');
-      expect(again.ids).toHaveLength(5);
-      expect(again.headers['cache-control']).toBe('public, max-age=600');
-    },
-  );
+  it('has the catalog’s results only while upstream fails, for ten seconds, and the next request calls upstream again', async () => {
+    replay.misbehave('search', respondWithStatus(500));
+    const { ids, headers } = await search('light');
+    expect(new Set(ids)).toEqual(new Set([OWN, LIGHTHOUSE]));
+    expect(headers['cache-control']).toBe('public, max-age=10');
+    expect(headers['cache-status']).toBe('pennant; fwd=uri-miss');
+    replay.behave();
+    const again = await search('light');
+    expect(again.ids).toHaveLength(5);
+    expect(again.headers['cache-control']).toBe('public, max-age=600');
+  });
 
   it('is an error, not an empty list, when the catalog has nothing and upstream fails', async () => {
     replay.misbehave('search', respondWithStatus(500));
@@ -166,14 +155,5 @@ describe('a search with several pages', () => {
     replay.forgetCalls();
     expect(idsOf(await service.get('/api/search?q=light&limit=50'))).toHaveLength(5);
     expect(replay.callsTo('search').map(({ body }) => typeof body?.continuation)).toEqual(['string']);
-  });
-
-  it('ends if a later page has no list', async () => {
-    await service.get('/api/search?q=light&limit=2');
-    replay.misbehave('search', respondWithJson({ estimatedResults: '22' }));
-    for (const status of ['pennant; fwd=uri-miss; stored', 'pennant; hit; ttl=600']) {
-      const response = await service.get('/api/search?q=light&limit=50');
-      expect([idsOf(response).length, response.headers['cache-status']]).toEqual([4, status]);
-    }
   });
 });

@@ -26,8 +26,7 @@ beforeEach(async () => {
 });
 
 async function start(): Promise<TestApp> {
-  const started = await startForTest({ dataDir, clock, env: { SAMPLE_CATALOG: 'off' } });
-  return started;
+  return startForTest({ dataDir, clock, env: { SAMPLE_CATALOG: 'off' } });
 }
 
 /** Imports the channel as another process does, at the time of the service's clock. */

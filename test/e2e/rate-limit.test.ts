@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { startForTest, type TestApp } from '../helpers/app.ts';
 
 async function start(env: Record<string, string> = {}): Promise<TestApp> {
-  const service = await startForTest({ env: { RATE_LIMIT_OVERRIDES: '', ...env } });
-  return service;
+  return startForTest({ env: { RATE_LIMIT_OVERRIDES: '', ...env } });
 }
 
 describe('the rate limit', () => {

@@ -65,18 +65,6 @@ describe('a source that keeps failing', () => {
     await askForUnknownChannels(CALLS);
     expect(await conditions()).toEqual([]);
   });
-
-  it('does not stop downloads of images, nor do failing downloads stop the source', async () => {
-    const { service, replay } = await start();
-    await service.get(`/api/channel/${LIGHTHOUSE}`);
-    replay.misbehave('image', respondWithStatus(429));
-    for (let call = 0; call < CALLS; call += 1) await service.get(`/${LIGHTHOUSE}/tv`);
-    expect(await conditions()).toEqual([expect.objectContaining({ name: 'image hosts' })]);
-    replay.forgetCalls();
-    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(503);
-    expect(replay.calls).toEqual([]);
-    expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
-  });
 });
 
 describe('the budget of upstream calls', () => {

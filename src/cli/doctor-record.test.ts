@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { respondWithHtml, respondWithJson, respondWithStatus } from '../../test/helpers/fake-upstream.ts';
 import { type ExpectedValues, expectRecord } from '../../test/helpers/indexed-responses.ts';
 import {
@@ -10,9 +10,10 @@ import {
   type ReplayResponse,
   readResponses,
 } from '../../test/helpers/replay-responses.ts';
-import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
+import { type ReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { startReplayForTest } from '../../test/helpers/youtube-service.ts';
 import { createTestYoutubeSource } from '../../test/helpers/youtube-source.ts';
 import { findHandle } from '../domain/identifier.ts';
 import { doctorCommand } from './doctor.ts';
@@ -24,7 +25,6 @@ let directory: string;
 beforeEach(async () => {
   directory = join(await createTemporaryDirectory(), 'recording');
 });
-afterEach(() => replay.close());
 
 /** What YouTube finds for the lighthouse's title. */
 const SEARCH = jsonResponse('search', { query: 'Bell Rock Light' }, ownResponse('query', 'light'));
@@ -32,7 +32,7 @@ const SEARCH = jsonResponse('search', { query: 'Bell Rock Light' }, ownResponse(
 const RESPONSES = [...readResponses(OWN_RESPONSES), SEARCH];
 
 async function startUpstream(responses: readonly ReplayResponse[] = RESPONSES): Promise<void> {
-  replay = await startReplayServer({ responses, image: respondWithStatus(404) });
+  replay = await startReplayForTest({ responses, image: respondWithStatus(404) });
 }
 
 function doctor(args: readonly string[], env: Record<string, string> = {}) {
@@ -61,7 +61,7 @@ describe('a recording', () => {
       `Written into ${directory}: resolve.json, page.json, about.json, search.json, feed.xml, index.json\n`,
     );
     const recorded = readResponses(directory);
-    const again = await startReplayServer({ responses: recorded });
+    const again = await startReplayForTest({ responses: recorded });
     const source = createTestYoutubeSource(again.origin);
     const { signal } = new AbortController();
     const handle = findHandle('@BellRockLight');

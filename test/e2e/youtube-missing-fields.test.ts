@@ -179,33 +179,6 @@ describe('a field that most channels lack', () => {
     expect(await service.metric('pennant_source_fields_total{source="youtube",field="country",path="none"}')).toBe(6);
   });
 
-  it('is none if one channel lacks it, however often it is loaded', async () => {
-    await start(4);
-    await loadAll(4);
-    changes.set(0, losePanel);
-    service.clock.advance(HOUR_MS + 1);
-    await loadAll(4);
-    for (let minute = 0; minute < 30; minute += 1) {
-      service.clock.advance(MINUTE_MS + 1);
-      await load(0);
-    }
-    expect(await conditions()).toEqual([]);
-  });
-
-  it('is one if the only channel has lost it in most of five responses', async () => {
-    await start(1);
-    await load(0);
-    changes.set(0, losePanel);
-    service.clock.advance(HOUR_MS + 1);
-    for (let minute = 0; minute < 3; minute += 1) {
-      await load(0);
-      expect(await conditions()).toEqual([]);
-      service.clock.advance(MINUTE_MS + 1);
-    }
-    await load(0);
-    expect(await conditions()).toContain('field country');
-  });
-
   it('is forgotten an hour after the last response', async () => {
     await start(6);
     changes.set('all', losePanel);

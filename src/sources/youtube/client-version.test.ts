@@ -6,7 +6,8 @@ import {
   respondWithHtml,
   respondWithStatus,
 } from '../../../test/helpers/fake-upstream.ts';
-import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
+import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
+import { startReplayForTest } from '../../../test/helpers/youtube-service.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { findHandle } from '../../domain/identifier.ts';
 import { createPause } from '../../lib/http/pause.ts';
@@ -27,8 +28,7 @@ let replay: ReplayServer;
 
 beforeEach(async () => {
   Object.assign(youtube, { accepted: new Set(), named: V2, acceptsWithoutHeaders: true });
-  replay = await startReplayServer({ clientVersions: youtube });
-  onTestFinished(() => replay.close());
+  replay = await startReplayForTest({ clientVersions: youtube });
 });
 
 /** The source `youtube` of one instance of the service. */

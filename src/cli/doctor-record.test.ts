@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { respondWithHtml, respondWithJson, respondWithStatus } from '../../test/helpers/fake-upstream.ts';
+import { handleRef } from '../../test/helpers/handle.ts';
 import { type ExpectedValues, expectRecord } from '../../test/helpers/indexed-responses.ts';
 import {
   jsonResponse,
@@ -15,7 +16,6 @@ import { runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { startReplayForTest } from '../../test/helpers/youtube-service.ts';
 import { createTestYoutubeSource } from '../../test/helpers/youtube-source.ts';
-import { findHandle } from '../domain/identifier.ts';
 import { doctorCommand } from './doctor.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -64,8 +64,7 @@ describe('a recording', () => {
     const again = await startReplayForTest({ responses: recorded });
     const source = createTestYoutubeSource(again.origin);
     const { signal } = new AbortController();
-    const handle = findHandle('@BellRockLight');
-    expect(handle && (await source.resolve(handle, { signal })).channelId).toBe(LIGHTHOUSE);
+    expect((await source.resolve(handleRef('@BellRockLight'), { signal })).channelId).toBe(LIGHTHOUSE);
     const { channel, isComplete } = await source.getChannel(LIGHTHOUSE, { signal });
     const valuesOf = (name: string) => recorded.find(({ file }) => file === name)?.expected as ExpectedValues;
     expectRecord(channel, valuesOf('page.json'), valuesOf('about.json'));

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
+import { handleRef } from '../../test/helpers/handle.ts';
 import { testCache } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
-import { type ChannelRef, channelIdRef, findHandle, nameOf } from '../domain/identifier.ts';
+import { channelIdRef, nameOf } from '../domain/identifier.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
@@ -18,10 +19,6 @@ const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, stri
 const [HANDLE, OTHER_HANDLE] = [handleRef('meant'), handleRef('other')];
 /** Only the store knows it, because a read was too slow for the cache in front. */
 const STORED_HANDLE = handleRef('stored');
-
-function handleRef(name: string): ChannelRef {
-  return findHandle(name) ?? expect.fail(`${name} is no handle`);
-}
 
 /** The stores are empty, so everything found is in memory. */
 function inMemory<V>(): ReadThrough<V> {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { isIndeterminate } from '../../src/domain/errors.ts';
-import { findHandle, findUsername, isChannelId } from '../../src/domain/identifier.ts';
+import { findUsername, isChannelId } from '../../src/domain/identifier.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { channelKey } from '../../src/store/keys.ts';
+import { handleRef } from '../helpers/handle.ts';
 
 /** A source under test, and what the suite may assume about its content. */
 export interface SourceUnderTest {
@@ -159,12 +160,6 @@ async function failuresOf(calls: Promise<unknown>[]): Promise<unknown[]> {
     if (end.status === 'rejected') return end.reason;
     throw new Error(`expected a rejection, got ${JSON.stringify(end.value)}`);
   });
-}
-
-function handleRef(text: string) {
-  const ref = findHandle(text);
-  if (ref === undefined) throw new Error(`${text} is not a handle`);
-  return ref;
 }
 
 function usernameRef(text: string) {

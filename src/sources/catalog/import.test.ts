@@ -5,8 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { catalogLine, importLines, pngOf, writeImages } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
+import { handleRef } from '../../../test/helpers/handle.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { channelIdRef, findHandle } from '../../domain/identifier.ts';
+import { channelIdRef } from '../../domain/identifier.ts';
 import { NoNdjsonError } from './import.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
 import { parseRecord } from './record.ts';
@@ -75,8 +76,7 @@ describe('an import', () => {
     expect(report).toMatchObject({ added: 0, replaced: 1 });
     expect(titlesFound('old')).toEqual([]);
     expect(titlesFound('new')).toEqual(['New name']);
-    const oldHandle = findHandle('old');
-    expect(oldHandle && ask((reader) => reader.findRecord(oldHandle))).toBeUndefined();
+    expect(ask((reader) => reader.findRecord(handleRef('old')))).toBeUndefined();
   });
 
   it('uses the last of several lines with the same ID', async () => {
@@ -111,12 +111,12 @@ describe('an import', () => {
       `line 3: username: HOEHE leads to the channel ${one}, and is not stored for ${three}`,
     ]);
     expect(report).toMatchObject({ added: 3, replaced: 1, refused: 0 });
-    const handle = findHandle('höhe');
-    expect(handle && ask((reader) => reader.findRecord(handle))?.channelId).toBe(one);
+    const handle = handleRef('höhe');
+    expect(ask((reader) => reader.findRecord(handle))?.channelId).toBe(one);
     expect([recordOf(2)?.customUrl, recordOf(3)?.username]).toEqual([null, null]);
     // The first channel gives the handle away.
     await importLines(dataDir, [catalogLine(1), catalogLine(2, { customUrl: '@HÖHE' })]);
-    expect(handle && ask((reader) => reader.findRecord(handle))?.channelId).toBe(two);
+    expect(ask((reader) => reader.findRecord(handle))?.channelId).toBe(two);
   });
 
   it.each([

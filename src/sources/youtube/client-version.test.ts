@@ -6,10 +6,10 @@ import {
   respondWithHtml,
   respondWithStatus,
 } from '../../../test/helpers/fake-upstream.ts';
+import { handleRef } from '../../../test/helpers/handle.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { startReplayForTest } from '../../../test/helpers/youtube-service.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
-import { findHandle } from '../../domain/identifier.ts';
 import { createPause } from '../../lib/http/pause.ts';
 import { BUILT_IN_CLIENT_VERSION, createClientVersions } from './client-version.ts';
 
@@ -53,7 +53,7 @@ function startInstance({ isFirstRefusalEnough = false } = {}) {
       return loaded?.channel.channelId;
     },
     search: (query: string) => source.search(query, 20, { signal }).catch(() => undefined),
-    resolve: (name: string) => source.resolve(findHandle(name) ?? expect.fail(name), { signal }).catch(() => undefined),
+    resolve: (name: string) => source.resolve(handleRef(name), { signal }).catch(() => undefined),
   };
 }
 

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { pngOf } from '../../test/helpers/catalog.ts';
 import { KEY, respondAsDataApi } from '../../test/helpers/data-api.ts';
 import { respondWithStatus } from '../../test/helpers/fake-upstream.ts';
 import { OWN_RESPONSES, readResponses } from '../../test/helpers/replay-responses.ts';
-import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
+import { type ReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { runInProcess } from '../../test/helpers/run-command.ts';
+import { startReplayForTest } from '../../test/helpers/youtube-service.ts';
 import type { Diagnosis } from './doctor/diagnose.ts';
 import { doctorCommand } from './doctor.ts';
 
@@ -26,9 +27,8 @@ beforeEach(async () => {
   const dataApi = respondAsDataApi([
     { id: 'UCreplayLighthouse000001', snippet: { title: 'Bell Rock Light', customUrl: '@bellrocklight' } },
   ]);
-  replay = await startReplayServer({ responses, dataApi, hasAboutPages: true, image });
+  replay = await startReplayForTest({ responses, dataApi, hasAboutPages: true, image });
 });
-afterEach(() => replay.close());
 
 function doctor(...args: string[]) {
   return runInProcess(doctorCommand, args, { env: { ...youtubeSettings(replay.origin), YOUTUBE_API_KEY: KEY } });

@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { respondWithHtml, respondWithJson, respondWithStatus } from '../../test/helpers/fake-upstream.ts';
+import { handleRef } from '../../test/helpers/handle.ts';
 import { type ExpectedValues, expectRecord } from '../../test/helpers/indexed-responses.ts';
 import {
   jsonResponse,
@@ -10,11 +11,11 @@ import {
   type ReplayResponse,
   readResponses,
 } from '../../test/helpers/replay-responses.ts';
-import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
+import { type ReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { runInProcess } from '../../test/helpers/run-command.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { startReplayForTest } from '../../test/helpers/youtube-service.ts';
 import { createTestYoutubeSource } from '../../test/helpers/youtube-source.ts';
-import { findHandle } from '../domain/identifier.ts';
 import { doctorCommand } from './doctor.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -24,7 +25,6 @@ let directory: string;
 beforeEach(async () => {
   directory = join(await createTemporaryDirectory(), 'recording');
 });
-afterEach(() => replay.close());
 
 /** What YouTube finds for the lighthouse's title. */
 const SEARCH = jsonResponse('search', { query: 'Bell Rock Light' }, ownResponse('query', 'light'));
@@ -32,7 +32,7 @@ const SEARCH = jsonResponse('search', { query: 'Bell Rock Light' }, ownResponse(
 const RESPONSES = [...readResponses(OWN_RESPONSES), SEARCH];
 
 async function startUpstream(responses: readonly ReplayResponse[] = RESPONSES): Promise<void> {
-  replay = await startReplayServer({ responses, image: respondWithStatus(404) });
+  replay = await startReplayForTest({ responses, image: respondWithStatus(404) });
 }
 
 function doctor(args: readonly string[], env: Record<string, string> = {}) {
@@ -61,11 +61,10 @@ describe('a recording', () => {
       `Written into ${directory}: resolve.json, page.json, about.json, search.json, feed.xml, index.json\n`,
     );
     const recorded = readResponses(directory);
-    const again = await startReplayServer({ responses: recorded });
+    const again = await startReplayForTest({ responses: recorded });
     const source = createTestYoutubeSource(again.origin);
     const { signal } = new AbortController();
-    const handle = findHandle('@BellRockLight');
-    expect(handle && (await source.resolve(handle, { signal })).channelId).toBe(LIGHTHOUSE);
+    expect((await source.resolve(handleRef('@BellRockLight'), { signal })).channelId).toBe(LIGHTHOUSE);
     const { channel, isComplete } = await source.getChannel(LIGHTHOUSE, { signal });
     const valuesOf = (name: string) => recorded.find(({ file }) => file === name)?.expected as ExpectedValues;
     expectRecord(channel, valuesOf('page.json'), valuesOf('about.json'));

@@ -1,8 +1,9 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { respondWithStatus } from '../../test/helpers/fake-upstream.ts';
 import { OWN_RESPONSES, ownResponse, readResponses } from '../../test/helpers/replay-responses.ts';
-import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
+import { type ReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { runInProcess } from '../../test/helpers/run-command.ts';
+import { startReplayForTest } from '../../test/helpers/youtube-service.ts';
 import type { Diagnosis } from './doctor/diagnose.ts';
 import { doctorCommand } from './doctor.ts';
 
@@ -27,16 +28,15 @@ const waysIn = ({ fields }: Diagnosis) =>
   );
 
 let replay: ReplayServer;
-afterEach(() => replay.close());
 
 async function startAccepting(): Promise<void> {
-  replay = await startReplayServer({ responses: readResponses(OWN_RESPONSES), hasAboutPages: true });
+  replay = await startReplayForTest({ responses: readResponses(OWN_RESPONSES), hasAboutPages: true });
 }
 
 /** Calls without one of the accepted client versions get a 400. */
 async function startRefusing({ accepted = [] as string[], hasAboutPages = true } = {}): Promise<void> {
   const clientVersions = { accepted: new Set(accepted), acceptsWithoutHeaders: false, named: NAMED };
-  replay = await startReplayServer({ clientVersions, hasAboutPages });
+  replay = await startReplayForTest({ clientVersions, hasAboutPages });
 }
 
 it('tries each, and names the one in use', async () => {

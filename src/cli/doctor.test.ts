@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pngOf } from '../../test/helpers/catalog.ts';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../../test/helpers/data-api.ts';
 import {
@@ -15,8 +15,9 @@ import {
   type ReplayResponse,
   readResponses,
 } from '../../test/helpers/replay-responses.ts';
-import { type ReplayServer, startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
+import { type ReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { type RunOptions, runInProcess } from '../../test/helpers/run-command.ts';
+import { startReplayForTest } from '../../test/helpers/youtube-service.ts';
 import type { Diagnosis } from './doctor/diagnose.ts';
 import { doctorCommand } from './doctor.ts';
 
@@ -51,11 +52,10 @@ const UNREADABLE_SEARCH = {
 };
 
 let replay: ReplayServer;
-afterEach(() => replay.close());
 
 /** `changed` responses replace the test's own responses to the same requests. */
 async function startUpstream(changed: readonly ReplayResponse[] = []): Promise<void> {
-  replay = await startReplayServer({
+  replay = await startReplayForTest({
     responses: [...changed, ...readResponses(OWN_RESPONSES)],
     dataApi: respondAsDataApi([API_CHANNEL]),
     hasAboutPages: true,
@@ -213,7 +213,6 @@ describe('the doctor for a changed upstream', () => {
   it('names an unknown header and a value that it cannot read', async () => {
     await startUpstream([changedResponse('page', 'pageHeaderRenderer', 'pageCrownRenderer')]);
     expect((await report(LIGHTHOUSE)).remarks.join()).toContain('pageCrownRenderer');
-    await replay.close();
     await startUpstream([changedResponse('panel', 'United Kingdom', 'Freedonia')]);
     const { fields } = await report(LIGHTHOUSE);
     expect(fields.find(({ field }) => field === 'country')?.note).toContain('Freedonia');

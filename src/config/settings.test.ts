@@ -39,6 +39,7 @@ describe('the settings', () => {
       youtubeApiOrigin: 'https://www.googleapis.com',
       youtubeImageOrigin: undefined,
       redisUrl: undefined,
+      youtubeApiKey: undefined,
     });
   });
 

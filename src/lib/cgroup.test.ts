@@ -1,16 +1,16 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir, totalmem } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { readResourceLimits } from './cgroup.ts';
 
 const MIB = 1024 * 1024;
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'cgroup-'));
+  root = await createTemporaryDirectory();
 });
-afterEach(() => rm(root, { recursive: true }));
 
 async function write(files: Record<string, string>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {

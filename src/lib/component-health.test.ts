@@ -1,12 +1,11 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { recordLog } from '../../test/helpers/log.ts';
 import { createComponentHealth } from './component-health.ts';
 
 function setUp() {
   const clock = createManualClock();
-  const lines: { msg: string; changes?: number }[] = [];
-  const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
+  const { lines, logger } = recordLog();
   return { clock, lines, health: createComponentHealth(logger, clock) };
 }
 

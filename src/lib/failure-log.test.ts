@@ -1,6 +1,6 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { recordLog } from '../../test/helpers/log.ts';
 import { createEpochs } from './epoch.ts';
 import { createFailureLog, type FailureReport } from './failure-log.ts';
 import { OWN_WORK, withRequest } from './work.ts';
@@ -9,8 +9,7 @@ const MINUTE_MS = 60_000;
 
 function setUp() {
   const clock = createManualClock();
-  const lines: object[] = [];
-  const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
+  const { lines, logger } = recordLog();
   const log = createFailureLog({ logger, clock });
   const report = (key: string, more: Partial<FailureReport> = {}) =>
     log.report({ level: 'warn', key, message: 'it failed', fields: { reason: key }, ...more });

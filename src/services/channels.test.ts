@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/fake-source.ts';
+import { handleRef } from '../../test/helpers/handle.ts';
+import { testCache } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { AppError } from '../domain/errors.ts';
-import { type ChannelRef, channelIdRef, findHandle } from '../domain/identifier.ts';
-import { createEpochs } from '../lib/epoch.ts';
+import { channelIdRef } from '../domain/identifier.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
-import { createReadThrough } from '../store/read-through.ts';
 import type { Store, StoredEntry } from '../store/store.ts';
 import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
@@ -16,10 +16,6 @@ import { createMissingFields } from './missing-fields.ts';
 const HOUR_MS = 3_600_000;
 const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
 const BLOCKED = idOf(99);
-
-function handleRef(name: string): ChannelRef {
-  return findHandle(name) ?? expect.fail(`${name} is no handle`);
-}
 
 let clock: ManualClock;
 let stored: Map<string, StoredEntry>;
@@ -57,18 +53,8 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
         return getChannel(channelId);
       },
     },
-    records: createReadThrough<ChannelEntry>({
-      policy: CACHE_POLICY.records,
-      memoryTier: { epochs: createEpochs(), maxBytes: 1_000_000 },
-      storeTier: { store },
-      clock,
-    }),
-    names: createReadThrough<string>({
-      policy: CACHE_POLICY.names,
-      memoryTier: { epochs: createEpochs(), maxBytes: 1_000_000 },
-      storeTier: { store },
-      clock,
-    }),
+    records: testCache<ChannelEntry>(CACHE_POLICY.records, { store, clock }),
+    names: testCache<string>(CACHE_POLICY.names, { store, clock }),
     publishDates: { complete: async (channel) => channel },
     missingFields: createMissingFields({ runtime: createTestRuntime({ clock }) }),
     blockedChannels,

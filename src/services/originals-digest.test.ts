@@ -3,11 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { testChannel } from '../../test/helpers/fake-source.ts';
-import { memoryStore } from '../../test/helpers/read-through.ts';
+import { testCache } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
-import { createEpochs } from '../lib/epoch.ts';
-import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals } from './originals.ts';
 
@@ -33,12 +31,7 @@ async function digest(bytes: Buffer) {
       inspect: async () => ({ width: 900, height: 900, format: 'jpeg', hasAlpha: false }),
     },
     images,
-    cache: createReadThrough<Original>({
-      policy: CACHE_POLICY.originals,
-      memoryTier: { epochs: createEpochs(), maxBytes: MEBIBYTE },
-      storeTier: { store: memoryStore() },
-      clock,
-    }),
+    cache: testCache<Original>(CACHE_POLICY.originals, { clock }),
     channels: { reload: async () => testChannel(CHANNEL_ID) },
     runtime: createTestRuntime({ clock }),
   });

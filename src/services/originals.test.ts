@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
-import { memoryStore } from '../../test/helpers/read-through.ts';
+import { memoryStore, testCache } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
@@ -9,7 +9,6 @@ import type { ImageStore } from '../image-store/image-store.ts';
 import type { ImageClass } from '../image-store/schema.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
 import { createEpochs, type Epochs } from '../lib/epoch.ts';
-import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals, type Originals } from './originals.ts';
 
@@ -72,12 +71,10 @@ function start(): void {
         imageClasses.add(imageClass);
       },
     } as unknown as ImageStore,
-    cache: createReadThrough<Original>({
-      policy: { isValue: CACHE_POLICY.originals.isValue, freshMs: 24 * HOUR_MS, graceMs: 168 * HOUR_MS },
-      memoryTier: { epochs, maxBytes: 1_000_000 },
-      storeTier: { store },
-      clock,
-    }),
+    cache: testCache<Original>(
+      { isValue: CACHE_POLICY.originals.isValue, freshMs: 24 * HOUR_MS, graceMs: 168 * HOUR_MS },
+      { store, clock, epochs },
+    ),
     channels: { reload: async () => channelWith(NEW) },
     runtime: createTestRuntime({ clock }),
   });

@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, testChannel } from '../../test/helpers/fake-source.ts';
-import { memoryStore } from '../../test/helpers/read-through.ts';
+import { memoryStore, testCache } from '../../test/helpers/read-through.ts';
 import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef, findHandle, findUsername, nameOf } from '../domain/identifier.ts';
-import { createEpochs } from '../lib/epoch.ts';
-import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
 import { createFetchedChannels } from './fetched-channels.ts';
@@ -48,19 +46,15 @@ function start({ hasSource = true } = {}): ChannelService {
     return { channel: testChannel(found, { title: 'live' }), isComplete: true, missing: [] };
   }
 
-  const shared = {
-    memoryTier: { epochs: createEpochs(), maxBytes: 1_000_000 },
-    storeTier: { store: memoryStore() },
-    clock,
-  };
+  const tiers = { clock, store: memoryStore() };
   const blockedChannels = new Set([BLOCKED]);
   const fetched = createFetchedChannels({
     sources: {
       resolve: async (ref) => ({ channelId: (await load(ref)).channel.channelId }),
       getChannel: (channelId) => load(channelIdRef(channelId)),
     },
-    records: createReadThrough<ChannelEntry>({ policy: CACHE_POLICY.records, ...shared }),
-    names: createReadThrough<string>({ policy: CACHE_POLICY.names, ...shared }),
+    records: testCache<ChannelEntry>(CACHE_POLICY.records, tiers),
+    names: testCache<string>(CACHE_POLICY.names, tiers),
     publishDates: { complete: async (channel) => channel },
     missingFields: { note: () => [], isMissing: () => false },
     blockedChannels,

@@ -2,14 +2,12 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { memoryStore } from '../../test/helpers/read-through.ts';
+import { testCache } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import type { CatalogImage, Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { type JobOptions, MAX_ORIGINAL_PIXELS, type OriginalBytes } from '../images/encoder/job.ts';
-import { createEpochs } from '../lib/epoch.ts';
-import { createReadThrough } from '../store/read-through.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals, type Originals } from './originals.ts';
 
@@ -45,12 +43,7 @@ beforeEach(async () => {
       findForReading: async () => undefined,
       put: (key, bytes) => void stored.set(key, bytes),
     },
-    cache: createReadThrough<Original>({
-      policy: CACHE_POLICY.originals,
-      memoryTier: { epochs: createEpochs(), maxBytes: 1_000_000 },
-      storeTier: { store: memoryStore() },
-      clock,
-    }),
+    cache: testCache<Original>(CACHE_POLICY.originals, { clock }),
     channels: { reload: () => changed() },
     runtime: createTestRuntime({ clock }),
   });

@@ -1,14 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
+import { handleRef } from '../../test/helpers/handle.ts';
+import { testCache } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
-import { type ChannelRef, channelIdRef, findHandle, nameOf } from '../domain/identifier.ts';
+import { channelIdRef, nameOf } from '../domain/identifier.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { FoundChannels } from '../sources/search-all.ts';
 import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
-import { createReadThrough, type ReadThrough } from '../store/read-through.ts';
+import type { ReadThrough } from '../store/read-through.ts';
 import type { Removal } from '../store/removal.ts';
+import type { Store } from '../store/store.ts';
 import type { ChannelEntry, Original } from './cache-policy.ts';
 import { createPurge, type Purge, PurgeFailed } from './purge.ts';
 
@@ -17,28 +20,11 @@ const [HANDLE, OTHER_HANDLE] = [handleRef('meant'), handleRef('other')];
 /** Only the store knows it, because a read was too slow for the cache in front. */
 const STORED_HANDLE = handleRef('stored');
 
-function handleRef(name: string): ChannelRef {
-  return findHandle(name) ?? expect.fail(`${name} is no handle`);
-}
-
 /** The stores are empty, so everything found is in memory. */
 function inMemory<V>(): ReadThrough<V> {
-  return createReadThrough<V>({
-    policy: {
-      isValue: (_value): _value is V => true,
-      freshMs: 1_000,
-      graceMs: 1_000,
-    },
-    memoryTier: { epochs: runtime.epochs, maxBytes: 1_000_000 },
-    storeTier: {
-      store: {
-        get: async () => undefined,
-        set: async () => undefined,
-        close: async () => undefined,
-      },
-    },
-    clock: createManualClock(),
-  });
+  const store: Store = { get: async () => undefined, set: async () => undefined, close: async () => undefined };
+  const policy = { isValue: (_value: unknown): _value is V => true, freshMs: 1_000, graceMs: 1_000 };
+  return testCache<V>(policy, { clock: createManualClock(), store, epochs: runtime.epochs });
 }
 
 let caches: {

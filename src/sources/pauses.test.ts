@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { createStub } from '../../test/helpers/fake-source.ts';
+import { type LogLine, recordLog } from '../../test/helpers/log.ts';
 import { findFreePort } from '../../test/helpers/process.ts';
 import { AppError } from '../domain/errors.ts';
 import { ConnectionError } from '../lib/http/http-client.ts';
@@ -17,19 +16,16 @@ const YOUTUBE = { name: 'youtube' };
 
 let clock: ManualClock;
 let pauses: Pauses;
-let messages: string[];
+let lines: readonly LogLine[];
 
 beforeEach(() => {
   clock = createManualClock(Date.UTC(2026, 10, 23, 14, 9));
-  messages = [];
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      messages.push(JSON.parse(String(chunk)).msg);
-      done();
-    },
-  });
-  pauses = createPauses(createRuntime({ clock, logger: pino({ level: 'info' }, destination) }));
+  const log = recordLog();
+  lines = log.lines;
+  pauses = createPauses(createRuntime({ clock, logger: log.logger }));
 });
+
+const messages = () => lines.map(({ msg }) => msg);
 
 async function failFiveTimes(name: string, error: AppError): Promise<void> {
   for (let key = 0; key < 5; key += 1) {
@@ -72,7 +68,7 @@ describe('calls that an upstream limits separately', () => {
 
     await pauses.of('youtube').run('trial', async () => 'found', NEVER);
     expect(pauses.stateOf('youtube')).toEqual({ state: 'ready', problems: [] });
-    expect(messages).toEqual([description, 'youtube is ready again']);
+    expect(messages()).toEqual([description, 'youtube is ready again']);
   });
 
   it('say nothing about contact when a pause ends without a response', async () => {
@@ -83,7 +79,7 @@ describe('calls that an upstream limits separately', () => {
     pauses.of('youtube-data-api searches').fail('a test');
     pauses.forgetFailures('youtube-data-api');
     expect(pauses.stateOf('youtube-data-api').state).toBe('unreachable');
-    expect(messages.filter((message) => message.startsWith('youtube-data-api is ready'))).toEqual([]);
+    expect(messages().filter((message) => message.startsWith('youtube-data-api is ready'))).toEqual([]);
   });
 
   it('make the source unreachable if they are the only ones that were tried', async () => {
@@ -102,14 +98,14 @@ describe('the log', () => {
     pause.refuse('status 429');
     clock.advance(120_000);
     await pause.run('trial', async () => 'found', NEVER);
-    expect(messages).toEqual([problem?.description, 'youtube feeds is ready again']);
+    expect(messages()).toEqual([problem?.description, 'youtube feeds is ready again']);
   });
 
   it('names a new reason', async () => {
     pauses.of('youtube').loseContact('connect ECONNREFUSED');
     const error = new AppError('upstream_unavailable', 'The video site failed to respond.');
     await expect(pauses.of('youtube').run('trial', () => Promise.reject(error), NEVER)).rejects.toBe(error);
-    expect(messages).toEqual([
+    expect(messages()).toEqual([
       expect.stringMatching(/^YouTube cannot be reached/),
       expect.stringMatching(/^YouTube fails every call/),
     ]);

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
+import { handleRef } from '../../test/helpers/handle.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { createBudgets } from '../app/upstreams.ts';
 import { parseConfig } from '../config/settings.ts';
-import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import { createHolders } from '../lib/holders.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -40,10 +40,6 @@ async function create(env: Record<string, string>) {
     await Promise.all(sources.map((source) => source.close()));
   });
   return Object.fromEntries(sources.map((source) => [source.name, source]));
-}
-
-function handleRef(name: string): ChannelRef {
-  return findHandle(name) ?? expect.fail(`${name} is no handle`);
 }
 
 describe('the settings', () => {

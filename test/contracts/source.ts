@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { isIndeterminate } from '../../src/domain/errors.ts';
-import { findHandle, findUsername, isChannelId } from '../../src/domain/identifier.ts';
+import { findUsername, isChannelId } from '../../src/domain/identifier.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { channelKey } from '../../src/store/keys.ts';
+import { handleRef } from '../helpers/handle.ts';
 
 /** A source under test, and what the suite may assume about its content. */
 export interface SourceUnderTest {
@@ -27,38 +27,9 @@ export interface SourceUnderTest {
   readonly tearDown?: () => void | Promise<void>;
 }
 
-/**
- * The contract of every channel source (`src/sources/source.ts`). Runs twice: on the source itself, and on the same
- * source with every response delayed by some turns of the event loop, so that nothing relies on quick responses.
- */
+/** The contract of every channel source (`src/sources/source.ts`). */
 export function describeSourceContract(name: string, setUp: () => Promise<SourceUnderTest>): void {
   describe(`source contract: ${name}`, () => defineTests(setUp));
-  describe(`source contract: ${name}, with late responses`, () => {
-    defineTests(async () => {
-      const underTest = await setUp();
-      return { ...underTest, source: respondingLate(underTest.source) };
-    });
-  });
-}
-
-const TURNS = 5;
-
-/** The same source with every response some turns of the event loop later. */
-function respondingLate(source: ChannelSource): ChannelSource {
-  async function delayed<T>(response: Promise<T>): Promise<T> {
-    try {
-      return await response;
-    } finally {
-      for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
-    }
-  }
-  return {
-    name: source.name,
-    resolve: (ref, options) => delayed(source.resolve(ref, options)),
-    getChannel: (channelId, options) => delayed(source.getChannel(channelId, options)),
-    search: (query, limit, options) => delayed(source.search(query, limit, options)),
-    close: () => delayed(source.close()),
-  };
 }
 
 function defineTests(setUp: () => Promise<SourceUnderTest>): void {
@@ -189,12 +160,6 @@ async function failuresOf(calls: Promise<unknown>[]): Promise<unknown[]> {
     if (end.status === 'rejected') return end.reason;
     throw new Error(`expected a rejection, got ${JSON.stringify(end.value)}`);
   });
-}
-
-function handleRef(text: string) {
-  const ref = findHandle(text);
-  if (ref === undefined) throw new Error(`${text} is not a handle`);
-  return ref;
 }
 
 function usernameRef(text: string) {

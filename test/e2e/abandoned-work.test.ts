@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import { untilAborted } from '../../src/lib/work.ts';
-import { startTestApp, startWithoutEncoder } from '../helpers/app.ts';
+import { startForTest, startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { hit, numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { recordLog } from '../helpers/log.ts';
 import { readResponses } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -25,8 +25,7 @@ pausingTest('an image whose clients have all disconnected is dropped before an e
       encoderPid = pid;
     },
   });
-  const service = await startTestApp({ encoder });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ encoder });
   const port = await service.listen();
   const base = `http://127.0.0.1:${port}/${SAMPLE}/tv.png`;
   const stats = () => service.app.encoderStats();
@@ -66,8 +65,7 @@ test('an image whose client disconnects during the download is not encoded', asy
       return Buffer.from('an image');
     },
   });
-  const service = await startTestApp({ encoder, sources: [numberedSource()], downloader: { download } });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ encoder, sources: [numberedSource()], downloader: { download } });
   const port = await service.listen();
   const path = `/${numberedChannelId(1)}/tv.png`;
   const accepted = once(service.app.http.server, 'connection');
@@ -127,29 +125,21 @@ test('a search is given up when all its clients have disconnected, and tells not
 });
 
 pausingTest('an image is refused when 64 others wait for an encoder', async () => {
-  const pids: number[] = [];
-  const logger = pino(
-    { level: 'debug' },
-    {
-      write(text: string) {
-        const { msg, kind, pid } = JSON.parse(text);
-        if (msg === 'encoder process' && kind === 'started') pids.push(pid);
-      },
-    },
-  );
-  const service = await startTestApp({ logger, env: { ENCODERS: '1' } });
-  onTestFinished(() => service.close());
+  const { lines, logger } = recordLog('debug');
+  const service = await startForTest({ logger, env: { ENCODERS: '1' } });
   const ask = (width: number) => service.get(`/${SAMPLE}/tv.png?width=${width}`);
   await ask(10);
-  expect(pids).toHaveLength(1);
-  process.kill(pids[0] as number, 'SIGSTOP');
+  const started = lines.filter(({ msg, kind }) => msg === 'encoder process' && kind === 'started');
+  expect(started).toHaveLength(1);
+  const pid = Number(started[0]?.pid);
+  process.kill(pid, 'SIGSTOP');
   // One has the encoder, and 64 wait.
   const asked = Array.from({ length: 70 }, (_, number) => ask(20 + number));
   const stats = () => service.app.encoderStats();
   await expect.poll(() => stats().queued + stats().refused).toBeGreaterThanOrEqual(69);
   expect(stats()).toMatchObject({ queued: 64, refused: 5 });
   // The kernel does the same when memory runs out.
-  process.kill(pids[0] as number, 'SIGKILL');
+  process.kill(pid, 'SIGKILL');
   expect((await Promise.all(asked)).map(({ status }) => status)).toContain(503);
   // On a machine that was suspended, the task's deadline has already ended it.
   const ended = /^pennant_encoder_processes_ended_total\{reason="(?:crash|deadline)"\} 1$/m;
@@ -157,8 +147,7 @@ pausingTest('an image is refused when 64 others wait for an encoder', async () =
 });
 
 test('images on one connection leave no listeners on the connection', async () => {
-  const service = await startTestApp();
-  onTestFinished(() => service.close());
+  const service = await startForTest();
   const sockets: Socket[] = [];
   service.app.http.server.on('connection', (socket) => void sockets.push(socket));
   const port = await service.listen();
@@ -183,8 +172,7 @@ test('many images on one connection cause no warning about its listeners', async
   const note = (warning: Error) => void warnings.push(warning);
   process.on('warning', note);
   onTestFinished(() => void process.off('warning', note));
-  const service = await startTestApp({ encoder: createFakeEncoder() });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ encoder: createFakeEncoder() });
   const images = Array.from({ length: 20 }, (_, at) => `GET /${SAMPLE}/tv.png?width=${at + 1} HTTP/1.1\r\nHost: a\r\n`);
   const responses = await readResponses(await service.listen(), `${images.join('\r\n')}Connection: close\r\n\r\n`);
   expect(responses.map(({ status }) => status)).toEqual(images.map(() => 200));

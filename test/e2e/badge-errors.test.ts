@@ -1,25 +1,14 @@
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TIME_LIMITS_MS } from '../../src/domain/time-limits.ts';
-import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
+import { startForTest, type TestApp, type TestAppOptions, useTestApp } from '../helpers/app.ts';
 import { createStub, ID } from '../helpers/fake-source.ts';
+import { recordLog } from '../helpers/log.ts';
 
 /* A badge never breaks a page: GitHub's image proxy, and others, show nothing of a response with another status than 200. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-async function start(options: TestAppOptions = {}) {
-  const service = await startTestApp(options);
-  onTestFinished(() => service.close());
-  return service;
-}
-
-let catalog: TestApp;
-beforeAll(async () => {
-  catalog = await startTestApp();
-});
-afterAll(() => catalog.close());
+const catalog = useTestApp();
 
 const titleOf = (svg: string) => /<title>(.*?)<\/title>/.exec(svg)?.[1];
 const GREY = 'fill="#939393"';
@@ -71,7 +60,7 @@ test.each<[message: string, what: string, options: TestAppOptions]>([
   ),
   ['unavailable', 'a bug', { sources: [createStub({ channel: new Error('oops') })] }],
 ])('a badge is grey and says "%s" for %s', async (message, _what, options) => {
-  const service = await start(options);
+  const service = await startForTest(options);
   for (const [path, metric] of PATHS) {
     const url = `${path}?style=flat&color=blue&labelColor=white`;
     expect(await read(service, url)).toBe(`${metric}: ${message}`);
@@ -82,7 +71,7 @@ test.each<[message: string, what: string, options: TestAppOptions]>([
 });
 
 test('a badge is grey when its channel is not loaded in time', async () => {
-  const service = await start({ sources: [createStub({ channel: 'hangs' })] });
+  const service = await startForTest({ sources: [createStub({ channel: 'hangs' })] });
   const badge = service.get(`/api/badge/${SAMPLE}.svg`);
   await service.clock.passTimer(TIME_LIMITS_MS.response);
   const { status, text } = await badge;
@@ -124,7 +113,7 @@ test('HEAD has the same header section, a client’s copy is current, and a pref
 });
 
 test('an error that concerns no badge is JSON: the rate limit, a method, malformed HTTP, another path', async () => {
-  const service = await start({ env: { RATE_LIMIT_OVERRIDES: '' } });
+  const service = await startForTest({ env: { RATE_LIMIT_OVERRIDES: '' } });
   const path = `/youtube/channel/subscribers/${SAMPLE}.svg`;
   const ask = async (url: string, method = 'GET') => {
     const { status, headers } = await service.request({ url, method });
@@ -140,14 +129,8 @@ test('an error that concerns no badge is JSON: the rate limit, a method, malform
 
 describe('metrics and the log have the error, not the 200', () => {
   async function startLogged(options: TestAppOptions) {
-    const lines: Record<string, unknown>[] = [];
-    const destination = new Writable({
-      write(chunk, _encoding, done) {
-        lines.push(JSON.parse(String(chunk)));
-        done();
-      },
-    });
-    const service = await start({ logger: pino({ level: 'info' }, destination), ...options });
+    const { lines, logger } = recordLog();
+    const service = await startForTest({ logger, ...options });
     const countOf = (route: string, status: number) =>
       service.metric(`pennant_http_requests_total{route="${route}",status="${status}"}`);
     return { service, lines, countOf };

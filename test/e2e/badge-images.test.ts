@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { makeBadge } from 'badge-maker';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { describe, expect, test } from 'vitest';
+import { startWithoutEncoder, useTestApp } from '../helpers/app.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -26,11 +26,7 @@ async function colorAt(svg: string, x: number, y: number): Promise<string> {
 }
 
 describe('a badge image', () => {
-  let service: TestApp;
-  beforeAll(async () => {
-    service = await startTestApp();
-  });
-  afterAll(() => service.close());
+  const service = useTestApp();
 
   test.each([
     [`${SAMPLE}.svg`, 'subscribers: 1.28M'],

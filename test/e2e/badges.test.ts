@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startForTest, useTestApp } from '../helpers/app.ts';
 import { createStub, ID, numberedChannelId, numberedSource, record } from '../helpers/fake-source.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
 describe('a badge', () => {
-  let service: TestApp;
-  beforeAll(async () => {
-    service = await startTestApp();
-  });
-  afterAll(() => service.close());
+  const service = useTestApp();
 
   test('has exactly the fields of a shields.io endpoint badge', async () => {
     const response = await service.get(`/api/badge/${SAMPLE}`);
@@ -84,36 +80,28 @@ test('a count has three digits, is never rounded up and has no trailing zeros', 
       return { ...loaded, channel: { ...loaded.channel, subscriberCount: counts[Number(channelId.slice(2))] ?? null } };
     },
   };
-  const service = await startTestApp({ sources: [source] });
-  try {
-    for (const [at, count] of counts.entries()) {
-      const { message } = (await service.get(`/api/badge/${numberedChannelId(at)}`)).json();
-      expect([count, message]).toEqual([count, messages[count as keyof typeof messages]]);
-    }
-    // A count that is unknown.
-    expect((await service.get(`/api/badge/${numberedChannelId(99)}`)).json().message).toBe('hidden');
-  } finally {
-    await service.close();
+  const service = await startForTest({ sources: [source] });
+  for (const [at, count] of counts.entries()) {
+    const { message } = (await service.get(`/api/badge/${numberedChannelId(at)}`)).json();
+    expect([count, message]).toEqual([count, messages[count as keyof typeof messages]]);
   }
+  // A count that is unknown.
+  expect((await service.get(`/api/badge/${numberedChannelId(99)}`)).json().message).toBe('hidden');
 });
 
 test('a badge may be cached as long as the record, and by shields.io for at least five minutes', async () => {
   const source = createStub({ channel: record({ subscriberCount: '12' }) });
-  const service = await startTestApp({ sources: [source] });
-  try {
-    const agesOf = async () => {
-      const response = await service.get(`/api/badge/${ID}`);
-      return [response.headers['cache-control'], response.json().cacheSeconds];
-    };
-    expect(await agesOf()).toEqual(['public, max-age=3600', 3600]);
-    service.clock.advance(3_000_000);
-    expect(await agesOf()).toEqual(['public, max-age=600', 600]);
-    service.clock.advance(500_000);
-    expect(await agesOf()).toEqual(['public, max-age=100', 300]);
-    const { etag = '' } = (await service.get(`/api/badge/${ID}`)).headers;
-    expect((await service.get(`/api/badge/${ID}`, { 'if-none-match': etag })).status).toBe(304);
-    expect(source.calls).toBe(1);
-  } finally {
-    await service.close();
-  }
+  const service = await startForTest({ sources: [source] });
+  const agesOf = async () => {
+    const response = await service.get(`/api/badge/${ID}`);
+    return [response.headers['cache-control'], response.json().cacheSeconds];
+  };
+  expect(await agesOf()).toEqual(['public, max-age=3600', 3600]);
+  service.clock.advance(3_000_000);
+  expect(await agesOf()).toEqual(['public, max-age=600', 600]);
+  service.clock.advance(500_000);
+  expect(await agesOf()).toEqual(['public, max-age=100', 300]);
+  const { etag = '' } = (await service.get(`/api/badge/${ID}`)).headers;
+  expect((await service.get(`/api/badge/${ID}`, { 'if-none-match': etag })).status).toBe(304);
+  expect(source.calls).toBe(1);
 });

@@ -1,13 +1,14 @@
 import { readdir } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { catalogCommands } from '../../src/cli/catalog.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { unread } from '../helpers/catalog.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { decodeImage } from '../helpers/image.ts';
-import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
+import { type ReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { runInProcess } from '../helpers/run-command.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { startReplayForTest } from '../helpers/youtube-service.ts';
 
 /* `catalog add`, with a replayed YouTube as the source. */
 
@@ -17,11 +18,10 @@ let upstream: ReplayServer;
 let dataDir: string;
 let env: Record<string, string>;
 beforeEach(async () => {
-  upstream = await startReplayServer();
+  upstream = await startReplayForTest();
   dataDir = await createTemporaryDirectory();
   env = { ...youtubeSettings(upstream.origin), SOURCES: 'catalog,youtube' };
 });
-afterEach(() => upstream.close());
 
 const catalog = (...args: string[]) => runInProcess(catalogCommands, args, { env: { ...env, DATA_DIR: dataDir } });
 const add = (argument: string) => catalog('add', argument);

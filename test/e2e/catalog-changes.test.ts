@@ -85,14 +85,6 @@ describe('a change of the catalog by another process is visible to the next requ
     expect(await titleOf('/api/channel/renamed?type=handle')).toBe('Renamed');
   });
 
-  test('a handle that moves to another channel', async () => {
-    await put({ title: 'First', customUrl: '@Newcomer' });
-    expect(await titleOf(byHandle)).toBe('First');
-    await put({ title: 'First', customUrl: null });
-    await put({ title: 'Second', customUrl: '@Newcomer' }, 2);
-    expect(await titleOf(byHandle)).toBe('Second');
-  });
-
   test('a removed channel, whose images are not served any more', async () => {
     expect(await statusOf(`/${SAMPLE}/avatar`)).toBe(200);
     remove(SAMPLE);
@@ -193,15 +185,6 @@ describe('a catalog beside another source', () => {
     held.release();
   });
 
-  test('takes the places of a list that its own channels have, before the limit counts', async () => {
-    await put({ ...own, title: 'A title of our own' });
-    await put({ title: 'Another title' }, 2);
-    expect(await idsIn('/api/search?q=title&limit=2')).toEqual(
-      [HELD_CHANNEL_ID, numberedChannelId(2)].sort().reverse(),
-    );
-    expect(new Set(await idsIn('/api/search?q=title'))).toEqual(new Set([HELD_CHANNEL_ID, numberedChannelId(2)]));
-  });
-
   describe('while it cannot be read', () => {
     const { database } = { database: 'catalog.db' };
     const conditions = async () => (await app.readiness()).conditions.map(({ name }) => name);
@@ -241,11 +224,6 @@ describe('a catalog beside another source', () => {
         app.clock.advance(MINUTE_MS / 6);
       }
       expect(asked).toBe(1);
-    });
-
-    test('a search has what the others found, for ten seconds', async () => {
-      const { headers, status } = await app.get('/api/search?q=title');
-      expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=10']);
     });
 
     test('and when it is put right, everything is as before at the next request', async () => {

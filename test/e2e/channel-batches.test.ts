@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ChannelRef } from '../../src/domain/identifier.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startForTest, useTestApp } from '../helpers/app.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 
@@ -76,15 +76,15 @@ const BLOCKED = numberedChannelId(666);
 
 async function start(env: Record<string, string> = {}) {
   const source = createCountedSource();
-  const service = await startTestApp({ sources: [source], env: { BLOCKED_CHANNELS: BLOCKED, ...env } });
+  const service = await startForTest({ sources: [source], env: { BLOCKED_CHANNELS: BLOCKED, ...env } });
   const batch = (identifiers: readonly string[], headers: Record<string, string> = {}) =>
     service.get(`/api/channels?ids=${identifiers.map(encodeURIComponent).join(',')}`, headers);
-  return { source, service, batch, [Symbol.asyncDispose]: () => service.close() };
+  return { source, service, batch };
 }
 
 describe('a batch of channels', () => {
   test('has the record of each identifier in the order of the request, equal to the response of a single request', async () => {
-    await using app = await start();
+    const app = await start();
     const wanted = [...ids(2, 1), '@Number-3'];
     const response = await app.batch(wanted);
     expect([response.status, response.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
@@ -96,14 +96,14 @@ describe('a batch of channels', () => {
   });
 
   test('loads a channel once, even if the request names it in several ways', async () => {
-    await using app = await start();
+    const app = await start();
     const wanted = [...ids(7, 7), '@number-7', '@NUMBER-7', numberedChannelId(7)];
     expect(summaryOf(await app.batch(wanted))).toEqual(ids(7, 7, 7, 7, 7));
     expect(app.source.loads.toSorted()).toEqual(['@number-7', numberedChannelId(7)]);
   });
 
   test('loads at most ten channels; the others are errors that say so, and are loaded by the next requests', async () => {
-    await using app = await start();
+    const app = await start();
     const wanted = ids(...range(1, 25));
     const first = await app.batch(wanted);
     expect(summaryOf(first)).toEqual([...wanted.slice(0, 10), ...Array(15).fill('upstream_unavailable')]);
@@ -121,7 +121,7 @@ describe('a batch of channels', () => {
   });
 
   test('returns stale records, for a minute, for channels that it does not load', async () => {
-    await using app = await start();
+    const app = await start();
     const old = ids(...range(1, 10));
     const older = ids(...range(11, 15));
     await app.batch(older);
@@ -137,7 +137,7 @@ describe('a batch of channels', () => {
   });
 
   test('has an error for each channel without a record, and is not cacheable if a source failed', async () => {
-    await using app = await start();
+    const app = await start();
     const response = await app.batch(['@nobody', BLOCKED, numberedChannelId(1)]);
     expect(itemsOf(response).map(({ error }) => error?.status)).toEqual([404, 451, undefined]);
     expect(summaryOf(response)).toEqual(['channel_not_found', 'channel_blocked', numberedChannelId(1)]);
@@ -152,7 +152,7 @@ describe('a batch of channels', () => {
   });
 
   test('may be cached for the shortest remaining time of its records', async () => {
-    await using app = await start();
+    const app = await start();
     await app.batch(ids(1));
     app.service.clock.advance(600_000);
     const mixed = await app.batch(ids(1, 2));
@@ -163,7 +163,7 @@ describe('a batch of channels', () => {
   });
 
   test('is validated by its ETag, and never comes from the micro-cache', async () => {
-    await using app = await start();
+    const app = await start();
     const first = await app.batch(ids(1, 2));
     const etag = String(first.headers.etag);
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -181,7 +181,7 @@ describe('a batch of channels', () => {
   });
 
   test('with HEAD has no body, and with OPTIONS loads nothing', async () => {
-    await using app = await start();
+    const app = await start();
     const url = `/api/channels?ids=${numberedChannelId(1)}`;
     const options = await app.service.request({ method: 'OPTIONS', url });
     expect([options.status, app.source.loads]).toEqual([204, []]);
@@ -191,7 +191,7 @@ describe('a batch of channels', () => {
   });
 
   test('loads nothing while two batches of the client load channels', async () => {
-    await using app = await start();
+    const app = await start();
     await app.batch(ids(1));
     const held = app.source.hold(2);
     const [first, second] = [app.batch(ids(2)), app.batch(ids(3))];
@@ -205,7 +205,7 @@ describe('a batch of channels', () => {
   });
 
   test('waits at most 11 s for a slow source, and has the records of the others', async () => {
-    await using app = await start();
+    const app = await start();
     await app.batch(ids(1));
     const held = app.source.hold(1);
     const response = app.batch(ids(1, 2));
@@ -216,25 +216,21 @@ describe('a batch of channels', () => {
   });
 
   test('joins several lists', async () => {
-    await using app = await start();
+    const app = await start();
     const response = await app.service.get(`/api/channels?ids=${ids(2)}&ids=${ids(1, 2)}`);
     const { results } = response.json<{ results: { identifier: string }[] }>();
     expect(results.map(({ identifier }) => identifier)).toEqual(ids(2, 1, 2));
   });
 
   test('counts as one request of the limit', async () => {
-    await using app = await start({ RATE_LIMIT_OVERRIDES: '' });
+    const app = await start({ RATE_LIMIT_OVERRIDES: '' });
     const response = await app.batch(ids(1, 2, 3));
     expect(response.headers.ratelimit).toBe('"default";r=9;t=30');
   });
 });
 
 describe('a batch that is refused', () => {
-  let service: TestApp;
-  beforeAll(async () => {
-    service = await startTestApp({ sources: [createCountedSource()] });
-  });
-  afterAll(() => service.close());
+  const service = useTestApp({ sources: [createCountedSource()] });
 
   const LONG = 'x'.repeat(4_000);
   test.each([

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { describe, expect, test } from 'vitest';
+import { startWithoutEncoder, type TestApp, useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
@@ -21,11 +21,7 @@ const FIELDS = [
   'links',
 ];
 
-let service: TestApp;
-beforeAll(async () => {
-  service = await startTestApp({ encoder: createFakeEncoder() });
-});
-afterAll(() => service.close());
+const service = useTestApp({ encoder: createFakeEncoder() });
 
 describe('the channel record', () => {
   test('has exactly the 13 fields, in their order, with URLs on this service', async () => {
@@ -79,34 +75,26 @@ describe('the channel record', () => {
   });
 
   test('has URLs in the short form with URL_FORM=short, and both forms are served', async () => {
-    const short = await startTestApp({ env: { URL_FORM: 'short', BASE_URL: 'https://img.example' } });
-    try {
-      const record = (await short.get(`/api/channel/${SAMPLE}`)).json();
-      expect(record.bannerUrls).toEqual({
-        default: `https://img.example/${SAMPLE}`,
-        tv: `https://img.example/${SAMPLE}/tv`,
-        desktop: `https://img.example/${SAMPLE}?type=desktop`,
-        tablet: `https://img.example/${SAMPLE}?type=tablet`,
-        mobile: `https://img.example/${SAMPLE}/mobile`,
-        avatar: `https://img.example/${SAMPLE}/avatar`,
-      });
-      for (const url of [`/${SAMPLE}/avatar`, `/api/banner/${SAMPLE}?type=avatar`]) {
-        expect((await short.get(url)).status).toBe(200);
-      }
-    } finally {
-      await short.close();
+    const short = await startWithoutEncoder({ env: { URL_FORM: 'short', BASE_URL: 'https://img.example' } });
+    const record = (await short.get(`/api/channel/${SAMPLE}`)).json();
+    expect(record.bannerUrls).toEqual({
+      default: `https://img.example/${SAMPLE}`,
+      tv: `https://img.example/${SAMPLE}/tv`,
+      desktop: `https://img.example/${SAMPLE}?type=desktop`,
+      tablet: `https://img.example/${SAMPLE}?type=tablet`,
+      mobile: `https://img.example/${SAMPLE}/mobile`,
+      avatar: `https://img.example/${SAMPLE}/avatar`,
+    });
+    for (const url of [`/${SAMPLE}/avatar`, `/api/banner/${SAMPLE}?type=avatar`]) {
+      expect((await short.get(url)).status).toBe(200);
     }
   });
 
   test('starts its URLs with the base that matches Host, otherwise with the first base', async () => {
-    const two = await startTestApp({ env: { BASE_URL: 'https://one.example, https://two.example' } });
-    try {
-      const at = async (host: string) => (await two.get(`/api/channel/${SAMPLE}`, { host })).json().bannerUrl;
-      expect(await at('two.example')).toBe(`https://two.example/api/banner/${SAMPLE}`);
-      expect(await at('other.example')).toBe(`https://one.example/api/banner/${SAMPLE}`);
-    } finally {
-      await two.close();
-    }
+    const two = await startWithoutEncoder({ env: { BASE_URL: 'https://one.example, https://two.example' } });
+    const at = async (host: string) => (await two.get(`/api/channel/${SAMPLE}`, { host })).json().bannerUrl;
+    expect(await at('two.example')).toBe(`https://two.example/api/banner/${SAMPLE}`);
+    expect(await at('other.example')).toBe(`https://one.example/api/banner/${SAMPLE}`);
   });
 
   test('never takes its URLs from X-Forwarded-Host or Forwarded', async () => {
@@ -123,14 +111,10 @@ describe('the channel record', () => {
     const urlBy = async (app: TestApp, proto: string) =>
       (await app.get(`/api/channel/${SAMPLE}`, { 'x-forwarded-proto': proto })).json().bannerUrl;
     expect(await urlBy(service, 'https')).toBe(`http://pennant.test/api/banner/${SAMPLE}`);
-    const behind = await startTestApp({ env: { TRUST_PROXY: '127.0.0.0/8' } });
-    try {
-      expect(await urlBy(behind, 'https')).toBe(`https://pennant.test/api/banner/${SAMPLE}`);
-      for (const proto of ['http', 'ftp', 'https, http']) {
-        expect(await urlBy(behind, proto)).toBe(`http://pennant.test/api/banner/${SAMPLE}`);
-      }
-    } finally {
-      await behind.close();
+    const behind = await startWithoutEncoder({ env: { TRUST_PROXY: '127.0.0.0/8' } });
+    expect(await urlBy(behind, 'https')).toBe(`https://pennant.test/api/banner/${SAMPLE}`);
+    for (const proto of ['http', 'ftp', 'https, http']) {
+      expect(await urlBy(behind, proto)).toBe(`http://pennant.test/api/banner/${SAMPLE}`);
     }
   });
 
@@ -142,26 +126,22 @@ describe('the channel record', () => {
   });
 
   test('may be cached for the rest of its hour and is validated by its ETag', async () => {
-    const fresh = await startTestApp(fetchedSamples());
-    try {
-      const first = await fresh.get(`/api/channel/${SAMPLE}`);
-      expect(first.headers['cache-control']).toBe('public, max-age=3600');
-      expect(first.headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
-      fresh.clock.advance(600_000);
-      const second = await fresh.get('/api/channel/pennantsample?type=handle');
-      expect(second.headers['cache-control']).toBe('public, max-age=3000');
-      expect(second.headers['cache-status']).toBe('pennant; hit; ttl=3000');
-      expect(second.headers.age).toBeUndefined();
-      const etag = String(first.headers.etag);
-      expect(etag).toMatch(/^"[^"]+"$/);
-      for (const given of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const confirmed = await fresh.get(`/api/channel/${SAMPLE}`, { 'if-none-match': given });
-        expect([given, confirmed.status, confirmed.bytes.length]).toEqual([given, 304, 0]);
-      }
-      expect((await fresh.get(`/api/channel/${SAMPLE}`, { 'if-none-match': '"other"' })).status).toBe(200);
-    } finally {
-      await fresh.close();
+    const fresh = await startWithoutEncoder(fetchedSamples());
+    const first = await fresh.get(`/api/channel/${SAMPLE}`);
+    expect(first.headers['cache-control']).toBe('public, max-age=3600');
+    expect(first.headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
+    fresh.clock.advance(600_000);
+    const second = await fresh.get('/api/channel/pennantsample?type=handle');
+    expect(second.headers['cache-control']).toBe('public, max-age=3000');
+    expect(second.headers['cache-status']).toBe('pennant; hit; ttl=3000');
+    expect(second.headers.age).toBeUndefined();
+    const etag = String(first.headers.etag);
+    expect(etag).toMatch(/^"[^"]+"$/);
+    for (const given of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const confirmed = await fresh.get(`/api/channel/${SAMPLE}`, { 'if-none-match': given });
+      expect([given, confirmed.status, confirmed.bytes.length]).toEqual([given, 304, 0]);
     }
+    expect((await fresh.get(`/api/channel/${SAMPLE}`, { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
   test('has another ETag when its URLs have another base', async () => {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { describe, expect, test } from 'vitest';
+import { startForTest, startWithoutEncoder, type TestApp, useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -9,11 +9,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 const SAMPLE = 'UCPennantSample00000001A';
 
 /** Shared by tests that change nothing in it. */
-let shared: TestApp;
-beforeAll(async () => {
-  shared = await startTestApp({ encoder: createFakeEncoder() });
-});
-afterAll(() => shared.close());
+const shared = useTestApp({ encoder: createFakeEncoder() });
 
 async function statusOf(service: TestApp, url: string, host: string): Promise<number> {
   return (await service.console({ url, headers: { host } })).status;
@@ -108,8 +104,7 @@ describe('the private listener', () => {
 
 describe('the state', () => {
   test('counts requests, lookups and encodes of the last minutes', async () => {
-    const service = await startTestApp(fetchedSamples());
-    onTestFinished(() => service.close());
+    const service = await startForTest(fetchedSamples());
     await service.get(`/channel/${SAMPLE}`);
     await service.get(`/channel/${SAMPLE}?again`);
     await service.get(`/${SAMPLE}/tv.webp?width=200`);
@@ -189,17 +184,6 @@ describe('a purge', () => {
       imageBytes: expect.any(Number),
     });
     expect(await outcomes('third')).toEqual(['fwd=uri-miss', 'hit', 'fwd=uri-miss', 'fwd=uri-miss']);
-  });
-
-  test('removes what was stored for a later start as well', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const first = await startTestApp({ dataDir, ...fetchedSamples() });
-    await first.get(`/channel/${SAMPLE}`);
-    expect((await first.purge({ channel: SAMPLE })).status).toBe(200);
-    await first.close();
-    const second = await startTestApp({ dataDir, ...fetchedSamples() });
-    onTestFinished(() => second.close());
-    expect((await second.get(`/channel/${SAMPLE}`)).headers['cache-status']).toContain('fwd=uri-miss');
   });
 
   test('is refused without the custom header field, and for GET', async () => {

@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { startTestApp } from '../helpers/app.ts';
+import { expect, test } from 'vitest';
+import { startForTest } from '../helpers/app.ts';
 import { catalogLine, importLines } from '../helpers/catalog.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
@@ -10,8 +10,7 @@ interface Index {
 
 /** The examples in the index, without the origin, and the channels that the playground shows first. */
 async function start(env: Record<string, string>, lines: readonly string[] = []) {
-  const service = await startTestApp({ env, encoder: createFakeEncoder() });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ env, encoder: createFakeEncoder() });
   if (lines.length > 0) await importLines(service.dataDir, lines);
   const index = JSON.parse((await service.get('/')).text) as Index;
   const gallery = (await service.console('/playground/channels.json')).json();

@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { startTestApp } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 
@@ -15,8 +15,7 @@ test('an original that used up an encoder’s CPU time is not decoded again for 
     },
   });
   const downloader = { download: async () => Buffer.from('original') };
-  const service = await startTestApp({ encoder, sources: [numberedSource()], downloader });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ encoder, sources: [numberedSource()], downloader });
   const ask = (path: string) => service.get(`/${numberedChannelId(1)}/${path}`);
 
   const first = await ask('tv.avif');

@@ -1,6 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseConfig, SETTINGS } from '../../src/config/settings.ts';
-import { startTestApp } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
@@ -10,7 +10,7 @@ const NOWHERE = 'http://127.0.0.1:9';
 
 async function expectToServe(settings: Record<string, string>): Promise<void> {
   const usesEncoder = Object.keys(settings).some((name) => name.startsWith('ENCODER'));
-  const service = await startTestApp({
+  const service = await startForTest({
     clock: createRunningClock(),
     env: {
       SOURCES: 'catalog,youtube,youtube-data-api',
@@ -23,7 +23,6 @@ async function expectToServe(settings: Record<string, string>): Promise<void> {
     // These settings concern processes.
     ...(!usesEncoder && { encoder: createFakeEncoder() }),
   });
-  onTestFinished(() => service.close());
   const paths = [
     `/${CHANNEL}/avatar.jpg?width=20`,
     `/${CHANNEL}/avatar.png?width=20`,

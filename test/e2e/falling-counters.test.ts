@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { startTestApp } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 
@@ -20,7 +20,7 @@ async function startHeld(stage: Stage) {
   const pass = async (at: Stage) => (at === stage ? gate.promise : undefined);
   const source = numberedSource();
   const encoder = createFakeEncoder();
-  const service = await startTestApp({
+  const service = await startForTest({
     sources: [
       {
         ...source,
@@ -51,7 +51,6 @@ async function startHeld(stage: Stage) {
       },
     }),
   });
-  onTestFinished(() => service.close());
   const base = `http://127.0.0.1:${await service.listen()}`;
   return { gate, base, held: (holder: string) => service.metric(`pennant_held_entries{holder="${holder}"}`) };
 }

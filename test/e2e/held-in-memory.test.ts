@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startForTest, startTestApp, type TestApp } from '../helpers/app.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { measureHeldBytes, memoryTest } from '../helpers/heap.ts';
 
 const MIB = 2 ** 20;
 
 async function start(): Promise<TestApp> {
-  const service = await startTestApp({ sources: [numberedSource()] });
-  onTestFinished(() => service.close());
-  return service;
+  return startForTest({ sources: [numberedSource()] });
 }
 
 /** The metrics of a cache. A metric that it does not have is `undefined`. */

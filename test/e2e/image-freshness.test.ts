@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import sharp from 'sharp';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { respondWithBytes, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 /* How long caches may keep an image whose record has just got another one. */
 
@@ -21,10 +21,9 @@ beforeEach(async () => {
   const [red, blue] = await Promise.all(['red', 'blue'].map((background) => drawSquare(background)));
   const image = (request: IncomingMessage, response: ServerResponse) =>
     respondWithBytes((request.url?.includes('new-avatar') ? blue : red) as Buffer)(request, response);
-  running = await startYoutubeService({ image }, { env: { IMAGE_VERSIONS: 'on' } });
+  running = await startYoutubeForTest({ image }, { env: { IMAGE_VERSIONS: 'on' } });
   ({ service, replay } = running);
 });
-afterEach(() => running.close());
 
 function drawSquare(background: string): Promise<Buffer> {
   return sharp({ create: { width: 64, height: 64, channels: 3, background } })

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OriginalRef } from '../../src/domain/channel.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startWithoutEncoder, type TestApp, useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createStub, ID, record } from '../helpers/fake-source.ts';
 
@@ -24,11 +24,7 @@ async function recordOf(service: TestApp, channelId: string): Promise<ImageUrls>
 }
 
 describe('with IMAGE_VERSIONS=on', () => {
-  let service: TestApp;
-  beforeAll(async () => {
-    service = await startTestApp({ encoder: createFakeEncoder(), env: { IMAGE_VERSIONS: 'on' } });
-  });
-  afterAll(() => service.close());
+  const service = useTestApp({ encoder: createFakeEncoder(), env: { IMAGE_VERSIONS: 'on' } });
 
   test('every image URL of a record ends in a version, one for the banner and one for the avatar', async () => {
     const { bannerUrl, avatarUrl, bannerUrls } = await recordOf(service, SAMPLE);
@@ -91,18 +87,14 @@ describe('with IMAGE_VERSIONS=on', () => {
 });
 
 test('with URL_FORM=short, the version follows the path or the type', async () => {
-  const service = await startTestApp({ env: { IMAGE_VERSIONS: 'on', URL_FORM: 'short' } });
-  try {
-    const { bannerUrl, avatarUrl, bannerUrls } = await recordOf(service, SAMPLE);
-    const [banner, avatar] = [versionIn(bannerUrl), versionIn(avatarUrl)];
-    expect(avatarUrl).toBe(`http://pennant.test/${SAMPLE}/avatar?v=${avatar}`);
-    expect(bannerUrls).toMatchObject({
-      tv: `http://pennant.test/${SAMPLE}/tv?v=${banner}`,
-      desktop: `http://pennant.test/${SAMPLE}?type=desktop&v=${banner}`,
-    });
-  } finally {
-    await service.close();
-  }
+  const service = await startWithoutEncoder({ env: { IMAGE_VERSIONS: 'on', URL_FORM: 'short' } });
+  const { bannerUrl, avatarUrl, bannerUrls } = await recordOf(service, SAMPLE);
+  const [banner, avatar] = [versionIn(bannerUrl), versionIn(avatarUrl)];
+  expect(avatarUrl).toBe(`http://pennant.test/${SAMPLE}/avatar?v=${avatar}`);
+  expect(bannerUrls).toMatchObject({
+    tv: `http://pennant.test/${SAMPLE}/tv?v=${banner}`,
+    desktop: `http://pennant.test/${SAMPLE}?type=desktop&v=${banner}`,
+  });
 });
 
 test('the version of a remote image is made from its upstream URL, and changes with it', async () => {
@@ -110,16 +102,12 @@ test('the version of a remote image is made from its upstream URL, and changes w
   let banner = image('https://yt3.ggpht.com/first');
   const avatar = image('https://yt3.ggpht.com/avatar');
   const source = { ...createStub(), getChannel: async () => record({ banner, avatar }) };
-  const service = await startTestApp({ sources: [source], env: { IMAGE_VERSIONS: 'on' } });
-  try {
-    const before = await recordOf(service, ID);
-    expect(versionIn(before.bannerUrl)).toBe(startOfSha256('https://yt3.ggpht.com/first'));
-    banner = image('https://yt3.ggpht.com/second');
-    service.clock.advance(3_601_000);
-    const after = await recordOf(service, ID);
-    expect(versionIn(after.bannerUrl)).toBe(startOfSha256('https://yt3.ggpht.com/second'));
-    expect(after.avatarUrl).toBe(before.avatarUrl);
-  } finally {
-    await service.close();
-  }
+  const service = await startWithoutEncoder({ sources: [source], env: { IMAGE_VERSIONS: 'on' } });
+  const before = await recordOf(service, ID);
+  expect(versionIn(before.bannerUrl)).toBe(startOfSha256('https://yt3.ggpht.com/first'));
+  banner = image('https://yt3.ggpht.com/second');
+  service.clock.advance(3_601_000);
+  const after = await recordOf(service, ID);
+  expect(versionIn(after.bannerUrl)).toBe(startOfSha256('https://yt3.ggpht.com/second'));
+  expect(after.avatarUrl).toBe(before.avatarUrl);
 });

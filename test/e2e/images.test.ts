@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { describe, expect, test } from 'vitest';
+import { startForTest, useTestApp } from '../helpers/app.ts';
 import { decodeImage } from '../helpers/image.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const BARE_SAMPLE = 'UCPennantSample00000002A';
 
-let service: TestApp;
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 const SIZES = {
   default: [2560, 423],
@@ -107,13 +103,9 @@ describe('images', () => {
   });
 
   test('ignore Accept with NEGOTIATE=off', async () => {
-    const fixed = await startTestApp({ env: { NEGOTIATE: 'off' } });
-    try {
-      const response = await fixed.get(`/${SAMPLE}/mobile?width=200`, { accept: 'image/avif' });
-      expect([response.headers['content-type'], response.headers.vary]).toEqual(['image/jpeg', undefined]);
-    } finally {
-      await fixed.close();
-    }
+    const fixed = await startForTest({ env: { NEGOTIATE: 'off' } });
+    const response = await fixed.get(`/${SAMPLE}/mobile?width=200`, { accept: 'image/avif' });
+    expect([response.headers['content-type'], response.headers.vary]).toEqual(['image/jpeg', undefined]);
   });
 
   test('have the header fields that caches and browsers need', async () => {

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { respondWithBytes, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { OWN_RESPONSES, readResponses } from '../helpers/replay-responses.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
@@ -30,9 +30,8 @@ const encoder = createFakeEncoder({
 
 let running: YoutubeService;
 beforeEach(async () => {
-  running = await startYoutubeService({}, { encoder });
+  running = await startYoutubeForTest({}, { encoder });
 });
-afterEach(() => running.close());
 
 /** Repeats the same request, a quarter of a second apart. */
 async function hammer(url: string): Promise<void> {
@@ -75,14 +74,6 @@ describe('one channel that the page refuses', () => {
     expect(replay.callsTo('browse')).toHaveLength(1);
   });
 
-  it('does not prevent other channels from being loaded, however often it is requested', async () => {
-    const { service, replay } = running;
-    await hammer(`/api/channel/${REFUSED}`);
-    expect(replay.callsTo('browse')).toHaveLength(1);
-    expect(await conditions()).toEqual([]);
-    expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
-  });
-
   it('keeps its stored record', async () => {
     const { service, replay } = running;
     await service.get(`/api/channel/${LIGHTHOUSE}`);
@@ -93,20 +84,6 @@ describe('one channel that the page refuses', () => {
       expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
     }
     expect(await conditions()).toEqual([]);
-  });
-
-  it('as the trial of a paused source ends the pause', async () => {
-    const { service, replay } = running;
-    replay.misbehave('all', respondWithStatus(429));
-    for (let index = 0; index < REQUESTS / 2; index += 1) {
-      await service.get(`/api/channel/UCnobody${String(index).padStart(16, '0')}`);
-    }
-    expect(await conditions()).toHaveLength(1);
-    replay.behave();
-    service.clock.advance(60_000);
-    expect((await service.get(`/api/channel/${REFUSED}`)).headers['retry-after']).toBe('15');
-    expect(await conditions()).toEqual([]);
-    expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
   });
 });
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Listener } from '../../src/lib/http/listener.ts';
-import { startTestApp } from '../helpers/app.ts';
+import { startForTest, type startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
+import { recordLog } from '../helpers/log.ts';
 import { openConnection } from '../helpers/raw-http.ts';
 
 /* How many connections one client may hold, and what it may make the service keep for them. */
@@ -24,11 +24,9 @@ interface ClientConnection {
 }
 
 async function start(env: Record<string, string> = {}, more: Parameters<typeof startTestApp>[0] = {}) {
-  const lines: string[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const { lines, logger } = recordLog('warn');
   const settings = { RATE_LIMIT_OVERRIDES: '', ...env };
-  const service = await startTestApp({ env: settings, logger, encoder: createFakeEncoder(), ...more });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ env: settings, logger, encoder: createFakeEncoder(), ...more });
   const { http, console: inside } = service.app;
   await Promise.all([http, inside].map(service.listen));
   return { service, http, inside, lines };
@@ -88,7 +86,9 @@ describe('the connections of one client', () => {
     expect(countClosed(others)).toBe(0);
     expect(await bystander.ask(GET)).toBe('HTTP/1.1 200 OK');
     expect(await service.metric('pennant_connections_closed_total{reason="client"}')).toBe(1);
-    expect(lines).toEqual([expect.stringContaining('connections are closed because a client has too many')]);
+    expect(lines).toMatchObject([
+      { msg: expect.stringContaining('connections are closed because a client has too many') },
+    ]);
   });
 
   test('stay open while a request is under way', async () => {
@@ -168,7 +168,7 @@ describe('the private listener', () => {
     await expect.poll(() => countClosed([first as ClientConnection, ...others])).toBe(10);
     expect(first?.isClosed()).toBe(true);
     expect(await others.at(-1)?.ask(GET_HEALTH)).toBe('HTTP/1.1 200 OK');
-    expect(lines).toEqual([expect.stringContaining('connections to the private listener are closed')]);
+    expect(lines).toMatchObject([{ msg: expect.stringContaining('connections to the private listener are closed') }]);
     expect(await service.metric('pennant_held_entries{holder="connections to the private listener"}')).toBe(
       PRIVATE_SHARE,
     );

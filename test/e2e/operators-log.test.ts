@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { databasePath } from '../../src/store/sqlite.ts';
@@ -11,6 +9,7 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createStub, numberedChannelId } from '../helpers/fake-source.ts';
 import { findRefusingOrigin, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
+import { recordLog } from '../helpers/log.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { damageImages, storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -19,14 +18,8 @@ const SAMPLE = 'UCPennantSample00000001A';
 
 describe('the log', () => {
   async function startLogged(options: TestAppOptions = {}) {
-    const lines: Record<string, unknown>[] = [];
-    const destination = new Writable({
-      write(chunk, _encoding, done) {
-        lines.push(JSON.parse(String(chunk)));
-        done();
-      },
-    });
-    return { lines, service: await startWithoutEncoder({ logger: pino({ level: 'info' }, destination), ...options }) };
+    const { lines, logger } = recordLog();
+    return { lines, service: await startWithoutEncoder({ logger, ...options }) };
   }
 
   const LEVELS = { info: 30, warn: 40, error: 50 };

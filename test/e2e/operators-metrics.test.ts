@@ -1,8 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { channelKey, originalKey, searchKey } from '../../src/store/keys.ts';
 import { createSqliteStore, databasePath } from '../../src/store/sqlite.ts';
-import { startTestApp, startWithoutEncoder } from '../helpers/app.ts';
+import { startForTest, startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
@@ -55,8 +55,7 @@ test('metrics have durations in seconds', async () => {
 });
 
 test('metrics have the encoding time, which is shorter than the request', async () => {
-  const service = await startTestApp();
-  onTestFinished(() => service.close());
+  const service = await startForTest();
   const startedAtMs = performance.now();
   await service.get(`/${SAMPLE}/avatar.jpg?width=20`);
   const elapsedSeconds = (performance.now() - startedAtMs) / 1_000;

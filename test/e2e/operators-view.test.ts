@@ -151,34 +151,3 @@ test('downloads from image hosts are counted by outcome, in metrics and console'
   const { recent } = await service.state();
   expect(recent.sources['image hosts']).toEqual({ found: 1, upstream_unavailable: 1 });
 });
-
-test('a paused source that is tried again counts as paused until it has responded', async () => {
-  const probe = { asked: Promise.withResolvers<void>(), responded: Promise.withResolvers<void>() };
-  const failing = createStub({ name: 'failing' });
-  const working = numberedSource();
-  let isWorking = false;
-  const source: ChannelSource = {
-    ...failing,
-    async getChannel(channelId, options) {
-      if (!isWorking) return failing.getChannel(channelId, options);
-      probe.asked.resolve();
-      await probe.responded.promise;
-      return working.getChannel(channelId, options);
-    },
-  };
-  const service = await startWithoutEncoder({ sources: [source] });
-  const isPaused = () => service.metric('pennant_source_paused{source="failing",reason="failing"}');
-  for (let number = 0; number < 20; number += 1) await service.get(`/channel/${numberedChannelId(number)}`);
-  isWorking = true;
-  service.clock.advance(10_000);
-  const asking = service.get(`/channel/${numberedChannelId(40)}`);
-  await probe.asked.promise;
-  expect((await service.readiness()).conditions).toEqual([
-    expect.objectContaining({ detail: expect.stringContaining('failing fails every call') }),
-  ]);
-  expect((await service.state()).sources).toContainEqual(expect.objectContaining({ name: 'failing', state: 'paused' }));
-  expect(await isPaused()).toBe(1);
-  probe.responded.resolve();
-  expect((await asking).status).toBe(200);
-  expect([(await service.readiness()).conditions, await isPaused()]).toEqual([[], 0]);
-});

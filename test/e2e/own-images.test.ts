@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { startForTest, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
@@ -27,9 +27,7 @@ beforeEach(async () => {
 });
 
 async function start(options: TestAppOptions = {}): Promise<TestApp> {
-  const started = await startTestApp({ dataDir, clock, env: { SAMPLE_CATALOG: 'off' }, ...options });
-  onTestFinished(() => started.close());
-  return started;
+  return startForTest({ dataDir, clock, env: { SAMPLE_CATALOG: 'off' }, ...options });
 }
 
 /** Imports the channel as another process does, at the time of the service's clock. */

@@ -1,16 +1,15 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decodeImage } from '../helpers/image.ts';
-import { startService } from '../helpers/process.ts';
+import { startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const IS_WINDOWS = process.platform === 'win32';
 
 test('the program serves a record and an image, and ends with status 0 on SIGTERM', async () => {
   const directory = await createTemporaryDirectory();
-  const service = await startService({ directory });
-  onTestFinished(() => void service.child.kill('SIGKILL'));
+  const service = await startServiceForTest({ directory });
   const image = await fetch(`${service.base}/@pennantsample/avatar.jpg?width=64`);
   expect(await decodeImage(Buffer.from(await image.arrayBuffer()))).toMatchObject({ format: 'jpeg', width: 64 });
   const response = await fetch(`${service.base}/api/channel/pennantsample?type=handle`);

@@ -222,13 +222,6 @@ describe('a purged channel', () => {
     gate.open();
     expect(await storedBytes()).not.toMatch(/RIFF/);
   });
-
-  test('is removed from the micro-cache', async () => {
-    for (let asked = 0; asked < 3; asked += 1) await app.get(RECORD);
-    source.title = 'new title';
-    await purge();
-    expect(titleIn((await app.get(RECORD)).text)).toBe('new title');
-  });
 });
 
 test('purging a name removes the stored absence of its channel, and searches without a result', async () => {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { expect, test } from 'vitest';
+import { startWithoutEncoder, useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-let service: TestApp;
-beforeAll(async () => {
-  service = await startTestApp({ encoder: createFakeEncoder() });
-});
-afterAll(() => service.close());
+const service = useTestApp({ encoder: createFakeEncoder() });
 
 async function typeOf(url: string, accept: string, app = service): Promise<unknown[]> {
   const { status, headers } = await app.get(url, { accept });

@@ -1,12 +1,11 @@
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { redirectTo, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { type LogLine, recordLog } from '../helpers/log.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
@@ -14,21 +13,14 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 let running: YoutubeService;
-let lines: { level: number; msg: string }[];
-afterEach(() => running.close());
+let lines: readonly LogLine[];
 
 async function start(env: Record<string, string> = {}, dataApi?: Parameters<typeof respondAsDataApi>[0]) {
-  lines = [];
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(JSON.parse(String(chunk)));
-      done();
-    },
-  });
-  const logger = pino({ level: 'info' }, destination);
-  running = await startYoutubeService(dataApi === undefined ? {} : { dataApi: respondAsDataApi(dataApi) }, {
+  const log = recordLog();
+  lines = log.lines;
+  running = await startYoutubeForTest(dataApi === undefined ? {} : { dataApi: respondAsDataApi(dataApi) }, {
     env,
-    logger,
+    logger: log.logger,
     encoder: createFakeEncoder(),
   });
   return running;
@@ -58,9 +50,9 @@ const REFUSALS = [
 ] as const;
 
 describe('an address that YouTube refuses', () => {
-  it.each(REFUSALS)('gets a dozen calls in an hour of a request every ten seconds: %s', async (_name, listener) => {
+  it('gets a dozen calls in an hour of a request every ten seconds', async () => {
     const { service, replay } = await start();
-    replay.misbehave('all', listener);
+    replay.misbehave('all', respondWithStatus(429));
     for (let second = 0; second < 3_600; second += 10) {
       expect((await askForNew()).status).toBe(503);
       service.clock.advance(10_000);
@@ -151,12 +143,13 @@ describe('searches and channels of the official API', () => {
   it('stay spent after a restart', async () => {
     const dataDir = await createTemporaryDirectory();
     const options = { env: { ...env, YOUTUBE_API_DAILY_QUOTA: '2' }, dataDir };
-    running = await startYoutubeService({ dataApi: respondAsDataApi(channels) }, options);
+    running = await startYoutubeForTest({ dataApi: respondAsDataApi(channels) }, options);
     for (let number = 0; number < 2; number += 1) await askForNew();
     await running.restart();
     running.replay.forgetCalls();
     expect((await askForNew()).status).toBe(503);
     expect(running.replay.calls).toEqual([]);
+    expect(await running.service.metric('pennant_data_api_quota_spent{allowance="units"}')).toBe(2);
   });
 
   it('let lists without the spent ones be complete and stored', async () => {

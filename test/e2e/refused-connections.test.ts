@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startForTest, type TestApp } from '../helpers/app.ts';
 import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { openConnection, type RawResponse, readResponses } from '../helpers/raw-http.ts';
@@ -19,8 +19,7 @@ const LIMIT = 10;
 const MEBIBYTE = 1024 * 1024;
 
 async function start(env: Record<string, string> = {}): Promise<{ service: TestApp; port: number }> {
-  const service = await startTestApp({ env: { RATE_LIMIT_OVERRIDES: '', ...env } });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ env: { RATE_LIMIT_OVERRIDES: '', ...env } });
   return { service, port: await service.listen() };
 }
 
@@ -144,8 +143,7 @@ test('a GET with an endless body gets its response, and the connection is closed
 
 test('requests of one connection wait for the responses before them', async () => {
   const source = createHeldSource();
-  const service = await startTestApp({ sources: [source] });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ sources: [source] });
   const port = await service.listen();
   let received = 0;
   service.app.http.server.on('request', () => {

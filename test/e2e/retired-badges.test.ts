@@ -1,16 +1,12 @@
 import { makeBadge } from 'badge-maker';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { describe, expect, test } from 'vitest';
+import { useTestApp } from '../helpers/app.ts';
 
 /* The badges of shields.io for channels, at their own paths: in a README, only the host is exchanged. */
 
 const ID = 'UCPennantSample00000001A';
 
-let service: TestApp;
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 /** What shields.io drew, in the parameters of its library. */
 interface Drawn {

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { SearchHit } from '../../src/domain/channel.ts';
-import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
-import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { describe, expect, test } from 'vitest';
+import { startForTest, startWithoutEncoder, useTestApp } from '../helpers/app.ts';
+import { hit, numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
-let service: TestApp;
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 interface Results {
   readonly query: string;
@@ -27,8 +22,8 @@ describe('search', () => {
   test('returns the trimmed query and the hits with their fields', async () => {
     const { query, results } = await search('q=%20pennant%20');
     expect(query).toBe('pennant');
-    const hit = results.find(({ channelId }) => channelId === SAMPLE);
-    expect(Object.keys(hit ?? {})).toEqual([
+    const found = results.find(({ channelId }) => channelId === SAMPLE);
+    expect(Object.keys(found ?? {})).toEqual([
       'channelId',
       'title',
       'description',
@@ -38,7 +33,7 @@ describe('search', () => {
       'bannerUrl',
       'avatarUrl',
     ]);
-    expect(hit?.bannerUrl).toBe(`http://pennant.test/api/banner/${SAMPLE}`);
+    expect(found?.bannerUrl).toBe(`http://pennant.test/api/banner/${SAMPLE}`);
   });
 
   test.each([
@@ -97,25 +92,19 @@ describe('search', () => {
 
 test('has twenty results unless the request has a limit, and gets all of them from its source at once', async () => {
   const asked: number[] = [];
-  const many = await startTestApp({
+  const many = await startForTest({
     sources: [
       {
         ...numberedSource(),
         async search(_query, limit) {
           asked.push(limit);
-          return { hits: Array.from({ length: limit }, (_, number) => hitOf(numberedChannelId(number))) };
+          return { hits: Array.from({ length: limit }, (_, number) => hit(numberedChannelId(number))) };
         },
       },
     ],
   });
-  onTestFinished(() => many.close());
   const count = async (query: string) =>
     (await many.get(`/api/search?q=a${query}`)).json<{ results: [] }>().results.length;
   expect([await count(''), await count('&limit=1'), await count('&limit=50')]).toEqual([20, 1, 50]);
   expect(asked).toEqual([50]);
 });
-
-function hitOf(channelId: string): SearchHit {
-  const unknown = { description: null, customUrl: null, subscriberCount: null, videoCount: null };
-  return { channelId, title: channelId, ...unknown, banner: 'unknown', avatar: 'unknown' };
-}

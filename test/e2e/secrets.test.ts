@@ -1,16 +1,15 @@
 import type { RequestListener } from 'node:http';
 import { pino } from 'pino';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CHANNELS, KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import { recordSpans } from '../helpers/recorded-spans.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 /* What the operator reads or sends elsewhere has no key, whatever the upstream does. test/system/secrets.test.ts checks the start. */
 
 const { ended } = recordSpans();
 
 let running: YoutubeService;
-afterEach(() => running.close());
 
 /** A key as it may appear in a URL, and a search text. */
 const SEARCH = 'a private question';
@@ -27,7 +26,7 @@ test.each<[string, RequestListener]>([
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
   const env = { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: KEY, ACCESS_LOG: 'on' };
-  running = await startYoutubeService({ responses: [], dataApi }, { env, logger });
+  running = await startYoutubeForTest({ responses: [], dataApi }, { env, logger });
   const { service, replay } = running;
   const urls = ['/api/channel/UCPennantSample00000001A', `/api/search?q=${encodeURIComponent(SEARCH)}`];
   const responses = await Promise.all(urls.map((url) => service.get(url)));

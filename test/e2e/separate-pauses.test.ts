@@ -1,22 +1,21 @@
 import type { RequestListener } from 'node:http';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { redirectTo, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { channelsLike, OWN_RESPONSES, readResponses } from '../helpers/replay-responses.ts';
 import { WAIT } from '../helpers/wait.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
-const CHANNELS = Array.from({ length: 12 }, (_, number) => numberedChannelId(number));
+const CHANNELS = Array.from({ length: 6 }, (_, number) => numberedChannelId(number));
 const responses = [...readResponses(OWN_RESPONSES), ...channelsLike(LIGHTHOUSE, CHANNELS)];
 
 let running: YoutubeService;
-afterEach(() => running.close());
 
 async function start() {
-  running = await startYoutubeService({ responses }, { encoder: createFakeEncoder() });
+  running = await startYoutubeForTest({ responses }, { encoder: createFakeEncoder() });
   return running;
 }
 

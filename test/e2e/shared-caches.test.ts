@@ -1,10 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Encoder } from '../../src/images/encoder/encoder.ts';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { ownResponse } from '../helpers/replay-responses.ts';
-import { startYoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest } from '../helpers/youtube-service.ts';
 
 /* The fields by which shared caches, and not browsers, ask again for an image whose smaller encoding is still to come. */
 
@@ -80,8 +80,7 @@ test('an image whose second encoding was no smaller has none of them, and keeps 
 
 test('an image that is older than its record has none of them', async () => {
   const id = 'UCreplayLighthouse000001';
-  const { service, replay, close } = await startYoutubeService({}, { encoder: createFakeEncoder() });
-  onTestFinished(close);
+  const { service, replay } = await startYoutubeForTest({}, { encoder: createFakeEncoder() });
   const url = `/${id}/avatar.png`;
   expect(forSharedCaches(await service.get(url))).toEqual(ASK_AGAIN);
   const page = JSON.stringify(ownResponse('browseId', id)).replaceAll('lighthouse-avatar', 'new-avatar');

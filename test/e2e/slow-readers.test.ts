@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startForTest, type TestApp } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { openConnection } from '../helpers/raw-http.ts';
@@ -24,11 +24,10 @@ function get(path: string, fields = ''): string {
 
 /** A service whose every image has `bytes`, and its port. */
 async function start(bytes = LARGE_BYTES, env: Record<string, string> = {}) {
-  const service = await startTestApp({
+  const service = await startForTest({
     encoder: createFakeEncoder({ encode: async () => Buffer.alloc(bytes) }),
     env: { IMAGE_CACHE_BYTES: '1GiB', ...env },
   });
-  onTestFinished(() => service.close());
   return { service, port: await service.listen() };
 }
 
@@ -222,8 +221,7 @@ test('a response from memory that the kernel takes at once sets no timer', async
     timers.push(ms);
     return clock.after(ms, callback);
   };
-  const service = await startTestApp({ clock: { ...clock, after } });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ clock: { ...clock, after } });
   const { ask, close } = await openConnection(await service.listen());
   onTestFinished(() => void close());
   for (let number = 0; number < 2; number += 1) await ask(RECORD);

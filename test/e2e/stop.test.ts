@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { startTestApp } from '../helpers/app.ts';
+import { expect, test } from 'vitest';
+import { startForTest, startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE } from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -30,8 +30,7 @@ test('values served right before a stop are stored, and served again after the n
   expect(files).not.toContain('cache.db-wal');
 
   const source = createHeldSource(AVATAR);
-  const restarted = await startTestApp({ ...parts, clock: stopped.clock, sources: [source] });
-  onTestFinished(() => restarted.close());
+  const restarted = await startForTest({ ...parts, clock: stopped.clock, sources: [source] });
   for (const url of URLS) {
     expect([url, (await restarted.get(url)).headers['cache-status']]).toEqual([
       url,

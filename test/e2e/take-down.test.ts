@@ -7,7 +7,6 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { startYoutubeService } from '../helpers/youtube-service.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
 /** Text from the blocked channel's description. */
@@ -106,21 +105,5 @@ describe('a channel that is blocked after it was stored', () => {
     expect(await storedBytes()).toContain(OTHER);
     expect(await storedBytes()).not.toContain(WORDS);
     expect(await countImages()).toBe(2);
-  });
-
-  test('is neither shown nor stored if upstream redirects another ID to it', async () => {
-    const { service, close } = await startYoutubeService(
-      {},
-      {
-        dataDir,
-        clock: createRunningClock(),
-        encoder: createFakeEncoder(),
-        env: { BLOCKED_CHANNELS: 'UCreplayLighthouse000001' },
-      },
-    );
-    const ways = ['/channel/UCreplayMovedAway0000009', '/UCreplayMovedAway0000009/tv', '/@BellRockLight/avatar'];
-    for (const way of ways) expect([way, (await service.get(way)).status]).toEqual([way, 451]);
-    await close();
-    expect(await storedBytes()).not.toMatch(/Bell Rock|UCreplayLighthouse000001/);
   });
 });

@@ -1,9 +1,11 @@
 import { connect } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLogger } from '../../src/lib/logger.ts';
+import { startWithoutEncoder } from '../helpers/app.ts';
+import { numberedSource } from '../helpers/fake-source.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { type RecordedSpan, recordSpans } from '../helpers/recorded-spans.ts';
-import { startYoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest } from '../helpers/youtube-service.ts';
 
 const CHANNEL_ID = 'UCreplayLighthouse000001';
 const [SERVER, CLIENT] = [1, 2];
@@ -14,8 +16,7 @@ async function startTraced(env: Record<string, string> = {}) {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const logger = createLogger({ level: 'info', destination });
-  const { replay, service, close } = await startYoutubeService({}, { env, logger });
-  onTestFinished(close);
+  const { replay, service } = await startYoutubeForTest({}, { env, logger });
   const port = await service.listen();
   return {
     replay,
@@ -139,6 +140,14 @@ test('a retry, a failing upstream and "no such channel" can be told apart', asyn
     attributes: { 'http.response.status_code': 503 },
     failure: { type: 'upstream_unavailable' },
   });
+});
+
+test('a bug has no internal details in its span', async () => {
+  const getChannel = () => Promise.reject(new TypeError('secret-in-a-message is not a function'));
+  const service = await startWithoutEncoder({ sources: [{ ...numberedSource(), getChannel }] });
+  expect((await service.get(`/channel/${CHANNEL_ID}`)).status).toBe(500);
+  const [request] = await endedRequests(1);
+  expect(request?.failure).toEqual({ type: 'internal', message: undefined });
 });
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const RECORD = '/api/channel/UCreplayLighthouse000001';
 const HOUR_MS = 3_600_000;
@@ -10,37 +10,13 @@ const NOT_FOUND = respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } },
 
 let running: YoutubeService;
 beforeEach(async () => {
-  running = await startYoutubeService();
+  running = await startYoutubeForTest();
 });
-afterEach(() => running.close());
 
 async function ask(url = RECORD) {
   const { status, headers } = await running.service.get(url);
   return [status, headers['cache-control']];
 }
-
-describe('a 404 for a channel', () => {
-  it('is not believed while the whole page is there', async () => {
-    running.replay.misbehave('browse', NOT_FOUND, 1);
-    expect(await ask()).toEqual([200, 'public, max-age=3600']);
-  });
-
-  it.each([
-    ['without the whole page, does not replace a stored record', respondWithStatus(500), [200, 'public, max-age=60']],
-    [
-      'that another reason follows, does not either',
-      respondWithJson({ error: { code: 404, status: 'OTHER' } }, 404),
-      [200, 'public, max-age=60'],
-    ],
-    ['that the whole page confirms, does', NOT_FOUND, [404, 'public, max-age=60']],
-  ] as const)('%s', async (_what, wholePage, expected) => {
-    await ask();
-    running.service.clock.advance(HOUR_MS + 1);
-    running.replay.misbehave('browse', NOT_FOUND, 1);
-    running.replay.misbehave('browse', wholePage);
-    expect(await ask()).toEqual(expected);
-  });
-});
 
 describe('a 404 for a name', () => {
   const HANDLE = '/api/channel/BellRockLight?type=handle';

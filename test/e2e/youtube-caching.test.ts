@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { FAULTS, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
@@ -8,7 +8,7 @@ import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { WAIT } from '../helpers/wait.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const HARBOUR = 'UCreplayHarbour000000002';
@@ -22,10 +22,9 @@ let replay: ReplayServer;
 let dataDir: string;
 beforeEach(async () => {
   dataDir = await createTemporaryDirectory();
-  running = await startYoutubeService({}, { dataDir, encoder: createFakeEncoder() });
+  running = await startYoutubeForTest({}, { dataDir, encoder: createFakeEncoder() });
   ({ service, replay } = running);
 });
-afterEach(() => running.close());
 
 async function record(url: string, from = service): Promise<Record<string, unknown>> {
   const response = await from.get(url);
@@ -70,15 +69,6 @@ describe('one load for all requests', () => {
       expect((await service.get(`/${LIGHTHOUSE}/${variant}`)).status).toBe(200);
     }
     expect(replay.callsTo('image').map(({ path }) => path)).toEqual(['/lighthouse-banner=s0']);
-  });
-
-  it('the original is requested first, and the whole image at a fixed size if it is refused', async () => {
-    replay.misbehave('image', respondWithStatus(403), 1);
-    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
-    expect(replay.callsTo('image').map(({ path }) => path)).toEqual([
-      '/lighthouse-banner=s0',
-      '/lighthouse-banner=w2560-fcrop64=1,00000000ffffffff-k-c0xffffffff-no-nd-rj',
-    ]);
   });
 });
 
@@ -131,19 +121,6 @@ describe('a restart', () => {
     const unmade = await service.get(`/${LIGHTHOUSE}/mobile?format=webp`);
     expect(unmade.status, 'a crop that was never made comes out of the stored original').toBe(200);
   });
-
-  it('returns stale values as long as upstream fails', async () => {
-    await record(`/api/channel/${LIGHTHOUSE}`);
-    await service.get(`/${LIGHTHOUSE}/tv`);
-    await restartWithoutUpstream();
-    service.clock.advance(3 * 24 * HOUR_MS);
-    const old = await service.get(`/api/channel/${LIGHTHOUSE}`);
-    expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
-    expect(old.headers['cache-status']).toMatch(/^pennant; hit; ttl=-\d+; detail="upstream_unavailable"$/);
-    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
-    service.clock.advance(5 * 24 * HOUR_MS);
-    expect((await service.get(`/api/channel/${LIGHTHOUSE}`)).status).toBe(503);
-  });
 });
 
 describe('identifiers that change', () => {
@@ -180,7 +157,7 @@ describe('identifiers that change', () => {
     const { clock } = service;
     await running.close();
     const newBanner = await drawTestCard({ width: 640, height: 360 }).png().toBuffer();
-    running = await startYoutubeService(
+    running = await startYoutubeForTest(
       {
         responses: [
           jsonResponse('browse', { browseId: LIGHTHOUSE }, JSON.parse(page)),

@@ -115,25 +115,10 @@ async function observeFailure({ upstream, code }: FailureKind): Promise<Observat
   }
 }
 
-/** The printed table: a line for each kind of failure, a column for each request. */
-function renderObservations(all: ReadonlyMap<string, Observations>): string {
-  const heads = ['upstream', ...Object.keys(QUESTIONS)];
-  const rows = [...all].map(([name, observations]) => [name, ...Object.values(observations).map(cellOf)]);
-  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-function cellOf({ response, waitedMs }: Observation): string {
-  const { status, headers } = response;
-  const what = status === 200 ? `200 ${String(headers['cache-control']).replace('public, ', '')}` : `${status}`;
-  const wait = headers['retry-after'] === undefined ? '' : `, Retry-After ${headers['retry-after']}`;
-  return `${what}${wait}, ${(waitedMs / 1000).toFixed(2)} s`;
-}
-
 const observed = new Map<string, Observations>();
 
 beforeAll(async () => {
   for (const kind of FAILURE_KINDS) observed.set(kind.name, await observeFailure(kind));
-  if (process.env.REPORT !== undefined) console.log(renderObservations(observed));
 }, FAILURE_KINDS.length * HANG_MS);
 
 function observationOf(kind: string, question: Question): Observation {

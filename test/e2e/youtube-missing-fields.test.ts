@@ -1,11 +1,11 @@
-import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
+import { type LogLine, recordLog } from '../helpers/log.ts';
 import { OWN_RESPONSES, type ReplayResponse, readResponses } from '../helpers/replay-responses.ts';
 import type { ReplayOptions } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 /* What YouTube no longer sends: one field, or a part of its responses, for one channel or for all. */
 
@@ -32,14 +32,13 @@ const nothing: Rename = (text) => text;
 let running: YoutubeService;
 let service: TestApp;
 let changes: Map<number | 'all', Rename>;
-let log: { level: number; msg: string }[];
-afterEach(() => running.close());
+let log: readonly LogLine[];
 
 /** A service with channels that all have every field. */
 async function start(channels: number, options: ReplayOptions = {}, env: Record<string, string> = {}): Promise<void> {
   changes = new Map();
-  log = [];
-  const logger = pino({ level: 'info' }, { write: (line) => void log.push(JSON.parse(line)) });
+  const { lines, logger } = recordLog();
+  log = lines;
   const templates = readResponses(OWN_RESPONSES).filter(({ file }) => /^(?:channel-page|about)-lighthouse/.test(file));
   const responses = Array.from({ length: channels }, (_, number) =>
     templates.map(({ request, text, ...rest }): ReplayResponse => {
@@ -54,7 +53,7 @@ async function start(channels: number, options: ReplayOptions = {}, env: Record<
       };
     }),
   ).flat();
-  running = await startYoutubeService(
+  running = await startYoutubeForTest(
     { responses, ...options },
     { dataDir: await createTemporaryDirectory(), logger, env },
   );
@@ -190,33 +189,6 @@ describe('a field that most channels lack', () => {
     await loadAll(6);
     expect(await load(0)).toMatchObject({ control: FOR_A_MINUTE, record: { [field]: null } });
     expect(await conditions()).toEqual([`field ${field}`]);
-  });
-
-  it('is none if one channel lacks it, however often it is loaded', async () => {
-    await start(4);
-    await loadAll(4);
-    changes.set(0, losePanel);
-    service.clock.advance(HOUR_MS + 1);
-    await loadAll(4);
-    for (let minute = 0; minute < 30; minute += 1) {
-      service.clock.advance(MINUTE_MS + 1);
-      await load(0);
-    }
-    expect(await conditions()).toEqual([]);
-  });
-
-  it('is one if the only channel has lost it in most of five responses', async () => {
-    await start(1);
-    await load(0);
-    changes.set(0, losePanel);
-    service.clock.advance(HOUR_MS + 1);
-    for (let minute = 0; minute < 3; minute += 1) {
-      await load(0);
-      expect(await conditions()).toEqual([]);
-      service.clock.advance(MINUTE_MS + 1);
-    }
-    await load(0);
-    expect(await conditions()).toContain('field country');
   });
 
   it('is forgotten an hour after the last response', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
@@ -11,7 +11,7 @@ import {
 } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 /* How handles are requested from YouTube, and which need no request. */
 
@@ -27,11 +27,10 @@ beforeEach(async () => {
   responses = [...readResponses(OWN_RESPONSES)];
   await start();
 });
-afterEach(() => running.close());
 
 async function start(env: Record<string, string> = {}, givenDir?: string): Promise<void> {
   const dataDir = givenDir ?? (await createTemporaryDirectory());
-  running = await startYoutubeService({ responses }, { dataDir, env, encoder: createFakeEncoder() });
+  running = await startYoutubeForTest({ responses }, { dataDir, env, encoder: createFakeEncoder() });
   ({ service, replay } = running);
 }
 

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
-import { FAULTS, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const MOVED_TO_LIGHTHOUSE = 'UCreplayMovedAway0000009';
@@ -17,10 +17,9 @@ let running: YoutubeService;
 let service: TestApp;
 let replay: ReplayServer;
 beforeEach(async () => {
-  running = await startYoutubeService({}, { dataDir: await createTemporaryDirectory() });
+  running = await startYoutubeForTest({}, { dataDir: await createTemporaryDirectory() });
   ({ service, replay } = running);
 });
-afterEach(() => running.close());
 
 /** The complete record, including the fields that are filled in after the first response. */
 async function loadWholeRecord(): Promise<Record<string, unknown>> {
@@ -35,11 +34,6 @@ async function loadWholeRecord(): Promise<Record<string, unknown>> {
 
 function losePanel(): void {
   replay.misbehave('about', respondWithStatus(500));
-}
-
-/** Except the feed, which is loaded after the response. */
-function routesAsked(): string[] {
-  return replay.calls.map(({ route }) => route).filter((route) => route !== 'feed');
 }
 
 function expectForAMinute(response: InProcessResponse): void {
@@ -61,20 +55,6 @@ describe('a record whose panel cannot be loaded', () => {
     });
   });
 
-  it('is loaded again after that minute, not before, and is then complete for an hour', async () => {
-    losePanel();
-    await service.get(URL);
-    replay.behave();
-    replay.forgetCalls();
-    service.clock.advance(MINUTE_MS - 1_000);
-    expect((await service.get(URL)).headers['cache-status']).toBe('pennant; hit; ttl=1');
-    expect(routesAsked()).toEqual([]);
-    service.clock.advance(1_001);
-    const whole = await service.get(URL);
-    expect(whole.headers['cache-control']).toBe('public, max-age=3600');
-    expect(whole.json()).toMatchObject({ videoCount: '7634', viewCount: '312530935570', country: 'GB' });
-  });
-
   it('keeps the last good values of missing fields beside new values', async () => {
     const whole = await loadWholeRecord();
     const page = JSON.stringify(ownResponse('browseId', LIGHTHOUSE)).replaceAll('Bell Rock Light', 'Bell Rock');
@@ -84,34 +64,6 @@ describe('a record whose panel cannot be loaded', () => {
     const partial = await service.get(URL);
     expectForAMinute(partial);
     expect(partial.json()).toEqual({ ...whole, title: 'Bell Rock' });
-  });
-
-  it('loses no field even if the panel fails for a long time', async () => {
-    const whole = await loadWholeRecord();
-    losePanel();
-    service.clock.advance(HOUR_MS + 1);
-    for (let minute = 0; minute < 4; minute += 1) {
-      const partial = await service.get(URL);
-      expectForAMinute(partial);
-      expect(partial.json()).toEqual(whole);
-      service.clock.advance(MINUTE_MS + 1);
-    }
-    replay.behave();
-    replay.forgetCalls();
-    service.clock.advance(HOUR_MS);
-    expect((await service.get(URL)).headers['cache-control']).toBe('public, max-age=3600');
-    expect(replay.callsTo('browse')).toHaveLength(1);
-  });
-
-  it('does not replace a complete one in the store', async () => {
-    const whole = await loadWholeRecord();
-    losePanel();
-    service.clock.advance(HOUR_MS + 1);
-    expect((await service.get(URL)).headers['cache-status']).toBe('pennant; fwd=stale');
-    replay.misbehave('all', FAULTS.resetBeforeResponse);
-    service = await running.restart();
-    const stored = await service.get(URL);
-    expect([stored.status, stored.json()]).toEqual([200, whole]);
   });
 
   it('does not replace a complete one when it is loaded by another ID', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type AppOverrides, buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
@@ -94,9 +94,22 @@ export async function startTestApp(options: TestAppOptions = {}) {
   };
 }
 
-/** The same, with an encoder that encodes nothing. It closes when the test ends. */
-export async function startWithoutEncoder(options: TestAppOptions = {}): Promise<TestApp> {
-  const service = await startTestApp({ encoder: createFakeEncoder(), ...options });
+/** The same. It closes when the test ends. */
+export async function startForTest(options: TestAppOptions = {}): Promise<TestApp> {
+  const service = await startTestApp(options);
   onTestFinished(() => service.close());
+  return service;
+}
+
+/** The same, with an encoder that encodes nothing. */
+export function startWithoutEncoder(options: TestAppOptions = {}): Promise<TestApp> {
+  return startForTest({ encoder: createFakeEncoder(), ...options });
+}
+
+/** A service for all tests of the file or `describe`, which do not change it. Its properties are set when they begin. */
+export function useTestApp(options: TestAppOptions = {}): TestApp {
+  const service = {} as TestApp;
+  beforeAll(async () => void Object.assign(service, await startTestApp(options)));
+  afterAll(() => service.close?.());
   return service;
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { threadId } from 'node:worker_threads';
+import { onTestFinished } from 'vitest';
 import { HANG_MS } from './wait.ts';
 
 /** The file that `npm start` and the package's command run. */
@@ -137,6 +138,16 @@ export async function startService(options: CommandOptions) {
     launched.child.kill('SIGKILL');
     throw error;
   }
+}
+
+/** The same. It is killed when the test ends. */
+export async function startServiceForTest(options: CommandOptions): Promise<ServiceProcess> {
+  const service = await startService(options);
+  onTestFinished(async () => {
+    service.child.kill('SIGKILL');
+    await service.ended;
+  });
+  return service;
 }
 
 /** Below the ports of outgoing connections, one of which might take it before the service listens. */

@@ -1,5 +1,7 @@
 import { AppError } from '../../src/domain/errors.ts';
-import { createEpochs } from '../../src/lib/epoch.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createEpochs, type Epochs } from '../../src/lib/epoch.ts';
+import type { CachePolicy } from '../../src/store/entry.ts';
 import { createReadThrough, type Loaded } from '../../src/store/read-through.ts';
 import type { Store, StoredEntry } from '../../src/store/store.ts';
 import { createManualClock } from './clock.ts';
@@ -17,6 +19,19 @@ export function memoryStore(): Store & { readonly entries: Map<string, StoredEnt
     set: async (key, entry) => void entries.set(key, entry),
     close: async () => undefined,
   };
+}
+
+/** A cache without limits that matter to a test. */
+export function testCache<V>(
+  policy: CachePolicy<V>,
+  { clock, store = memoryStore(), epochs = createEpochs() }: { clock: Clock; store?: Store; epochs?: Epochs },
+) {
+  return createReadThrough<V>({
+    policy,
+    memoryTier: { epochs, maxBytes: 1_000_000 },
+    storeTier: { store },
+    clock,
+  });
 }
 
 /** A cache of texts that are fresh for an hour and served for seven days. */

@@ -1,5 +1,6 @@
+import { onTestFinished } from 'vitest';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
-import { type ReplayOptions, startReplayServer, youtubeSettings } from './replay-server.ts';
+import { type ReplayOptions, type ReplayServer, startReplayServer, youtubeSettings } from './replay-server.ts';
 
 export type YoutubeService = Awaited<ReturnType<typeof startYoutubeService>>;
 
@@ -25,4 +26,18 @@ export async function startYoutubeService(replayOptions: ReplayOptions = {}, { e
       await replay.close();
     },
   };
+}
+
+/** The same. It closes when the test ends. */
+export async function startYoutubeForTest(...options: Parameters<typeof startYoutubeService>): Promise<YoutubeService> {
+  const running = await startYoutubeService(...options);
+  onTestFinished(() => running.close());
+  return running;
+}
+
+/** The replayed upstream alone. It closes when the test ends. */
+export async function startReplayForTest(options?: ReplayOptions): Promise<ReplayServer> {
+  const replay = await startReplayServer(options);
+  onTestFinished(() => replay.close());
+  return replay;
 }

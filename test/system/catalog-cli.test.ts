@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { catalogCommands } from '../../src/cli/catalog.ts';
 import { catalogLine, unread } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { launchCommand, PROGRAM, startService } from '../helpers/process.ts';
+import { launchCommand, PROGRAM, startServiceForTest } from '../helpers/process.ts';
 import { runInProcess } from '../helpers/run-command.ts';
 import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createFifo, createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -48,8 +48,7 @@ describe('a running service', () => {
   it('serves imported channels, and no longer serves removed ones, from the next request on', async () => {
     const directory = await createTemporaryDirectory();
     const dataDir = join(directory, 'data');
-    const service = await startService({ directory });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const service = await startServiceForTest({ directory });
     const statusOf = async (path: string) => (await fetch(`${service.base}${path}`)).status;
     const [record, image] = [`/channel/${numberedChannelId(1)}`, '/UCPennantSample00000005A/avatar'];
     expect([await statusOf(record), await statusOf('/user/newcomer'), await statusOf(image)]).toEqual([404, 404, 200]);
@@ -294,22 +293,4 @@ describe('the catalog command', () => {
     }
     expect(await readFile(database)).toEqual(await readFile(SAMPLES));
   });
-
-  it('refuses a catalog that was written by another version, and leaves it unchanged', async () => {
-    const dataDir = await copyFilled();
-    setVersion(dataDir, 99);
-    const before = await readFile(join(dataDir, 'catalog.db'));
-    for (const args of [['import', SAMPLES], ['list'], ['remove', '@pennantsample']]) {
-      const ended = await catalog(dataDir, ...args);
-      expect([args, ended]).toEqual([args, expect.objectContaining({ exitCode: 1, stdout: '' })]);
-      expect(ended.stderr).toMatch(/^.*catalog\.db was written by another version of Pennant \(schema 99, .*\n$/);
-    }
-    expect(await readFile(join(dataDir, 'catalog.db'))).toEqual(before);
-  });
 });
-
-function setVersion(dataDir: string, version: number): void {
-  const db = new DatabaseSync(join(dataDir, 'catalog.db'));
-  db.exec(`PRAGMA user_version = ${version}`);
-  db.close();
-}

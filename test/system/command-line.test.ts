@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { catalogLine } from '../helpers/catalog.ts';
-import { type EndedCommand, launchCommand, runCommand, startService } from '../helpers/process.ts';
+import { type EndedCommand, launchCommand, runCommand, startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);
@@ -25,8 +25,7 @@ describe('the command line', () => {
     const build = stdout.trimEnd();
     expect(build).toMatch(/^[\d.]+\+[0-9a-f]{12}$/);
     expect(build.split('+')[0]).toBe(version);
-    const service = await startService({ directory });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const service = await startServiceForTest({ directory });
     expect(await (await fetch(`${service.inside}/readyz`)).json()).toMatchObject({ version: build });
     expect(await (await fetch(`${service.inside}/metrics`)).text()).toContain(
       `pennant_build_info{version="${build}",node="${process.versions.node}"} 1\n`,

@@ -1,20 +1,17 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { pngOf } from '../helpers/catalog.ts';
 import { ROOT } from '../helpers/documents.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { PROGRAM } from '../helpers/process.ts';
-import { type ReplayServer, startReplayServer } from '../helpers/replay-server.ts';
+import type { ReplayServer } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { startReplayForTest } from '../helpers/youtube-service.ts';
 
-async function startUpstream(): Promise<ReplayServer> {
-  const image = respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
-  const replay = await startReplayServer({ image, hasAboutPages: true });
-  onTestFinished(() => replay.close());
-  return replay;
-}
+const IMAGE = respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
+const startUpstream = () => startReplayForTest({ image: IMAGE, hasAboutPages: true });
 
 /** Runs the command line as `npm run doctor -- …` does. */
 async function doctor({ origin }: ReplayServer, ...args: string[]) {

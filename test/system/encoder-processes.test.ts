@@ -9,7 +9,7 @@ import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
 import { LOOK_EVERY_MS } from '../../src/images/encoder/process-stat.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
-import { startTestApp } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { clientOf } from '../helpers/clients.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
@@ -239,8 +239,7 @@ describe('a codec that hangs on an original', () => {
     // A codec that takes far longer than the test stands for one that hangs.
     const { original } = await slowJob({ width: 2_560, height: 1_440 });
     const download = async () => Buffer.from('bytes' in original ? original.bytes : []);
-    const service = await startTestApp({ encoder, sources: [numberedSource()], downloader: { download } });
-    onTestFinished(() => service.close());
+    const service = await startForTest({ encoder, sources: [numberedSource()], downloader: { download } });
     const waiting = service.get(`/${numberedChannelId(1)}/tv.avif?quality=100`);
     await inspected.promise;
     await expect.poll(() => encoder.stats().running).toBe(1);

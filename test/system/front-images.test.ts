@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { blockWith } from '../helpers/documents.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
 import {
@@ -208,8 +208,7 @@ describe.skipIf(!findNginx())('an image', () => {
   });
 
   test('arrives in its second encoding through the cache', async () => {
-    const service = await startTestApp();
-    onTestFinished(() => service.close());
+    const service = await startForTest();
     const port = await service.listen();
     const own = await startFront([port, port, port]);
     onTestFinished(() => own.stop());

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { respondWithJson, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { findNginx, replaceEach, runNginx } from '../helpers/front.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
@@ -57,8 +57,7 @@ http {
 describe.skipIf(!findNginx())('one instance behind an nginx with another site', () => {
   test('serves records and images under its own name, with a limit for each visitor', async () => {
     const env = { TRUST_PROXY: '127.0.0.1/32', BASE_URL: `https://${HOST}`, RATE_LIMIT_OVERRIDES: '' };
-    const service = await startTestApp({ env });
-    onTestFinished(() => service.close());
+    const service = await startForTest({ env });
     const { ask, log } = await startNginx(await service.listen());
     const record = await ask(`/api/channel/${ID}`);
     expect(JSON.parse(record.body).bannerUrl).toBe(`https://${HOST}/api/banner/${ID}`);

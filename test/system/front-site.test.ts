@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp } from '../helpers/app.ts';
+import { describe, expect, test } from 'vitest';
+import { startForTest } from '../helpers/app.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { findNginx, useFakeInstances, useFront } from '../helpers/front.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
@@ -52,8 +52,7 @@ describe.skipIf(!findNginx())('the host of the playground', () => {
   });
 
   test('sends the same header fields with the playground as the private listener', async () => {
-    const service = await startTestApp();
-    onTestFinished(() => service.close());
+    const service = await startForTest();
     const { headers } = await service.console('/playground/');
     const names = [
       'cache-control',

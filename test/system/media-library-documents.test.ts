@@ -1,7 +1,7 @@
 import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp } from '../helpers/app.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { startForTest } from '../helpers/app.ts';
 import { blockWith, readDocument } from '../helpers/documents.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { addVideos, LIBRARY_SCRIPT, readNfo, runProgram } from '../helpers/media-library.ts';
@@ -24,8 +24,7 @@ beforeEach(async () => {
 });
 
 async function startInstance(): Promise<{ base: string }> {
-  const service = await startTestApp();
-  onTestFinished(() => service.close());
+  const service = await startForTest();
   return { base: `http://127.0.0.1:${await service.listen()}` };
 }
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { findRefusingOrigin, startFakeUpstream } from '../helpers/fake-upstream.ts';
@@ -28,9 +28,19 @@ beforeEach(async () => {
 const runScript = (...args: readonly string[]) => runProgram('python3', [LIBRARY_SCRIPT, ...args], directory);
 
 async function startInstance(env: Record<string, string> = {}, dataDir?: string): Promise<{ base: string }> {
-  const service = await startTestApp({ env, ...(dataDir !== undefined && { dataDir }) });
-  onTestFinished(() => service.close());
+  const service = await startForTest({ env, ...(dataDir !== undefined && { dataDir }) });
   return { base: `http://127.0.0.1:${await service.listen()}` };
+}
+
+/** An instance that has this for each identifier of a batch. @returns also the URLs that it was asked for */
+async function startBatches(resultOf: (identifier: string, request: number) => object) {
+  const upstream = await startFakeUpstream((request, response) => {
+    const ids = new URL(request.url ?? '', 'http://a').searchParams.get('ids')?.split(',') ?? [];
+    const results = ids.map((identifier) => ({ identifier, ...resultOf(identifier, upstream.requests.length) }));
+    response.end(JSON.stringify({ results }));
+  });
+  onTestFinished(() => upstream.close());
+  return { origin: upstream.origin, asked: upstream.requests };
 }
 
 async function load(url = '') {
@@ -116,48 +126,23 @@ describe.skipIf(!hasPython)('a library', () => {
   });
 
   test('of fifty channels takes one request if the posters have a given color', async () => {
-    const asked: string[] = [];
-    const upstream = await startFakeUpstream((request, response) => {
-      asked.push(request.url ?? '');
-      const ids = new URL(request.url ?? '', 'http://a').searchParams.get('ids')?.split(',') ?? [];
-      response.end(
-        JSON.stringify({ results: ids.map((identifier) => ({ identifier, channel: recordOf(identifier) })) }),
-      );
-    });
-    onTestFinished(() => upstream.close());
+    const { origin, asked } = await startBatches((identifier) => ({ channel: recordOf(identifier) }));
     const names = Array.from({ length: 50 }, (_, at) => numberedChannelId(at));
     await writeFile(join(directory, 'names.txt'), names.join('\n'));
-    const ended = await runScript(
-      '--names',
-      join(directory, 'names.txt'),
-      '--background',
-      '000000',
-      upstream.origin,
-      library,
-    );
-    expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
+    const args = ['--names', join(directory, 'names.txt'), '--background', '000000', origin, library];
+    expect(await runScript(...args)).toMatchObject({ exitCode: 0, stderr: '' });
     expect(asked).toEqual([`/api/channels?ids=${names.join(',')}`]);
     expect(await readdir(library)).toHaveLength(50);
   });
 
   test('is asked again for the channels that one request did not load, and says which cannot be loaded', async () => {
-    let requests = 0;
-    const upstream = await startFakeUpstream((request, response) => {
-      requests += 1;
-      const ids = new URL(request.url ?? '', 'http://a').searchParams.get('ids')?.split(',') ?? [];
-      const error = { status: 503, code: 'upstream_unavailable', detail: 'Ask again.' };
-      const isLoaded = (identifier: string) => Number(identifier.slice(2)) < 2 * requests;
-      const results = ids.map((identifier) =>
-        isLoaded(identifier) ? { identifier, channel: recordOf(identifier) } : { identifier, error },
-      );
-      response.end(
-        JSON.stringify({ results: requests < 3 ? results : ids.map((identifier) => ({ identifier, error })) }),
-      );
-    });
-    onTestFinished(() => upstream.close());
+    const error = { status: 503, code: 'upstream_unavailable', detail: 'Ask again.' };
+    const { origin, asked } = await startBatches((identifier, request) =>
+      request < 3 && Number(identifier.slice(2)) < 2 * request ? { channel: recordOf(identifier) } : { error },
+    );
     for (let at = 0; at < 5; at += 1) await addVideos(library, `Channel ${at}`, numberedChannelId(at));
-    const ended = await runScript('--background', '000000', upstream.origin, library);
-    expect([ended.exitCode, requests]).toEqual([1, 3]);
+    const ended = await runScript('--background', '000000', origin, library);
+    expect([ended.exitCode, asked.length]).toEqual([1, 3]);
     expect(ended.stdout.match(/written/g)).toHaveLength(4);
     expect(ended.stderr).toBe(`${join(library, 'Channel 4')}: Ask again.\n`);
   });
@@ -226,15 +211,11 @@ describe.skipIf(!hasPython)('the script', () => {
 
   test('writes XML into a folder of the library, whatever a channel is called', async () => {
     const titles = ['../../outside', '<A> & "B" \u0007\uFFFE 😀', 'a/b\\c', '..', ' . '];
-    const upstream = await startFakeUpstream((request, response) => {
-      const ids = new URL(request.url ?? '', 'http://a').searchParams.get('ids')?.split(',') ?? [];
-      const channelOf = (identifier: string) => recordOf(identifier, { title: titles[Number(identifier.slice(2))] });
-      const results = ids.map((identifier) => ({ identifier, channel: channelOf(identifier) }));
-      response.end(JSON.stringify({ results }));
-    });
-    onTestFinished(() => upstream.close());
+    const { origin } = await startBatches((identifier) => ({
+      channel: recordOf(identifier, { title: titles[Number(identifier.slice(2))] }),
+    }));
     await writeFile(join(directory, 'names.txt'), titles.map((_, at) => numberedChannelId(at)).join('\n'));
-    const args = ['--names', join(directory, 'names.txt'), '--background', '000000', upstream.origin, library];
+    const args = ['--names', join(directory, 'names.txt'), '--background', '000000', origin, library];
     expect(await runScript(...args)).toMatchObject({ exitCode: 0, stderr: '' });
     const folders = await readdir(library);
     expect(folders.toSorted()).toEqual(

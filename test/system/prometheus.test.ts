@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { EVERY_SOURCE, startTestApp } from '../helpers/app.ts';
+import { describe, expect, test } from 'vitest';
+import { EVERY_SOURCE, startForTest } from '../helpers/app.ts';
 import { isInstalled } from '../helpers/installed.ts';
 
 /* Prometheus's own tool checks the files for Prometheus and the metrics of the service. */
@@ -27,8 +27,7 @@ describe.skipIf(!isInstalled('promtool', 'what Prometheus reads of deploy/', 'pr
   });
 
   test('accepts the metrics', async () => {
-    const service = await startTestApp({ env: { ...EVERY_SOURCE, REDIS_URL: 'redis://127.0.0.1:1' } });
-    onTestFinished(() => service.close());
+    const service = await startForTest({ env: { ...EVERY_SOURCE, REDIS_URL: 'redis://127.0.0.1:1' } });
     await service.get('/UCPennantSample00000001A/tv?width=64');
     const { text } = await service.console('/metrics');
     expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, output: '' });

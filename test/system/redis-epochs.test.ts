@@ -3,7 +3,7 @@ import type { RedisClient } from '../../src/lib/redis/client.ts';
 import { type RedisConnection, RedisUnavailable } from '../../src/lib/redis/connection.ts';
 import { createRedisStore, EPOCH_KEY } from '../../src/store/redis.ts';
 import type { ErasedEntries } from '../../src/store/removal.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startForTest, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/fake-source.ts';
 import {
@@ -131,7 +131,7 @@ describe.skipIf(!findRedisServer())('the epoch that instances share', () => {
       dataDir?: string,
     ): Promise<TestApp & { readonly dataDir: string }> {
       const directory = dataDir ?? (await createTemporaryDirectory());
-      const instance = await startTestApp({
+      return startForTest({
         dataDir: directory,
         sources: [source],
         clock: createRedisClock(),
@@ -150,8 +150,6 @@ describe.skipIf(!findRedisServer())('the epoch that instances share', () => {
           },
         }),
       });
-      onTestFinished(() => instance.close());
-      return instance;
     }
 
     const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;

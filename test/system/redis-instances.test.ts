@@ -1,9 +1,9 @@
-import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { searchKey } from '../../src/store/keys.ts';
-import { startTestApp } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
-import { startService } from '../helpers/process.ts';
+import { recordLog } from '../helpers/log.ts';
+import { startServiceForTest } from '../helpers/process.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -22,16 +22,14 @@ async function startInstance(
   clock = createRedisClock(),
   dataDir?: string,
 ) {
-  const lines: { readonly level: number; readonly msg: string; readonly part?: string }[] = [];
-  const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const instance = await startTestApp({
+  const { lines, logger } = recordLog('trace');
+  const instance = await startForTest({
     clock,
     logger,
     ...(dataDir !== undefined && { dataDir }),
     ...fetchedSamples(),
     env: { REDIS_URL: url, RATE_LIMIT: '10/3600', RATE_LIMIT_OVERRIDES: '', ...env },
   });
-  onTestFinished(() => instance.close());
   return { ...instance, clock, lines };
 }
 
@@ -251,11 +249,10 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
   });
 
   test('stop while it is frozen, as separate processes', async () => {
-    const service = await startService({
+    const service = await startServiceForTest({
       directory: await createTemporaryDirectory(),
       env: { REDIS_URL: server.url },
     });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
     server.freeze();
     expect((await fetch(`${service.base}/${SAMPLE}/avatar`)).status).toBe(200);
     service.child.kill('SIGTERM');

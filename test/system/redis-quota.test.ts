@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { startTestApp } from '../helpers/app.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startForTest } from '../helpers/app.ts';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { startFakeUpstream } from '../helpers/fake-upstream.ts';
@@ -21,7 +21,7 @@ describe.skipIf(!findRedisServer())('the day’s calls to the YouTube Data API, 
 
   const clock = createRedisClock();
   async function start(env: Record<string, string> = {}) {
-    const app = await startTestApp({
+    const app = await startForTest({
       clock,
       env: {
         REDIS_URL: server.url,
@@ -33,7 +33,6 @@ describe.skipIf(!findRedisServer())('the day’s calls to the YouTube Data API, 
         ...env,
       },
     });
-    onTestFinished(() => app.close());
     expect(await app.metric('pennant_redis_usable')).toBe(1);
     return app;
   }

@@ -1,7 +1,7 @@
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { childrenOf, startService } from '../helpers/process.ts';
+import { expect, test } from 'vitest';
+import { childrenOf, startServiceForTest } from '../helpers/process.ts';
 import { copyProject } from '../helpers/project-copy.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -15,8 +15,7 @@ test('an encoder that cannot be loaded or has another version is refused with on
   await copyProject(project);
   const directory = await createTemporaryDirectory();
   const program = [process.execPath, join(project, 'dist/pennant.js')];
-  const service = await startService({ directory, program, env: { ENCODERS: '1' } });
-  onTestFinished(() => void service.child.kill('SIGKILL'));
+  const service = await startServiceForTest({ directory, program, env: { ENCODERS: '1' } });
   let width = 100;
   const askForImage = async () => {
     width += 1;
@@ -79,9 +78,7 @@ test('a service that was started through a link keeps its version when the link 
   };
   const start = async () => {
     const program = [process.execPath, join(home, 'pennant/dist/pennant.js')];
-    const started = await startService({ directory, program, env: { ENCODERS: '1' } });
-    onTestFinished(() => void started.child.kill('SIGKILL'));
-    return started;
+    return startServiceForTest({ directory, program, env: { ENCODERS: '1' } });
   };
   const image = (base: string, width: number) => fetch(`${base}/UCPennantSample00000001A/tv.jpg?width=${width}`);
 
@@ -115,8 +112,7 @@ test('an image has another ETag after an update of a library that encodes it', a
   const directory = await createTemporaryDirectory();
   const program = [process.execPath, join(project, 'dist/pennant.js')];
   const readImage = async () => {
-    const service = await startService({ directory, program, env: { ENCODERS: '1' } });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const service = await startServiceForTest({ directory, program, env: { ENCODERS: '1' } });
     const { status, headers } = await fetch(`${service.base}/UCPennantSample00000001A/tv.jpg?width=100`);
     service.child.kill('SIGTERM');
     await service.ended;

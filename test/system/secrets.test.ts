@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { startFakeUpstream } from '../helpers/fake-upstream.ts';
-import { runCommand, startService } from '../helpers/process.ts';
+import { runCommand, startServiceForTest } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -60,7 +60,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
   const redis = await startRedisServer(['--requirepass', 'another']);
   onTestFinished(() => redis.remove());
   const directory = await createTemporaryDirectory();
-  const service = await startService({
+  const service = await startServiceForTest({
     directory,
     env: {
       SOURCES: 'youtube-data-api,youtube',
@@ -79,7 +79,6 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
       LOG_ADDRESSES: 'full',
     },
   });
-  onTestFinished(() => void service.child.kill('SIGKILL'));
 
   const outside = ['/api/channel/lighthouse?type=handle', '/api/search?q=light', '/UCreplayLighthouse000001/tv', '/'];
   const inside = ['/', '/state.json', '/metrics', '/readyz', '/healthz'];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { catalogLine, importLines } from '../helpers/catalog.ts';
-import { findFreePort, runCommand, startService } from '../helpers/process.ts';
+import { findFreePort, runCommand, startService, startServiceForTest } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -24,6 +24,15 @@ async function check(env: Record<string, string> = {}, uid?: number) {
   return runCommand(['serve', '--check'], {
     directory,
     env: { ...ports, DATA_DIR: dataDir, ...env },
+    ...(uid !== undefined && { uid }),
+  });
+}
+
+/** Starts a service that is expected to refuse. */
+function start(env: Record<string, string> = {}, uid?: number) {
+  return runCommand(['serve'], {
+    directory,
+    env: { DATA_DIR: dataDir, PORT: '0', CONSOLE_PORT: '0', HOST: '127.0.0.1', ...env },
     ...(uid !== undefined && { uid }),
   });
 }
@@ -80,8 +89,7 @@ describe('serve --check', () => {
   });
 
   test('reports the running service of this DATA_DIR and its ports', async () => {
-    const service = await startService({ directory, env: { PORT: String(await findFreePort()) } });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const service = await startServiceForTest({ directory, env: { PORT: String(await findFreePort()) } });
     const ports = { PORT: String(service.port), CONSOLE_PORT: new URL(service.inside).port };
     const ended = await check(ports);
     expect(ended).toMatchObject({ exitCode: 0 });
@@ -101,8 +109,7 @@ describe('serve --check', () => {
     onTestFinished(() => void other.close());
     const { port } = other.address() as { port: number };
     const elsewhere = join(directory, 'elsewhere');
-    const service = await startService({ directory, env: { DATA_DIR: elsewhere } });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const service = await startServiceForTest({ directory, env: { DATA_DIR: elsewhere } });
     const consolePort = new URL(service.inside).port;
     const ended = await check({ PORT: String(port), CONSOLE_PORT: consolePort });
     expect(ended).toMatchObject({ exitCode: 1 });
@@ -113,8 +120,7 @@ describe('serve --check', () => {
     expect(shared).toMatchObject({ exitCode: 0 });
     const text = `Another service (process ${service.pid}) uses this DATA_DIR: give each its own`;
     expect(shared.stdout).toContain(`warning  ${text}\n`);
-    const second = await startService({ directory, env: { DATA_DIR: elsewhere } });
-    onTestFinished(() => void second.child.kill('SIGKILL'));
+    const second = await startServiceForTest({ directory, env: { DATA_DIR: elsewhere } });
     expect(second.output()).toContain('another service uses this DATA_DIR');
     expect(service.output()).not.toContain('another service');
   });
@@ -218,10 +224,7 @@ describe('a database of another version', () => {
   test('a catalog.db is refused by the start and by the check, and left unchanged', async () => {
     await fillDataDir();
     setVersion('catalog.db', 99);
-    const started = await runCommand(['serve'], {
-      directory,
-      env: { DATA_DIR: dataDir, PORT: '0', CONSOLE_PORT: '0', HOST: '127.0.0.1' },
-    });
+    const started = await start();
     expect(started).toEqual({
       exitCode: 1,
       stdout: '',
@@ -241,8 +244,7 @@ describe('a database of another version', () => {
     const checked = await check();
     expect(checked).toMatchObject({ exitCode: 0 });
     expect(checked.stdout).toContain('ok       catalog.db has samples of an earlier version: will be created\n');
-    const service = await startService({ directory });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const service = await startServiceForTest({ directory });
     expect((await fetch(`${service.base}/channel/UCPennantSample00000003A`)).status).toBe(200);
     expect((await fetch(`${service.base}/UCPennantSample00000003A/avatar`)).status).toBe(200);
     expect(service.output()).toContain('catalog: it had only samples of an earlier version');
@@ -256,17 +258,14 @@ describe('a database of another version', () => {
     expect((await importLines(dataDir, [catalogLine(1)])).refusals).toEqual([]);
     setVersion('catalog.db', 1);
     expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('(schema 1, ') });
-    const env = { DATA_DIR: dataDir, PORT: '0', CONSOLE_PORT: '0', HOST: '127.0.0.1' };
-    const started = await runCommand(['serve'], { directory, env });
-    expect(started).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(schema 1, ') });
+    expect(await start()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(schema 1, ') });
   });
 
   test('cache.db is recreated, and the start continues', async () => {
     await fillDataDir();
     setVersion('cache.db', 99);
     expect(await check()).toMatchObject({ exitCode: 0 });
-    const service = await startService({ directory });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const service = await startServiceForTest({ directory });
     expect((await fetch(`${service.base}/channel/UCPennantSample00000001A`)).status).toBe(200);
     expect(service.output()).toContain('"kind":"rebuilt"');
   });
@@ -282,16 +281,14 @@ describe('a start says what the check says', () => {
     const env = { SOURCES: 'catalog', PORT: '0', [setting]: value };
     const checked = await check(env);
     expect([checked.exitCode, checked.stdout]).toEqual([1, expect.stringContaining(`error    ${line}\n`)]);
-    const ports = { HOST: '127.0.0.1', CONSOLE_PORT: String(await findFreePort()) };
-    const started = await runCommand(['serve'], { directory, env: { ...ports, DATA_DIR: dataDir, ...env } });
+    const started = await start({ CONSOLE_PORT: String(await findFreePort()), ...env });
     expect(started).toEqual({ exitCode: 1, stdout: '', stderr: `${line}\n` });
   });
 
   test('about a DATA_DIR that is no directory, when the catalog is the only source', async () => {
     await writeFile(dataDir, 'a file');
     const checked = await check({ SOURCES: 'catalog' });
-    const env = { SOURCES: 'catalog', PORT: '0', CONSOLE_PORT: '0', DATA_DIR: dataDir };
-    const started = await runCommand(['serve'], { directory, env });
+    const started = await start({ SOURCES: 'catalog' });
     expect(started).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^DATA_DIR .*ENOTDIR/) });
     const withoutName = (text: string) => text.replace(/pennant-check-\w+/, '');
     expect(withoutName(checked.stdout)).toContain(`error    ${withoutName(started.stderr)}`);
@@ -299,27 +296,21 @@ describe('a start says what the check says', () => {
 });
 
 describe('a start with the catalog as the only source', () => {
-  const start = (env: Record<string, string> = {}, uid?: number) =>
-    runCommand(['serve'], {
-      directory,
-      env: { DATA_DIR: dataDir, PORT: '0', CONSOLE_PORT: '0', HOST: '127.0.0.1', SOURCES: 'catalog', ...env },
-      ...(uid !== undefined && { uid }),
-    });
+  const env = { SOURCES: 'catalog' };
 
   test('is refused if the catalog is damaged, which other sources tolerate', async () => {
     await mkdir(dataDir);
     await writeFile(join(dataDir, 'catalog.db'), 'damaged '.repeat(1_000));
     const refused = { exitCode: 1, stdout: '', stderr: expect.stringMatching(/^.*catalog\.db is damaged .*\n$/) };
-    expect(await start()).toEqual(refused);
-    const service = await startService({ directory, env: { SOURCES: 'catalog,youtube' } });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
+    expect(await start(env)).toEqual(refused);
+    const service = await startServiceForTest({ directory, env: { SOURCES: 'catalog,youtube' } });
     expect(service.output()).toContain('listens on');
   });
 
   test.skipIf(process.getuid?.() !== 0)('is refused if the catalog cannot be created', async () => {
     await chmod(directory, 0o755);
     await mkdir(dataDir, { mode: 0o755 });
-    expect(await start({}, NOBODY)).toEqual({
+    expect(await start(env, NOBODY)).toEqual({
       exitCode: 1,
       stdout: '',
       stderr: expect.stringMatching(/^.*DATA_DIR .* is not writable: EACCES.*\n$/),

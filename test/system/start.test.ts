@@ -1,37 +1,13 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { type CommandOptions, childrenOf, launchService, startService } from '../helpers/process.ts';
+import { expect, test } from 'vitest';
+import { type CommandOptions, childrenOf, launchService, startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 async function start(options: CommandOptions) {
-  const service = await startService(options);
-  onTestFinished(() => void service.child.kill('SIGKILL'));
-  return service;
+  return startServiceForTest(options);
 }
-
-test('only the user and the group of the service can read its files', async () => {
-  const directory = await createTemporaryDirectory();
-  const { child, ended } = await start({ directory });
-  child.kill('SIGTERM');
-  await ended;
-  const data = join(directory, 'data');
-  const entries = await readdir(data, { recursive: true, withFileTypes: true });
-  const paths = [data, ...entries.map(({ parentPath, name }) => join(parentPath, name))];
-  expect(paths.length).toBeGreaterThan(10);
-  for (const path of paths) expect([path, (await stat(path)).mode & 0o027]).toEqual([path, 0]);
-});
-
-test('a start names URLs that work without the proxy of BASE_URL, the playground and the console', async () => {
-  const env = { BASE_URL: 'https://img.pennant.example' };
-  const { output, port, inside } = await start({ directory: await createTemporaryDirectory(), env });
-  const origin = inside.replace('127.0.0.1', 'localhost');
-  await expect.poll(output).toContain(`${origin}/playground/`);
-  expect(output()).toMatch(new RegExp(`${origin}/\\W`));
-  expect(output()).toContain(`http://localhost:${port}/api/channel/pennantsample?type=handle`);
-  expect(output()).not.toContain('img.pennant.example');
-});
 
 test('a start without the private listener names neither playground nor console', async () => {
   const { output } = await start({ directory: await createTemporaryDirectory(), env: { CONSOLE_PORT: '0' } });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { findSystemd } from '../helpers/installed.ts';
-import { runCommand, startService } from '../helpers/process.ts';
+import { runCommand, startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const run = promisify(execFile);
@@ -113,8 +113,7 @@ test.each([
   for (const args of valuesOf('ExecStartPre').map(argsOf))
     expect(await runCommand(args, { directory, env })).toMatchObject({ exitCode: 0 });
   expect(valuesOf('ExecStart').map(argsOf)).toEqual([['serve']]);
-  const service = await startService({ directory, env });
-  onTestFinished(() => void service.child.kill('SIGKILL'));
+  const service = await startServiceForTest({ directory, env });
   expect((await fetch(`${service.base}/`)).status).toBe(200);
   await fetch(`${service.base}/UCPennantSample00000001A/avatar`);
   await expect.poll(service.output).toContain(logged);

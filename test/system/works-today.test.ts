@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { pngOf } from '../helpers/catalog.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
-import { startReplayServer } from '../helpers/replay-server.ts';
+import { startReplayForTest } from '../helpers/youtube-service.ts';
 
 /* The weekly check of .github/workflows/works-today.yaml, against a replayed YouTube. */
 
@@ -32,8 +32,7 @@ test.skipIf(process.platform === 'win32')(
   'the weekly check fails loudly if any channel is not as expected',
   async () => {
     const image = respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
-    const replay = await startReplayServer({ image, hasAboutPages: true });
-    onTestFinished(() => replay.close());
+    const replay = await startReplayForTest({ image, hasAboutPages: true });
     expect(await check(replay.origin, '@BellRockLight @BellRockLight')).toMatchObject({
       exitCode: 0,
       output: expect.not.stringContaining('::error::'),

@@ -9,7 +9,7 @@ import { parse as parseYaml } from 'yaml';
 import { blockWith, nameOf, readDocument } from '../../test/helpers/documents.ts';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { decodeImage } from '../../test/helpers/image.ts';
-import { startService } from '../../test/helpers/process.ts';
+import { startServiceForTest } from '../../test/helpers/process.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { type BrowsedService, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
@@ -197,8 +197,7 @@ describe('image components', () => {
 
   test('the copies made by the build, also when the rate limit is reached', async () => {
     const directory = await saveModules();
-    const limited = await startService({ directory, env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '3/1' } });
-    onTestFinished(() => void limited.child.kill('SIGKILL'));
+    const limited = await startServiceForTest({ directory, env: { RATE_LIMIT_OVERRIDES: '', RATE_LIMIT: '3/1' } });
     const script = (await readFile(join(directory, 'copy-images.mjs'), 'utf8')).replaceAll(origin, limited.base);
     await writeFile(join(directory, 'copy-images.mjs'), script);
     const names = ['nightglass', 'ninthtide', 'pennantsample', 'saltmarrowkitchen'];
@@ -281,8 +280,7 @@ test('with URL_FORM=short no URL of a record has the word "banner"', async () =>
 
 test('an override for this machine leaves all visitors of a local proxy without a limit, and the start warns about it', async () => {
   const env = { RATE_LIMIT_OVERRIDES: '127.0.0.0/8=unlimited' };
-  const proxied = await startService({ directory: await createTemporaryDirectory(), env });
-  onTestFinished(() => void proxied.child.kill('SIGKILL'));
+  const proxied = await startServiceForTest({ directory: await createTemporaryDirectory(), env });
   expect(proxied.output()).toContain('behind a proxy at such an address, no client has a limit');
   const asVisitor = { headers: { 'x-forwarded-for': '203.0.113.7' } };
   for (let count = 1; count <= 20; count += 1) {

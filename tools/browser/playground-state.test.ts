@@ -249,15 +249,6 @@ describe.skipIf(!hasBrowser)('the address of the playground', () => {
     expect(new URL(page.url()).search + new URL(page.url()).hash).toBe('?channel=@nightglass');
   });
 
-  test('ignores invalid values', async () => {
-    const { page } = await visitPlayground(
-      used,
-      `?channel=${SAMPLE}&variant=cinema&format=bmp&width=99999&height=-1&quality=101`,
-    );
-    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    expect(await factOf(page, 'Format')).toBe('AVIF');
-  });
-
   test('can name another instance', async () => {
     const other = await startBrowsedService();
     onTestFinished(() => other.close());
@@ -282,18 +273,10 @@ describe.skipIf(!hasBrowser)('the instance field', () => {
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
     const field = await openInstance(page);
     const fault = page.locator('#instance-fault');
-    for (const [text, sentence] of [
-      ['pennant.example', 'Enter an address that starts with http:// or https://'],
-      ['javascript:alert(1)', 'Enter an address that starts with http:// or https://'],
-      ['http://exa mple', 'is not an address'],
-      ['https://me:secret@pennant.example', 'Pennant has no login'],
-      ['https://pennant.example/api/channel/x', 'Enter the address without a path: https://pennant.example'],
-    ] as const) {
-      await field.fill(text);
-      await field.press('Enter');
-      await expect.poll(() => fault.innerText()).toContain(sentence);
-      expect(await field.getAttribute('aria-invalid')).toBe('true');
-    }
+    await field.fill('https://me:secret@pennant.example');
+    await field.press('Enter');
+    await expect.poll(() => fault.innerText()).toContain('Pennant has no login');
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
     expect(asked).toHaveLength(3);
     await field.fill(UNREACHABLE);
     await field.press('Enter');

@@ -84,19 +84,6 @@ describe.skipIf(!hasBrowser)('the rate limit in the playground', () => {
     await expect.poll(() => notice.innerText()).toBe('');
   });
 
-  test('delays further requests until it allows them', async () => {
-    const { page, asked, lookUp, passWindow } = await visitLimited();
-    await lookUp(SAMPLE);
-    await expect.poll(() => asked.length).toBe(3);
-    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
-    const notice = page.locator('#image-notice');
-    await expect.poll(() => notice.innerText()).toContain('Waiting for the rate limit.');
-    expect(asked).toHaveLength(3);
-    await passWindow();
-    await expect.poll(() => asked.filter((path) => path.includes('/tablet?')).length).toBe(1);
-    await expect.poll(() => notice.innerText()).toBe('');
-  });
-
   test('continues only with the latest lookup', async () => {
     const { page, asked, lookUp, passWindow } = await visitLimited();
     const notice = page.locator('#notice');

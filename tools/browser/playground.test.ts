@@ -66,23 +66,6 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect([await factOf(page, 'Size'), await factOf(page, 'Format')]).toEqual(['1280 × 720', 'AVIF']);
   });
 
-  test('accepts IDs, names and URLs of channels', async () => {
-    const { page, lookUp } = await visitPlayground(used);
-    const texts = [
-      SAMPLE,
-      'nightglass',
-      'youtube.com/nightglass',
-      'https://www.youtube.com/@pennantsample/videos',
-      'youtube.com/@nightglass',
-      `m.youtube.com/channel/${SAMPLE}`,
-    ];
-    for (const text of texts) {
-      await lookUp(text);
-      const title = text.includes('nightglass') ? 'Nightglass' : 'Pennant Sample';
-      await expect.poll(() => page.locator('#channel-title').innerText()).toBe(title);
-    }
-  });
-
   test('says why a text cannot name a channel, without a request', async () => {
     const { page, asked, lookUp } = await visitPlayground(used);
     const notice = page.locator('#notice');

@@ -13,7 +13,7 @@ import { STOP_MS } from '../../src/app/build.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 import { ROOT } from '../../test/helpers/documents.ts';
 import { createHttpSender } from '../../test/helpers/http-request.ts';
-import { startService } from '../../test/helpers/process.ts';
+import { startServiceForTest } from '../../test/helpers/process.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
 /* deploy/kubernetes.yaml, checked without a cluster: with Kubernetes' schemas and types, the Dockerfile and the service. */
@@ -144,8 +144,7 @@ describe('the pod', () => {
   });
 
   test('returns the probes at its own address', async () => {
-    const service = await startService({ directory: await createTemporaryDirectory(), env: ENVIRONMENT });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const service = await startServiceForTest({ directory: await createTemporaryDirectory(), env: ENVIRONMENT });
     const client = createHttpSender(Number(new URL(service.inside).port));
     onTestFinished(client.close);
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {

@@ -5,9 +5,10 @@ import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { KEY, respondAsDataApi } from '../../test/helpers/data-api.ts';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
-import { type ServiceProcess, startService } from '../../test/helpers/process.ts';
-import { startReplayServer, youtubeSettings } from '../../test/helpers/replay-server.ts';
+import { type ServiceProcess, startServiceForTest } from '../../test/helpers/process.ts';
+import { youtubeSettings } from '../../test/helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { startReplayForTest } from '../../test/helpers/youtube-service.ts';
 
 /** The otel.mjs of docs/operating.md. */
 const SDK_FILE = join(import.meta.dirname, '../otel.mjs');
@@ -70,12 +71,7 @@ async function startTracedService(env: Readonly<Record<string, string>> = {}) {
 }
 
 async function startUntilTestEnds(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-  const service = await startService({ directory: await createTemporaryDirectory(), env });
-  onTestFinished(async () => {
-    service.child.kill('SIGKILL');
-    await service.ended;
-  });
-  return service;
+  return startServiceForTest({ directory: await createTemporaryDirectory(), env });
 }
 
 /** The lines of its log. */
@@ -158,8 +154,7 @@ test('a collector that does not respond delays no response and no stop', async (
 
 test('traces are sent as JSON by setting, and contain no keys, no client addresses and no search texts', async () => {
   const channels = [{ id: 'UCreplayLighthouse000001', snippet: { title: 'Lighthouse' } }];
-  const replay = await startReplayServer({ dataApi: respondAsDataApi(channels) });
-  onTestFinished(() => replay.close());
+  const replay = await startReplayForTest({ dataApi: respondAsDataApi(channels) });
   const { get, receiver } = await startTracedService({
     ...youtubeSettings(replay.origin),
     SOURCES: 'youtube-data-api',

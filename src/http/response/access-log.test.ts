@@ -1,17 +1,11 @@
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
+import { recordLog } from '../../../test/helpers/log.ts';
 import { AppError } from '../../domain/errors.ts';
 import { createFailureLog } from '../../lib/failure-log.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
 import { createAccessLog } from './access-log.ts';
 import type { FinishedResponse } from './response-metrics.ts';
-
-interface Line {
-  readonly level: number;
-  readonly msg: string;
-  readonly [field: string]: unknown;
-}
 
 const ENTRY: FinishedResponse = {
   route: '/channel/:identifier',
@@ -24,12 +18,8 @@ const ENTRY: FinishedResponse = {
   cache: 'hit',
 };
 
-function logged(
-  options: { logsAll: boolean; showsAddresses: boolean },
-  ...entries: Partial<FinishedResponse>[]
-): Line[] {
-  const lines: Line[] = [];
-  const logger = pino({ base: null, timestamp: false }, { write: (text: string) => lines.push(JSON.parse(text)) });
+function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entries: Partial<FinishedResponse>[]) {
+  const { lines, logger } = recordLog();
   const clock = createManualClock();
   const { report } = createAccessLog({
     runtime: { clock, metrics: createMetrics(), logger, failureLog: createFailureLog({ logger, clock }) },

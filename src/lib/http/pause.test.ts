@@ -77,6 +77,7 @@ describe('a pause after failures', () => {
     const response = Promise.withResolvers<string>();
     const trial = started.pause.run('trial', () => response.promise, never);
     expect(await started.fail()).toMatchObject({ name: 'PausedError', retryAfterMs: 1_000 });
+    expect(started.reason()).toBe('failing');
     response.resolve('found');
     expect(await trial).toBe('found');
     expect(started.pause.state()).toBeUndefined();

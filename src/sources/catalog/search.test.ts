@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
+import { catalogOfTitles } from '../../../test/helpers/catalog-titles.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
-import { foldText, indexedText } from './folded-text.ts';
+import { foldText } from './folded-text.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
-import { catalogPaths, createSchema } from './schema.ts';
+import { catalogPaths } from './schema.ts';
 import { createCatalogSearch } from './search.ts';
 
 const CHANNELS = [
@@ -116,21 +116,7 @@ describe('a search in the catalog', () => {
 describe('a search for the beginning of many titles', () => {
   const limits = { fewTitles: 3, candidates: 6, sortedTitles: 8 };
 
-  /** Searches in channels with these titles, the first one with the most subscribers. */
-  function search(titles: readonly string[]) {
-    const db = new DatabaseSync(':memory:');
-    onTestFinished(() => db.close());
-    createSchema(db, ':memory:');
-    const insertRow = db.prepare(
-      'INSERT INTO channels (row, channel_id, title_key, title, imported_at_ms) VALUES (?, ?, ?, ?, 0)',
-    );
-    const insertText = db.prepare("INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, '', ?, '')");
-    for (const [row, title] of titles.entries()) {
-      insertRow.run(row, `UC${row}`, foldText(title), title);
-      insertText.run(row, indexedText(title));
-    }
-    return createCatalogSearch(db, limits);
-  }
+  const search = (titles: readonly string[]) => createCatalogSearch(catalogOfTitles(titles), limits);
 
   it('finds those with the most subscribers, of any number of titles', () => {
     const titles = Array.from({ length: 40 }, (_, row) => `Same ${99 - row}`);

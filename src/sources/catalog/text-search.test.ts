@@ -1,8 +1,6 @@
-import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { indexedText } from './folded-text.ts';
-import { createSchema } from './schema.ts';
+import { describe, expect, it } from 'vitest';
+import { catalogOfTitles } from '../../../test/helpers/catalog-titles.ts';
 import { createTextSearch } from './search.ts';
 
 const LIMITS: Parameters<typeof createTextSearch>[1] = {
@@ -11,20 +9,8 @@ const LIMITS: Parameters<typeof createTextSearch>[1] = {
   maxReadChannels: 5,
 };
 
-/** A catalog of channels with these titles. The first one has the most subscribers. */
 function search(titles: readonly string[], limits = LIMITS) {
-  const db = new DatabaseSync(':memory:');
-  onTestFinished(() => db.close());
-  createSchema(db, ':memory:');
-  const insertRow = db.prepare(
-    'INSERT INTO channels (row, channel_id, title_key, title, imported_at_ms) VALUES (?, ?, ?, ?, 0)',
-  );
-  const insertText = db.prepare("INSERT INTO channel_text (rowid, handle, title, description) VALUES (?, '', ?, '')");
-  for (const [row, title] of titles.entries()) {
-    insertRow.run(row, `UC${row}`, title, title);
-    insertText.run(row, indexedText(title));
-  }
-  return createTextSearch(db, limits);
+  return createTextSearch(catalogOfTitles(titles), limits);
 }
 
 function rowsWith(titles: readonly string[], word: string): number[] {

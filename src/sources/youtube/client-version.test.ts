@@ -6,9 +6,10 @@ import {
   respondWithHtml,
   respondWithStatus,
 } from '../../../test/helpers/fake-upstream.ts';
-import { type ReplayServer, startReplayServer } from '../../../test/helpers/replay-server.ts';
+import { handleRef } from '../../../test/helpers/handle.ts';
+import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
+import { startReplayForTest } from '../../../test/helpers/youtube-service.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
-import { findHandle } from '../../domain/identifier.ts';
 import { createPause } from '../../lib/http/pause.ts';
 import { BUILT_IN_CLIENT_VERSION, createClientVersions } from './client-version.ts';
 
@@ -27,8 +28,7 @@ let replay: ReplayServer;
 
 beforeEach(async () => {
   Object.assign(youtube, { accepted: new Set(), named: V2, acceptsWithoutHeaders: true });
-  replay = await startReplayServer({ clientVersions: youtube });
-  onTestFinished(() => replay.close());
+  replay = await startReplayForTest({ clientVersions: youtube });
 });
 
 /** The source `youtube` of one instance of the service. */
@@ -53,7 +53,7 @@ function startInstance({ isFirstRefusalEnough = false } = {}) {
       return loaded?.channel.channelId;
     },
     search: (query: string) => source.search(query, 20, { signal }).catch(() => undefined),
-    resolve: (name: string) => source.resolve(findHandle(name) ?? expect.fail(name), { signal }).catch(() => undefined),
+    resolve: (name: string) => source.resolve(handleRef(name), { signal }).catch(() => undefined),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   respondWithJson,
   respondWithStatus,
 } from '../../../test/helpers/fake-upstream.ts';
+import { handleRef } from '../../../test/helpers/handle.ts';
 import { ownResponse } from '../../../test/helpers/replay-responses.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import {
@@ -14,7 +15,6 @@ import {
   startReplayedSource,
   type YoutubeSource,
 } from '../../../test/helpers/youtube-source.ts';
-import { findHandle } from '../../domain/identifier.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const GAME = 'UCreplayGameTopic0000006';
@@ -28,11 +28,7 @@ beforeEach(async () => {
 });
 
 const load = (channelId: string) => source.getChannel(channelId, { signal });
-const resolveHandle = (name: string) => {
-  const ref = findHandle(name);
-  if (ref === undefined) throw new Error(`${name} is no handle`);
-  return source.resolve(ref, { signal });
-};
+const resolveHandle = (name: string) => source.resolve(handleRef(name), { signal });
 
 /** HTTP 400 with this status text, which says nothing about the channel. */
 function respondWithRefusal(status: string) {
@@ -116,9 +112,7 @@ describe('a handle that YouTube’s resolver loses', () => {
   function resolveLost(searchesForLostHandles: boolean) {
     const lost = createTestYoutubeSource(replay.origin, { searchesForLostHandles });
     onTestFinished(lost.close);
-    const ref = findHandle('Vilebrequin');
-    if (ref === undefined) throw new Error('no handle');
-    return lost.resolve(ref, { signal });
+    return lost.resolve(handleRef('Vilebrequin'), { signal });
   }
 
   beforeEach(() => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { FAULTS, respondWithHtml, respondWithJson, respondWithStatus } from '../../../test/helpers/fake-upstream.ts';
+import { handleRef } from '../../../test/helpers/handle.ts';
 import { jsonResponse, OWN_RESPONSES, ownResponse, readResponses } from '../../../test/helpers/replay-responses.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import {
@@ -8,7 +9,6 @@ import {
   startReplayedSource,
   type YoutubeSource,
 } from '../../../test/helpers/youtube-source.ts';
-import { findHandle } from '../../domain/identifier.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const QUARRY = 'UCreplayQuarry0000000003';
@@ -39,11 +39,7 @@ beforeEach(async () => {
 });
 
 const load = (channelId: string) => source.getChannel(channelId, { signal });
-const resolveHandle = (name: string) => {
-  const ref = findHandle(name);
-  if (ref === undefined) throw new Error(`${name} is no handle`);
-  return source.resolve(ref, { signal });
-};
+const resolveHandle = (name: string) => source.resolve(handleRef(name), { signal });
 describe('requests', () => {
   it('for page and panel are sent at the same time, with language en and country US', async () => {
     await load(LIGHTHOUSE);

@@ -13,7 +13,7 @@ import { DATA_VERSION, findEntryKind } from './keys.ts';
 import { BEGIN_SERIES, ERASE, READ_EPOCH, SET, SWEEP } from './redis-scripts.ts';
 import { addErased, containsChannel, type ErasedEntries, hasAny, keysOf, stepsOf } from './removal.ts';
 import { type BackingStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
-import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics, totalBytes } from './stored-kinds.ts';
+import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics } from './stored-kinds.ts';
 
 const REDIS_KEY_PREFIX = 'pennant:';
 export const EPOCH_KEY = `${REDIS_KEY_PREFIX}epoch${DATA_VERSION}`;
@@ -234,7 +234,7 @@ export function createRedisBackend(address: RedisAddress): StoreBackend {
     },
     async readStatistics() {
       const kinds = await withConnection(readRedisStatistics);
-      return { kinds, bytes: totalBytes(kinds) };
+      return { kinds, bytes: Object.values(kinds).reduce((total, { bytes }) => total + bytes, 0) };
     },
     open({ connection, runtime: { logger }, onRefused }) {
       if (connection === undefined) throw new Error('The store in Redis needs a connection.');

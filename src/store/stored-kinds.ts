@@ -55,7 +55,3 @@ export function countEntries(statistics: Statistics, kind: StoredKind | undefine
     oldestMs: times.length === 0 ? undefined : Math.min(...times),
   };
 }
-
-export function totalBytes(kinds: Statistics): number {
-  return Object.values(kinds).reduce((total, { bytes }) => total + bytes, 0);
-}

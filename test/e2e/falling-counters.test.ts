@@ -60,8 +60,7 @@ const COUNTERS: readonly (readonly [holder: string, path: string, stage: Stage])
   ['loads of searches', '/api/search?q=a', 'source'],
   ['clients with batches', `/api/channels?ids=${CHANNEL}`, 'source'],
   ['loads of originals', IMAGE, 'download'],
-  ['originals waited for', IMAGE, 'download'],
-  ['originals waited for', IMAGE, 'inspect'],
+  ['loads of originals', IMAGE, 'inspect'],
   ['images being made', IMAGE, 'encode'],
 ];
 

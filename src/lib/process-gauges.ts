@@ -40,9 +40,9 @@ export function addProcessGauges({ addGauge, addCounter, addSummary }: Metrics):
     help: 'Delay of the event loop since the last scrape.',
     label: 'quantile',
     read() {
-      // Node measures the time between two samples.
-      const delayAt = (quantile: number) => Math.max(0, loopDelay.percentile(quantile * 100) / 1e9 - SAMPLE_MS / 1000);
-      const delays = [0.5, 0.99].map((quantile) => [quantile, delayAt(quantile)] as const);
+      const delays = [0.5, 0.99].map(
+        (quantile) => [quantile, delaySecondsOf(loopDelay.percentile(quantile * 100))] as const,
+      );
       loopDelay.reset();
       return Object.fromEntries(delays);
     },
@@ -65,4 +65,9 @@ function countOpenFiles(): number {
     // Not Linux.
     return 0;
   }
+}
+
+/** @param sampleNs what `monitorEventLoopDelay` measures: the time between two samples, 0 if there are none */
+export function delaySecondsOf(sampleNs: number): number {
+  return Math.max(0, sampleNs / 1e9 - SAMPLE_MS / 1000);
 }

@@ -46,6 +46,8 @@ export interface Original extends ImageInfo {
   readonly digest: string;
   /** When these bytes were first stored, milliseconds since 1970. Later than that of the bytes that they replaced. */
   readonly firstStoredAtMs: number;
+  /** When `firstStoredAtMs` was first found to be in the future, because a clock was wrong. */
+  readonly foundInFutureAtMs?: number | undefined;
 }
 
 /** The caches of what is fetched. */
@@ -129,6 +131,7 @@ const ORIGINAL = fields<Original>({
   refKey: text(/^(?!catalog:)./s),
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
+  foundInFutureAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
 });
 
 const MINUTE_MS = 60_000;

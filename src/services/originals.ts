@@ -124,9 +124,24 @@ export function createOriginals(options: OriginalsOptions): Originals {
       // A new key in the record means a new image.
       isCurrent,
     });
-    // As RFC 9110 section 8.8.2.1 says of a time in the future: another clock was ahead, or this one is behind.
-    const firstStoredAtMs = Math.min(found.value.firstStoredAtMs, clock.now());
-    return { ...found, value: { ...found.value, firstStoredAtMs }, channel, isCurrent: isCurrent(found.value) };
+    return withoutFutureTime(kind, { ...found, channel, isCurrent: isCurrent(found.value) });
+  }
+
+  /**
+   * Replaces a `firstStoredAtMs` in the future with the time when this was noticed: another clock was ahead, or this one is
+   * behind. The stored value stays.
+   */
+  function withoutFutureTime(kind: ImageKind, found: FoundOriginal): FoundOriginal {
+    const { channelId } = found.channel;
+    const nowMs = clock.now();
+    const { digest, firstStoredAtMs, foundInFutureAtMs } = found.value;
+    if (firstStoredAtMs <= nowMs) return found;
+    if (foundInFutureAtMs === undefined) {
+      void cache.patch(originalKey(channelId, kind), (original) =>
+        original.digest === digest ? { foundInFutureAtMs: nowMs, ...original } : original,
+      );
+    }
+    return { ...found, value: { ...found.value, firstStoredAtMs: Math.min(foundInFutureAtMs ?? nowMs, nowMs) } };
   }
 
   /**

@@ -40,7 +40,7 @@ export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?
     });
   const queueOf = (entries: number) => ({ entries, maxEntries: QUEUE_LENGTH });
   holders.add('encoder queue', () => queueOf(encoder.stats().queued));
-  holders.add('encoder queue of images to encode again', () => queueOf(encoder.stats().queuedInBackground));
+  holders.add('re-encoding queue', () => queueOf(encoder.stats().queuedInBackground));
   holders.add('clients of the encoder', () => encoder.stats().clients);
   metrics.addGauge({
     name: 'pennant_encoder_jobs',

@@ -1,4 +1,5 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { link, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startWithoutEncoder } from '../helpers/app.ts';
@@ -10,9 +11,11 @@ test('a condition ends a minute after its cause, although no client sends a requ
   const path = (name: string) => join(service.dataDir, name);
   const conditions = async () => (await service.readiness()).conditions.map(({ name }) => name).toSorted();
   async function takeAway(name: string): Promise<void> {
-    await rename(path(name), path(`${name}.away`));
-    // Otherwise it would be created again.
-    await mkdir(path(name));
+    await expect.poll(() => existsSync(path(name))).toBe(true);
+    // In one step, and by a link to a folder that does not exist, so that the service cannot create the file again.
+    await link(path(name), path(`${name}.away`));
+    await symlink(path('gone/file'), path(`${name}.link`));
+    await rename(path(`${name}.link`), path(name));
     // The files are looked at once a second.
     service.clock.advance(5_000);
   }
@@ -25,7 +28,6 @@ test('a condition ends a minute after its cause, although no client sends a requ
   await vi.waitFor(async () => expect(await conditions()).toEqual(['cache', 'catalog', 'images']), WAIT);
 
   for (const name of ['images.db', 'cache.db', 'catalog.db']) {
-    await rm(path(name), { recursive: true });
     await rename(path(`${name}.away`), path(name));
   }
   await vi.waitFor(async () => {

@@ -82,6 +82,8 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   let erasures = 0;
   let isClosed = false;
   let isFailing = false;
+  /** Writes that have succeeded. */
+  let successes = 0;
   /** The number of the disk's epoch when the current epoch began. '' if it could not be read: then the first write is refused. */
   let diskEpoch = readDiskEpoch();
   epochs.onEnd(() => {
@@ -89,8 +91,9 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   });
 
   function readDiskEpoch(): Promise<string> {
+    const since = successes;
     return disk.readEpoch().catch((error: unknown) => {
-      report(error);
+      reportFailure(error, since);
       return '';
     });
   }
@@ -100,16 +103,23 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     return createMemoryCache({ maxBytes: maxMemoryBytes * share, sizeOf });
   }
 
+  /** @param since `successes` when the call began: a failure says nothing about the time after a later success */
+  function reportFailure(error: unknown, since: number): void {
+    if (since === successes) report(error);
+  }
+
   function report(error?: unknown): void {
     isFailing = error !== undefined;
+    if (!isFailing) successes += 1;
     health.report('images', error === undefined ? null : 'cannot be read or stored', error);
   }
 
   async function read<T>(run: () => Promise<T | undefined>): Promise<T | undefined> {
+    const since = successes;
     try {
       return await responseWithinMs(clock, run(), TIME_LIMITS_MS.imageRead, 'the disk');
     } catch (error) {
-      report(error);
+      reportFailure(error, since);
       return undefined;
     }
   }
@@ -125,11 +135,12 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     // Lets the response be sent first.
     await setImmediate();
     await earlier;
+    const since = successes;
     try {
       await store(key, bytes, imageClass, epoch);
       report();
     } catch (error) {
-      report(error);
+      reportFailure(error, since);
     } finally {
       writingBytes -= sizeOf(bytes, key);
     }

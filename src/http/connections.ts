@@ -6,7 +6,7 @@ import type { OpenConnections } from '../lib/http/open-connections.ts';
 import type { ClientLimit, RateLimit } from '../rate-limit/limiter.ts';
 import type { ClientIdentification } from './request/client-identification.ts';
 import type { PublicResponse, RequestContext } from './request/context.ts';
-import { type Connection, createSliceReader, isInBody } from './slices.ts';
+import { type Connection, createConnection, createSliceReader, isInBody } from './slices.ts';
 
 /**
  * How long a closing connection stays open for its client. If it were destroyed with unread bytes, the kernel would reset it
@@ -74,15 +74,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
   function connectionOf(socket: Socket): Connection {
     let connection = connections.get(socket);
     if (connection === undefined) {
-      connection = {
-        isProxy: clients.isTrustedProxy(socket.remoteAddress ?? ''),
-        latest: undefined,
-        isOverLimit: false,
-        isClosing: false,
-        slice: '',
-        unread: '',
-        bytesSinceRequest: 0,
-      };
+      connection = createConnection(clients.isTrustedProxy(socket.remoteAddress ?? ''));
       connections.set(socket, connection);
     }
     return connection;

@@ -3,19 +3,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ClientKeys } from '../lib/work.ts';
-import { type Connection, createSliceReader, SLICE_BYTES } from './slices.ts';
-
-function connectionOfClient(): Connection {
-  return {
-    isProxy: false,
-    latest: undefined,
-    isOverLimit: false,
-    isClosing: false,
-    slice: '',
-    unread: '',
-    bytesSinceRequest: 0,
-  };
-}
+import { createConnection, createSliceReader, SLICE_BYTES } from './slices.ts';
 
 /** Lets connections with this many slices each wait at the same time. @returns the owners of the slices, in order */
 async function readAll(connections: readonly { readonly client: ClientKeys; readonly slices: number }[]) {
@@ -23,7 +11,7 @@ async function readAll(connections: readonly { readonly client: ClientKeys; read
   const order: string[] = [];
   for (const { client, slices } of connections) {
     const socket = new Readable({ read: () => undefined });
-    reader.read(socket as Socket, connectionOfClient(), client, () => undefined);
+    reader.read(socket as Socket, createConnection(false), client, () => undefined);
     socket.on('data', () => order.push(client.key));
     socket.push(Buffer.alloc(slices * SLICE_BYTES));
   }

@@ -35,6 +35,19 @@ export interface Connection {
   bytesSinceRequest: number;
 }
 
+/** A connection on which nothing has been read. */
+export function createConnection(isProxy: boolean): Connection {
+  return {
+    isProxy,
+    latest: undefined,
+    isOverLimit: false,
+    isClosing: false,
+    slice: '',
+    unread: '',
+    bytesSinceRequest: 0,
+  };
+}
+
 /** Whether the body of the latest request is incomplete. */
 export function isInBody({ latest }: Connection): boolean {
   return latest?.req.complete === false;

@@ -25,7 +25,7 @@ import { describeListenError, findWriteProblem, type ListenerSettings } from './
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
- * within 10 s, whatever hangs. A signal during the start exits with 0 within a second. A second signal ends the process at once.
+ * within 10 s, whatever hangs. A signal during the start exits with 0 at once, and a second signal with 1.
  * SIGHUP is logged and has no effect.
  *
  * @throws OperatorError if the service cannot start with the stored data, or an address cannot be used
@@ -63,23 +63,21 @@ export async function startService(
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
   const settings = shownSettings(env, envFile.loaded);
   const service = await buildApp(config, { logger, version, build: nameBuild(version), settings });
-  if (!stop.isRequested) {
-    try {
-      await bind(service.http, { setting: 'PORT', host, port });
-      // Without a private listener, nobody asks for the history that it samples.
-      if (consolePort === 0) await service.console.close();
-      else await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
-    } catch (error) {
-      // The threads of the service may be writing.
-      await withinMs(systemClock, service.close(), STARTING_STOP_MS);
-      removeOwnDrafts(dataDir);
-      throw error;
-    }
-    stop.hasStarted = true;
-    await reportStart(config, service, stdout, logger);
-    service.warmUp();
-    service.startBackgroundWork();
+  stop.hasStarted = true;
+  try {
+    await bind(service.http, { setting: 'PORT', host, port });
+    // Without a private listener, nobody asks for the history that it samples.
+    if (consolePort === 0) await service.console.close();
+    else await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
+  } catch (error) {
+    // The threads of the service may be writing.
+    await withinMs(systemClock, service.close(), FAILED_START_STOP_MS);
+    removeOwnDrafts(dataDir);
+    throw error;
   }
+  await reportStart(config, service, stdout, logger);
+  service.warmUp();
+  service.startBackgroundWork();
   await stop.requested;
   process.exit(await close(service, logger));
 }
@@ -136,26 +134,25 @@ const SAME_SIGNAL_MS = 1_000;
 const EXAMPLE_MS = 2_000;
 /** How often the service looks whether npm's shell still runs. */
 const PARENT_CHECK_MS = 500;
-/** After this time, less than a second, a start is abandoned. */
-const STARTING_STOP_MS = 900;
+/** How long threads have to finish their work after a start that failed. */
+const FAILED_START_STOP_MS = 900;
 
 /** `requested` settles with the first signal. `hasStarted`: a stop may take the time of accepted requests. */
 function listenForStop(dataDir: string, { npm_lifecycle_event: npmScript }: Environment, logger: Logger) {
   const { promise: requested, resolve } = Promise.withResolvers<void>();
-  const stop = { requested, isRequested: false, hasStarted: false };
+  const stop = { requested, hasStarted: false };
+  let isRequested = false;
   let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
 
   function begin(cause: object): void {
-    stop.isRequested = true;
-    if (stop.hasStarted) {
-      logger.info(cause, 'stopping: accepted requests finish first');
-    } else {
+    if (isRequested) return;
+    isRequested = true;
+    if (!stop.hasStarted) {
       logger.info(cause, 'stopping: the start is cancelled');
-      setTimeout(() => {
-        removeOwnDrafts(dataDir);
-        process.exit(EXIT.done);
-      }, STARTING_STOP_MS);
+      removeOwnDrafts(dataDir);
+      process.exit(EXIT.done);
     }
+    logger.info(cause, 'stopping: accepted requests finish first');
     resolve();
   }
 
@@ -166,7 +163,7 @@ function listenForStop(dataDir: string, { npm_lifecycle_event: npmScript }: Envi
       process.exit(EXIT.failed);
     }
     first = { signal, atMs: performance.now() };
-    if (!stop.isRequested) begin({ signal });
+    begin({ signal });
   });
   if (npmScript === 'start') {
     // npm runs the script in a shell and passes SIGTERM on to the shell only, which ends.
@@ -174,7 +171,7 @@ function listenForStop(dataDir: string, { npm_lifecycle_event: npmScript }: Envi
     const check = setInterval(() => {
       if (process.ppid === shell) return;
       clearInterval(check);
-      if (!stop.isRequested) begin({ cause: 'npm has ended' });
+      begin({ cause: 'npm has ended' });
     }, PARENT_CHECK_MS);
     check.unref();
   }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
 import type { HolderStats } from './holders.ts';
 import type { Logger } from './logger.ts';
+import { entryLimit } from './memory-cache.ts';
 import { currentRequestId } from './work.ts';
 
 export interface FailureReport {
@@ -44,7 +45,7 @@ const MAX_REQUESTS = 1_000;
 
 export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clock }): FailureLog {
   const known = new LRUCache<string, Repeats>({ max: MAX_KEYS });
-  const requests = new LRUCache<string, 'logged' | 'explained'>({ max: MAX_REQUESTS });
+  const requests = new LRUCache<string, 'logged' | 'explained'>(entryLimit(MAX_REQUESTS));
 
   function isDue({ loggedAtMs }: Repeats): boolean {
     return clock.monotonic() - loggedAtMs >= INTERVAL_MS;

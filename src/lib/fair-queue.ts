@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
 import type { HolderStats } from './holders.ts';
-import { compactCopy } from './memory-cache.ts';
+import { compactCopy, entryLimit } from './memory-cache.ts';
 import type { ClientKeys } from './work.ts';
 
 interface FairQueueOptions {
@@ -147,7 +147,7 @@ type Usage = ReturnType<typeof createUsage>;
 
 /** What each owner has used lately. */
 function createUsage(clock: Clock) {
-  const used = new LRUCache<string, { readonly cost: number; readonly atMs: number }>({ max: MAX_KEYS });
+  const used = new LRUCache<string, { readonly cost: number; readonly atMs: number }>(entryLimit(MAX_KEYS));
 
   function usedBy(owner: string): number {
     const last = used.get(owner);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { HolderStats } from '../../lib/holders.ts';
 import { type Cidr, isPrivateAddress } from '../../lib/ip-ranges.ts';
-import { compactCopy } from '../../lib/memory-cache.ts';
+import { compactCopy, entryLimit } from '../../lib/memory-cache.ts';
 import type { ClientLimit, RateLimit } from '../../rate-limit/limiter.ts';
 import {
   createNetworkTable,
@@ -64,7 +64,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedProxy } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
-  const recentIpv6 = new LRUCache<string, Hop>({ max: REMEMBERED_IPV6_ADDRESSES });
+  const recentIpv6 = new LRUCache<string, Hop>(entryLimit(REMEMBERED_IPV6_ADDRESSES));
 
   let hasReportedProxy = false;
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
+import { entryLimit } from '../../lib/memory-cache.ts';
 import { truncateAddress } from './ip-addresses.ts';
 
 const PERIOD_MS = 5 * 60_000;
@@ -63,5 +64,5 @@ export function createRefusedClients({ clock }: { readonly clock: Clock }): Refu
 }
 
 function createPeriod(): LRUCache<string, RefusedNetwork> {
-  return new LRUCache({ max: MAX_NETWORKS });
+  return new LRUCache(entryLimit(MAX_NETWORKS));
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import { describeFailure, type Logger } from '../../lib/logger.ts';
+import { entryLimit } from '../../lib/memory-cache.ts';
 import { printable } from '../../lib/printable.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
 import type { RefusedClients } from '../request/refused-clients.ts';
@@ -126,7 +127,7 @@ function createKind(level: Kind['level'], message: string): Kind {
     count: 0,
     sinceMs: 0,
     lastRequestId: '',
-    networks: new LRUCache({ max: MAX_NETWORKS }),
+    networks: new LRUCache(entryLimit(MAX_NETWORKS)),
     codes: new Map(),
   };
 }

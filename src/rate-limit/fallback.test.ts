@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { describeLimiterContract } from '../../test/contracts/limiter.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
 import { createFallbackRateLimiter, type SharedRateLimiter } from './fallback.ts';
 import { createMemoryRateLimiter } from './memory.ts';
@@ -9,9 +10,12 @@ import { createMemoryRateLimiter } from './memory.ts';
 const CLIENT = '192.0.2.1';
 const limit = { requests: 3, windowMs: 30_000 };
 
+/** For a few clients, because its memory grows with their number. */
+const createLocalLimiter = (clock: Clock) => createMemoryRateLimiter({ clock, maxClients: 100 });
+
 /** A shared log that can become unreachable and lose its data, like Redis. */
 function createSharedLog(clock = createManualClock()) {
-  let log = createMemoryRateLimiter({ clock });
+  let log = createLocalLimiter(clock);
   let failure: Error | undefined;
   const shared: SharedRateLimiter = {
     async hit(client, under, mayAdmit) {
@@ -26,7 +30,7 @@ function createSharedLog(clock = createManualClock()) {
     /** Admits a request of the same client on another instance. */
     admitElsewhere: () => log.hit(CLIENT, limit),
     forgetAll() {
-      log = createMemoryRateLimiter({ clock });
+      log = createLocalLimiter(clock);
     },
     setOutage(isOut: boolean) {
       failure = isOut ? new RedisUnavailable('test') : undefined;
@@ -40,7 +44,7 @@ function createSharedLog(clock = createManualClock()) {
 function createSubject() {
   const clock = createManualClock();
   const log = createSharedLog(clock);
-  const limiter = createFallbackRateLimiter({ shared: log.shared, local: createMemoryRateLimiter({ clock }) });
+  const limiter = createFallbackRateLimiter({ shared: log.shared, local: createLocalLimiter(clock) });
   const ask = async () => limiter.hit(CLIENT, limit);
 
   async function admitted(times: number): Promise<number> {
@@ -55,7 +59,7 @@ function createSubject() {
 describeLimiterContract('a shared log with the local log of an instance', () => {
   const clock = createManualClock();
   const { shared } = createSharedLog(clock);
-  const own = createMemoryRateLimiter({ clock });
+  const own = createLocalLimiter(clock);
   return { limiter: createFallbackRateLimiter({ shared, local: own }), advance: clock.advance };
 });
 
@@ -200,7 +204,7 @@ test('a request counts from its arrival, however late the decision comes', async
       return { isAllowed: true, remaining: 5, resetMs: 1 };
     },
   };
-  const limiter = createFallbackRateLimiter({ shared, local: createMemoryRateLimiter({ clock }) });
+  const limiter = createFallbackRateLimiter({ shared, local: createLocalLimiter(clock) });
   const decisions = [1, 2, 3].map(() => limiter.hit(CLIENT, limit));
   clock.advance(5_000);
   isSlow = false;

@@ -4,8 +4,6 @@ import { clientOf } from '../../../test/helpers/clients.ts';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
 import { type CallBudget, type CallBudgetOptions, createCallBudget, LocalLimitError } from './call-budget.ts';
 
-const never = new AbortController().signal;
-
 let clock: ManualClock;
 let budget: CallBudget;
 
@@ -39,7 +37,7 @@ interface Asked {
 /** Requests this many calls at the same time, and counts the results. */
 function ask(client: string, calls = 1, asked: Asked = { granted: 0, refusals: [] }): Asked {
   for (let call = 0; call < calls; call += 1) {
-    budget.take(clientOf(client), never).then(
+    budget.take(clientOf(client), new AbortController().signal).then(
       () => {
         asked.granted += 1;
       },

@@ -14,8 +14,10 @@ const COMMON = {
   expect: { poll: { timeout: HANG_MS } },
   // Tests wait for threads, encoders and processes half of their time, on two cores too.
   maxWorkers: 3,
-  globalSetup: join(import.meta.dirname, 'test/helpers/build.ts'),
 };
+
+/** Once, before all projects. */
+export const SET_UP = ['build.ts', 'sample-catalog.ts'].map((file) => join(import.meta.dirname, 'test/helpers', file));
 
 /** For the modules of threads. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') };
@@ -77,6 +79,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    globalSetup: SET_UP,
     projects: [{ test: CORE_TESTS }, { test: MEMORY_TESTS }, { test: SYSTEM_TESTS }],
     sequence: { sequencer: LongestFirst },
   },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
-import { CORE_TESTS } from '../vitest.config.ts';
+import { CORE_TESTS, SET_UP } from '../vitest.config.ts';
 
 /*
  * Mutation testing: makes small mistakes in the source, one at a time, and reports those that `npm test` does not
@@ -126,7 +126,7 @@ async function runStryker(mutate: readonly string[]): Promise<number> {
   const tests = join(directory, 'vitest.config.mjs');
   writeFileSync(
     tests,
-    `export default ${JSON.stringify({ test: { ...CORE_TESTS, exclude: [], env: { TRIES_MUTANTS: 'yes' } } })};`,
+    `export default ${JSON.stringify({ test: { ...CORE_TESTS, globalSetup: SET_UP, exclude: [], env: { TRIES_MUTANTS: 'yes' } } })};`,
   );
   writeFileSync(
     config,

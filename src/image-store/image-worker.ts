@@ -213,11 +213,11 @@ export type ImageFunctions = typeof functions;
 serveCalls(functions, close);
 
 function prepare(db: DatabaseSync): ImageStatements {
-  prepareSchema(db);
   const logPages = Math.max(MIN_LOG_PAGES, Math.floor(logBytes / 2 / PAGE_BYTES));
   // Writes do not wait for the disk, because no image could be read meanwhile. A process that is killed loses nothing; a
   // power failure may damage the file.
   db.exec(`PRAGMA synchronous = OFF; PRAGMA journal_size_limit = ${logBytes}; PRAGMA wal_autocheckpoint = ${logPages}`);
+  prepareSchema(db);
   // Deleted data is overwritten with zeros: a channel that was taken down must not remain in free pages.
   db.exec('PRAGMA secure_delete = ON');
   return prepareStatements(db);

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { type AppOverrides, buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
@@ -45,7 +45,11 @@ export async function startTestApp(options: TestAppOptions = {}) {
     DATA_DIR: dataDir,
     ...env,
   };
-  const app = await buildApp(parseConfig(settings), {
+  const config = parseConfig(settings);
+  if (givenDir === undefined && config.sampleCatalog && config.sources.includes('catalog')) {
+    await cp(inject('sampleCatalog'), dataDir, { recursive: true });
+  }
+  const app = await buildApp(config, {
     logger,
     version: '0.0.0-test',
     clock,

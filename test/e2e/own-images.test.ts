@@ -4,6 +4,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { startForTest, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
+import { useEncoder } from '../helpers/encoder.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { decodeImage } from '../helpers/image.ts';
@@ -16,6 +17,7 @@ import { drawTestCard } from '../helpers/test-card.ts';
 const OWN = numberedChannelId(1);
 const HOUR_MS = 3_600_000;
 
+const encoder = useEncoder({ processes: 1 });
 let dataDir: string;
 let clock: ManualClock;
 let app: TestApp;
@@ -27,7 +29,7 @@ beforeEach(async () => {
 });
 
 async function start(options: TestAppOptions = {}): Promise<TestApp> {
-  return startForTest({ dataDir, clock, env: { SAMPLE_CATALOG: 'off' }, ...options });
+  return startForTest({ dataDir, clock, encoder, env: { SAMPLE_CATALOG: 'off' }, ...options });
 }
 
 /** Imports the channel as another process does, at the time of the service's clock. */

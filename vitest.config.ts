@@ -17,7 +17,9 @@ const COMMON = {
 };
 
 /** Once, before all projects. */
-export const SET_UP = ['build.ts', 'sample-catalog.ts'].map((file) => join(import.meta.dirname, 'test/helpers', file));
+export const SET_UP = ['build.ts', 'started-data-dir.ts'].map((file) =>
+  join(import.meta.dirname, 'test/helpers', file),
+);
 
 /** For the modules of threads. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') };

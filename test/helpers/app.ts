@@ -1,8 +1,8 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type AppOverrides, buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
@@ -13,6 +13,7 @@ import { createManualClock, type ManualClock } from './clock.ts';
 import { createFakeEncoder } from './fake-encoder.ts';
 import { type InProcessRequest, sendInProcess } from './in-process.ts';
 import { readMetrics } from './metrics.ts';
+import { copyStartedDataDir } from './started-data-dir.ts';
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>;
 
@@ -46,9 +47,8 @@ export async function startTestApp(options: TestAppOptions = {}) {
     ...env,
   };
   const config = parseConfig(settings);
-  if (givenDir === undefined && config.sampleCatalog && config.sources.includes('catalog')) {
-    await cp(inject('sampleCatalog'), dataDir, { recursive: true });
-  }
+  const hasSamples = config.sampleCatalog && config.sources.includes('catalog');
+  if (givenDir === undefined) copyStartedDataDir(dataDir, { withCatalog: hasSamples });
   const app = await buildApp(config, {
     logger,
     version: '0.0.0-test',

@@ -1,0 +1,34 @@
+import { copyFileSync, cpSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import type { TestProject } from 'vitest/node';
+import { buildApp } from '../../src/app/build.ts';
+import { parseConfig } from '../../src/config/settings.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The DATA_DIR of a service that has started once, with the sample catalog and empty caches. */
+    readonly startedDataDir: string;
+  }
+}
+
+/** Set-up of Vitest: creates the files of a DATA_DIR once. Creating them takes half of the CPU time of a service's start. */
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pennant-test-'));
+  const config = parseConfig({ SOURCES: 'catalog', DATA_DIR: dataDir });
+  const app = await buildApp(config, { logger: pino({ level: 'silent' }), version: '0.0.0-test' });
+  await app.close();
+  await app.console.close();
+  provide('startedDataDir', dataDir);
+  return () => rm(dataDir, { recursive: true });
+}
+
+/** Copies these files into a new DATA_DIR. */
+export function copyStartedDataDir(dataDir: string, { withCatalog }: { readonly withCatalog: boolean }): void {
+  const started = inject('startedDataDir');
+  if (withCatalog) cpSync(started, dataDir, { recursive: true });
+  else for (const file of ['cache.db', 'images.db']) copyFileSync(join(started, file), join(dataDir, file));
+}

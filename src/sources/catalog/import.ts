@@ -230,13 +230,15 @@ export interface NewCatalog {
  */
 export async function createCatalogFile({ dataDir, samplesDir }: NewCatalog): Promise<void> {
   const paths = catalogPaths(dataDir);
+  if (existsSync(paths.database)) return;
+  // The log of a former catalog that was moved away: SQLite would add its pages to the new one. Later it may be the log of
+  // a catalog that another process has just created.
+  for (const suffix of ['-wal', '-shm']) rmSync(`${paths.database}${suffix}`, { force: true });
   const draftDir = createDraftFolder(dataDir);
   try {
     const draft = catalogPaths(draftDir);
     await withWriter(draft, (writer) => (samplesDir === null ? undefined : importSamples(writer, samplesDir)));
     if (existsSync(paths.database)) return;
-    // The log of a former catalog that was moved away: SQLite would add its pages to the new one.
-    for (const suffix of ['-wal', '-shm']) rmSync(`${paths.database}${suffix}`, { force: true });
     // Images first: a catalog never refers to a missing image.
     if (existsSync(draft.images)) {
       makeDirectory(paths.images);

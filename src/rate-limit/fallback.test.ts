@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { describeLimiterContract } from '../../test/contracts/limiter.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
+import { runsOf } from '../../test/helpers/runs.ts';
 import type { Clock } from '../lib/clock.ts';
 import { RedisUnavailable } from '../lib/redis/connection.ts';
 import { createFallbackRateLimiter, type SharedRateLimiter } from './fallback.ts';
@@ -255,6 +256,6 @@ test('whatever happens to Redis, no window of the instance exceeds the limit, an
       clock.advance(last.resetMs);
       expect((await ask()).isAllowed).toBe(true);
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RateLimit, RateLimiter } from '../../src/rate-limit/limiter.ts';
+import { runsOf } from '../helpers/runs.ts';
 
 /** A limiter under test with a way to move its clock. */
 export interface LimiterUnderTest {
@@ -125,7 +126,7 @@ export function describeLimiterContract(
             nowMs += thenMs;
           }
         }),
-        { numRuns: 200 },
+        { numRuns: runsOf(200) },
       );
     });
   });

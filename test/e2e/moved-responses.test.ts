@@ -10,6 +10,7 @@ import { findBest } from '../../src/sources/youtube/record.ts';
 import { readSearchPage } from '../../src/sources/youtube/search-page.ts';
 import { isChannelPage, isOfDataApi, isPanel, readIndexedResponses } from '../helpers/indexed-responses.ts';
 import { type IndexedResponse, OWN_RESPONSES, RECORDING_DIRECTORIES } from '../helpers/replay-responses.ts';
+import { runsOf } from '../helpers/runs.ts';
 
 /*
  * YouTube moves the parts of its responses: it wraps and renames containers, adds members and changes their order. A
@@ -217,7 +218,7 @@ function compareFields(before: readonly FieldReading[], after: readonly FieldRea
 const valuesOf = (field: keyof Channel, fields: readonly FieldReading[]) =>
   fields.filter((reading) => reading.field === field).map(({ value }) => value);
 
-const RUNS = process.env.CI ? 300 : 100;
+const RUNS = runsOf(300);
 /** Recordings are larger than the project's own responses. */
 const RUNS_OF_RECORDINGS = 2;
 

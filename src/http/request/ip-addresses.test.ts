@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/helpers/runs.ts';
 import {
   createNetworkTable,
   formatAddress,
@@ -59,7 +60,7 @@ describe('parseIpv4', () => {
           expect(parseIpv4(text) !== undefined).toBe(isIPv4(text));
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/helpers/runs.ts';
 import { foldText, hasPhrase, indexedText, tokensOf, wordsOf } from './folded-text.ts';
 import { queryWords } from './search.ts';
 
@@ -38,7 +39,7 @@ describe('hasPhrase', () => {
         }
       }),
       {
-        numRuns: 300,
+        numRuns: runsOf(300),
         examples: [
           ['星図', 'a星、図a'],
           ['a星', 'ba星'],

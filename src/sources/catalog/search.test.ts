@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { catalogOfTitles } from '../../../test/helpers/catalog-titles.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
+import { runsOf } from '../../../test/helpers/runs.ts';
 import { foldText } from './folded-text.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
 import { catalogPaths } from './schema.ts';
@@ -108,7 +109,7 @@ describe('a search in the catalog', () => {
         expect(numbers.length).toBeLessThanOrEqual(limit);
         expect(new Set(numbers).size).toBe(numbers.length);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     );
   });
 });
@@ -154,7 +155,7 @@ describe('a search for the beginning of many titles', () => {
         expect(first).toEqual(first.filter((row) => begins.includes(row)).sort((left, right) => left - right));
         expect(first.slice(0, certain.length)).toEqual(certain.slice(0, limit));
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 });

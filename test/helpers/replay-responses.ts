@@ -17,8 +17,16 @@ export interface IndexedResponse extends ReplayResponse {
   readonly expected: unknown;
 }
 
-/** The responses of a directory whose `index.json` lists its files with their requests and expected values. */
-export function readResponses(directory: string): IndexedResponse[] {
+const readDirectories = new Map<string, readonly IndexedResponse[]>();
+
+/** The responses of a directory whose `index.json` lists its files with their requests and expected values. Read once. */
+export function readResponses(directory: string): readonly IndexedResponse[] {
+  const responses = readDirectories.get(directory) ?? readFiles(directory);
+  readDirectories.set(directory, responses);
+  return responses;
+}
+
+function readFiles(directory: string): readonly IndexedResponse[] {
   const index = JSON.parse(readFileSync(join(directory, 'index.json'), 'utf8')) as {
     files: Omit<IndexedResponse, 'text'>[];
   };

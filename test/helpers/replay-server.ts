@@ -52,11 +52,12 @@ interface ReplayClientVersions {
 
 export type ReplayServer = Awaited<ReturnType<typeof startReplayServer>>;
 
+const CARD = drawTestCard({ width: 320, height: 180 }).png().toBuffer();
+
 /** The part of YouTube that this service uses, on a real socket of this machine. */
 export async function startReplayServer(options: ReplayOptions = {}) {
   const { responses = readResponses(OWN_RESPONSES), clientVersions } = options;
-  const card = await drawTestCard({ width: 320, height: 180 }).png().toBuffer();
-  const { image = respondWithStatus(200, { 'content-type': 'image/png' }, card) } = options;
+  const { image = respondWithStatus(200, { 'content-type': 'image/png' }, await CARD) } = options;
   const calls: ReplayCall[] = [];
   const misbehaviours: { readonly route: ReplayRoute | 'all'; readonly listener: RequestListener; left: number }[] = [];
 

@@ -1,7 +1,7 @@
 import { imagePaths, readImageStatistics } from '../image-store/schema.ts';
 import { chooseStore } from '../store/registry.ts';
 import { STORED_KINDS, type Statistics } from '../store/stored-kinds.ts';
-import { clearCommand, parseCacheConfig, purgeCommand } from './cache/purge.ts';
+import { clearCommand, parseCacheConfig, purgeCommand, requireStoreOfService } from './cache/purge.ts';
 import { type CommandGroup, defineCommand, formatBytes } from './command.ts';
 
 const statsCommand = defineCommand({
@@ -20,6 +20,7 @@ const statsCommand = defineCommand({
   options: { json: { type: 'boolean' } },
   async run({ options }, { env, stdout }) {
     const config = parseCacheConfig(env);
+    requireStoreOfService(config);
     const { where, maxBytes = null, readStatistics } = chooseStore(config);
     const stored = await readStatistics();
     const store = sectionOf(where, maxBytes, stored.bytes, stored.kinds);

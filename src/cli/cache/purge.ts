@@ -71,14 +71,7 @@ async function runPurge<T>(config: Config, request: PurgeRequest, purge: (purge:
   const byService = await purgeByService(config, request);
   if (byService !== undefined) return { purged: byService.purged, where: byService.origin, isByService: true };
   const { where, files } = chooseStore(config);
-  const ownStore = config.redisUrl === undefined ? 'cache.db' : 'Redis';
-  const store = findLatestStore(config.dataDir) ?? ownStore;
-  if (store !== ownStore) {
-    throw new CommandFailure(
-      `The service of ${config.dataDir} stores in ${store}, and this command has ${ownStore}. Nothing was removed. ` +
-        'Give the settings of the service: --env-file FILE.',
-    );
-  }
+  requireStoreOfService(config);
   // Opening the stores would create them. Throws if another user's files cannot be seen.
   const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
   const hasStores = config.redisUrl !== undefined || [...files, imagePaths(config.dataDir).database].some(isThere);
@@ -161,4 +154,19 @@ export function parseCacheConfig(env: Environment): Config {
   const config = parseConfig(env);
   if (statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory() === true) return config;
   throw new CommandFailure(`There is no directory ${config.dataDir}: set DATA_DIR, or give --data-dir DIR.`);
+}
+
+/**
+ * Checks that the settings name the store of the service that runs on this data directory, or ran last.
+ *
+ * @throws CommandFailure
+ */
+export function requireStoreOfService({ dataDir, redisUrl }: Config): void {
+  const own = redisUrl === undefined ? 'cache.db' : 'Redis';
+  const store = findLatestStore(dataDir) ?? own;
+  if (store === own) return;
+  throw new CommandFailure(
+    `The service of ${dataDir} stores in ${store}, and this command has ${own}. The command did nothing. ` +
+      'Give the settings of the service: --env-file FILE.',
+  );
 }

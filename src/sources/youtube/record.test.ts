@@ -209,6 +209,8 @@ describe('the rows of a page header', () => {
 
   it.each([
     [['@a • 1.2K subscribers • 34 videos'], { customUrl: '@a', subscriberCount: '1200', videoCount: '34' }],
+    // Marks for the direction of text, as upstream writes joined texts (2026-03).
+    [['\u200e\u2068@a\u2069 • \u20681.2K subscribers\u2069'], { customUrl: '@a', subscriberCount: '1200' }],
     [['@日本語', 'No videos'], { customUrl: '@日本語', subscriberCount: null, videoCount: '0' }],
     [['1 234 subscribers', '5\u202f678 videos'], NOTHING],
     [['1,23 Mio. Abonnenten', '1.2K+ subscribers', '12 B video'], NOTHING],

@@ -130,13 +130,12 @@ function isChannelLockup(lockup: object): boolean {
 
 /** The form of results since 2012. */
 function parseRenderer(renderer: object): SearchHit | undefined {
-  const texts = COUNTS.map((name) => textWithin(textOf(firstAt(renderer, name)), 'name') ?? '');
   return makeHit({
     channelId: firstAt(renderer, 'channelId'),
     title: firstAt(renderer, 'title'),
     description: firstAt(renderer, 'descriptionSnippet'),
     page: firstAt(renderer, 'navigationEndpoint.browseEndpoint.canonicalBaseUrl'),
-    texts,
+    texts: COUNTS.map((name) => firstAt(renderer, name)),
     thumbnail: firstAt(renderer, 'thumbnail.thumbnails.*.url'),
   });
 }
@@ -157,7 +156,7 @@ function parseLockup(lockup: object): SearchHit | undefined {
     title: firstAt(metadata, 'lockupMetadataViewModel.title') ?? commonValueOf(valuesNamed(metadata, 'title')),
     description: undefined,
     page: firstAt(lockup, 'rendererContext.commandContext.onTap.innertubeCommand.browseEndpoint.canonicalBaseUrl'),
-    texts: parts.slice(0, MAX_PARTS).flatMap((part) => partsOf(textWithin(textOf(part), 'name') ?? '')),
+    texts: parts.slice(0, MAX_PARTS),
     thumbnail: firstAt(sources, '*.url'),
   });
 }
@@ -173,13 +172,14 @@ interface RawHit {
   /** The path of the channel's page. */
   readonly page: unknown;
   /** Handle and counts. */
-  readonly texts: readonly string[];
+  readonly texts: readonly unknown[];
   readonly thumbnail: unknown;
 }
 
-function makeHit({ channelId, title: shown, description, page, texts, thumbnail }: RawHit): SearchHit | undefined {
+function makeHit({ channelId, title: shown, description, page, texts: raw, thumbnail }: RawHit): SearchHit | undefined {
   const title = textWithin(textOf(shown), 'title');
   if (typeof channelId !== 'string' || !isChannelId(channelId) || !title?.trim()) return undefined;
+  const texts = raw.flatMap((text) => partsOf(textWithin(textOf(text), 'name') ?? ''));
   const handles = [textWithin(page, 'url') ?? '', ...texts].map(parseHandle);
   const image = textWithin(thumbnail, 'url');
   return {

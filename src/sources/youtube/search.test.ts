@@ -190,13 +190,17 @@ describe('a search whose results have other names', () => {
     expect(titlesOf(await search())).toEqual(['Quiet']);
   });
 
-  it('reads handle and counts that are one text', async () => {
-    const metadataParts = [{ text: { content: '@BellRockLight • 620K subscribers • 1.2K videos' } }];
-    const metadata = { contentMetadataViewModel: { metadataRows: [{ metadataParts }] } };
+  it.each([
+    '@BellRockLight • 620K subscribers • 1.2K videos',
+    '\u200e\u2068@BellRockLight\u2069 • \u2068620K subscribers\u2069 • 1.2K videos',
+  ])('reads handle and counts that are one text: %j', async (content) => {
+    const metadata = { contentMetadataViewModel: { metadataRows: [{ metadataParts: [{ text: { content } }] }] } };
     const item = { ...lockupViewModel, metadata: { lockupMetadataViewModel: { title: 'T', metadata } } };
-    replay.misbehave('search', respondWithJson(firstPage(section({ lockupViewModel: item }))));
+    const renderer = { ...OTHER_HIT, subscriberCountText: { content } };
+    const page = firstPage(section({ lockupViewModel: item }, { channelRenderer: renderer }));
+    replay.misbehave('search', respondWithJson(page));
     const values = { customUrl: '@BellRockLight', subscriberCount: '620000', videoCount: '1200' };
-    expect((await search()).hits).toMatchObject([values]);
+    expect((await search()).hits).toMatchObject([values, values]);
   });
 });
 

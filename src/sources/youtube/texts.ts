@@ -10,9 +10,12 @@ export function textOf(value: unknown): string | undefined {
   return runs.length > 0 ? runs.join('') : undefined;
 }
 
-/** The parts of "@handle • 1.2K subscribers • 34 videos". */
+/** The parts of "@handle • 1.2K subscribers • 34 videos", which may be wrapped in marks for the direction of text (2026-03). */
 export function partsOf(text: string): string[] {
-  return text.split(' • ');
+  return text
+    .replace(/\p{Bidi_Control}/gu, '')
+    .split('•')
+    .map((part) => part.trim());
 }
 
 export type CountNoun = 'subscriber' | 'view' | 'video';

@@ -9,20 +9,19 @@ export const COUNTRY_CODES: readonly string[] = (
   'TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ');
 
-/** English names that upstream uses or used, and that are missing from the Unicode names (CLDR). */
+/** English names that upstream uses or used, or that ISO 3166-1 has, and that are missing from the Unicode names (CLDR). */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   BN: ['Brunei Darussalam'],
   BO: ['Bolivia, Plurinational State of'],
-  BS: ['The Bahamas'],
   CD: ['Congo, Democratic Republic of the', 'Democratic Republic of the Congo'],
   CG: ['Congo', 'Republic of the Congo'],
   CI: ['Ivory Coast'],
   CV: ['Cabo Verde', 'Cape Verde'],
   CZ: ['Czech Republic'],
   FK: ['Falkland Islands (Islas Malvinas)'],
-  GM: ['The Gambia'],
-  GS: ['South Georgia and the South Sandwich Islands'],
+  FM: ['Micronesia, Federated States of'],
   HK: ['Hong Kong'],
+  HM: ['Heard Island and McDonald Islands'],
   IR: ['Iran, Islamic Republic of'],
   KR: ['Korea, Republic of'],
   LA: ['Lao People’s Democratic Republic'],
@@ -30,8 +29,8 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   MK: ['Macedonia', 'Macedonia (FYROM)'],
   MM: ['Burma', 'Myanmar'],
   MO: ['Macao', 'Macau'],
-  NL: ['The Netherlands'],
-  PS: ['Palestine'],
+  PN: ['Pitcairn'],
+  PS: ['Palestine', 'Palestine, State of'],
   RU: ['Russian Federation'],
   SY: ['Syrian Arab Republic'],
   SZ: ['Swaziland'],
@@ -39,8 +38,9 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   TR: ['Turkey'],
   TW: ['Taiwan, Province of China'],
   TZ: ['Tanzania, United Republic of'],
+  UM: ['United States Minor Outlying Islands'],
   US: ['US', 'USA', 'United States of America'],
-  VA: ['Vatican City'],
+  VA: ['Vatican City', 'Holy See'],
   VE: ['Venezuela, Bolivarian Republic of'],
   VG: ['Virgin Islands, British'],
   VI: ['Virgin Islands, U.S.'],
@@ -73,6 +73,7 @@ function comparableName(name: string): string {
     .replaceAll('’', "'")
     .replaceAll('&', 'and')
     .replace(/\bst\.? /g, 'saint ')
+    .replace(/\bthe /g, '')
     .replace(/\s+/g, ' ')
     .trim();
 }

@@ -112,13 +112,13 @@ describe.skipIf(!isInstalled('docker-compose', 'deploy/compose.yaml'))('compose.
     expect(Object.keys(one)).toEqual(['pennant']);
     expect(one.pennant).toMatchObject({
       ...HARDENED,
-      ports: ['127.0.0.1:8080:8080/tcp'],
+      ports: ['127.0.0.1:8080:8080/tcp', '127.0.0.1:8081:8081/tcp'],
       environment: {
         BASE_URL: 'https://img.example.org',
         BLOCKED_CHANNELS: SAMPLE,
         HOST: '0.0.0.0',
         DATA_DIR: '/data',
-        CONSOLE_HOST: '127.0.0.1',
+        CONSOLE_HOST: '0.0.0.0',
       },
     });
     const { networks } = parseYaml(await readDeployed('compose-one.yaml')) as {

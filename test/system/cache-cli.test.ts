@@ -235,7 +235,7 @@ describe('cache purge', () => {
     expect(await cache(['purge', '@nobody'])).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: `Nothing is stored by the name @nobody (${join(dataDir, 'cache.db')}); a channel ID always finds what there is.\n`,
+      stderr: `Nothing is stored under the name @nobody (${join(dataDir, 'cache.db')}). Purge the channel by its ID.\n`,
     });
     expect(await cache(['purge', 'some words'])).toMatchObject({ exitCode: 2, stdout: '' });
     expect(await cache(['purge'])).toMatchObject({ exitCode: 2, stdout: '' });

@@ -22,13 +22,13 @@ export const purgeCommand = defineCommand({
   usage: 'cache purge ID|@handle',
   summary: 'Removes one channel: record, names, originals and images. Also removes all searches.',
   help: `The next request loads it from the sources again. The URL of a channel page and a user name work, too. A
-name is looked up in the stored data; an ID always finds everything. A stored "no such channel" of the
+name is looked up in the stored data; if it is not there, use the ID. A stored "no such channel" of the
 name is removed as well, and so are all stored searches: any of them may contain the channel.
 
 If a service runs on this DATA_DIR and its private listener responds, the service removes the values,
 also from its memory. Otherwise the command removes them from the stores, and a running service empties
-its memory within a second. With REDIS_URL the channel is removed from Redis, and every instance answers
-anew within 2 s; other instances keep images on their disks, but use them only if they are still right.
+its memory within a second. With REDIS_URL the channel is removed from Redis, and every instance forgets it
+within 2 s. Other instances keep images on their disks, but serve none of an earlier original.
 Nothing is tried again: if something cannot be removed, the command says so. The catalog does not change.
 Exit code: 0 nothing is left, 1 nothing is stored under that name or not all could be removed, 2 invalid
 arguments.`,
@@ -41,9 +41,7 @@ arguments.`,
     );
     const [first] = refs;
     if (purged === undefined && first?.kind !== 'id') {
-      throw new CommandFailure(
-        `Nothing is stored by the name ${argument} (${where}); a channel ID always finds what there is.`,
-      );
+      throw new CommandFailure(`Nothing is stored under the name ${argument} (${where}). Purge the channel by its ID.`);
     }
     stdout.write(`${purged === undefined ? `Nothing was stored of ${first?.value}.` : purgeResult(purged)}\n`);
     if (!isByService) stderr.write(storesNotice(where));
@@ -117,7 +115,7 @@ export const clearCommand = defineCommand({
   help: `Asks for confirmation on a terminal; elsewhere --yes is required. A running service of this DATA_DIR
 is notified: it empties its memory and loads everything from its sources again. With REDIS_URL the values
 that all instances share are removed as well, but not the rate limits. Every other instance empties its
-memory, and keeps images on its disk, but uses them only if they are still right.
+memory, and keeps images on its disk, but serves none of an earlier original.
 Exit code: 0 the cache is empty, 1 it is not, 2 invalid arguments.`,
   options: { yes: { type: 'boolean' } },
   async run({ options }, context) {

@@ -103,7 +103,7 @@ describe('the log', () => {
 
   it('names a new reason', async () => {
     pauses.of('youtube').loseContact('connect ECONNREFUSED');
-    const error = new AppError('upstream_unavailable', 'The video site failed to respond.');
+    const error = new AppError('upstream_unavailable', 'The video site responded with an error.');
     await expect(pauses.of('youtube').run('trial', () => Promise.reject(error), NEVER)).rejects.toBe(error);
     expect(messages()).toEqual([
       expect.stringMatching(/^YouTube cannot be reached/),

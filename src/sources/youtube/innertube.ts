@@ -112,7 +112,7 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     if (status === 403 && !isMarkup(body)) throw new UnexplainedRefusalError(REFUSED, what);
     if (status === 429 || status === 403 || (status >= 300 && status < 400)) throw refused(response, what, pause);
     if (status >= 500) {
-      throw new AppError('upstream_unavailable', 'The video site failed to respond.', { cause: new Error(what) });
+      throw new AppError('upstream_unavailable', 'The video site responded with an error.', { cause: new Error(what) });
     }
   }
 

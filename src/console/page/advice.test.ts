@@ -22,9 +22,15 @@ test('there is advice for every component that reports its problems, for sources
   expect([...components, ...others].filter((name) => adviceFor(name) === adviceFor('something new'))).toEqual([]);
 });
 
+test('feeds, which fail on most days, need no doctor', () => {
+  expect(adviceFor('source youtube').todo).toContain('doctor');
+  expect(adviceFor('source youtube feeds').todo).not.toContain('doctor');
+});
+
 test.each([
   ...namedConditions(),
   'source youtube',
+  'source youtube feeds',
   'source youtube-data-api',
   'image hosts',
   'field country',

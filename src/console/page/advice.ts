@@ -34,6 +34,7 @@ const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
     'source youtube-data-api',
     { todo: 'Wait for the end of the pause, or raise the quota of your project.', guide: YOUTUBE },
   ],
+  ['source youtube feeds', { todo: 'Wait: feeds fail for some hours on most days.', guide: CONDITIONS }],
   ['source ', { todo: 'Wait for the end of the pause. If there is another pause, run the doctor.', guide: YOUTUBE }],
   ['image hosts', { todo: 'Wait: stored images are served.', guide: YOUTUBE }],
   ['field ', { todo: 'Run the doctor: YouTube may have changed its pages.', guide: 'youtube.html#missing-fields' }],

@@ -68,7 +68,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   /** How long the client should wait before it retries. */
   readonly retryAfterMs: number | undefined;
-  /** How long the same is true: "no such channel", or that an image takes too long. */
+  /** How long the error remains true, for example "no such channel". */
   readonly validForMs: number | undefined;
   /** For a cached negative result: where it came from. */
   readonly outcome: CacheOutcome | undefined;

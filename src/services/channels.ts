@@ -44,7 +44,7 @@ const MAX_MOVES = 3;
  * "no such channel", because the catalog may have it.
  */
 export interface ChannelService {
-  /** Another number after each change of the catalog. Responses of an earlier version are outdated. */
+  /** A number that changes with the catalog. A response that was made at another number may be outdated. */
   version(): number;
   /**
    * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such

@@ -30,7 +30,7 @@ interface KeptResponse {
 
 /** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
 export interface MicroCache {
-  /** The step that finds the response to an equal request. */
+  /** The step that finds the response to an equal request. It also sets `epoch` and `version` of the context. */
   find(context: RequestContext): PublicResponse | undefined;
   /**
    * Stores a response that needed no load and did not come from this cache. It is repeated only while everything that it was

@@ -40,6 +40,8 @@ class Failure(Exception):
 def main():
     options = parse_arguments()
     shows, skipped = find_shows(options)
+    if not shows and not skipped:
+        skipped = [f"{options.names or options.library} has no channels"]
     results = load_records(options.instance, [channel for channel, _ in shows])
     failures = 0
     for channel, folder in shows:
@@ -50,7 +52,7 @@ def main():
             failures += 1
     for reason in skipped:
         print(reason, file=sys.stderr)
-    return 1 if failures > 0 or skipped or not shows else 0
+    return 1 if failures > 0 or skipped else 0
 
 
 def parse_arguments():

@@ -246,7 +246,7 @@ describe.skipIf(!hasPython)('the script', () => {
 
   test('says that the instance cannot be reached, and that there is nothing to do', async () => {
     const nothing = await runScript('http://127.0.0.1:9', library);
-    expect([nothing.exitCode, nothing.stdout]).toEqual([1, '']);
+    expect(nothing).toEqual({ exitCode: 1, stdout: '', stderr: `${library} has no channels\n` });
     await addVideos(library, 'Show', SAMPLE);
     const { exitCode, stderr } = await runScript(await findRefusingOrigin(), library);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('refused')]);

@@ -45,7 +45,7 @@ export interface BackingStore extends Pick<Store, 'isShared' | 'get' | 'close'> 
   /** Stores the value for `ttlMs` from now if `epoch` is the number of the current epoch. Otherwise it does nothing. */
   set(key: string, entry: NewEntry & { readonly epoch: string }, ttlMs: number): Promise<void>;
   /**
-   * Returns the number of the current epoch. It is another one after every erasure, whoever made it, and after a loss of data.
+   * Returns the number of the current epoch. It changes with each erasure, also by another process, and with a loss of data.
    *
    * @param known what the last call returned, or ''
    */

@@ -128,12 +128,12 @@ export function createRecordBodies(options: RecordBodiesOptions): RecordBodyOf {
   });
   holders.add('JSON of records', () => ({ entries: prepared.size, bytes: prepared.calculatedSize, maxBytes }));
 
-  /** The UTF-8 bytes, one per character. Node writes such a text directly, together with the header section. */
   return (channel, base) => {
     const key = `${base} ${channel.channelId}`;
     const known = prepared.get(key);
     if (known !== undefined && known.channel.deref() === channel) return known.content;
     const json = Buffer.from(JSON.stringify(recordOf(channel, base, options)));
+    // The UTF-8 bytes, one per character: Node writes such a text directly, together with the header section.
     const content = { body: json.toString('latin1'), bodyEncoding: 'latin1', etag: entityTag(json) } as const;
     prepared.set(compactCopy(key), { content, channel: new WeakRef(channel) });
     return content;

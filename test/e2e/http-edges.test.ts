@@ -22,6 +22,7 @@ describe('malformed and unusual HTTP', () => {
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
     ['an empty Host', 'GET / HTTP/1.1\r\nHost:\r\n\r\n', 400, 'malformed_request'],
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+    ['a Host and an empty one', 'GET / HTTP/1.1\r\nHost: a\r\nHost:\r\n\r\n', 400, 'malformed_request'],
     ['an invalid port', 'GET / HTTP/1.1\r\nHost: a:99999\r\n\r\n', 400, 'malformed_request'],
     [
       'a port that is none, for an image',

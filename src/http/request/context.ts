@@ -136,7 +136,9 @@ export function createContextFactory(options: ContextOptions) {
   return (request: IncomingMessage, response: ServerResponse): RequestContext => {
     const target = parseTarget(request.url ?? '/');
     const scheme = schemeOf(request);
-    const authority = countHosts(request.rawHeaders) === 1 ? (target.authority ?? request.headers.host ?? '') : '';
+    const { host = '' } = request.headers;
+    const hasOneHost = host !== '' && countHosts(request.rawHeaders) === 1;
+    const authority = hasOneHost ? (target.authority ?? host) : '';
     return {
       id: nextRequestId(),
       receivedAtMs: clock.monotonic(),
@@ -191,12 +193,12 @@ function clientGone(): AppError {
   return new AppError('request_timeout', 'The client disconnected.');
 }
 
-/** Counts in the raw fields, because Node joins or drops repeated ones. An empty field does not count. */
+/** Counts in the raw fields, because Node drops repeated ones. */
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host' && rawHeaders[at + 1] !== '') hosts += 1;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts;
 }

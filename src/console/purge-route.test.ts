@@ -4,10 +4,11 @@ import { expect, test } from 'vitest';
 import { type Purge, PurgeFailed } from '../services/purge.ts';
 import { createPurgeHandler } from './purge-route.ts';
 
-/** The response to a purge request that calls this function. */
-async function purge(purgeAll: () => Promise<unknown>, body = '{"everything":true}') {
+/** The response to a purge request that calls this function. @param body the text, or the stream that is read */
+async function purge(purgeAll: () => Promise<unknown>, body: string | Readable = '{"everything":true}') {
   const handle = createPurgeHandler({ purgeAll } as unknown as Purge, '.');
-  const request = Object.assign(Readable.from([Buffer.from(body)]), { headers: { 'x-pennant-console': 'test' } });
+  const stream = typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body;
+  const request = Object.assign(stream, { headers: { 'x-pennant-console': 'test' } });
   return await handle(request as unknown as IncomingMessage);
 }
 
@@ -31,3 +32,19 @@ test('a body of 4 KiB is read, and a longer one is refused without a purge', asy
   expect((await purge(count, bodyOf(4_097))).status).toBe(413);
   expect(purges).toBe(1);
 });
+
+test('a body that ends early is no failure of the service, and nothing is purged', async () => {
+  async function* aborted() {
+    yield Buffer.from('{"everything":true}');
+    throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
+  }
+  const mustNotPurge = () => Promise.reject(new Error('purged'));
+  expect((await purge(mustNotPurge, Readable.from(aborted()))).status).toBe(400);
+});
+
+test.each(['{"channel":{"toString":0,"valueOf":0}}', '{"channel":["@pennantsample"]}', '{"channel":null}', '{}', '[]'])(
+  'a channel that is not a text is refused: %s',
+  async (body) => {
+    expect((await purge(async () => undefined, body)).status).toBe(400);
+  },
+);

@@ -18,7 +18,8 @@ export function createPurgeHandler(purge: Purge, dataDir: string): ConsoleHandle
     if (request.headers[OWN_REQUEST_FIELD] === undefined) {
       return problem(403, `The field ${OWN_REQUEST_FIELD} is missing.`);
     }
-    const text = await readBody(request);
+    // The client of an incomplete body has gone: it gets no response, and nothing is purged.
+    const text = await readBody(request).catch(() => '');
     if (text === undefined) return problem(413, `The body is longer than ${MAX_BODY_BYTES} bytes.`);
     const body = parseJson(text, isObject);
     if (body === undefined) return problem(400, 'The body is not a JSON object.');
@@ -39,7 +40,7 @@ async function carryOut(purge: Purge, body: Record<string, unknown>): Promise<Co
     await purge.purgeAll();
     return { body: {} };
   }
-  const refs = channelRefsOfName(String(body.channel ?? ''));
+  const refs = typeof body.channel === 'string' ? channelRefsOfName(body.channel) : [];
   if (refs.length === 0) return problem(400, 'Name a channel ID, an @handle or a channel page’s URL.');
   const purged = await purge.purgeChannel(refs);
   return purged === undefined ? problem(404, 'Nothing is stored under that name.') : { body: purged };

@@ -130,6 +130,20 @@ describe('a connection', () => {
     const text = await readUntilClosed(port, `${get('/', ...fields)}ab`);
     expect(statusLines(text)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200']);
   });
+
+  test('gets 100 Continue before a response that waits behind another one', async () => {
+    const { port } = await start();
+    const expecting = get('/favicon.ico', 'Expect: 100-continue', 'Content-Length: 2');
+    const requests = `${get('/favicon.ico')}${expecting}ab${get('/favicon.ico', 'Connection: close')}`;
+    const responses = await readResponses(port, requests);
+    const [{ body } = { body: '' }] = responses;
+    expect(responses).toMatchObject([
+      { status: 200 },
+      { status: 100, body: '' },
+      { status: 200, body },
+      { status: 200, body },
+    ]);
+  });
 });
 
 describe('HEAD', () => {

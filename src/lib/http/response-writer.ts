@@ -156,6 +156,8 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
     end(response, body, encoding = 'utf8', onSent) {
       // Its event `close` has been emitted, so it would wait forever.
       if (response.destroyed) return;
+      // While the response waits behind an earlier one, so may a 100 Continue. Node would write it after the header section.
+      if (response.socket === null) response.flushHeaders();
       const sent = response.req.method === 'HEAD' ? undefined : body;
       if (onSent !== undefined && sent !== undefined) response.write(sent, encoding, onSent);
       else if (Buffer.isBuffer(sent) && sent.length > PIECE_BYTES) writePieces(response, sent);

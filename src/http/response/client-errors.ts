@@ -29,18 +29,18 @@ interface ClientErrorOptions {
 }
 
 /**
- * Responds to bytes that never become a request. Node would close the connection with an empty body or none. They count
- * against the socket's own address, because a malformed request has no usable `X-Forwarded-For`.
+ * Responds to `CONNECT` and to bytes that never become a request. Node would close the connection with an empty body or none.
+ * Such bytes count against the socket's own address, because a malformed request has no usable `X-Forwarded-For`.
  */
 export function createClientErrors(options: ClientErrorOptions) {
   const { clients, rateLimit, baseUrls, accessLog, connections } = options;
   /** Node also reports every packet that follows an unreadable one. */
   const refusedSockets = new WeakSet<Socket>();
 
-  async function refuse(socket: Socket, fault: AppError): Promise<void> {
+  async function refuse(socket: Socket, fault: AppError, forwardedFor?: string | readonly string[]): Promise<void> {
     if (!isFirstFault(socket)) return;
     const id = nextRequestId();
-    const client = clients.identify(socket.remoteAddress ?? 'unknown', undefined);
+    const client = clients.identify(socket.remoteAddress ?? 'unknown', forwardedFor);
     const context = { id, base: baseUrls[0] ?? '', client, limitHeaders: {} };
     let error: unknown = fault;
     try {
@@ -87,11 +87,11 @@ export function createClientErrors(options: ClientErrorOptions) {
       else void refuse(socket, faultOf(error, connections.unreadBefore(socket)));
     },
 
-    /** For `connect`: Node passes only the socket. */
-    onConnect(_request: IncomingMessage, socket: Socket): void {
+    /** For `connect`: Node makes no response, only a request. */
+    onConnect(request: IncomingMessage, socket: Socket): void {
       // Node has removed its own listener. Without one, a client that resets the connection would end the process.
       socket.on('error', () => socket.destroy());
-      void refuse(socket, methodNotAllowed());
+      void refuse(socket, methodNotAllowed(), request.headers['x-forwarded-for']);
     },
   };
 }

@@ -17,18 +17,18 @@ export const MAX_URL_BYTES = 8_192;
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
 export function parseTarget(rawUrl: string): RequestTarget {
-  if (rawUrl.length > MAX_URL_BYTES) return unusable(urlTooLong());
   const absolute = rawUrl.startsWith('/') ? null : ABSOLUTE_FORM.exec(rawUrl);
-  const origin = absolute?.[0] ?? '';
+  const [origin = '', authority] = absolute ?? [];
+  if (rawUrl.length > MAX_URL_BYTES) return unusable(urlTooLong(), authority);
   const relative = rawUrl.slice(origin.length);
   const queryAt = relative.indexOf('?');
   const rawPath = queryAt === -1 ? relative : relative.slice(0, queryAt);
   const query = queryAt === -1 ? '' : relative.slice(queryAt);
   const path = absolute !== null && rawPath === '' ? '/' : rawPath;
-  if (!path.startsWith('/')) return unusable(malformed(NO_TARGET));
-  const reason = absolute?.[1] === '' ? 'The absolute URL has no host.' : findFault(path, query);
-  if (reason !== undefined) return unusable(malformed(reason));
-  return { path: dropEmptySegments(path), query, authority: absolute?.[1], problem: undefined };
+  if (!path.startsWith('/')) return unusable(malformed(NO_TARGET), authority);
+  const reason = authority === '' ? 'The absolute URL has no host.' : findFault(path, query);
+  if (reason !== undefined) return unusable(malformed(reason), authority);
+  return { path: dropEmptySegments(path), query, authority, problem: undefined };
 }
 
 export const NO_TARGET = 'The request target is neither a path nor an absolute URL.';
@@ -41,8 +41,8 @@ export function urlTooLong(): AppError {
   return new AppError('request_too_large', `The URL is longer than ${MAX_URL_BYTES} bytes.`);
 }
 
-function unusable(problem: AppError): RequestTarget {
-  return { path: '/', query: '', authority: undefined, problem };
+function unusable(problem: AppError, authority: string | undefined): RequestTarget {
+  return { path: '/', query: '', authority, problem };
 }
 
 function dropEmptySegments(path: string): string {

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { FORMATS, type Format, formatRow } from '../../src/domain/formats.ts';
 import { startForTest, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
+import { useEncoder } from '../helpers/encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
@@ -11,6 +12,7 @@ import { drawTestCard } from '../helpers/test-card.ts';
 const SEED = '<script>hidden()</script>';
 const EVERY_SIZE = { width: 160, height: 90 };
 
+const encoder = useEncoder({ processes: 1 });
 const originals = new Map<Format, Buffer>();
 beforeAll(async () => {
   for (const format of FORMATS) {
@@ -28,7 +30,7 @@ async function start(banners: readonly Buffer[]): Promise<TestApp> {
   const files = Object.fromEntries(banners.map((bytes, number) => [`${number}.bin`, bytes]));
   const lines = banners.map((_, number) => catalogLine(number, { bannerFile: `${number}.bin` }));
   expect((await importLines(dataDir, lines, await writeImages(dataDir, files))).refusals).toEqual([]);
-  return startForTest({ dataDir });
+  return startForTest({ dataDir, encoder });
 }
 
 test('no byte of an original is sent unless it is part of the image', async () => {

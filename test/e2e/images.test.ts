@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startForTest, useTestApp } from '../helpers/app.ts';
+import { startWithoutEncoder, useTestApp } from '../helpers/app.ts';
 import { decodeImage } from '../helpers/image.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -103,7 +103,7 @@ describe('images', () => {
   });
 
   test('ignore Accept with NEGOTIATE=off', async () => {
-    const fixed = await startForTest({ env: { NEGOTIATE: 'off' } });
+    const fixed = await startWithoutEncoder({ env: { NEGOTIATE: 'off' } });
     const response = await fixed.get(`/${SAMPLE}/mobile?width=200`, { accept: 'image/avif' });
     expect([response.headers['content-type'], response.headers.vary]).toEqual(['image/jpeg', undefined]);
   });

@@ -23,7 +23,8 @@ const DEFAULT_PATHS = [
   'src/sources/youtube',
 ];
 const MAX_LINES = 3;
-const STRYKER = fileURLToPath(import.meta.resolve('@stryker-mutator/core/bin/stryker.js'));
+/** The package exports no program. */
+const STRYKER = fileURLToPath(new URL('bin/stryker.js', import.meta.resolve('@stryker-mutator/core/package.json')));
 const USAGE = `npm run test:mutants -- [PATH …] [--sample N] [--seed N] [--concurrency N]
 
 PATH          files or folders of src; default: ${DEFAULT_PATHS.join(' ')}

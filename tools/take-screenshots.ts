@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { PROGRAM } from '../test/helpers/process.ts';
+import { launchChromium } from './browser/chromium.ts';
 
 /* Makes the images in docs/screenshots with the sample catalog: those of the playground and the console show what `npm run build` made last. */
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PORT = '18180';
 const CONSOLE_PORT = '18181';
 const PUBLIC = `http://localhost:${PORT}`;
@@ -51,7 +51,7 @@ const RESPONSES = {
   'badge.svg': '/api/badge/@saltmarrowkitchen.svg?style=social&logo=youtube',
 };
 
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await launchChromium();
 await mkdir(IMAGES, { recursive: true });
 try {
   await withService('10/30', saveResponses);

@@ -1,24 +1,12 @@
-import { existsSync } from 'node:fs';
 import axe, { type AxeResults } from 'axe-core';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-  type Route,
-} from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { startTestApp } from '../../test/helpers/app.ts';
 import { createRunningClock } from '../../test/helpers/clock.ts';
-
-/** The headless shell needs half of the CPU time of a whole Chromium. */
-const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
-  existsSync,
-);
+import { hasChromium, launchChromium } from './chromium.ts';
 
 /** False: the browser suites are skipped by name. Never in CI, which installs the browser. */
-export const hasBrowser = CHROMIUM !== undefined || process.env.CI !== undefined;
+export const hasBrowser = hasChromium || process.env.CI !== undefined;
 if (!hasBrowser) console.log('SKIPPED: no chromium on this machine, so the playground and the console are not tested.');
 
 export type BrowsedService = Awaited<ReturnType<typeof startBrowsedService>>;
@@ -39,9 +27,7 @@ export async function startBrowsedService(env: Record<string, string> = {}) {
 export function useBrowser(): { readonly browser: Browser } {
   const used = {} as { browser: Browser };
   beforeAll(async () => {
-    if (!hasBrowser) return;
-    if (CHROMIUM === undefined) throw new Error('There is no chromium: apt-get install chromium-headless-shell');
-    used.browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--disable-gpu', '--disable-quic'] });
+    if (hasBrowser) used.browser = await launchChromium();
   });
   afterAll(() => used.browser?.close());
   return used;

@@ -19,8 +19,9 @@ export function openTestCatalog(dataDir: string, samplesDir: string | null = nul
     clock,
     states,
     seeChange,
-    /** Imports as a command does. */
+    /** Imports as a command does, once the catalog has been opened. */
     async importChannels(...lines: string[]) {
+      await catalog.opened();
       expect((await importLines(dataDir, lines)).refusals).toEqual([]);
       seeChange();
     },

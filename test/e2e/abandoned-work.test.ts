@@ -27,7 +27,7 @@ pausingTest('an image whose clients have all disconnected is dropped before an e
   });
   const service = await startForTest({ encoder });
   const port = await service.listen();
-  const base = `http://127.0.0.1:${port}/${SAMPLE}/tv.png`;
+  const base = `http://127.0.0.1:${port}/${SAMPLE}/avatar.png`;
   const stats = () => service.app.encoderStats();
   // A response that is not read would delay the end of the service.
   const statusOf = async (width: number) => {
@@ -43,7 +43,7 @@ pausingTest('an image whose clients have all disconnected is dropped before an e
   await expect.poll(() => stats().running).toBe(1);
   const impatient = Array.from({ length: 5 }, (_, index) => {
     const socket = connect(port, '127.0.0.1');
-    socket.write(`GET /${SAMPLE}/tv.png?width=${30 + index} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    socket.write(`GET /${SAMPLE}/avatar.png?width=${30 + index} HTTP/1.1\r\nHost: a\r\n\r\n`);
     return socket;
   });
   const shared = statusOf(30);
@@ -67,7 +67,7 @@ test('an image whose client disconnects during the download is not encoded', asy
   });
   const service = await startForTest({ encoder, sources: [numberedSource()], downloader: { download } });
   const port = await service.listen();
-  const path = `/${numberedChannelId(1)}/tv.png`;
+  const path = `/${numberedChannelId(1)}/avatar.png`;
   const accepted = once(service.app.http.server, 'connection');
   const impatient = connect(port, '127.0.0.1');
   impatient.write(`GET ${path}?width=10 HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -127,7 +127,7 @@ test('a search is given up when all its clients have disconnected, and tells not
 pausingTest('an image is refused when 64 others wait for an encoder', async () => {
   const { lines, logger } = recordLog('debug');
   const service = await startForTest({ logger, env: { ENCODERS: '1' } });
-  const ask = (width: number) => service.get(`/${SAMPLE}/tv.png?width=${width}`);
+  const ask = (width: number) => service.get(`/${SAMPLE}/avatar.png?width=${width}`);
   await ask(10);
   const started = lines.filter(({ msg, kind }) => msg === 'encoder process' && kind === 'started');
   expect(started).toHaveLength(1);
@@ -162,7 +162,7 @@ test('images on one connection leave no listeners on the connection', async () =
   }
   await ask('/problems');
   const before = waiting();
-  for (const width of [10, 20, 30]) await ask(`/${SAMPLE}/tv.png?width=${width}`);
+  for (const width of [10, 20, 30]) await ask(`/${SAMPLE}/avatar.png?width=${width}`);
   await expect.poll(waiting).toBe(before);
   expect(sockets).toHaveLength(1);
 });
@@ -173,7 +173,7 @@ test('many images on one connection cause no warning about its listeners', async
   process.on('warning', note);
   onTestFinished(() => void process.off('warning', note));
   const service = await startForTest({ encoder: createFakeEncoder() });
-  const images = Array.from({ length: 20 }, (_, at) => `GET /${SAMPLE}/tv.png?width=${at + 1} HTTP/1.1\r\nHost: a\r\n`);
+  const images = Array.from({ length: 20 }, (_, at) => `GET /${SAMPLE}/avatar.png?width=${at + 1} HTTP/1.1\r\nHost: a\r\n`);
   const responses = await readResponses(await service.listen(), `${images.join('\r\n')}Connection: close\r\n\r\n`);
   expect(responses.map(({ status }) => status)).toEqual(images.map(() => 200));
   expect(warnings).toEqual([]);

@@ -1,10 +1,11 @@
+import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { TIME_LIMITS_MS } from '../../src/domain/time-limits.ts';
 import { PROBLEMS } from '../../src/http/response/problems.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createManualClock, createRunningClock, type ManualClock } from '../helpers/clock.ts';
 import { FAILURE_KINDS, type FailureKind } from '../helpers/failure-kinds.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
@@ -63,43 +64,58 @@ const EVERY_WAIT = [0, refreshWait, upstreamCall, download];
 
 const isTimeout = ({ code }: Pick<FailureKind, 'code'>) => code === 'upstream_timeout';
 
+interface Stored {
+  readonly dataDir: string;
+  /** The responses when they were stored. */
+  readonly responses: ReadonlyMap<string, InProcessResponse>;
+}
+
+/** How much later upstream fails: images are fresh for a day. */
+const FAILS_AFTER_MS = 25 * HOUR_MS;
+/** Stale searches are usable for a day. */
+const SEARCH_AFTER_MS = 23 * HOUR_MS;
+
+/** Loads the `stored` ones. */
+async function store(): Promise<Stored> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pennant-failure-'));
+  const { service, close } = await startYoutubeService(
+    {},
+    { clock: createRunningClock(), dataDir, encoder: createFakeEncoder() },
+  );
+  const responses = new Map<string, InProcessResponse>();
+  const ask = async (url: string) => void responses.set(url, await service.get(url));
+  await service.get(QUESTIONS['record, stored']);
+  // Fields that are filled in after the first response are part of the last good value.
+  const stored = async () => (await service.getLater(QUESTIONS['record, stored'])).text;
+  await vi.waitFor(async () => expect(await stored()).toContain(EXACT_TIME), WAIT);
+  await ask(QUESTIONS['name, stored']);
+  await ask(QUESTIONS['record, stored']);
+  await ask(QUESTIONS['image, stored']);
+  await ask('/api/channel/UCreplayHarbour000000002');
+  service.clock.advance(SEARCH_AFTER_MS);
+  await ask(QUESTIONS['search, stored']);
+  await close();
+  return { dataDir, responses };
+}
+
 /** Sends all requests while upstream fails in one way. */
-async function observeFailure({ upstream, code }: FailureKind): Promise<Observations> {
+async function observeFailure({ upstream, code }: FailureKind, stored: Stored): Promise<Observations> {
   const isSlow = isTimeout({ code });
   // Fast failures come in real time, so nothing may time out before them.
-  const clock = isSlow ? createManualClock() : createRunningClock();
+  const clock = isSlow ? createManualClock(Date.now()) : createRunningClock();
+  clock.advance(FAILS_AFTER_MS);
   const everyWait = isSlow ? EVERY_WAIT : [];
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-failure-'));
-  const encoder = createFakeEncoder();
-  const healthy = await startYoutubeService({}, { clock, dataDir, encoder });
-  let asked: TestApp = healthy.service;
+  cpSync(stored.dataDir, dataDir, { recursive: true });
+  const failing = await startFailing(upstream, { clock, dataDir, encoder: createFakeEncoder() });
   try {
-    const before = new Map<string, InProcessResponse>();
-    const ask = async (url: string) => void before.set(url, await asked.get(url));
-    await asked.get(QUESTIONS['record, stored']);
-    // Fields that are filled in after the first response are part of the last good value.
-    const stored = async () => (await asked.getLater(QUESTIONS['record, stored'])).text;
-    await vi.waitFor(async () => expect(await stored()).toContain(EXACT_TIME), WAIT);
-    await ask(QUESTIONS['name, stored']);
-    await ask(QUESTIONS['record, stored']);
-    await ask(QUESTIONS['image, stored']);
-    await ask('/api/channel/UCreplayHarbour000000002');
-    // Images are fresh for a day and stale searches are usable for a day, so their ages are 25 hours and 2 hours.
-    clock.advance(23 * HOUR_MS);
-    await ask(QUESTIONS['search, stored']);
-    clock.advance(2 * HOUR_MS);
-
-    if (typeof upstream === 'function') healthy.replay.misbehave('all', upstream);
-    else {
-      const origin = upstream === 'has no address' ? 'http://upstream.invalid' : await findRefusingOrigin();
-      asked = await startTestApp({ env: youtubeSettings(origin), clock, dataDir, encoder });
-    }
     const observations: Partial<Record<Question, Observation>> = {};
     const observe = async (question: Question) => {
       const url = QUESTIONS[question];
       const startedAtMs = clock.monotonic();
-      const response = await asked.get(url);
-      observations[question] = { response, before: before.get(url), waitedMs: clock.monotonic() - startedAtMs };
+      const response = await failing.service.get(url);
+      const waitedMs = clock.monotonic() - startedAtMs;
+      observations[question] = { response, before: stored.responses.get(url), waitedMs };
     };
     // One after another: the time that one of them waits is not that of the others.
     for (const question of questions.filter(isStored)) {
@@ -109,16 +125,32 @@ async function observeFailure({ upstream, code }: FailureKind): Promise<Observat
     await passTimers(clock, everyWait, Promise.all(others.map(observe)));
     return observations as Observations;
   } finally {
-    if (asked !== healthy.service) await asked.close();
-    await passTimers(clock, everyWait, healthy.close());
+    await passTimers(clock, everyWait, failing.close());
     await rm(dataDir, { recursive: true, force: true });
   }
+}
+
+/** Starts the service with an upstream that fails in this way. */
+async function startFailing(
+  upstream: FailureKind['upstream'],
+  options: TestAppOptions,
+): Promise<{ readonly service: TestApp; close(): Promise<void> }> {
+  if (typeof upstream === 'function') {
+    const running = await startYoutubeService({}, options);
+    running.replay.misbehave('all', upstream);
+    return running;
+  }
+  const origin = upstream === 'has no address' ? 'http://upstream.invalid' : await findRefusingOrigin();
+  const service = await startTestApp({ ...options, env: youtubeSettings(origin) });
+  return { service, close: service.close };
 }
 
 const observed = new Map<string, Observations>();
 
 beforeAll(async () => {
-  for (const kind of FAILURE_KINDS) observed.set(kind.name, await observeFailure(kind));
+  const stored = await store();
+  for (const kind of FAILURE_KINDS) observed.set(kind.name, await observeFailure(kind, stored));
+  await rm(stored.dataDir, { recursive: true });
 }, FAILURE_KINDS.length * HANG_MS);
 
 function observationOf(kind: string, question: Question): Observation {

@@ -8,7 +8,7 @@ import { createAccessLog } from '../http/response/access-log.ts';
 import { createMicroCache } from '../http/response/micro-cache.ts';
 import { createUnservedRequests } from '../http/response/unserved-requests.ts';
 import { createHttpServer } from '../http/server.ts';
-import { readResourceLimits } from '../lib/cgroup.ts';
+import { RESOURCE_LIMITS } from '../lib/cgroup.ts';
 import {
   type CloseReason,
   createOpenConnections,
@@ -92,7 +92,7 @@ function createClientConnections({ failureLog, metrics }: Pick<Runtime, 'failure
     label: 'reason',
     read: () => closed,
   });
-  const { memoryBytes } = readResourceLimits();
+  const { memoryBytes } = RESOURCE_LIMITS;
   const maxConnections = maxConnectionsFor({ openFiles: readOpenFilesLimit(), memoryBytes });
   return createOpenConnections({
     maxConnections,

@@ -66,6 +66,15 @@ const PLAYGROUND_HEADERS = {
   'content-security-policy': `${POLICY} '${SCRIPT_HASH}'; connect-src http: https:; img-src 'self' blob:`,
 };
 
+/** Read once. */
+const FILE_ROUTES = [
+  ...staticRoutes('/', PAGE, PAGE_HEADERS),
+  ...staticRoutes('/', SITE, PAGE_HEADERS, ['pennant.svg']),
+  ...staticRoutes('/guide/', GUIDE, PAGE_HEADERS),
+  ...staticRoutes('/playground/', SITE, PLAYGROUND_HEADERS),
+  ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
+];
+
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
 export function createConsoleServer(options: ConsoleOptions): Listener {
   const { config, purge, examples, http, responseWriter } = options;
@@ -82,17 +91,13 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
     ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
     ['GET /state.json', () => ({ body: readState(options, startedAtMs, history) })],
     ['POST /purge', createPurgeHandler(purge, config.dataDir)],
-    ...staticRoutes('/', PAGE, PAGE_HEADERS),
-    ...staticRoutes('/', SITE, PAGE_HEADERS, ['pennant.svg']),
-    ...staticRoutes('/guide/', GUIDE, PAGE_HEADERS),
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
     [
       'GET /playground/config.json',
       (request) => ({ body: { instance: publicBase(request), requestPath: 'instance' } }),
     ],
     ['GET /playground/channels.json', async () => ({ body: { channels: await examples() } })],
-    ...staticRoutes('/playground/', SITE, PLAYGROUND_HEADERS),
-    ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
+    ...FILE_ROUTES,
   ]);
 
   function readiness(): ConsoleResponse {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { buildApp } from '../../src/app/build.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 
 declare module 'vitest' {
@@ -19,6 +18,8 @@ declare module 'vitest' {
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pennant-test-'));
   const config = parseConfig({ SOURCES: 'catalog', DATA_DIR: dataDir });
+  // Not before `build.ts` has compiled the pages, which are read when the module is loaded.
+  const { buildApp } = await import('../../src/app/build.ts');
   const app = await buildApp(config, { logger: pino({ level: 'silent' }), version: '0.0.0-test' });
   await app.close();
   await app.console.close();

@@ -1,6 +1,6 @@
 import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
-import { readResourceLimits } from '../../lib/cgroup.ts';
+import { RESOURCE_LIMITS } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import type { ClientKeys } from '../../lib/work.ts';
@@ -81,7 +81,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
   const { queueLength = QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode, clock = systemClock } = options;
   const {
     onFinished,
-    pool = createEncoderPool({ ...poolSizeFor(readResourceLimits(), options.processes), ...options, clock }),
+    pool = createEncoderPool({ ...poolSizeFor(RESOURCE_LIMITS, options.processes), ...options, clock }),
   } = options;
   const queue = createTaskQueue({ maxLength: queueLength, clock });
   const running = new Set<QueuedTask>();

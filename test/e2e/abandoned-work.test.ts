@@ -173,7 +173,10 @@ test('many images on one connection cause no warning about its listeners', async
   process.on('warning', note);
   onTestFinished(() => void process.off('warning', note));
   const service = await startForTest({ encoder: createFakeEncoder() });
-  const images = Array.from({ length: 20 }, (_, at) => `GET /${SAMPLE}/avatar.png?width=${at + 1} HTTP/1.1\r\nHost: a\r\n`);
+  const images = Array.from(
+    { length: 20 },
+    (_, at) => `GET /${SAMPLE}/avatar.png?width=${at + 1} HTTP/1.1\r\nHost: a\r\n`,
+  );
   const responses = await readResponses(await service.listen(), `${images.join('\r\n')}Connection: close\r\n\r\n`);
   expect(responses.map(({ status }) => status)).toEqual(images.map(() => 200));
   expect(warnings).toEqual([]);

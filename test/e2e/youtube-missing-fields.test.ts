@@ -97,12 +97,19 @@ describe('a channel that lacks something', () => {
     changes.set(0, change);
     service.clock.advance(HOUR_MS + 1);
     expect(await load(0)).toEqual({ control: FOR_A_MINUTE, record: whole });
-    // Nor is anything worse stored.
-    service = await running.restart();
-    expect((await load(0)).record).toEqual(whole);
     changes.clear();
     service.clock.advance(MINUTE_MS + 1);
     expect(await load(0)).toEqual({ control: FOR_AN_HOUR, record: whole });
+  });
+
+  it('keeps the last good values over a restart', async () => {
+    await start(1);
+    const { record: whole } = await load(0);
+    changes.set(0, losePanel);
+    service.clock.advance(HOUR_MS + 1);
+    await load(0);
+    service = await running.restart();
+    expect((await load(0)).record).toEqual(whole);
   });
 
   it.each<[string, Rename]>([

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EncodeJob } from '../../src/images/encoder/job.ts';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
+import { sharedEncoder } from '../helpers/encoder.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 
@@ -22,7 +23,7 @@ const BANNER = `/${numberedChannelId(0)}/tv`;
 
 let service: TestApp;
 beforeAll(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ encoder: sharedEncoder() });
   const fill = (width: number, height: number, background: string) =>
     sharp({ create: { width, height, channels: 3, background } });
   const half = await fill(150, 300, '#00f').png().toBuffer();

@@ -4,14 +4,14 @@ import { FORMATS, type Format } from '../../src/domain/formats.ts';
 import { cropOf, resolveOutput, type Size, VARIANTS, type Variant } from '../../src/domain/variants.ts';
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
-import { useEncoder } from '../helpers/encoder.ts';
+import { sharedEncoder } from '../helpers/encoder.ts';
 import { differenceFromCard, drawTestCard } from '../helpers/test-card.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 /** A lossy format changes brightness by 1 to 2; a shift of one pixel by 5. */
 const TOLERANCE = 2;
 
-const encoder = useEncoder();
+const encoder = sharedEncoder();
 
 /** The shapes of real ones, with fewer pixels to compare. */
 describe.each([

@@ -4,7 +4,7 @@ import { FORMATS, type Format } from '../../src/domain/formats.ts';
 import type { EncodeJob, JobOptions } from '../../src/images/encoder/job.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
 import { pngOf } from '../faults/bare-png.ts';
-import { useEncoder } from '../helpers/encoder.ts';
+import { sharedEncoder } from '../helpers/encoder.ts';
 import { jpegOfScans, webpOfFrames } from '../helpers/many-parts.ts';
 import { differenceFromCard, drawTestCard } from '../helpers/test-card.ts';
 
@@ -14,7 +14,7 @@ const SIZE = { width: 64, height: 48 };
 /** A lossy format, or a colour profile, may move a value this much. */
 const COLOUR_TOLERANCE = 12;
 
-const encoder = useEncoder({ processes: 1 });
+const encoder = sharedEncoder();
 
 function encodeWhole(bytes: Buffer, format: Format, size = SIZE, more: Partial<EncodeJob> = {}): Promise<Buffer> {
   const crop = { left: 0, top: 0, ...size };

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { FORMATS, type Format, formatRow } from '../../src/domain/formats.ts';
 import { startForTest, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
-import { useEncoder } from '../helpers/encoder.ts';
+import { sharedEncoder } from '../helpers/encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
@@ -12,7 +12,7 @@ import { drawTestCard } from '../helpers/test-card.ts';
 const SEED = '<script>hidden()</script>';
 const EVERY_SIZE = { width: 160, height: 90 };
 
-const encoder = useEncoder({ processes: 1 });
+const encoder = sharedEncoder();
 const originals = new Map<Format, Buffer>();
 beforeAll(async () => {
   for (const format of FORMATS) {

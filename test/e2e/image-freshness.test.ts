@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import sharp from 'sharp';
 import { beforeEach, expect, test } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
-import { useEncoder } from '../helpers/encoder.ts';
+import { sharedEncoder } from '../helpers/encoder.ts';
 import { respondWithBytes, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 const A_DAY = 'public, max-age=86400';
 const A_MINUTE = 'public, max-age=60';
 
-const encoder = useEncoder({ processes: 1 });
+const encoder = sharedEncoder();
 let running: YoutubeService;
 let service: TestApp;
 let replay: ReplayServer;

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { startWithoutEncoder, useTestApp } from '../helpers/app.ts';
+import { sharedEncoder } from '../helpers/encoder.ts';
 import { decodeImage } from '../helpers/image.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const BARE_SAMPLE = 'UCPennantSample00000002A';
 
-const service = useTestApp();
+const service = useTestApp({ encoder: sharedEncoder() });
 
 const SIZES = {
   default: [2560, 423],

@@ -4,7 +4,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { startForTest, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
-import { useEncoder } from '../helpers/encoder.ts';
+import { sharedEncoder } from '../helpers/encoder.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { decodeImage } from '../helpers/image.ts';
@@ -17,7 +17,7 @@ import { drawTestCard } from '../helpers/test-card.ts';
 const OWN = numberedChannelId(1);
 const HOUR_MS = 3_600_000;
 
-const encoder = useEncoder({ processes: 1 });
+const encoder = sharedEncoder();
 let dataDir: string;
 let clock: ManualClock;
 let app: TestApp;

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
+import { sharedEncoder } from '../helpers/encoder.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { FAULTS, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { decodeImage } from '../helpers/image.ts';
@@ -165,7 +166,7 @@ describe('identifiers that change', () => {
         ],
         image: respondWithStatus(200, { 'content-type': 'image/png' }, newBanner),
       },
-      { dataDir, clock },
+      { dataDir, clock, encoder: sharedEncoder() },
     );
     ({ service, replay } = running);
     clock.advance(HOUR_MS + 1);

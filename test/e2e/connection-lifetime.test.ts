@@ -1,11 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startTestApp, type TestApp, useTestApp } from '../helpers/app.ts';
 import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/fake-source.ts';
 import { openConnection, readResponses, readUntilClosed } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
+
+/** For tests that do not stop it. */
+const shared = useTestApp();
+let sharedPort: number;
+beforeAll(async () => {
+  sharedPort = await shared.listen();
+});
 
 interface Listening {
   readonly service: TestApp;
@@ -61,7 +68,7 @@ const statusLines = (text: string) => text.match(/HTTP\/1\.1 \d{3}/g) ?? [];
 
 describe('time limits of a connection', () => {
   test('are set for headers, whole requests and idle connections', async () => {
-    const { server } = (await start()).service.app.http;
+    const { server } = shared.app.http;
     expect([server.headersTimeout, server.requestTimeout, server.keepAliveTimeout]).toEqual([10_000, 20_000, 80_000]);
   });
 
@@ -70,10 +77,9 @@ describe('time limits of a connection', () => {
     ['the request line', 'GET /'],
     ['any byte', ''],
   ])('end a request that does not arrive in time with a 408, and close the connection: %s', async (_what, begun) => {
-    const { service, port } = await start();
-    const { server } = service.app.http;
+    const { server } = shared.app.http;
     const accepted = once(server, 'connection') as Promise<[Socket]>;
-    const client = await open(port);
+    const client = await open(sharedPort);
     const received = record(client);
     client.write(begun);
     const [socket] = await accepted;
@@ -88,8 +94,7 @@ describe('time limits of a connection', () => {
 
 describe('a connection', () => {
   test('stays open after a response and announces for how long', async () => {
-    const { port } = await start();
-    const connection = await openConnection(port);
+    const connection = await openConnection(sharedPort);
     const first = await connection.ask(get('/problems'));
     expect(first.headers).toMatchObject({ connection: 'keep-alive', 'keep-alive': 'timeout=80' });
     expect((await connection.ask(get(`/channel/${SAMPLE}`))).status).toBe(200);
@@ -102,8 +107,7 @@ describe('a connection', () => {
     ['Connection: close', get('/', 'Connection: close')],
     ['HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n'],
   ])('closes after the response when the client asks for it: %s', async (_what, bytes) => {
-    const { port } = await start();
-    const text = await readUntilClosed(port, bytes);
+    const text = await readUntilClosed(sharedPort, bytes);
     expect(statusLines(text)).toEqual(['HTTP/1.1 200']);
     expect(text.toLowerCase()).toContain('\r\nconnection: close\r\n');
   });
@@ -125,17 +129,15 @@ describe('a connection', () => {
   });
 
   test('gets 100 Continue before the response when it waits for it', async () => {
-    const { port } = await start();
     const fields = ['Expect: 100-continue', 'Content-Length: 2', 'Connection: close'];
-    const text = await readUntilClosed(port, `${get('/', ...fields)}ab`);
+    const text = await readUntilClosed(sharedPort, `${get('/', ...fields)}ab`);
     expect(statusLines(text)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200']);
   });
 
   test('gets 100 Continue before a response that waits behind another one', async () => {
-    const { port } = await start();
     const expecting = get('/favicon.ico', 'Expect: 100-continue', 'Content-Length: 2');
     const requests = `${get('/favicon.ico')}${expecting}ab${get('/favicon.ico', 'Connection: close')}`;
-    const responses = await readResponses(port, requests);
+    const responses = await readResponses(sharedPort, requests);
     const [{ body } = { body: '' }] = responses;
     expect(responses).toMatchObject([
       { status: 200 },
@@ -153,11 +155,10 @@ describe('HEAD', () => {
     ['a path without an endpoint', '/nowhere'],
     ['an unusable parameter', '/api/search'],
   ])('gets the header fields of GET and no body, and the next request works: %s', async (_what, path) => {
-    const { port } = await start();
-    await readResponses(port, get(path, 'Connection: close'));
-    const [full] = await readResponses(port, get(path, 'Connection: close'));
+    await readResponses(sharedPort, get(path, 'Connection: close'));
+    const [full] = await readResponses(sharedPort, get(path, 'Connection: close'));
     const head = get(path).replace('GET', 'HEAD');
-    const text = await readUntilClosed(port, head + get('/nowhere/at/all', 'Connection: close'));
+    const text = await readUntilClosed(sharedPort, head + get('/nowhere/at/all', 'Connection: close'));
     const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 \d{3} )/);
     expect([first.split(' ')[1], second.split(' ')[1]]).toEqual([String(full?.status), '404']);
     expect(first.endsWith('\r\n\r\n')).toBe(true);

@@ -3,7 +3,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines } from '../helpers/catalog.ts';
 import { createStub, hit, numberedChannelId, testChannel } from '../helpers/fake-source.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 
 /*
  * A cache key has one meaning: whatever was asked first, the next request gets what it would get alone.
@@ -21,7 +21,7 @@ async function idsIn(app: TestApp, query: string): Promise<string[]> {
 describe('a search', () => {
   let app: TestApp;
   beforeEach(async () => {
-    const dataDir = await createTemporaryDirectory();
+    const dataDir = await createDataDir();
     await importLines(dataDir, [
       catalogLine(1, { title: 'Narrow', customUrl: '@Schmalspur.Höhe' }),
       catalogLine(2, { channelId: SAMPLE, customUrl: '@PennantSample', username: 'PennantSample' }),

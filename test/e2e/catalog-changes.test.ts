@@ -14,6 +14,7 @@ import {
   type HeldSource,
   numberedChannelId,
 } from '../helpers/fake-source.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
@@ -25,7 +26,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 let dataDir: string;
 let app: TestApp;
 beforeEach(async () => {
-  dataDir = await createTemporaryDirectory();
+  dataDir = await createDataDir();
 });
 
 async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../helpers/clock.ts';
 import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const MINUTE_MS = 60_000;
@@ -45,7 +45,7 @@ describe('the day’s searches of the official API', () => {
 });
 
 it('a key of another project has a quota of its own', async () => {
-  const dataDir = await createTemporaryDirectory();
+  const dataDir = await createDataDir();
   const clock = createManualClock(MORNING);
   async function start(key: string): Promise<void> {
     const env = { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: key, YOUTUBE_API_DAILY_QUOTA: '1' };

@@ -5,7 +5,7 @@ import { startForTest, type TestApp } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
 /** A text that no encoder writes. */
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 /** A service whose channels have these banners, by number. */
 async function start(banners: readonly Buffer[]): Promise<TestApp> {
-  const dataDir = await createTemporaryDirectory();
+  const dataDir = await createDataDir();
   const files = Object.fromEntries(banners.map((bytes, number) => [`${number}.bin`, bytes]));
   const lines = banners.map((_, number) => catalogLine(number, { bannerFile: `${number}.bin` }));
   expect((await importLines(dataDir, lines, await writeImages(dataDir, files))).refusals).toEqual([]);

@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 
 /* `Last-Modified` of an image on a machine whose clock is wrong for a while. */
 
@@ -17,7 +17,7 @@ let bytes: string;
 let service: TestApp;
 
 beforeEach(async () => {
-  dataDir = await createTemporaryDirectory();
+  dataDir = await createDataDir();
   clock = createManualClock();
   bytes = 'the original';
   await start();

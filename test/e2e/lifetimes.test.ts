@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeForTest } from '../helpers/youtube-service.ts';
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
@@ -17,7 +17,7 @@ const KINDS = [
 ] as const;
 
 async function startFilled(url: string, status: number) {
-  const dataDir = await createTemporaryDirectory();
+  const dataDir = await createDataDir();
   const running = await startYoutubeForTest({}, { dataDir, encoder: createFakeEncoder() });
   expect((await running.service.get(url)).status).toBe(status);
   running.replay.misbehave('all', respondWithStatus(500));

@@ -6,7 +6,7 @@ import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts'
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -20,7 +20,7 @@ let running: YoutubeService;
 let service: TestApp;
 let replay: ReplayServer;
 beforeEach(async () => {
-  const dataDir = await createTemporaryDirectory();
+  const dataDir = await createDataDir();
   await importLines(dataDir, [
     catalogLine(1, { title: 'Light of our own', subscriberCount: '1' }),
     catalogLine(2, { channelId: LIGHTHOUSE, title: 'Bell Rock Light, as the operator has it', subscriberCount: '9' }),

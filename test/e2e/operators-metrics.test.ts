@@ -7,7 +7,7 @@ import { createManualClock } from '../helpers/clock.ts';
 import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const MIB = 2 ** 20;
@@ -72,7 +72,7 @@ test('metrics have the encoding time, which is shorter than the request', async 
 });
 
 test('a foreign stored value is counted by its kind, and loaded again', async () => {
-  const dataDir = await createTemporaryDirectory();
+  const dataDir = await createDataDir();
   const clock = createManualClock();
   const file = { path: databasePath(dataDir), maxBytes: MIB, clock, onEvent: () => undefined };
   const store = inCurrentEpoch(createSqliteStore(file));

@@ -8,6 +8,7 @@ import { sharedEncoder } from '../helpers/encoder.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { decodeImage } from '../helpers/image.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { storedBytesIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
@@ -22,7 +23,7 @@ let dataDir: string;
 let clock: ManualClock;
 let app: TestApp;
 beforeEach(async () => {
-  dataDir = await createTemporaryDirectory();
+  dataDir = await createDataDir();
   clock = createManualClock();
   await importAvatar(64);
   app = await start();

@@ -12,7 +12,7 @@ import {
   hit,
   numberedChannelId,
 } from '../helpers/fake-source.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
 const IMAGE = Buffer.concat([Buffer.from('RIFFxxxxWEBP'), Buffer.alloc(1_000, 7)]);
@@ -71,7 +71,7 @@ beforeEach(async () => {
   passes = {};
   original = IMAGE;
   source = createHeldSource(AVATAR);
-  dataDir = await createTemporaryDirectory();
+  dataDir = await createDataDir();
   await start();
 });
 

@@ -4,7 +4,7 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { redirectTo, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { type LogLine, recordLog } from '../helpers/log.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -141,7 +141,7 @@ describe('searches and channels of the official API', () => {
   });
 
   it('stay spent after a restart', async () => {
-    const dataDir = await createTemporaryDirectory();
+    const dataDir = await createDataDir();
     const options = { env: { ...env, YOUTUBE_API_DAILY_QUOTA: '2' }, dataDir };
     running = await startYoutubeForTest({ dataApi: respondAsDataApi(channels) }, options);
     for (let number = 0; number < 2; number += 1) await askForNew();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { startForTest, startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE } from '../helpers/fake-source.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
 /** So large that it is still being written when the response has arrived. */
@@ -17,7 +17,7 @@ const URLS = [
 ];
 
 test('values served right before a stop are stored, and served again after the next start', async () => {
-  const dataDir = await createTemporaryDirectory();
+  const dataDir = await createDataDir();
   const encoder = createFakeEncoder({ encode: async () => IMAGE });
   const downloader = { download: async () => Buffer.from('the original') };
   const parts = { dataDir, encoder, downloader };

@@ -5,13 +5,13 @@ import type { ChannelSource } from '../../src/sources/source.ts';
 import { startTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, numberedChannelId } from '../helpers/fake-source.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
 const DAY_MS = 86_400_000;
 
 test('each kind of value is stored for its own time', async () => {
-  const dataDir = await createTemporaryDirectory();
+  const dataDir = await createDataDir();
   const held = createHeldSource(AVATAR);
   const source: ChannelSource = {
     ...held,

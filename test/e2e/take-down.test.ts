@@ -5,8 +5,8 @@ import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.
 import { createRunningClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { storedRowsIn } from '../helpers/stored-images.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
 /** Text from the blocked channel's description. */
@@ -34,7 +34,7 @@ const OTHER_SEARCH = '/api/search?q=suppers';
 
 let dataDir: string;
 beforeEach(async () => {
-  dataDir = await createTemporaryDirectory();
+  dataDir = await createDataDir();
 });
 
 function start(env: Record<string, string> = {}): Promise<TestApp> {

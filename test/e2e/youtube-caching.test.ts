@@ -6,7 +6,7 @@ import { FAULTS, respondWithJson, respondWithStatus } from '../helpers/fake-upst
 import { decodeImage } from '../helpers/image.ts';
 import { jsonResponse, OWN_RESPONSES, ownResponse, readResponses } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
@@ -22,7 +22,7 @@ let service: TestApp;
 let replay: ReplayServer;
 let dataDir: string;
 beforeEach(async () => {
-  dataDir = await createTemporaryDirectory();
+  dataDir = await createDataDir();
   running = await startYoutubeForTest({}, { dataDir, encoder: createFakeEncoder() });
   ({ service, replay } = running);
 });

@@ -4,7 +4,7 @@ import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
 import { type LogLine, recordLog } from '../helpers/log.ts';
 import { OWN_RESPONSES, type ReplayResponse, readResponses } from '../helpers/replay-responses.ts';
 import type { ReplayOptions } from '../helpers/replay-server.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 /* What YouTube no longer sends: one field, or a part of its responses, for one channel or for all. */
@@ -53,10 +53,7 @@ async function start(channels: number, options: ReplayOptions = {}, env: Record<
       };
     }),
   ).flat();
-  running = await startYoutubeForTest(
-    { responses, ...options },
-    { dataDir: await createTemporaryDirectory(), logger, env },
-  );
+  running = await startYoutubeForTest({ responses, ...options }, { dataDir: await createDataDir(), logger, env });
   ({ service } = running);
 }
 

@@ -10,7 +10,7 @@ import {
   readResponses,
 } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 /* How handles are requested from YouTube, and which need no request. */
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 async function start(env: Record<string, string> = {}, givenDir?: string): Promise<void> {
-  const dataDir = givenDir ?? (await createTemporaryDirectory());
+  const dataDir = givenDir ?? (await createDataDir());
   running = await startYoutubeForTest({ responses }, { dataDir, env, encoder: createFakeEncoder() });
   ({ service, replay } = running);
 }
@@ -136,7 +136,7 @@ describe('the handle in a record', () => {
   });
 
   it('is removed when the channel is blocked', async () => {
-    const dataDir = await createTemporaryDirectory();
+    const dataDir = await createDataDir();
     async function restart(blocked: string): Promise<void> {
       await running.close();
       await start({ BLOCKED_CHANNELS: blocked }, dataDir);

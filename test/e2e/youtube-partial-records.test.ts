@@ -4,7 +4,7 @@ import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts'
 import type { InProcessResponse } from '../helpers/in-process.ts';
 import { ownResponse } from '../helpers/replay-responses.ts';
 import type { ReplayServer } from '../helpers/replay-server.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -17,7 +17,7 @@ let running: YoutubeService;
 let service: TestApp;
 let replay: ReplayServer;
 beforeEach(async () => {
-  running = await startYoutubeForTest({}, { dataDir: await createTemporaryDirectory() });
+  running = await startYoutubeForTest({}, { dataDir: await createDataDir() });
   ({ service, replay } = running);
 });
 

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { parseConfig } from '../../src/config/settings.ts';
+import { createTemporaryDirectory } from './temporary-directory.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,6 +26,13 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   await app.console.close();
   provide('startedDataDir', dataDir);
   return () => rm(dataDir, { recursive: true });
+}
+
+/** A DATA_DIR for the running test with empty caches and no catalog. It is removed at its end. */
+export async function createDataDir(): Promise<string> {
+  const dataDir = await createTemporaryDirectory();
+  copyStartedDataDir(dataDir, { withCatalog: false });
+  return dataDir;
 }
 
 /** Copies these files into a new DATA_DIR. */

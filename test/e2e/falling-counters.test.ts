@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { startForTest } from '../helpers/app.ts';
+import { useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 
@@ -9,18 +9,13 @@ import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 
 type Stage = 'source' | 'download' | 'inspect' | 'encode';
 
-const CHANNEL = numberedChannelId(1);
-const RECORD = `/channel/${CHANNEL}`;
-const IMAGE = `/${CHANNEL}/tv.png`;
-
-/** A service one of whose stages waits until the test ends it. */
-async function startHeld(stage: Stage) {
-  const gate = Promise.withResolvers<void>();
-  gate.promise.catch(() => undefined);
-  const pass = async (at: Stage) => (at === stage ? gate.promise : undefined);
+/** A service for the tests of a `describe`, one of whose stages waits at a gate. */
+function useHeldApp(stage: Stage) {
+  let gate: PromiseWithResolvers<void> | undefined;
+  const pass = async (at: Stage) => (at === stage ? gate?.promise : undefined);
   const source = numberedSource();
   const encoder = createFakeEncoder();
-  const service = await startForTest({
+  const service = useTestApp({
     sources: [
       {
         ...source,
@@ -35,9 +30,9 @@ async function startHeld(stage: Stage) {
       },
     ],
     downloader: {
-      async download() {
+      async download(urls) {
         await pass('download');
-        return Buffer.from('an original');
+        return Buffer.from(`an original of ${urls}`);
       },
     },
     encoder: createFakeEncoder({
@@ -51,48 +46,69 @@ async function startHeld(stage: Stage) {
       },
     }),
   });
-  const base = `http://127.0.0.1:${await service.listen()}`;
-  return { gate, base, held: (holder: string) => service.metric(`pennant_held_entries{holder="${holder}"}`) };
+  let base: string;
+  beforeAll(async () => {
+    base = `http://127.0.0.1:${await service.listen()}`;
+  });
+  return {
+    url: (path: string) => base + path,
+    held: (holder: string) => service.metric(`pennant_held_entries{holder="${holder}"}`),
+    /** Shuts the gate. The test opens it. */
+    shut() {
+      gate = Promise.withResolvers();
+      gate.promise.catch(() => undefined);
+      return gate;
+    },
+  };
 }
 
-const COUNTERS: readonly (readonly [holder: string, path: string, stage: Stage])[] = [
-  ['loads of records', RECORD, 'source'],
-  ['loads of searches', '/api/search?q=a', 'source'],
-  ['clients with batches', `/api/channels?ids=${CHANNEL}`, 'source'],
-  ['loads of originals', IMAGE, 'download'],
-  ['loads of originals', IMAGE, 'inspect'],
-  ['images being made', IMAGE, 'encode'],
+const imageOf = (channel: string) => `/${channel}/tv.png`;
+
+const COUNTERS: readonly (readonly [holder: string, stage: Stage, pathFor: (channel: string) => string])[] = [
+  ['loads of records', 'source', (channel) => `/channel/${channel}`],
+  ['loads of searches', 'source', (channel) => `/api/search?q=about+${channel}`],
+  ['clients with batches', 'source', (channel) => `/api/channels?ids=${channel}`],
+  ['loads of originals', 'download', imageOf],
+  ['loads of originals', 'inspect', imageOf],
+  ['images being made', 'encode', imageOf],
 ];
 
 const ENDINGS = ['succeeds', 'fails', 'fails with a bug', 'is abandoned by its client'] as const;
 
-const CASES = COUNTERS.flatMap((counter) => ENDINGS.map((ending) => [...counter, ending] as const));
+describe.each(COUNTERS)('"%s", held at %s,', (holder, stage, pathFor) => {
+  const { url, held, shut } = useHeldApp(stage);
 
-test.each(CASES)('"%s" falls to 0 when %s, held at %s, %s', async (holder, path, stage, ending) => {
-  const { gate, base, held } = await startHeld(stage);
-  const client = new AbortController();
-  const response = fetch(base + path, { signal: client.signal }).then(({ status }) => status, String);
-  await expect.poll(() => held(holder)).toBe(1);
-  if (ending === 'is abandoned by its client') {
-    client.abort();
-    await response;
-  }
-  if (ending === 'fails') gate.reject(new AppError('upstream_unavailable', 'It is down.'));
-  else if (ending === 'fails with a bug') gate.reject(new Error('a bug'));
-  else gate.resolve();
-  expect(await response).toEqual(ending === 'succeeds' ? 200 : expect.anything());
-  await expect.poll(() => held(holder)).toBe(0);
+  test.each(ENDINGS)('falls to 0 when it %s', async (ending) => {
+    const gate = shut();
+    const client = new AbortController();
+    const target = url(pathFor(numberedChannelId(ENDINGS.indexOf(ending))));
+    const response = fetch(target, { signal: client.signal }).then(({ status }) => status, String);
+    await expect.poll(() => held(holder)).toBe(1);
+    if (ending === 'is abandoned by its client') {
+      client.abort();
+      await response;
+    }
+    if (ending === 'fails') gate.reject(new AppError('upstream_unavailable', 'It is down.'));
+    else if (ending === 'fails with a bug') gate.reject(new Error('a bug'));
+    else gate.resolve();
+    expect(await response).toEqual(ending === 'succeeds' ? 200 : expect.anything());
+    await expect.poll(() => held(holder)).toBe(0);
+  });
 });
 
-test('"clients with batches" falls to 0 after a batch too many was refused', async () => {
-  const { gate, base, held } = await startHeld('source');
-  const ask = (number: number) => fetch(`${base}/api/channels?ids=${numberedChannelId(number)}`);
-  const accepted = [ask(1), ask(2)];
-  await expect.poll(() => held('loads of records')).toBe(2);
-  const refused = (await (await ask(3)).json()) as { results: { error?: { code: string } }[] };
-  expect(refused.results[0]?.error?.code).toBe('upstream_unavailable');
-  gate.resolve();
-  await Promise.all(accepted);
-  expect(await held('clients with batches')).toBe(0);
-  expect(await held('loads of records')).toBe(0);
+describe('"clients with batches"', () => {
+  const { url, held, shut } = useHeldApp('source');
+
+  test('falls to 0 after a batch too many was refused', async () => {
+    const gate = shut();
+    const ask = (number: number) => fetch(url(`/api/channels?ids=${numberedChannelId(number)}`));
+    const accepted = [ask(1), ask(2)];
+    await expect.poll(() => held('loads of records')).toBe(2);
+    const refused = (await (await ask(3)).json()) as { results: { error?: { code: string } }[] };
+    expect(refused.results[0]?.error?.code).toBe('upstream_unavailable');
+    gate.resolve();
+    await Promise.all(accepted);
+    expect(await held('clients with batches')).toBe(0);
+    expect(await held('loads of records')).toBe(0);
+  });
 });

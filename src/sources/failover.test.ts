@@ -169,6 +169,14 @@ describe('a record that lacks fields', () => {
     expect(loaded).toEqual({ ...record({ links: null, country: 'DE' }, ['links']), isComplete: true });
   });
 
+  it('gets nothing from another channel to which the next source redirects', async () => {
+    // YouTube redirects the "- Topic" channels of some artists to their own channels.
+    const target = live(record({ channelId: numberedChannelId(2), links, country: 'DE' }));
+    expect(await over([partial, target]).getChannel(ID)).toEqual(partial.channel);
+    const loaded = await over([live(record({ links: null })), target]).getChannel(ID);
+    expect(loaded).toEqual({ ...record({ links: null }, ['links']), isComplete: true });
+  });
+
   it('counts as complete without links, but names them as missing', async () => {
     const withoutLinks = live(record({ links: null }));
     const loaded = await over([withoutLinks, live('upstream_unavailable')]).getChannel(ID);

@@ -215,11 +215,13 @@ function emptyFields({ channel, missing }: LoadedChannel): readonly (keyof Chann
 
 /**
  * Takes the empty fields from another source's record, and every other field that is `null`, which may mean unknown: YouTube
- * shows few fields of age-gated channels. `missing` then names the empty fields that both lack.
+ * shows few fields of age-gated channels. `missing` then names the empty fields that both lack. Nothing is taken from another
+ * channel: a source may redirect this one.
  */
 function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): LoadedChannel {
   const needed = emptyFields(loaded);
-  if (other instanceof AppError) return { ...loaded, missing: needed };
+  const isSame = !(other instanceof AppError) && other.channel.channelId === loaded.channel.channelId;
+  if (!isSame) return { ...loaded, missing: needed };
   const unfilled = emptyFields(other);
   const fields = Object.keys(loaded.channel) as (keyof Channel)[];
   const filled = fields

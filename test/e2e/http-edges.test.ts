@@ -49,6 +49,7 @@ describe('malformed and unusual HTTP', () => {
       'malformed_request',
     ],
     ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\nY: b\r\n\r\n', 400, 'malformed_request'],
+    ['a bare line feed after the request line', 'GET / HTTP/1.1\nHost: a\n\n', 400, 'malformed_request'],
     ['an unknown method', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['a method of RTSP', 'DESCRIBE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['the method that begins HTTP/2', 'PRI / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],

@@ -112,7 +112,7 @@ function messageOf({ status, headers, body }: ProblemResponse, more: Readonly<Re
 /** The beginning of a request line (RFC 9112 section 3): method and target. */
 const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (\S+)/;
 /** A request line with any method. Anything else is not HTTP. */
-const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r\n/;
 
 function faultOf(error: ParserError, before: string): AppError {
   const text = unreadableText(error, before);

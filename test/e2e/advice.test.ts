@@ -102,6 +102,7 @@ describe('"Did you mean …?"', () => {
     [`/${ID}/about`, `/${ID}`],
     [`/channel/${ID}/videos`, `/channel/${ID}`],
     ['/user/pennantsample/videos', '/user/pennantsample'],
+    [`/c/${ID}/videos`, `/channel/${ID}`],
     ['/c/pennantsample/featured', '/c/pennantsample'],
     // A pasted URL
     ['/https://www.youtube.com/@pennantsample', '/@pennantsample'],

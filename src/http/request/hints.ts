@@ -173,7 +173,8 @@ function findNearestPage(path: string): string | undefined {
   if (variant !== undefined && refsOfBareIdentifier(name).length > 0) return `/${escaped(name)}/${variant}`;
   // `channel/ID/videos`: a tab of a channel page
   const isPage = third !== undefined && /^(?:channel|user|c)$/.test(name);
-  if (isPage && refsOfPage(`${name}/${second}`).length > 0) return `/${name}/${escaped(second)}`;
+  const [page] = isPage ? refsOfPage(`${name}/${second}`) : [];
+  if (page !== undefined) return `/${page.kind === 'id' ? 'channel' : name}/${escaped(second)}`;
   // `@name/videos`
   if (TABS.test(second) && isPageName(name)) return `/${escaped(name)}`;
   if (second !== '') return undefined;

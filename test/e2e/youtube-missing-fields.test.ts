@@ -184,14 +184,15 @@ describe('a field that most channels lack', () => {
   });
 
   it.each([
-    ['viewCount', ' views', ' plays'],
-    ['subscriberCount', ' subscribers', ' followers'],
-    ['country', 'United Kingdom', 'Freedonia'],
-  ])('is one also for new channels if its value cannot be read: %s', async (field, from, to) => {
+    ['viewCount', 'viewCount', ' views', ' plays'],
+    ['subscriberCount', 'subscriberCount', ' subscribers', ' followers'],
+    ['country', 'country', 'United Kingdom', 'Freedonia'],
+    ['banner', 'bannerUrl', 'imageBannerViewModel', 'bannerImageViewModel'],
+  ])('is one also for new channels if its value cannot be read: %s', async (field, shown, from, to) => {
     await start(6);
     changes.set('all', (text) => text.replaceAll(from, to));
     await loadAll(6);
-    expect(await load(0)).toMatchObject({ control: FOR_A_MINUTE, record: { [field]: null } });
+    expect(await load(0)).toMatchObject({ control: FOR_A_MINUTE, record: { [shown]: null } });
     expect(await conditions()).toEqual([`field ${field}`]);
   });
 
@@ -207,7 +208,7 @@ describe('a field that most channels lack', () => {
 
   it('is none for channels that never had it, and for a source that never has it', async () => {
     await start(6);
-    changes.set('all', (text) => ['country', 'links', 'imageBannerViewModel'].map(rename).reduce((t, f) => f(t), text));
+    changes.set('all', (text) => ['country', 'links', 'banner'].map(rename).reduce((t, f) => f(t), text));
     await loadAll(6);
     service.clock.advance(HOUR_MS + 1);
     await loadAll(6);

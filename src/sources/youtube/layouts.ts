@@ -3,6 +3,8 @@ import type { Channel } from '../../domain/channel.ts';
 export const METADATA = 'page.metadata.channelMetadataRenderer';
 /** Since 2024-04. */
 export const PAGE_HEADER = 'page.header.pageHeaderRenderer.content.pageHeaderViewModel';
+/** Channels without a banner lack it. */
+export const BANNER = `${PAGE_HEADER}.banner`;
 /** Handle, pronouns and counts move between rows, so parts are recognized by their text and not by their position. */
 const HEADER_PARTS = `${PAGE_HEADER}.metadata.contentMetadataViewModel.metadataRows.*.metadataParts.*`;
 /** Until mid-2024. Everything else on such pages is in their metadata and their About tab. */
@@ -84,7 +86,7 @@ export const CHANNEL_LAYOUTS: Readonly<Record<keyof Channel, readonly string[]>>
   ],
   links: [ABOUT_PANEL, HTML_PANEL, ABOUT_TAB],
   banner: [
-    `${PAGE_HEADER}.banner.imageBannerViewModel.image.sources.*.url`,
+    `${BANNER}.imageBannerViewModel.image.sources.*.url`,
     `${C4_HEADER}.banner.thumbnails.*.url`,
     `${INTERACTIVE_HEADER}.banner.thumbnails.*.url`,
   ],

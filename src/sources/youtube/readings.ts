@@ -47,9 +47,10 @@ export interface PageReading extends FieldReadings {
 export function readPage(page: JsonObject): PageReading {
   const find = createFinder({ page });
   const { fields, unreadable } = readFields(find);
+  const isBannerUnread = find(layouts.BANNER).some(isJsonObject) && !fields.some(({ field }) => field === 'banner');
   return {
     fields: ofOneChannel(fields),
-    unreadable,
+    unreadable: isBannerUnread ? [...unreadable, 'banner'] : unreadable,
     isOrdinary: isOrdinary(find),
     hasHeader: HEADERS.flatMap(find).some(isJsonObject),
     language: findLanguage(page, find),

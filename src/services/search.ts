@@ -45,6 +45,12 @@ const OWN: CacheOutcome = { kind: 'own', ttlMs: 600_000, isCollapsed: false, isS
 /** How long they may cache a list when the catalog or a source gave no usable response. */
 const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: 10_000, isCollapsed: false, isStored: false };
 
+/** The channel that a query names. */
+interface NamedChannel extends SearchResult {
+  /** True if its record or the name that led to it is stale: the name may be another channel's by now. */
+  readonly isStale?: boolean;
+}
+
 /** An incomplete list, which is returned but never stored: to the read-through cache, its load failed. */
 class PartialSearch extends AppError {
   readonly found: FoundChannels;
@@ -69,10 +75,12 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   }
 
   /** The channel that the query names, if any. Rejects with an indeterminate error. */
-  async function findNamed(refs: readonly ChannelRef[]): Promise<SearchResult> {
+  async function findNamed(refs: readonly ChannelRef[]): Promise<NamedChannel> {
     if (refs.length === 0) return NOTHING;
     try {
-      return { hits: [hitOf((await channels.findChannel(refs)).channel)], next: {} };
+      const { channel, outcome } = await channels.findChannel(refs);
+      const isStale = outcome.kind === 'stale' || outcome.isProvisional === true;
+      return { hits: [hitOf(channel)], next: {}, isStale };
     } catch (error) {
       if (['channel_not_found', 'channel_blocked'].includes(errorCodeOf(error))) return NOTHING;
       throw error;
@@ -151,7 +159,8 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     const shown = withoutBlocked(found);
     if (failure !== undefined) throw partial(shown, failure);
     if (sources === undefined || firstPage === undefined) return { hits: shown.hits, outcome: OWN };
-    const { value: first, outcome } = await firstPage;
+    const { value: first, outcome: ofList } = await firstPage;
+    const outcome = { ...ofList, isProvisional: (await named).isStale === true };
     if (outcome.kind === 'stale' || shown.hits.length >= limit || !hasNextPage(first))
       return { hits: shown.hits, outcome };
     const leftMs = TIME_LIMITS_MS.search - (clock.monotonic() - startedAt);

@@ -113,6 +113,27 @@ describe('a search that names a channel about which upstream gives no usable res
   });
 });
 
+describe('a search that names a channel whose record or name is old', () => {
+  const leadTo = (browseId: string) => {
+    replay.behave();
+    replay.misbehave('resolve', respondWithJson({ endpoint: { browseEndpoint: { browseId } } }));
+  };
+
+  it('may be kept for a minute, because the handle may be another channel’s by now', async () => {
+    leadTo(QUIET);
+    const first = await search('@keeper');
+    expect([first.ids, first.headers['cache-control']]).toEqual([[QUIET], 'public, max-age=600']);
+    service.clock.advance(61 * MINUTE_MS);
+    leadTo(HARBOUR);
+    const old = await search('@keeper');
+    expect([old.ids, old.headers['cache-control']]).toEqual([[QUIET], 'public, max-age=60']);
+    const record = await service.getLater('/api/channel/keeper?type=handle');
+    expect(record.json()).toMatchObject({ channelId: HARBOUR });
+    const next = await search('@keeper');
+    expect([next.ids, next.headers['cache-control']]).toEqual([[HARBOUR], 'public, max-age=599']);
+  });
+});
+
 describe('a search with several pages', () => {
   it('loads only the requested pages, and stores what it has loaded', async () => {
     const first = await service.get('/api/search?q=light&limit=2');

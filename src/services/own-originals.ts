@@ -5,7 +5,7 @@ import type { Encoder } from '../images/encoder/encoder.ts';
 import type { ImageInfo, OriginalBytes } from '../images/encoder/job.ts';
 import { readStatedPixels } from '../images/header.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { FailedKeys } from '../lib/failed-keys.ts';
+import { type FailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import { parseJson } from '../lib/shape.ts';
 import { createSharedWork, currentClient, NEVER_ABORTED } from '../lib/work.ts';
@@ -26,11 +26,14 @@ interface OwnOriginalsOptions {
 
 /** The images of the operator's own channels: files of the catalog, named by their content, so that none becomes old. */
 interface OwnOriginals {
-  /** @throws AppError `image_not_found` if there is no such file, `upstream_invalid` or `overloaded` if it cannot be decoded */
+  /**
+   * @throws AppError `image_not_found` if there is no such file, `upstream_unavailable` if it cannot be read, `upstream_invalid` or
+   *   `overloaded` if it cannot be decoded
+   */
   get(channelId: string, image: CatalogImage): Promise<Cached<Original>>;
-  /** The file for an encoder. @throws AppError `image_not_found` */
+  /** The file for an encoder. @throws AppError `image_not_found`, `upstream_unavailable` */
   read(image: CatalogImage): Promise<OriginalBytes>;
-  /** @throws AppError `image_not_found` */
+  /** @throws AppError `image_not_found`, `upstream_unavailable` */
   readBytes(image: CatalogImage): Promise<Buffer>;
 }
 
@@ -41,17 +44,8 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
   const { directory, encoder, images, failedImages, clock } = options;
   const inspecting = createSharedWork<ImageInfo>();
 
-  async function requireFile({ fileName }: CatalogImage): Promise<string> {
-    const path = await findImageFile(directory, fileName);
-    if (path === undefined) throw noSuchImage();
-    return path;
-  }
-
-  async function readBytes({ fileName }: CatalogImage): Promise<Buffer> {
-    const bytes = await readImageFile(directory, fileName);
-    if (bytes === undefined) throw noSuchImage();
-    return bytes;
-  }
+  const requireFile = ({ fileName }: CatalogImage) => required(findImageFile(directory, fileName));
+  const readBytes = ({ fileName }: CatalogImage) => required(readImageFile(directory, fileName));
 
   /** Continues after its callers disconnect: others will request the same image. */
   async function inspect(image: CatalogImage): Promise<ImageInfo> {
@@ -91,6 +85,18 @@ export function createOwnOriginals(options: OwnOriginalsOptions): OwnOriginals {
 
     readBytes,
   };
+}
+
+/** @throws AppError `image_not_found` if there is no such file, `upstream_unavailable` if it cannot be read */
+async function required<T>(reading: Promise<T | undefined>): Promise<T> {
+  const found = await reading.catch((cause: unknown) => {
+    throw new AppError('upstream_unavailable', 'The image cannot be read at the moment.', {
+      cause,
+      retryAfterMs: KEY_FAILURE_MS,
+    });
+  });
+  if (found === undefined) throw noSuchImage();
+  return found;
 }
 
 function noSuchImage(cause?: unknown): AppError {

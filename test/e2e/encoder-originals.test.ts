@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../src/domain/formats.ts';
@@ -267,7 +268,9 @@ describe('quality', () => {
   });
 });
 
-it('the error names the missing file when the original has been deleted', async () => {
-  const gone = { path: '/nonexistent/original' };
-  await expect(encoder.inspect(gone, ANYONE)).rejects.toMatchObject({ code: 'ENOENT' });
+it.each([
+  ['has been deleted', '/nonexistent/original'],
+  ['cannot be read', tmpdir()],
+])('an original that %s counts as missing', async (_how, path) => {
+  await expect(encoder.inspect({ path }, ANYONE)).rejects.toMatchObject({ code: 'ENOENT' });
 });

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { startForTest, type TestApp, type TestAppOptions } from '../helpers/app.ts';
@@ -108,4 +108,15 @@ test('an image that is missing is an error that says so, until it is imported ag
   expect([status, JSON.parse(text).code]).toEqual([502, 'upstream_invalid']);
   await importAvatar(64, 'Again');
   expect(await width()).toBe(64);
+});
+
+test('an image that cannot be read is unavailable, not a bug of the service', async () => {
+  const [name = ''] = await readdir(join(dataDir, 'catalog-images'));
+  const file = join(dataDir, 'catalog-images', name);
+  await rm(file);
+  // Fails for every user. The permissions of a file stop all users but root.
+  await symlink(file, file);
+  const { status, text, headers } = await getAvatar();
+  expect([status, JSON.parse(text).code]).toEqual([503, 'upstream_unavailable']);
+  expect(headers['retry-after']).toBeDefined();
 });

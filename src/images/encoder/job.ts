@@ -65,7 +65,7 @@ export type EncoderTask =
 export type TaskFailure =
   /** The original cannot be decoded. */
   | 'undecodable'
-  /** The file of the original is gone: the store has evicted it. */
+  /** The file of the original cannot be read. Most often the store has evicted it. */
   | 'missing'
   /** Anything else: a bug. */
   | 'bug';

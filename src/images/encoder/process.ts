@@ -116,7 +116,8 @@ function resultOf(task: EncoderTask): Promise<ImageInfo | Buffer> {
 
 function failureOf(error: unknown): TaskFailure {
   if (error instanceof Undecodable) return 'undecodable';
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'missing';
+  // Only the file of an original is read.
+  if (error instanceof Error && 'syscall' in error) return 'missing';
   return 'bug';
 }
 

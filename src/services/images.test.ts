@@ -3,7 +3,7 @@ import { clientOf } from '../../test/helpers/clients.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
-import type { Channel } from '../domain/channel.ts';
+import type { Channel, RemoteImage } from '../domain/channel.ts';
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { ImageClass } from '../image-store/schema.ts';
@@ -18,6 +18,7 @@ const SMALL = Buffer.from('small');
 const CHANNEL_ID = numberedChannelId(1);
 const STORED = { refKey: 'ref', digest: '0123', firstStoredAtMs: 123_000 };
 const ORIGINAL: Original = { ...STORED, width: 800, height: 800, format: 'jpeg', hasAlpha: false };
+const IMAGE: RemoteImage = { kind: 'remote', key: 'ref', urls: [] };
 const RECORD_OUTCOME: CacheOutcome = { kind: 'hit', ttlMs: 1, isCollapsed: false, isStored: false };
 const ORIGINAL_OUTCOME: CacheOutcome = { kind: 'miss', ttlMs: 2, isCollapsed: false, isStored: true };
 const WAITING = { client: clientOf('client'), disconnectSignal: () => new AbortController().signal };
@@ -35,6 +36,7 @@ let encode: (job: EncodeJob) => Promise<Buffer>;
 let attempts: number;
 let errors: unknown[];
 let original: Original;
+let banner: RemoteImage | null;
 let banners: ImageService;
 
 beforeEach(() => {
@@ -47,6 +49,7 @@ beforeEach(() => {
   attempts = 0;
   errors = [];
   original = ORIGINAL;
+  banner = null;
   start();
 });
 
@@ -54,11 +57,10 @@ beforeEach(() => {
 function start(): void {
   const runtime = createTestRuntime({ clock });
   runtime.failureLog.report = ({ fields }) => errors.push(fields) > 0;
-  const ref = { kind: 'remote', key: 'ref', urls: [] } as const;
   banners = createImageService({
     channels: {
       findChannel: async () => ({
-        channel: { channelId: CHANNEL_ID, avatar: ref, banner: null } as unknown as Channel,
+        channel: { channelId: CHANNEL_ID, avatar: IMAGE, banner } as unknown as Channel,
         outcome: RECORD_OUTCOME,
       }),
     },
@@ -292,6 +294,18 @@ it.each<[Partial<ImageRequest>, string]>([
   [{ width: 400, height: 800 }, 'custom'],
   [{ quality: 81 }, 'custom'],
 ])('%o uses the space of the %s images', async (request, imageClass) => {
+  await ask(request);
+  expect(imageClasses).toEqual([imageClass]);
+});
+
+it.each<[Partial<ImageRequest>, ImageClass]>([
+  [{ variant: 'tv', width: 2_560, height: 423 }, 'plain'],
+  [{ variant: 'desktop', width: 1_546, height: 423 }, 'plain'],
+  [{ variant: 'desktop', width: 1_545, height: 423 }, 'custom'],
+  [{ variant: 'tablet', width: 423, height: 423 }, 'custom'],
+])('%o of a banner uses the space of the %s images', async (request, imageClass) => {
+  banner = IMAGE;
+  original = { ...ORIGINAL, width: 2_560, height: 1_440 };
   await ask(request);
   expect(imageClasses).toEqual([imageClass]);
 });

@@ -9,6 +9,7 @@ import {
   type Fit,
   type ImageKind,
   isSameSize,
+  isWholeVariant,
   resolveOutput,
   type Size,
   VARIANT_PRESETS,
@@ -215,16 +216,14 @@ function resolveRequest(
 ): Pick<ImageSpec, 'identity' | 'imageClass'> {
   const { digest, hasAlpha } = original;
   const format = formats[0] ?? (hasAlpha ? 'png' : 'jpeg');
-  const variantCrop = cropOf(variant, original);
-  const whole = resolveOutput(variantCrop, {}).output;
-  const { crop, output, inner } = resolveOutput(variantCrop, { width, height, fit });
+  const { crop, output, inner } = resolveOutput(cropOf(variant, original), { width, height, fit });
   const usual = formatRow(format).hasTransparency ? 'transparent' : 'ffffff';
   const color = background === undefined || background === 'transparent' ? usual : background;
   const backdrop = inner && backdropOf({ inner, background: color }, output, usual, hasAlpha);
   const customQuality = customQualityOf(format, quality);
-  const isPlain = customQuality === undefined && backdrop === undefined && isSameSize(output, whole);
+  const isWhole = backdrop === undefined && isWholeVariant(VARIANT_PRESETS[variant].kind, { crop, output }, original);
   const identity = { channelId, digest, crop, output, backdrop, format, quality: customQuality };
-  return { identity, imageClass: isPlain ? 'plain' : 'custom' };
+  return { identity, imageClass: isWhole && customQuality === undefined ? 'plain' : 'custom' };
 }
 
 /** `undefined` if nothing of the background is visible: the image is then the same as without `contain`. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
+import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
@@ -13,20 +13,22 @@ import { createStoredImages, type StoredImages } from './stored-images.ts';
 interface Instance {
   readonly images: ImageStore;
   readonly epochs: Epochs;
+  readonly clock: ManualClock;
 }
 
 /** A process with the images of a directory. */
 async function createInstance(maxMemoryBytes: number, dataDir?: string): Promise<Instance> {
+  const clock = createManualClock();
   const disk = createStoredImages({
     dataDir: dataDir ?? (await createTemporaryDirectory()),
     maxBytes: 1_000_000_000,
-    clock: createManualClock(),
+    clock,
     onEvent: () => undefined,
   });
-  const runtime = createTestRuntime();
+  const runtime = createTestRuntime({ clock });
   const images = createImageStore({ disk, maxMemoryBytes, runtime });
   onTestFinished(() => images.close());
-  return { images, epochs: runtime.epochs };
+  return { images, epochs: runtime.epochs, clock };
 }
 
 const bytes = Buffer.from('image');
@@ -56,6 +58,18 @@ test('the largest image is written', async () => {
   const rows = MAX_SIDE_PX * (4 * MAX_SIDE_PX + 1);
   images.put('largest', Buffer.alloc(rows + 5 * Math.ceil(rows / 16_383) + 1_000), 'plain');
   await images.close();
+  expect(images.stats().disk.entries).toBe(1);
+});
+
+test('an image that is used from memory only stays on the disk, and one that nobody used is removed', async () => {
+  const { images, clock } = await createInstance(1_000_000);
+  for (const key of ['used', 'unused']) images.put(key, bytes, 'plain');
+  await expect.poll(() => images.stats().disk.entries).toBe(2);
+  for (let day = 0; day < 31; day += 1) {
+    clock.advance(24 * 3_600_000);
+    await images.get('used', 'plain');
+  }
+  await images.tidy();
   expect(images.stats().disk.entries).toBe(1);
 });
 
@@ -122,6 +136,7 @@ function createFakeDisk(faked: Partial<StoredImages> = {}): StoredImages {
   return {
     get: async () => undefined,
     findForReading: async () => undefined,
+    noteUse: async () => undefined,
     readEpoch: async () => 'series:1',
     set: async () => true,
     erase: async () => ({ images: 0, bytes: 0 }),

@@ -29,6 +29,14 @@ const ENTRY_OVERHEAD_BYTES = 650;
  * `MAX_SIDE_PX` and 4 bytes per pixel has a little more than 64 MiB.
  */
 const DEFAULT_MAX_WRITE_BYTES = 72 * 1024 * 1024;
+/** How often a use from memory is noted on the disk. A little longer than the hour in which the disk records one use. */
+const USE_NOTED_MS = 61 * 60_000;
+
+interface HeldImage {
+  readonly bytes: Buffer;
+  /** When the disk last noted a use. Monotonic. */
+  notedAtMs: number;
+}
 
 interface PendingWrite {
   readonly bytes: Buffer;
@@ -72,7 +80,7 @@ export interface ImageStore {
 export function createImageStore(options: ImageStoreOptions): ImageStore {
   const { disk, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
   const { clock, epochs, health, holders, metrics } = options.runtime;
-  const memory: Record<ImageClass, MemoryCache<Buffer>> = {
+  const memory: Record<ImageClass, MemoryCache<HeldImage>> = {
     plain: createMemory(1 - CUSTOM_SHARE),
     custom: createMemory(CUSTOM_SHARE),
   };
@@ -98,9 +106,13 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     });
   }
 
-  function createMemory(share: number): MemoryCache<Buffer> {
+  function createMemory(share: number): MemoryCache<HeldImage> {
     // The key contains the digest of the original, so that an image cannot become old.
-    return createMemoryCache({ maxBytes: maxMemoryBytes * share, sizeOf });
+    return createMemoryCache({ maxBytes: maxMemoryBytes * share, sizeOf: ({ bytes }, key) => sizeOf(bytes, key) });
+  }
+
+  function holdInMemory(key: string, bytes: Buffer, imageClass: ImageClass): boolean {
+    return memory[imageClass].set(key, { bytes, notedAtMs: clock.monotonic() });
   }
 
   /** @param since `successes` when the call began: a failure says nothing about the time after a later success */
@@ -126,9 +138,20 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
 
   function inMemory(key: string): Buffer | undefined {
     const held = memory.plain.get(key) ?? memory.custom.get(key);
-    if (held !== undefined) return held;
+    if (held !== undefined) {
+      noteUse(key, held);
+      return held.bytes;
+    }
     const pending = writing.get(key);
     return pending === undefined || pending.epoch.hasEnded ? undefined : pending.bytes;
+  }
+
+  /** Without this, the disk would evict the images that are used most, because they are read from memory only. */
+  function noteUse(key: string, held: HeldImage): void {
+    const nowMs = clock.monotonic();
+    if (nowMs - held.notedAtMs < USE_NOTED_MS) return;
+    held.notedAtMs = nowMs;
+    void read(() => disk.noteUse(key));
   }
 
   async function write(key: string, { bytes, epoch, imageClass, earlier }: PendingWrite): Promise<void> {
@@ -157,7 +180,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
 
   function keep(key: string, image: Buffer, imageClass: ImageClass): void {
     const bytes = compactBytes(image);
-    if (!memory[imageClass].set(key, bytes)) return;
+    if (!holdInMemory(key, bytes, imageClass)) return;
     const earlier = writing.get(key);
     // The key determines the bytes, but an earlier epoch's are not written.
     const isBeingWritten = earlier !== undefined && !earlier.epoch.hasEnded;
@@ -173,7 +196,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   async function find(key: string, imageClass: ImageClass): Promise<Buffer | undefined> {
     const before = erasures;
     const bytes = await read(() => disk.get(key));
-    if (bytes !== undefined && before === erasures) memory[imageClass].set(key, bytes);
+    if (bytes !== undefined && before === erasures) holdInMemory(key, bytes, imageClass);
     // The image may have been stored meanwhile.
     return bytes ?? inMemory(key);
   }

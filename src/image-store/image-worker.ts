@@ -101,6 +101,12 @@ const functions = {
     });
   },
 
+  noteUse: ({ key, ...times }: Times & { key: string }): void =>
+    use(times, (statements, db) => {
+      const row = findRow(statements, key);
+      if (row !== undefined) uses.note(statements, db, row, times.nowMs);
+    }),
+
   /** Removes an image whose file is missing or damaged. */
   discard: ({ key, ...times }: Times & { key: string }) => use(times, (statements, db) => discard(statements, db, key)),
 

@@ -37,6 +37,8 @@ export interface StoredImages {
   get(key: string): Promise<Buffer | undefined>;
   /** For another process: the path of an original, or the bytes of an encoded image. */
   findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
+  /** Counts as a use of the image, like reading it. */
+  noteUse(key: string): Promise<void>;
   /** The number that a purge raises. Work remembers it when it begins. */
   readEpoch(): Promise<string>;
   /** Stores an image, or nothing if it is too large. Returns false if the number of the epoch is another one. */
@@ -185,6 +187,8 @@ export function createStoredImages(options: StoredImagesOptions): StoredImages {
       const stats = await stat(found.path).catch(ignoreMissing);
       return stats?.size === found.size ? { path: found.path } : discard(key);
     },
+
+    noteUse: (key) => thread.call('noteUse', { key, ...times() }),
 
     readEpoch: readState,
 

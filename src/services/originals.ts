@@ -192,7 +192,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const { channelId, ref, original } = wanted;
     if (ref.kind === 'catalog-file') return readOwn(ref, original, own.read);
     const stored = await images.findForReading(originalBytesKey(channelId, original.digest));
-    return stored ?? { bytes: await bytesOf(wanted) };
+    if (stored === undefined) return { bytes: await bytesOf(wanted) };
+    return 'path' in stored ? { ...stored, digest: original.digest } : stored;
   }
 
   /** Reads an original by the current record. */

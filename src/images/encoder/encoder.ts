@@ -47,7 +47,8 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full, or if a job waits in it for too long, exceeds its
  * deadline, crashes or stops two processes, or is preempted background work. A job that had the CPU for most of its deadline
  * gets the same error for an hour (`validForMs`). They reject with `upstream_invalid` if the original cannot be decoded, which
- * may be for lack of memory, and with `ENOENT` if the file of the original is gone or cannot be read. Everything else is a bug.
+ * may be for lack of memory, and with `ENOENT` if the file of the original is gone, cannot be read or has changed. Everything
+ * else is a bug.
  */
 export interface Encoder {
   /** The version of the image library, as hex digits. Another version may encode the same job as other bytes. */

@@ -18,8 +18,12 @@ export function encoderOptions(format: Format, effort: Effort, quality: number |
   return { ...row[effort], quality: Math.max(1, (quality ?? row.quality) - step) };
 }
 
-/** The bytes of an original, or the path of its file, which need not be copied between processes. */
-export type OriginalBytes = { readonly path: string } | { readonly bytes: Buffer };
+/**
+ * The bytes of an original, or the path of its file, which need not be copied between processes.
+ *
+ * `digest`: the first hex digits of the SHA-256 of the bytes, for a file that may have changed on the disk
+ */
+export type OriginalBytes = { readonly path: string; readonly digest?: string } | { readonly bytes: Buffer };
 
 /** The properties of an image. The orientation is applied to width and height. */
 export interface ImageInfo extends Size {
@@ -65,7 +69,7 @@ export type EncoderTask =
 export type TaskFailure =
   /** The original cannot be decoded. */
   | 'undecodable'
-  /** The file of the original cannot be read. Most often the store has evicted it. */
+  /** The file of the original cannot be read or has changed. Most often the store has evicted it. */
   | 'missing'
   /** Anything else: a bug. */
   | 'bug';

@@ -4,6 +4,7 @@
  */
 
 import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
@@ -42,6 +43,7 @@ const NICENESS = 5;
 const TASKS_PER_FULL_COLLECTION = 20;
 
 class Undecodable extends Error {}
+class Unreadable extends Error {}
 
 function prepareLibrary(): void {
   // Every other loader (SVG, PDF, TIFF …) is attack surface. It stays blocked even if the signature check is bypassed.
@@ -116,8 +118,7 @@ function resultOf(task: EncoderTask): Promise<ImageInfo | Buffer> {
 
 function failureOf(error: unknown): TaskFailure {
   if (error instanceof Undecodable) return 'undecodable';
-  // Only the file of an original is read.
-  if (error instanceof Error && 'syscall' in error) return 'missing';
+  if (error instanceof Unreadable) return 'missing';
   return 'bug';
 }
 
@@ -189,10 +190,19 @@ async function awaitLibrary<T>(result: Promise<T>): Promise<T> {
 }
 
 async function read(original: OriginalBytes): Promise<{ format: SourceFormat; bytes: Buffer }> {
-  const bytes = 'path' in original ? await readFile(original.path) : original.bytes;
+  const bytes = 'path' in original ? await readUnchanged(original) : original.bytes;
   const format = sniffFormat(bytes);
   if (format === undefined) throw new Undecodable('The original has no format that is decoded');
   return { format, bytes };
+}
+
+/** @throws Unreadable */
+async function readUnchanged({ path, digest = '' }: Extract<OriginalBytes, { path: string }>): Promise<Buffer> {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new Unreadable('The original cannot be read', { cause });
+  });
+  if (hash('sha256', bytes).startsWith(digest)) return bytes;
+  throw new Unreadable(`The original ${path} has changed`);
 }
 
 prepareLibrary();

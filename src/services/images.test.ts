@@ -9,6 +9,8 @@ import { channelIdRef } from '../domain/identifier.ts';
 import type { ImageClass } from '../image-store/schema.ts';
 import type { EndReason } from '../images/encoder/child.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
+import { createEpochs } from '../lib/epoch.ts';
+import { type ClientKeys, withRequest } from '../lib/work.ts';
 import type { Original } from './cache-policy.ts';
 import { createImageService, type Image, type ImageRequest, type ImageService } from './images.ts';
 import { createReEncoding } from './re-encoding.ts';
@@ -34,6 +36,8 @@ let readBytes: () => Promise<Buffer>;
 /** Creates the encoding that a client waits for. */
 let encode: (job: EncodeJob) => Promise<Buffer>;
 let attempts: number;
+/** The clients that the re-encodes are charged to. */
+let charged: ClientKeys[];
 let errors: unknown[];
 let original: Original;
 let banner: RemoteImage | null;
@@ -47,6 +51,7 @@ beforeEach(() => {
   readBytes = unused;
   encode = async () => FAST;
   attempts = 0;
+  charged = [];
   errors = [];
   original = ORIGINAL;
   banner = null;
@@ -71,9 +76,10 @@ function start(): void {
     },
     encoder: {
       libraryVersion: '01234567',
-      async encode(job, { priority }) {
+      async encode(job, { priority, client }) {
         if (priority !== 'background') return encode(job);
         attempts += 1;
+        charged.push(client);
         return (outcomes.shift() ?? (async () => SMALL))();
       },
     },
@@ -219,6 +225,14 @@ it('stores an image of a custom size as such, also when it is re-encoded', async
   await askUntilDue(own);
   expect(await ask(own)).toEqual(SMALL);
   expect(imageClasses).toEqual(['custom', 'custom']);
+});
+
+it('an image is encoded again in the turn of the client whose request is due', async () => {
+  await ask();
+  clock.advance(MIN_AGE_MS);
+  const client = clientOf('another client');
+  await withRequest({ requestId: 'id', client, epoch: createEpochs().current() }, () => ask());
+  expect(charged).toEqual([client]);
 });
 
 describe('a smaller encoding that was evicted', () => {

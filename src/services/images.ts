@@ -23,7 +23,7 @@ import { createFailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
-import { type ClientKeys, createSharedWork, NEVER_ABORTED, OWN_WORK } from '../lib/work.ts';
+import { type ClientKeys, createSharedWork, currentClient, NEVER_ABORTED } from '../lib/work.ts';
 import { fingerprint, type ImageIdentity, imageKey, optimizedImageKey } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
@@ -106,9 +106,6 @@ interface ImageServiceOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
 }
 
-/** For work in the background, which has no client that could disconnect. */
-const BACKGROUND_JOB: JobOptions = { signal: NEVER_ABORTED, client: OWN_WORK, priority: 'background' };
-
 /** Returns stored images, or encodes them, each once for all concurrent requests. */
 export function createImageService(options: ImageServiceOptions): ImageService {
   const { channels, originals, encoder, images, reEncoding } = options;
@@ -142,8 +139,10 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const fast = await images.get(key, spec.imageClass);
     if (fast === undefined) return 'interrupted';
     return traced({ name: 're-encode image', attributes: traceAttributesOf(spec) }, async () => {
+      // It continues after the client disconnects, but counts for it: one client's images must not fill the queue.
+      const options: JobOptions = { signal: NEVER_ABORTED, client: currentClient(), priority: 'background' };
       try {
-        const optimized = await encode(spec, 'optimized', BACKGROUND_JOB);
+        const optimized = await encode(spec, 'optimized', options);
         if (optimized.length >= fast.length) return 'rejected';
         images.put(optimizedImageKey(key), optimized, spec.imageClass);
         return 'kept';

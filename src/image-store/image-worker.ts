@@ -54,6 +54,8 @@ export interface Erased {
 /** Writes of another process take milliseconds. An image that has to wait longer is not kept. */
 const WRITE_TIMEOUT_MS = 50;
 const UNUSED_MS = 30 * 86_400_000;
+/** A last use that is further in the future is wrong. Corrections of the clock are smaller. */
+const AHEAD_MS = 3_600_000;
 /** A step takes some milliseconds, during which other calls wait. */
 const ROWS_PER_STEP = 16;
 const PAGES_PER_STEP = 64;
@@ -121,21 +123,21 @@ const functions = {
       if (isEnough) return image.isFile && giveBackSurplus(statements, db, image);
       const { removed } = inTransaction(db, () => {
         uses.record(statements);
-        return evictFor(statements, image);
+        return evictFor(statements, image, times.nowMs);
       });
       return removed > 0;
     }),
 
   /** `refused`: the epoch is another one. `no-room`: the image is too large for the quota, or others have just used the room. */
   set(call: Times & { key: string; channel: string; image: NewImage; content: ImageContent; epoch: string }) {
-    const { key, image, epoch } = call;
+    const { key, image, epoch, nowMs } = call;
     return use(call, (statements, db) =>
       inTransaction(db, () => {
         if (readEpoch(statements) !== epoch) return { result: 'refused' as const, usage: readUsage(statements) };
         uses.record(statements);
         const earlier = findRow(statements, key);
         if (earlier !== undefined) removeRow(statements, earlier);
-        const isKept = !neverFits(quota, image) && evictFor(statements, image).hasRoom;
+        const isKept = !neverFits(quota, image) && evictFor(statements, image, nowMs).hasRoom;
         if (isKept) addRow(statements, call);
         return { result: isKept ? ('stored' as const) : ('no-room' as const), usage: readUsage(statements) };
       }),
@@ -188,7 +190,7 @@ const functions = {
         uses.record(statements);
         const unused = rowsOf(statements.unusedSince.all(times.nowMs - UNUSED_MS, ROWS_PER_STEP));
         for (const row of unused) removeRow(statements, row);
-        const evicted = evictFor(statements, NOTHING).removed;
+        const evicted = evictFor(statements, NOTHING, times.nowMs).removed;
         return { removed: unused.length + evicted, usage: readUsage(statements) };
       });
       const isDone = removed === 0 && !giveBackPages(statements, db);
@@ -264,12 +266,15 @@ function removeRow(statements: ImageStatements, { row, file }: ImageRow): void {
 }
 
 /** Evicts some images, the least recently used first, until the new one has room. */
-function evictFor(statements: ImageStatements, image: NewImage) {
+function evictFor(statements: ImageStatements, image: NewImage, nowMs: number) {
   for (let removed = 0; ; removed += 1) {
     const imageClass = findClassToEvict(quota, readUsage(statements), image);
     if (imageClass === undefined) return { removed, hasRoom: true };
     if (imageClass === 'none' || removed === ROWS_PER_STEP) return { removed, hasRoom: false };
-    const [victim] = rowsOf(statements.leastRecentlyUsed.all(imageClass === 'custom' ? 1 : 0));
+    const isCustom = imageClass === 'custom' ? 1 : 0;
+    // First those of a time when the clock was ahead. Otherwise each new image would be evicted before them.
+    const [ahead] = rowsOf(statements.usedAfter.all(isCustom, nowMs + AHEAD_MS));
+    const victim = ahead ?? rowsOf(statements.leastRecentlyUsed.all(isCustom))[0];
     if (victim === undefined) return { removed, hasRoom: false };
     removeRow(statements, victim);
   }

@@ -45,6 +45,22 @@ test('the quota evicts exactly the images that were used least recently', async 
   expect([await isStored(oldest), await isStored(oldest + 1), await isStored(oldest + 2)]).toEqual([true, false, true]);
 });
 
+test('images of a time when the clock was ahead are evicted before new ones', async () => {
+  const { open, clock } = await setUpImages({ maxBytes: QUOTA });
+  const images = open();
+  async function store(first: number, count: number): Promise<void> {
+    for (let number = first; number < first + count; number += 1) {
+      clock.advance(1_000);
+      await images.set(keyOf(number), bytesOf(`${number}`, IMAGE_BYTES));
+    }
+  }
+  clock.jumpWallClock(365 * DAY_MS);
+  await store(0, 100);
+  clock.jumpWallClock(-365 * DAY_MS);
+  await store(200, 5);
+  for (let number = 200; number < 205; number += 1) expect(await images.get(keyOf(number))).toBeDefined();
+});
+
 test('the last uses are remembered after a restart', async () => {
   const { images, open, clock } = await setUpFull();
   const oldest = 100 - images.usage().entries;

@@ -88,6 +88,7 @@ export interface ImageStatements extends EpochStatements {
   readonly remove: StatementSync;
   readonly use: StatementSync;
   readonly leastRecentlyUsed: StatementSync;
+  readonly usedAfter: StatementSync;
   readonly unusedSince: StatementSync;
   readonly ofChannel: StatementSync;
   readonly withFile: StatementSync;
@@ -107,6 +108,8 @@ export function prepareStatements(db: DatabaseSync): ImageStatements {
     use: db.prepare('UPDATE images SET used_at_ms = ? WHERE row = ?'),
     leastRecentlyUsed: db.prepare(`
       SELECT ${COLUMNS} FROM images WHERE (kind = 'custom') = ? ORDER BY used_at_ms LIMIT 1`),
+    usedAfter: db.prepare(`
+      SELECT ${COLUMNS} FROM images WHERE (kind = 'custom') = ? AND used_at_ms > ? LIMIT 1`),
     unusedSince: db.prepare(`
       SELECT ${COLUMNS} FROM images WHERE (kind = 'custom') IN (0, 1) AND used_at_ms < ? LIMIT ?`),
     ofChannel: db.prepare(`SELECT ${COLUMNS} FROM images WHERE channel = ? LIMIT ?`),

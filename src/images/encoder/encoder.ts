@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import type { ClientKeys } from '../../lib/work.ts';
 import { TaskInterrupted } from './child.ts';
-import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
+import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, Priority, TaskReply } from './job.ts';
 import {
   createEncoderPool,
   type EncoderPool,
@@ -73,8 +73,8 @@ interface EncoderStats {
   readonly restarts: number;
   /** Jobs of clients that were rejected because the queue was full or they waited for too long. */
   readonly refused: number;
-  /** The clients whose encoder time is remembered. */
-  readonly clients: HolderStats;
+  /** The clients whose encoder time is remembered, by priority. */
+  readonly clients: Readonly<Record<Priority, HolderStats>>;
 }
 
 /** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */

@@ -55,8 +55,8 @@ interface TaskQueue {
   drain(): QueuedTask[];
   /** Adds to what the client of the task is charged, or subtracts from it. */
   charge(task: QueuedTask, ms: number): void;
-  /** The clients whose encoder time is remembered. */
-  clients(): HolderStats;
+  /** The clients whose encoder time is remembered, by priority. */
+  clients(): Readonly<Record<Priority, HolderStats>>;
 }
 
 /** @param maxLength of each priority */
@@ -90,7 +90,7 @@ export function createTaskQueue({
     remove: (task) => queues[task.priority].remove(task),
     drain: () => [...repeated.splice(0), ...queues.interactive.drain(), ...queues.background.drain()],
     charge: ({ priority, client }, ms) => queues[priority].charge(client, ms),
-    clients: () => queues.interactive.clients(),
+    clients: () => ({ interactive: queues.interactive.clients(), background: queues.background.clients() }),
   };
 }
 

@@ -2,14 +2,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { OWN_WORK } from '../../src/lib/work.ts';
-import { useEncoder } from '../helpers/encoder.ts';
+import { sharedEncoder } from '../helpers/encoder.ts';
 import { respondWithBytes } from '../helpers/fake-upstream.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { startYoutubeForTest } from '../helpers/youtube-service.ts';
 
 const ID = 'UCreplayLighthouse000001';
 
-const encoder = useEncoder({ processes: 1 });
+const encoder = sharedEncoder();
 
 /** Changes one byte, so that the file can still be decoded. */
 async function damage(path: string): Promise<void> {

@@ -177,7 +177,7 @@ describe('a purge', () => {
     await outcomes('first');
     expect(await outcomes('second')).toEqual(['hit', 'hit', 'hit', 'hit']);
     // A purge counts what is on the disk.
-    await expect.poll(() => service.metric('pennant_held_entries{holder="images being written"}')).toBe(0);
+    await service.untilImagesWritten();
     expect((await service.purge({ channel: '@pennantsample' })).json()).toEqual({
       channelId: SAMPLE,
       entries: { channel: 1, name: 1, original: 2 },

@@ -24,8 +24,8 @@ test('no image is made from the file of an original that has changed on the disk
   const bytes = await drawTestCard(size).jpeg().toBuffer();
   const { service } = await startYoutubeForTest({ image: respondWithBytes(bytes) }, { encoder });
   await service.get(`/${ID}/avatar`);
+  await service.untilImagesWritten();
   const files = join(service.dataDir, 'images.db-files');
-  await expect.poll(() => readdir(files)).toHaveLength(1);
   const [name = ''] = await readdir(files);
   await damage(join(files, name));
 

@@ -19,15 +19,15 @@ export class UsageError extends Error {
   }
 }
 
+/** Enough for a path or another program's message, and advice. */
+export const MAX_ADVICE_CHARACTERS = 1_000;
+
 /** The command failed for a reason that the operator can change. The message says what to do. */
 export class CommandFailure extends OperatorError {
   constructor(message: string, options?: ErrorOptions) {
-    super(printable(message), options);
+    super(printable(message, MAX_ADVICE_CHARACTERS), options);
   }
 }
-
-/** Enough for a path and advice. */
-export const MAX_ADVICE_CHARACTERS = 1_000;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 

@@ -48,6 +48,12 @@ describe('the running service of this DATA_DIR', () => {
     await expect(purged).rejects.toBeInstanceOf(CommandFailure);
   });
 
+  it('has failed with all of a long reason, and with what is left and what to do after it', async () => {
+    const detail = `Redis cannot be used (${'NOAUTH '.repeat(40)}). Not removed: its entries. Try again when Redis works.`;
+    const { purged } = await ask(problem(503, detail));
+    await expect(purged).rejects.toThrow(`could not purge. ${detail}`);
+  });
+
   it('has nothing stored if it replies 404', async () => {
     const { purged } = await ask(problem(404, 'Nothing is stored under that name.'));
     expect(await purged).toEqual({ origin: server.origin, purged: undefined });

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
@@ -5,6 +7,7 @@ import { createImageStore, type ImageStore } from '../image-store/image-store.ts
 import { createStoredImages } from '../image-store/stored-images.ts';
 import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
+import { filesOfDatabase } from '../lib/sqlite.ts';
 import { withinMs } from '../lib/work.ts';
 import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../services/cache-policy.ts';
 import type { CachePolicy } from '../store/entry.ts';
@@ -12,6 +15,7 @@ import { createFailSoftStore, type FailSoftStore } from '../store/fail-soft.ts';
 import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
 import { createReadThrough } from '../store/read-through.ts';
 import { chooseStore } from '../store/registry.ts';
+import { databasePath } from '../store/sqlite.ts';
 import type { BackingStore } from '../store/store.ts';
 
 /** All caches and stores, in memory, on disk and in Redis. */
@@ -56,6 +60,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
   const backingStore = chooseStore(config).open({ runtime, connection: redis, onRefused });
   // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
   const opening = backingStore.get('opening').catch(() => undefined);
+  const deleting = redis && deleteCacheDatabase(config, runtime);
   const store = createFailSoftStore({
     store: backingStore,
     runtime,
@@ -120,12 +125,25 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     store,
     images,
     caches,
-    opened: () => withinMs(clock, opening, STORE_OPEN_MS),
+    opened: () => withinMs(clock, Promise.all([opening, deleting]), STORE_OPEN_MS),
     async close() {
-      await Promise.all([images.close(), store.close()]);
+      await Promise.all([images.close(), store.close(), deleting]);
       redis?.close();
     },
   };
+}
+
+/** With Redis it is not used. A later start without Redis would serve what was removed meanwhile. */
+async function deleteCacheDatabase({ dataDir }: Config, { logger }: Runtime): Promise<void> {
+  const path = databasePath(dataDir);
+  if (!existsSync(path)) return;
+  try {
+    // The database last, as long as there is a log.
+    for (const file of filesOfDatabase(path).reverse()) await rm(file, { force: true });
+    logger.info('cache.db is deleted: with REDIS_URL it is not used');
+  } catch (error) {
+    logger.warn({ err: error }, 'cache.db is not used with REDIS_URL, and cannot be deleted: delete it');
+  }
 }
 
 function addRedisMetrics(redis: RedisConnection, { metrics, holders }: Runtime): void {

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
@@ -37,8 +38,8 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     return startWithoutEncoder({ dataDir, clock, env: { REDIS_URL: redis.url, ...env }, ...fetchedSamples() });
   }
 
-  async function fillStores(): Promise<void> {
-    const app = await start();
+  async function fillStores(env: Record<string, string> = {}): Promise<void> {
+    const app = await start(env);
     for (const way of WAYS) expect([way, (await app.get(way)).status]).toEqual([way, 200]);
     await app.close();
   }
@@ -63,6 +64,14 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
     await start({ BLOCKED_CHANNELS: BLOCKED });
     await expect.poll(keysAndValues).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
     expect(await keysAndValues()).toContain(OTHER);
+  });
+
+  test('a former cache.db is deleted: a later start without Redis would serve what was removed meanwhile', async () => {
+    await fillStores({ REDIS_URL: '' });
+    const databaseFiles = async () => (await readdir(dataDir)).filter((name) => name.startsWith('cache.db'));
+    expect(await databaseFiles()).toContain('cache.db');
+    await start({ BLOCKED_CHANNELS: BLOCKED });
+    expect(await databaseFiles()).toEqual([]);
   });
 
   test('a channel that is blocked while Redis is down is removed from the disk at once, and from Redis once it is back', async () => {

@@ -76,7 +76,6 @@ const { use, usePatiently, ...database } = createDisposableDatabase({
   mayShrink: true,
   onRebuilt(reason) {
     uses.forgetAll();
-    removeFiles();
     notify({ kind: 'rebuilt', reason } satisfies ImageNotice);
   },
 });
@@ -221,6 +220,8 @@ export type ImageFunctions = typeof functions;
 serveCalls(functions, close);
 
 function prepare(db: DatabaseSync): ImageStatements {
+  // A new database has no rows for the files of a former one: an erasure would not find them.
+  if (statSync(path).size === 0) removeFiles();
   const logPages = Math.max(MIN_LOG_PAGES, Math.floor(logBytes / 2 / PAGE_BYTES));
   // Writes do not wait for the disk, because no image could be read meanwhile. A process that is killed loses nothing; a
   // power failure may damage the file.

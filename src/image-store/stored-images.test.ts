@@ -121,7 +121,7 @@ describe('images.db', () => {
     expect(await images.get(KEY)).toEqual(bytesOf('image'));
     expect(images.usage().entries).toBe(1);
     expect(events.map(({ kind }) => kind)).toEqual(_case === 'empty' ? [] : ['rebuilt']);
-    if (_case !== 'empty') expect(await readdir(files).catch(() => [])).toEqual([]);
+    expect(await readdir(files).catch(() => [])).toEqual([]);
   });
 
   it('of another version is created again', async () => {
@@ -132,6 +132,16 @@ describe('images.db', () => {
     change('PRAGMA user_version = 999');
     expect(await open().get(KEY)).toBeUndefined();
     expect(events).toEqual([{ kind: 'rebuilt', reason: expect.stringContaining('another version') }]);
+  });
+
+  it('that was deleted while nothing used it is created without the files of the former one', async () => {
+    const { open, database, files } = await setUpImages();
+    const before = open();
+    await before.set(originalOf(ONE), bytesOf('original'));
+    await before.close();
+    await unlink(database);
+    expect(await open().erase([ONE], 'if-erased')).toMatchObject({ images: 0 });
+    expect(await readdir(files).catch(() => [])).toEqual([]);
   });
 
   it('is created again within a second when it is deleted while it is open', async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -51,6 +51,22 @@ describe('catalog export --images', () => {
     expect(exitCode).toBe(1);
     expect(errors).toContain(`the image ${image} is missing`);
     expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  it('keeps the good image of an earlier export if the catalog’s is damaged, from which it can be restored', async () => {
+    const folder = join(dataDir, 'exported');
+    const { lines } = await run('export', '--images', folder);
+    const [name = ''] = await storedImages();
+    const image = join(catalogPaths(dataDir).images, name);
+    const good = await readFile(image);
+    // The same length and kind of file.
+    await writeFile(image, Buffer.from(good).fill('x', good.length - 1));
+
+    const { exitCode, errors } = await run('export', '--images', folder);
+    expect([exitCode, errors]).toEqual([1, expect.stringMatching(`: the image ${image} is damaged\n$`)]);
+    expect(await readFile(join(folder, name))).toEqual(good);
+    expect((await importLines(dataDir, lines, folder)).refusals).toEqual([]);
+    expect(await readFile(image)).toEqual(good);
   });
 
   it('lists images in the folder that are no longer in the catalog, and keeps them', async () => {

@@ -1,11 +1,11 @@
-import { constants, copyFileSync, lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseConfig } from '../../config/settings.ts';
-import { hasErrorCode, makeDirectory } from '../../lib/file-system.ts';
+import { makeDirectory } from '../../lib/file-system.ts';
 import { printable } from '../../lib/printable.ts';
-import { isImageName } from '../../sources/catalog/image-files.ts';
+import { isImageName, placeImage } from '../../sources/catalog/image-files.ts';
 import { type CatalogReader, withReader } from '../../sources/catalog/reader.ts';
-import type { CatalogRecord } from '../../sources/catalog/record.ts';
+import { type CatalogRecord, RecordRefusedError } from '../../sources/catalog/record.ts';
 import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { defineCommand, writeLines } from '../command.ts';
 
@@ -46,25 +46,28 @@ function openImageFolder(from: string, to: string) {
   const leftovers = new Set(readdirSync(to).filter(isImageName));
 
   /** Returns why the image was not copied. */
-  function copy(fileName: string): string | undefined {
+  function copy(field: string, fileName: string): string | undefined {
     leftovers.delete(fileName);
     // Anything may have written the database, so names must not lead out of the folder.
     if (!isImageName(fileName)) return `"${printable(fileName)}" is not a valid image name`;
     const image = join(from, fileName);
+    if (lstatSync(image, { throwIfNoEntry: false })?.isFile() !== true) return `the image ${image} is missing`;
     try {
-      if (lstatSync(image).isFile()) {
-        copyFileSync(image, join(to, fileName), constants.COPYFILE_FICLONE);
-        return undefined;
-      }
+      // The folder may have a good image of this name, which an earlier export refers to.
+      if (placeImage(field, fileName, from, null) !== fileName) return `the image ${image} is damaged`;
+      placeImage(field, fileName, from, to);
+      return undefined;
     } catch (error) {
-      if (!hasErrorCode(error, 'ENOENT')) throw error;
+      if (!(error instanceof RecordRefusedError)) throw error;
+      return error.message;
     }
-    return `the image ${image} is missing`;
   }
 
   return {
     copyOf({ channelId, bannerFile, avatarFile }: CatalogRecord): string[] {
-      const failures = [bannerFile, avatarFile].map((fileName) => (fileName === null ? undefined : copy(fileName)));
+      const failures = Object.entries({ bannerFile, avatarFile }).map(([field, fileName]) =>
+        fileName === null ? undefined : copy(field, fileName),
+      );
       return failures.filter((failure) => failure !== undefined).map((failure) => `${channelId}: ${failure}`);
     },
     describeLeftovers(): string[] {

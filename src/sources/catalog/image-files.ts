@@ -22,7 +22,7 @@ export function isImageName(fileName: string): boolean {
 
 /**
  * Copies an image into the catalog's folder and returns its name, which is the digest of its bytes. An existing image
- * is not written again.
+ * is written again only if it is damaged.
  *
  * @param imagesDir `null`: the image is checked, not copied
  * @throws RecordRefusedError that names `field` if there is no such file, or it is too large or not an image
@@ -33,7 +33,7 @@ export function placeImage(field: string, fileName: string, fromDir: string, ima
   const name = `${digest}.${format === 'gif' ? 'gif' : formatRow(format).extension}`;
   if (imagesDir === null) return name;
   const target = join(imagesDir, name);
-  if (statSync(target, { throwIfNoEntry: false })?.size !== bytes.length) {
+  if (!hasContent(target, bytes)) {
     makeDirectory(imagesDir);
     // Written to a temporary file and renamed, so that no reader or crash sees an incomplete image.
     const temporary = `${target}.${randomBytes(4).toString('hex')}.tmp`;
@@ -41,6 +41,11 @@ export function placeImage(field: string, fileName: string, fromDir: string, ima
     renameSync(temporary, target);
   }
   return name;
+}
+
+function hasContent(path: string, bytes: Buffer): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  return size === bytes.length && readFileSync(path).equals(bytes);
 }
 
 /**

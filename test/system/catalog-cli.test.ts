@@ -32,7 +32,12 @@ function catalog(dataDir: string, ...args: string[]): Promise<Ended> {
     const child = execFile(
       process.execPath,
       [PROGRAM, 'catalog', ...args],
-      { cwd: dataDir, env: { PATH: process.env.PATH, DATA_DIR: dataDir }, maxBuffer: 64 * 1024 * 1024 },
+      // A service of this machine may listen on the default port.
+      {
+        cwd: dataDir,
+        env: { PATH: process.env.PATH, DATA_DIR: dataDir, CONSOLE_PORT: '0' },
+        maxBuffer: 64 * 1024 * 1024,
+      },
       (_error, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );
   });

@@ -67,14 +67,15 @@ describe('the running service of this DATA_DIR', () => {
     ['another program', { status: 503, body: '' }],
   ])('is not %s: the purge is refused', async (what, given) => {
     const { purged } = await ask(given);
-    await expect(purged).rejects.toThrow(`${server.origin} belongs to ${what}. Nothing was removed.`);
+    await expect(purged).rejects.toThrow(`${server.origin} belongs to ${what}. Nothing was purged.`);
+    await expect(purged).rejects.toThrow('If no service runs on this DATA_DIR, set CONSOLE_PORT=0.');
   });
 
   it.each([
     [
       'greets like a mail server is refused',
       '220 mail.example ESMTP\r\n',
-      /belongs to another program\. Nothing was removed/,
+      /belongs to another program\. Nothing was purged/,
     ],
     ['closes the connection may have removed something', '', /closed the connection: .*Something may be left/],
   ])('that %s', async (_what, greeting, message) => {

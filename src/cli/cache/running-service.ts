@@ -63,7 +63,9 @@ function readReply(origin: string, status: number, reply: Reply | undefined): Pu
 const SETTINGS = 'the settings of the service: --env-file FILE, --data-dir DIR and the variable CONSOLE_PORT.';
 
 function foreignListener(origin: string, what: string): CommandFailure {
-  return new CommandFailure(`${origin} belongs to ${what}. Nothing was removed. Give ${SETTINGS}`);
+  return new CommandFailure(
+    `${origin} belongs to ${what}. Nothing was purged. Give ${SETTINGS} If no service runs on this DATA_DIR, set CONSOLE_PORT=0.`,
+  );
 }
 
 function interrupted(origin: string, cause: Error): CommandFailure {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { pngOf } from '../../../test/helpers/catalog.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { findImageFile, MAX_IMAGE_BYTES, readImageFile } from './image-files.ts';
+import { findImageFile, MAX_IMAGE_BYTES, placeImage, readImageFile } from './image-files.ts';
 
 /** Windows has no named pipes in directories. */
 const HAS_PIPES = process.platform !== 'win32';
@@ -40,4 +41,15 @@ test.each([
 ])('%s is no image of the catalog', async (_what, fileName) => {
   expect(await findImageFile(directory, fileName)).toBeUndefined();
   expect(await readImageFile(directory, fileName)).toBeUndefined();
+});
+
+test('an image that cannot be placed leaves nothing behind', async () => {
+  const target = join(directory, '..', 'target');
+  await writeFile(join(directory, 'given.png'), pngOf('one'));
+  const place = (to: string | null) => placeImage('bannerFile', 'given.png', directory, to);
+  const name = place(null);
+  // In the way of the image.
+  await mkdir(join(target, name), { recursive: true });
+  expect(() => place(target)).toThrow(name);
+  expect(await readdir(target)).toEqual([name]);
 });

@@ -37,8 +37,13 @@ export function placeImage(field: string, fileName: string, fromDir: string, ima
     makeDirectory(imagesDir);
     // Written to a temporary file and renamed, so that no reader or crash sees an incomplete image.
     const temporary = `${target}.${randomBytes(4).toString('hex')}.tmp`;
-    writeFileSync(temporary, bytes, { flush: true });
-    renameSync(temporary, target);
+    try {
+      writeFileSync(temporary, bytes, { flush: true });
+      renameSync(temporary, target);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
   }
   return name;
 }

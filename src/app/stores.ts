@@ -14,7 +14,7 @@ import type { CachePolicy } from '../store/entry.ts';
 import { createFailSoftStore, type FailSoftStore } from '../store/fail-soft.ts';
 import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
 import { createReadThrough } from '../store/read-through.ts';
-import { chooseStore } from '../store/registry.ts';
+
 import { databasePath } from '../store/sqlite.ts';
 import type { BackingStore } from '../store/store.ts';
 
@@ -57,7 +57,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
       clock,
       onStateChange: (problem) => health.report('redis', problem === null ? null : `not used (${problem})`),
     }));
-  const backingStore = chooseStore(config).open({ runtime, connection: redis, onRefused });
+  const backingStore = chooseStoreDriver(config).open({ runtime, connection: redis, onRefused });
   // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
   const opening = backingStore.get('opening').catch(() => undefined);
   const deleting = redis && deleteCacheDatabase(config, runtime);

@@ -1,5 +1,5 @@
 import { imagePaths, readImageStatistics } from '../image-store/schema.ts';
-import { chooseStore } from '../store/registry.ts';
+import { chooseStoreDriver } from '../store/registry.ts';
 import { STORED_KINDS, type Statistics } from '../store/stored-kinds.ts';
 import { clearCommand, parseCacheConfig, purgeCommand, requireStoreOfService } from './cache/purge.ts';
 import { type CommandGroup, defineCommand, formatBytes } from './command.ts';
@@ -21,7 +21,7 @@ const statsCommand = defineCommand({
   async run({ options }, { env, stdout }) {
     const config = parseCacheConfig(env);
     requireStoreOfService(config);
-    const { where, maxBytes = null, readStatistics } = chooseStore(config);
+    const { where, maxBytes = null, readStatistics } = chooseStoreDriver(config);
     const stored = await readStatistics();
     const store = sectionOf(where, maxBytes, stored.bytes, stored.kinds);
     const { database } = imagePaths(config.dataDir);

@@ -12,7 +12,7 @@ import {
 import { DATA_VERSION, findEntryKind } from './keys.ts';
 import { BEGIN_SERIES, ERASE, READ_EPOCH, SET, SWEEP } from './redis-scripts.ts';
 import { addErased, containsChannel, type ErasedEntries, hasAny, keysOf, stepsOf } from './removal.ts';
-import { type BackingStore, type StoreBackend, type StoredEntry, StoreUnreadableError } from './store.ts';
+import { type BackingStore, type StoreDriver, type StoredEntry, StoreUnreadableError } from './store.ts';
 import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics } from './stored-kinds.ts';
 
 const REDIS_KEY_PREFIX = 'pennant:';
@@ -198,7 +198,7 @@ function parse(text: string): StoredEntry | undefined {
   return head === undefined ? undefined : { value: text.slice(head.length), storedAtMs: Number(storedAtMs) };
 }
 
-export function createRedisBackend(address: RedisAddress): StoreBackend {
+export function createRedisDriver(address: RedisAddress): StoreDriver {
   /** Runs the work with a connection; `problem` returns why Redis cannot be used, '' if it can. */
   async function withConnection<T>(
     run: (connection: RedisConnection, problem: () => string) => T,

@@ -1,9 +1,9 @@
 import type { Config } from '../config/settings.ts';
-import { createRedisBackend } from './redis.ts';
-import { createSqliteBackend } from './sqlite.ts';
-import type { StoreBackend } from './store.ts';
+import { createRedisDriver } from './redis.ts';
+import { createSqliteDriver } from './sqlite.ts';
+import type { StoreDriver } from './store.ts';
 
-/** Returns the configured store. It is not opened yet. */
-export function chooseStore({ redisUrl, dataDir }: Config): StoreBackend {
-  return redisUrl === undefined ? createSqliteBackend(dataDir) : createRedisBackend(redisUrl);
+/** The driver of the configured store. */
+export function chooseStoreDriver({ redisUrl, dataDir }: Config): StoreDriver {
+  return redisUrl === undefined ? createSqliteDriver(dataDir) : createRedisDriver(redisUrl);
 }

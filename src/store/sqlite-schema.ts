@@ -64,7 +64,7 @@ export function prepareSchema(db: DatabaseSync): void {
   createTables(db, SCHEMA, DATA_VERSION);
 }
 
-/** `StoreBackend.readStatistics` of a file. */
+/** `StoreDriver.readStatistics` of a file. */
 export function readDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } {
   const bytes = fileSize(path);
   if (bytes === 0) return { bytes, kinds: {} };

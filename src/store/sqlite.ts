@@ -5,7 +5,7 @@ import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { addErased, type ErasedEntries, hasAny, stepsOf } from './removal.ts';
 import { readDatabaseStatistics } from './sqlite-schema.ts';
 import type { CacheFunctions } from './sqlite-worker.ts';
-import type { BackingStore, StoreBackend } from './store.ts';
+import type { BackingStore, StoreDriver } from './store.ts';
 
 export type SqliteStoreEvent =
   /** The file was damaged, deleted or of another layout, and was created again. */
@@ -97,7 +97,7 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
 const MAX_BYTES = 512 * 2 ** 20;
 
 /** The store in `cache.db` of the data directory. */
-export function createSqliteBackend(dataDir: string): StoreBackend {
+export function createSqliteDriver(dataDir: string): StoreDriver {
   const path = databasePath(dataDir);
   return {
     where: path,

@@ -70,8 +70,8 @@ interface StoreParts {
   readonly onRefused: (key: string) => void;
 }
 
-/** A store that `registry.ts` can choose, with the operations that commands need. */
-export interface StoreBackend {
+/** A kind of store, which `registry.ts` can choose: how to open it, and what commands do without opening it. */
+export interface StoreDriver {
   /** For messages: a path or a server. */
   readonly where: string;
   /** Files that must be writable if they exist. */

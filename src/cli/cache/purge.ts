@@ -5,7 +5,7 @@ import { type Config, parseConfig } from '../../config/settings.ts';
 import { channelIdRef } from '../../domain/identifier.ts';
 import { imagePaths } from '../../image-store/schema.ts';
 import { type Purge, type PurgedChannel, PurgeFailed } from '../../services/purge.ts';
-import { chooseStore } from '../../store/registry.ts';
+import { chooseStoreDriver } from '../../store/registry.ts';
 import {
   type CommandContext,
   CommandFailure,
@@ -68,7 +68,7 @@ export async function forgetChannel(config: Config, channelId: string): Promise<
 async function runPurge<T>(config: Config, request: PurgeRequest, purge: (purge: Purge) => Promise<T>) {
   const byService = await purgeByService(config, request);
   if (byService !== undefined) return { purged: byService.purged, where: byService.origin, isByService: true };
-  const { where, files } = chooseStore(config);
+  const { where, files } = chooseStoreDriver(config);
   requireStoreOfService(config);
   // Opening the stores would create them. Throws if another user's files cannot be seen.
   const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;

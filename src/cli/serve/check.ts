@@ -10,8 +10,8 @@ import { filesOfDatabase } from '../../lib/sqlite.ts';
 import { hasOutdatedSamples } from '../../sources/catalog/outdated-samples.ts';
 import { countChannels } from '../../sources/catalog/reader.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
-import { chooseStore } from '../../store/registry.ts';
-import type { StoreBackend } from '../../store/store.ts';
+import { chooseStoreDriver } from '../../store/registry.ts';
+import type { StoreDriver } from '../../store/store.ts';
 import { formatCount } from '../command.ts';
 import { findRunningService, type RunningService } from './data-dir-lock.ts';
 import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
@@ -42,7 +42,7 @@ export async function checkStart(config: Config, envFile: string, warnings: read
     ...warnings.map((text): Finding => ({ level: 'warning', text })),
     await checkDataDir(resolve(dataDir)),
     ...checkRunning(running, listeners),
-    await checkStore(chooseStore(config)),
+    await checkStore(chooseStoreDriver(config)),
     ...(sources.includes('catalog') ? [await checkCatalog(dataDir)] : []),
     ...(await Promise.all(listeners.map((listener) => checkPort(listener, running)))),
   ];
@@ -57,9 +57,9 @@ function checkRunning(running: RunningService | undefined, listeners: readonly L
   return [{ level: 'warning', text }];
 }
 
-async function checkStore(store: StoreBackend): Promise<Finding> {
-  const problem = await findAccessProblem(store.files, 'written');
-  return problem === undefined ? store.check() : { level: 'error', text: problem };
+async function checkStore(driver: StoreDriver): Promise<Finding> {
+  const problem = await findAccessProblem(driver.files, 'written');
+  return problem === undefined ? driver.check() : { level: 'error', text: problem };
 }
 
 async function checkCatalog(dataDir: string): Promise<Finding> {

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { createDiskImages } from '../src/image-store/disk-images.ts';
 import { imagePaths, prepareSchema, prepareStatements, spaceOf } from '../src/image-store/schema.ts';
-import { createStoredImages } from '../src/image-store/stored-images.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { residentBytes, startService } from '../test/helpers/process.ts';
 import { stopProcess } from './processes.ts';
@@ -125,7 +125,7 @@ async function measureStore(dataDir: string, count: number): Promise<Omit<Figure
   const { size } = statSync(imagePaths(dataDir).database);
   const onEvent = () => undefined;
   // Smaller than what is stored.
-  const images = createStoredImages({ dataDir, maxBytes: Math.floor(0.98 * size), clock: systemClock, onEvent });
+  const images = createDiskImages({ dataDir, maxBytes: Math.floor(0.98 * size), clock: systemClock, onEvent });
   const epoch = await images.readEpoch();
   const write = (number: number) =>
     images.set(`image2/UCnew/${number}/x`, Buffer.alloc(20_000, `${number}`), 'plain', epoch);

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
+import { createDiskImages } from '../image-store/disk-images.ts';
 import { createImageStore, type ImageStore } from '../image-store/image-store.ts';
-import { createStoredImages } from '../image-store/stored-images.ts';
 import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { filesOfDatabase } from '../lib/sqlite.ts';
@@ -14,7 +14,7 @@ import type { CachePolicy } from '../store/entry.ts';
 import { createFailSoftStore, type FailSoftStore } from '../store/fail-soft.ts';
 import { ENTRY_KINDS, findEntryKind } from '../store/keys.ts';
 import { createReadThrough } from '../store/read-through.ts';
-
+import { chooseStoreDriver } from '../store/registry.ts';
 import { databasePath } from '../store/sqlite.ts';
 import type { BackingStore } from '../store/store.ts';
 
@@ -67,7 +67,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
     readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
   });
   const images = createImageStore({
-    disk: createStoredImages({
+    disk: createDiskImages({
       dataDir: config.dataDir,
       maxBytes: config.imageCacheBytes,
       clock,

@@ -1,9 +1,9 @@
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { inCurrentEpoch } from '../../test/helpers/current-epoch.ts';
+import { setUpImages, storedRowsIn } from '../../test/helpers/disk-images.ts';
 import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { runInProcess } from '../../test/helpers/run-command.ts';
-import { setUpImages, storedRowsIn } from '../../test/helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { channelKey, originalKey } from '../store/keys.ts';
 import { createSqliteStore, databasePath } from '../store/sqlite.ts';

@@ -7,8 +7,8 @@ import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { MAX_SIDE_PX } from '../domain/variants.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { asWork } from '../lib/work.ts';
+import { createDiskImages, type DiskImages } from './disk-images.ts';
 import { createImageStore, type ImageStore } from './image-store.ts';
-import { createStoredImages, type StoredImages } from './stored-images.ts';
 
 interface Instance {
   readonly images: ImageStore;
@@ -19,7 +19,7 @@ interface Instance {
 /** A process with the images of a directory. */
 async function createInstance(maxMemoryBytes: number, dataDir?: string): Promise<Instance> {
   const clock = createManualClock();
-  const disk = createStoredImages({
+  const disk = createDiskImages({
     dataDir: dataDir ?? (await createTemporaryDirectory()),
     maxBytes: 1_000_000_000,
     clock,
@@ -132,7 +132,7 @@ test('after a purge by another process, work that began before it keeps no image
   await expect.poll(() => command.images.get(otherKey, 'plain')).toEqual(bytes);
 });
 
-function createFakeDisk(faked: Partial<StoredImages> = {}): StoredImages {
+function createFakeDisk(faked: Partial<DiskImages> = {}): DiskImages {
   return {
     get: async () => undefined,
     findForReading: async () => undefined,

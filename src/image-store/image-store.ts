@@ -6,12 +6,12 @@ import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, epochOfWork, responseWithinMs } from '../lib/work.ts';
 import { channelOfImage } from '../store/keys.ts';
+import type { DiskImages } from './disk-images.ts';
 import type { Erased } from './image-worker.ts';
 import type { ImageClass } from './schema.ts';
-import type { StoredImages } from './stored-images.ts';
 
 interface ImageStoreOptions {
-  readonly disk: StoredImages;
+  readonly disk: DiskImages;
   readonly maxMemoryBytes: number;
   /** Limit of the images that wait to be written. Default: 72 MiB. */
   readonly maxWriteBytes?: number;
@@ -67,7 +67,7 @@ export interface ImageStore {
    */
   erase(channelIds: readonly string[] | 'all', raises: 'always' | 'if-erased'): Promise<Erased>;
   /**
-   * Does the work on the disk that is due once an hour (`StoredImages.tidy`). While the disk fails, tries it, so that its recovery
+   * Does the work on the disk that is due once an hour (`DiskImages.tidy`). While the disk fails, tries it, so that its recovery
    * needs no image.
    */
   tidy(): Promise<void>;

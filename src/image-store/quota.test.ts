@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bytesOf, bytesOfImages, imageOf, MIB, originalOf, setUpImages } from '../../test/helpers/stored-images.ts';
+import { bytesOf, bytesOfImages, imageOf, MIB, originalOf, setUpImages } from '../../test/helpers/disk-images.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CHANNEL = 'UCone__________________A';

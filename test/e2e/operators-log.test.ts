@@ -5,13 +5,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, startWithoutEncoder, type TestAppOptions } from '../helpers/app.ts';
+import { damageImages, storedRowsIn } from '../helpers/disk-images.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createStub, numberedChannelId } from '../helpers/fake-source.ts';
 import { findRefusingOrigin, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { recordLog } from '../helpers/log.ts';
 import { findFreePort } from '../helpers/process.ts';
-import { damageImages, storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';

@@ -9,7 +9,7 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
-import { storedBytesIn } from '../helpers/stored-images.ts';
+import { storedBytesIn } from '../helpers/disk-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 

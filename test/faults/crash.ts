@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSeconds } from '../../bench/processes.ts';
-import { createStoredImages, type StoredImagesEvent } from '../../src/image-store/stored-images.ts';
+import { createDiskImages, type DiskImagesEvent } from '../../src/image-store/disk-images.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { storedRowsIn } from '../helpers/disk-images.ts';
 import { childrenOf } from '../helpers/process.ts';
-import { storedRowsIn } from '../helpers/stored-images.ts';
 import { encodersOf, type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
 import { findChangedRecords, findFaultsOf, freshImageUrl, readRecords, startMixedLoad } from './mixed-load.ts';
 import { type Outcome, percentile } from './report.ts';
@@ -112,10 +112,10 @@ function findDatabaseFaults(dataDir: string): string[] {
 /** Reads every stored image. */
 async function checkImages(dataDir: string): Promise<{ images: number; damaged: string[] }> {
   const damaged: string[] = [];
-  const onEvent = (event: StoredImagesEvent) => {
+  const onEvent = (event: DiskImagesEvent) => {
     damaged.push(`images: ${JSON.stringify(event)}`);
   };
-  const stored = createStoredImages({ dataDir, maxBytes: 2 ** 31, clock: systemClock, onEvent });
+  const stored = createDiskImages({ dataDir, maxBytes: 2 ** 31, clock: systemClock, onEvent });
   const rows = storedRowsIn(dataDir);
   for (const { key } of rows) {
     if ((await stored.get(key)) === undefined) damaged.push(`${key} is damaged`);

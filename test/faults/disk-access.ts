@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrorCode } from '../../src/lib/file-system.ts';
-import { bytesOfImages } from '../helpers/stored-images.ts';
+import { bytesOfImages } from '../helpers/disk-images.ts';
 import { type FaultContext, stopService } from './context.ts';
 import { findFaultsOf, freshImageUrl, RECORD_URLS, startMixedLoad } from './mixed-load.ts';
 import type { Outcome } from './report.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { storedRowsIn } from '../helpers/disk-images.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
-import { storedRowsIn } from '../helpers/stored-images.ts';
 import { floodTheLimiter, floodTheListener } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPurge } from '../../src/app/purges.ts';
 import { parseConfig } from '../../src/config/settings.ts';
 import { channelIdRef } from '../../src/domain/identifier.ts';
+import { storedRowsIn } from '../helpers/disk-images.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { repeat } from '../helpers/load.ts';
-import { storedRowsIn } from '../helpers/stored-images.ts';
 import type { FaultService } from './context.ts';
 import { type NumberedUpstream, numberedChannelId } from './numbered-upstream.ts';
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EPOCH_KEY } from '../../src/store/redis.ts';
+import { storedRowsIn } from '../helpers/disk-images.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import {
   type CommandOptions,
@@ -15,7 +16,6 @@ import {
 } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
-import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { WAIT } from '../helpers/wait.ts';

@@ -10,10 +10,10 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { catalogCommands } from '../../src/cli/catalog.ts';
 import { catalogLine, unread } from '../helpers/catalog.ts';
+import { storedRowsIn } from '../helpers/disk-images.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { launchCommand, PROGRAM, startServiceForTest } from '../helpers/process.ts';
 import { runInProcess } from '../helpers/run-command.ts';
-import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createFifo, createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

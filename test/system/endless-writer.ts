@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createStoredImages } from '../../src/image-store/stored-images.ts';
+import { createDiskImages } from '../../src/image-store/disk-images.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createSqliteStore } from '../../src/store/sqlite.ts';
 import { inCurrentEpoch } from '../helpers/current-epoch.ts';
@@ -16,7 +16,7 @@ export function keyOf(number: number): string {
 }
 
 async function writeImages(dataDir: string): Promise<void> {
-  const images = createStoredImages({
+  const images = createDiskImages({
     dataDir,
     maxBytes: 20_000_000,
     clock: systemClock,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
 import { inCurrentEpoch } from '../helpers/current-epoch.ts';
-import { setUpImages } from '../helpers/stored-images.ts';
+import { setUpImages } from '../helpers/disk-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { imageOf, keyOf } from './endless-writer.ts';
 

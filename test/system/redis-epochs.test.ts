@@ -4,6 +4,7 @@ import { type RedisConnection, RedisUnavailable } from '../../src/lib/redis/conn
 import { createRedisStore, EPOCH_KEY } from '../../src/store/redis.ts';
 import type { ErasedEntries } from '../../src/store/removal.ts';
 import { startForTest, type TestApp } from '../helpers/app.ts';
+import { storedRowsIn } from '../helpers/disk-images.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createHeldSource, HELD_CHANNEL_ID, type HeldSource } from '../helpers/fake-source.ts';
 import {
@@ -14,7 +15,6 @@ import {
   reconnect,
   startRedisServer,
 } from '../helpers/redis.ts';
-import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ID = 'UCgone_________________A';

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { storedRowsIn } from '../helpers/disk-images.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
-import { storedRowsIn } from '../helpers/stored-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];

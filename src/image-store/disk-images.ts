@@ -12,7 +12,7 @@ import type { Erased, ImageFunctions, ImageNotice, ImageThreadData, StoredFile }
 import type { NewImage, Usage } from './quota.ts';
 import { type ImageClass, imagePaths } from './schema.ts';
 
-export type StoredImagesEvent =
+export type DiskImagesEvent =
   | ImageNotice
   /** The worker thread ended unexpectedly; the next call starts a new one. */
   | { readonly kind: 'worker-ended'; readonly error: Error }
@@ -20,19 +20,19 @@ export type StoredImagesEvent =
   | { readonly kind: 'former-deleted'; readonly path: string }
   | { readonly kind: 'former-not-deleted'; readonly path: string; readonly error: unknown };
 
-interface StoredImagesOptions {
+interface DiskImagesOptions {
   readonly dataDir: string;
   /** Quota for the database, its log and the files beside it. */
   readonly maxBytes: number;
   readonly clock: Clock;
-  readonly onEvent: (event: StoredImagesEvent) => void;
+  readonly onEvent: (event: DiskImagesEvent) => void;
 }
 
 /**
  * Images on this instance's disk, by key: encoded images in `images.db`, and originals as files beside it, each with its row.
  * Both may be deleted at any time. Several processes may use them. Methods reject while the database cannot be opened or written.
  */
-export interface StoredImages {
+export interface DiskImages {
   /** The bytes; `undefined` if they are not stored or damaged. */
   get(key: string): Promise<Buffer | undefined>;
   /** For another process: the path of an original, or the bytes of an encoded image. */
@@ -75,7 +75,7 @@ const NOTHING_STORED: Usage = { entries: 0, bytes: 0, freeBytes: 0, plainBytes: 
 
 type NewRow = Omit<Parameters<ImageFunctions['set']>[0], keyof Times>;
 
-export function createStoredImages(options: StoredImagesOptions): StoredImages {
+export function createDiskImages(options: DiskImagesOptions): DiskImages {
   const { dataDir, maxBytes, clock, onEvent } = options;
   const { database, files, former } = imagePaths(dataDir);
   const thread = createWorkerThread<ImageFunctions>({

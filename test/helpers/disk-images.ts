@@ -3,8 +3,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
+import { createDiskImages, type DiskImages, type DiskImagesEvent } from '../../src/image-store/disk-images.ts';
 import { type ImagePaths, imagePaths, type RowKind } from '../../src/image-store/schema.ts';
-import { createStoredImages, type StoredImages, type StoredImagesEvent } from '../../src/image-store/stored-images.ts';
 import { readDatabase } from '../../src/lib/sqlite.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { createTemporaryDirectory } from './temporary-directory.ts';
@@ -12,15 +12,15 @@ import { createTemporaryDirectory } from './temporary-directory.ts';
 export const MIB = 2 ** 20;
 
 /** Stored images whose writer's work has just begun. */
-export type OpenImages = Omit<StoredImages, 'set'> & {
+export type OpenImages = Omit<DiskImages, 'set'> & {
   set(key: string, bytes: Buffer, imageClass?: 'plain' | 'custom'): Promise<boolean>;
-  setIn: StoredImages['set'];
+  setIn: DiskImages['set'];
 };
 
 export interface ImageDirectory extends ImagePaths {
   readonly dataDir: string;
   readonly clock: ManualClock;
-  readonly events: StoredImagesEvent[];
+  readonly events: DiskImagesEvent[];
   /** As a process of its own does. It is closed when the test ends. */
   open(maxBytes?: number): OpenImages;
   /** Runs SQL in the closed database, or beside its users. */
@@ -32,14 +32,14 @@ export async function setUpImages(options: { dataDir?: string; maxBytes?: number
   const { dataDir = await createTemporaryDirectory() } = options;
   const paths = imagePaths(dataDir);
   const clock = createManualClock();
-  const events: StoredImagesEvent[] = [];
+  const events: DiskImagesEvent[] = [];
   return {
     ...paths,
     dataDir,
     clock,
     events,
     open(maxBytes = options.maxBytes ?? 64 * MIB) {
-      const images = createStoredImages({ dataDir, maxBytes, clock, onEvent: (event) => events.push(event) });
+      const images = createDiskImages({ dataDir, maxBytes, clock, onEvent: (event) => events.push(event) });
       onTestFinished(() => images.close());
       return {
         ...images,
@@ -80,7 +80,7 @@ export function originalOf(channelId: string, digest = '0123'): string {
 }
 
 /** The path of a stored original. */
-export async function pathOf(images: Pick<StoredImages, 'findForReading'>, key: string): Promise<string> {
+export async function pathOf(images: Pick<DiskImages, 'findForReading'>, key: string): Promise<string> {
   const found = await images.findForReading(key);
   if (found === undefined || !('path' in found)) throw new Error(`${key} is not stored as a file.`);
   return found.path;

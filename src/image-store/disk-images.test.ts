@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, truncate, unlink, utimes, writeFile
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bytesOf, imageOf, MIB, originalOf, pathOf, setUpImages } from '../../test/helpers/stored-images.ts';
+import { bytesOf, imageOf, MIB, originalOf, pathOf, setUpImages } from '../../test/helpers/disk-images.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
 const [ONE, OTHER] = ['UCone__________________A', 'UCother________________A'];

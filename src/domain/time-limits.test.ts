@@ -14,19 +14,19 @@ const TIME_LIMIT_WITHIN: Readonly<Partial<Record<TimeLimit, TimeLimit>>> = {
   clientVersion: 'sourceAttempt',
   aboutWait: 'sourceAttempt',
   fillMissingFields: 'sourceAttempt',
-  staleSearchWait: 'slowSourceWait',
+  searchSoftTimeout: 'slowSourceWait',
   slowSourceWait: 'search',
-  refreshWait: 'response',
+  softTimeout: 'response',
   download: 'image',
   encoderWait: 'image',
   inspect: 'image',
   encode: 'image',
-  catalogRead: 'refreshWait',
-  imageRead: 'refreshWait',
-  storeRead: 'refreshWait',
+  catalogRead: 'softTimeout',
+  imageRead: 'softTimeout',
+  storeRead: 'softTimeout',
 };
 
-const { response, search, refreshWait, storeRead, allSources, sourceAttempt, fillMissingFields } = TIME_LIMITS_MS;
+const { response, search, softTimeout, storeRead, allSources, sourceAttempt, fillMissingFields } = TIME_LIMITS_MS;
 /** No client waits longer for a response. */
 const MAX_RESPONSE_MS = 12_000;
 /** The time for writing a response after its limit, even on a busy machine. */
@@ -45,7 +45,7 @@ test('a response takes at most 12 s', () => {
 });
 
 test('a stale value is returned well before the response limit', () => {
-  expect(storeRead + refreshWait + storeRead).toBeLessThan(response);
+  expect(storeRead + softTimeout + storeRead).toBeLessThan(response);
 });
 
 test('two sources can be tried one after another, and missing fields can be filled', () => {

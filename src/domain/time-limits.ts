@@ -28,9 +28,9 @@ export const TIME_LIMITS_MS = {
   /** A search waits for slow sources after another source found something. */
   slowSourceWait: 3_000,
   /** A stale list is returned when its reload takes longer. Shorter than `slowSourceWait`, so that the search gets the list. */
-  staleSearchWait: 2_500,
+  searchSoftTimeout: 2_500,
   /** A stale value is returned when its reload takes longer. */
-  refreshWait: 3_000,
+  softTimeout: 3_000,
   /** The download of an original, all its URLs together. */
   download: 10_000,
   /** An original or an image waits for an encoder process. */

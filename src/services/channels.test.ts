@@ -162,7 +162,7 @@ describe('a stored record', () => {
     clock.advance(HOUR_MS);
     const loading = Promise.withResolvers<LoadedChannel>();
     getChannel = () => loading.promise;
-    expect((await channels.findChannel([channelIdRef(idOf(1))])).outcome.kind).toBe('stale');
+    expect((await channels.getChannel([channelIdRef(idOf(1))], 0)).outcome.kind).toBe('stale');
     const anew = getById(1);
     loading.resolve(await load(idOf(1), { title: 'A new title' }));
     expect((await anew).title).toBe('A new title');

@@ -50,13 +50,12 @@ export interface ChannelService {
    * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such
    * channel": after an indeterminate error it could be another channel.
    *
-   * A fetched record is at most an hour old, or stale when the sources fail or take longer than 3 s.
+   * A fetched record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
    *
+   * @param softTimeoutMs that of the caches. Default: 3 s. With 0 a stale record is returned at once, and a reload starts
    * @throws AppError `channel_not_found`, `channel_blocked`, or why the sources could not tell
    */
-  getChannel(refs: readonly ChannelRef[]): Promise<ChannelResponse>;
-  /** Like `getChannel`, but a stale record is returned immediately, and a reload starts. */
-  findChannel(refs: readonly ChannelRef[]): Promise<ChannelResponse>;
+  getChannel(refs: readonly ChannelRef[], softTimeoutMs?: number): Promise<ChannelResponse>;
   /**
    * Returns the record of the catalog or the cached record, fresh or stale, and loads nothing.
    *
@@ -100,35 +99,38 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw isIndeterminate(response) ? (mostSpecificError([response, failure]) ?? failure) : response;
   }
 
-  function getByName(ref: ChannelRef, maxWaitMs: number): Promise<ChannelResponse> {
+  function getByName(ref: ChannelRef, softTimeoutMs: number): Promise<ChannelResponse> {
     return findOwnOrFetch(ref, async ({ getId }) => {
       const startedAt = clock.monotonic();
-      const { value: channelId, outcome, record } = await getId(ref, maxWaitMs);
-      const leftMs = Math.max(0, maxWaitMs - (clock.monotonic() - startedAt));
+      const { value: channelId, outcome, record } = await getId(ref, softTimeoutMs);
+      const leftMs = Math.max(0, softTimeoutMs - (clock.monotonic() - startedAt));
       return notFresherThan(outcome, await getById(channelId, leftMs, record));
     });
   }
 
   async function getById(
     channelId: string,
-    staleWaitMs: number,
+    softTimeoutMs: number,
     known?: Cached<ChannelEntry>,
     moves = 0,
   ): Promise<ChannelResponse> {
     assertNotBlocked(channelId);
     return findOwnOrFetch(channelIdRef(channelId), async ({ getRecord }) => {
-      const { value, outcome } = known ?? (await getRecord(channelId, staleWaitMs));
+      const { value, outcome } = known ?? (await getRecord(channelId, softTimeoutMs));
       if ('channel' in value) return { channel: value.channel, outcome };
       if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
-      return notFresherThan(outcome, await getById(value.movedTo, staleWaitMs, undefined, moves + 1));
+      return notFresherThan(outcome, await getById(value.movedTo, softTimeoutMs, undefined, moves + 1));
     });
   }
 
-  async function findFirst(refs: readonly ChannelRef[], maxWaitMs: number): Promise<ChannelResponse> {
+  async function getChannel(
+    refs: readonly ChannelRef[],
+    softTimeoutMs: number = TIME_LIMITS_MS.softTimeout,
+  ): Promise<ChannelResponse> {
     let notFound: AppError | undefined;
     for (const ref of refs) {
       try {
-        return await (ref.kind === 'id' ? getById(ref.value, maxWaitMs) : getByName(ref, maxWaitMs));
+        return await (ref.kind === 'id' ? getById(ref.value, softTimeoutMs) : getByName(ref, softTimeoutMs));
       } catch (error) {
         if (!isNoSuchChannel(error)) throw error;
         notFound = error;
@@ -163,9 +165,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   return {
     version: () => catalog?.version() ?? 0,
 
-    getChannel: (refs) => findFirst(refs, TIME_LIMITS_MS.refreshWait),
-
-    findChannel: (refs) => findFirst(refs, 0),
+    getChannel,
 
     async peekChannel(ref) {
       try {

@@ -28,9 +28,9 @@ interface FoundId extends Cached<string> {
 
 /** What is fetched: records and names from the caches, or else from the sources. */
 export interface FetchedChannels {
-  /** The channel ID of a handle or user name. @param staleWaitMs `softTimeoutMs` of the caches */
-  getId(ref: ChannelRef, staleWaitMs: number): Promise<FoundId>;
-  getRecord(channelId: string, staleWaitMs: number): Promise<Cached<ChannelEntry>>;
+  /** The channel ID of a handle or user name. @param softTimeoutMs that of the caches */
+  getId(ref: ChannelRef, softTimeoutMs: number): Promise<FoundId>;
+  getRecord(channelId: string, softTimeoutMs: number): Promise<Cached<ChannelEntry>>;
   /** The cached ID, fresh or stale. */
   peekId(ref: ChannelRef): Promise<Cached<string> | undefined>;
   /** The cached record, fresh or stale. */
@@ -114,14 +114,14 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
    *   failure
    */
   async function keepsName(ref: ChannelRef, channelId: string): Promise<boolean> {
-    const { value, outcome } = await getRecord(channelId, TIME_LIMITS_MS.refreshWait);
+    const { value, outcome } = await getRecord(channelId, TIME_LIMITS_MS.softTimeout);
     if (outcome.kind === 'stale') throw new AppError('upstream_unavailable', 'It is not known who has this name.');
     if (ref.kind === 'username' || !('channel' in value)) return true;
     return findHandle(value.channel.customUrl ?? '')?.key === ref.key;
   }
 
-  function getRecord(channelId: string, staleWaitMs: number): Promise<Cached<ChannelEntry>> {
-    return records.get(channelKey(channelId), (previous) => load(channelId, previous), { softTimeoutMs: staleWaitMs });
+  function getRecord(channelId: string, softTimeoutMs: number): Promise<Cached<ChannelEntry>> {
+    return records.get(channelKey(channelId), (previous) => load(channelId, previous), { softTimeoutMs });
   }
 
   function withExactTime(channel: Channel): Promise<Channel> {
@@ -135,20 +135,20 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   /** Stores the record that came with a name, unless a fresh one is cached: all names of a channel share one load an hour. */
   function storeUnlessFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
     return records.get(channelKey(loaded.channel.channelId), (previous) => prepareEntry(loaded, previous), {
-      softTimeoutMs: TIME_LIMITS_MS.refreshWait,
+      softTimeoutMs: TIME_LIMITS_MS.softTimeout,
     });
   }
 
   return {
-    async getId(ref, staleWaitMs) {
+    async getId(ref, softTimeoutMs) {
       let record: Cached<ChannelEntry> | undefined;
-      const loadId = async (previous: string | undefined): Promise<Loaded<string>> => {
+      const loadChannelId = async (previous: string | undefined): Promise<Loaded<string>> => {
         const { channelId, loaded } = await (previous === undefined ? resolve(ref) : resolveAgain(ref, previous));
         if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
         if (loaded !== undefined) record = await storeUnlessFresh(loaded);
         return { value: channelId };
       };
-      const found = await names.get(nameKey(ref), loadId, { softTimeoutMs: staleWaitMs });
+      const found = await names.get(nameKey(ref), loadChannelId, { softTimeoutMs });
       return { ...found, record };
     },
 

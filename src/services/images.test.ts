@@ -64,7 +64,7 @@ function start(): void {
   runtime.failureLog.report = ({ fields }) => errors.push(fields) > 0;
   banners = createImageService({
     channels: {
-      findChannel: async () => ({
+      getChannel: async () => ({
         channel: { channelId: CHANNEL_ID, avatar: IMAGE, banner } as unknown as Channel,
         outcome: RECORD_OUTCOME,
       }),

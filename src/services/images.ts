@@ -98,7 +98,7 @@ export interface ImageService {
 }
 
 interface ImageServiceOptions {
-  readonly channels: Pick<ChannelService, 'findChannel'>;
+  readonly channels: Pick<ChannelService, 'getChannel'>;
   readonly originals: Pick<Originals, 'get' | 'read' | 'readBytes'>;
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<ImageStore, 'get' | 'put'>;
@@ -187,7 +187,8 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   return {
     async getImage(request) {
       const { refs, variant } = request;
-      const { channel: named, outcome: recordOutcome } = await channels.findChannel(refs);
+      // A stale record most often names the current image, so no image waits for its reload.
+      const { channel: named, outcome: recordOutcome } = await channels.getChannel(refs, 0);
       const { kind } = VARIANT_PRESETS[variant];
       if (named[kind] === null) {
         const other = kind === 'banner' ? 'avatar' : 'banner';

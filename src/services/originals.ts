@@ -119,7 +119,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const { channelId } = channel;
     const isCurrent = ({ refKey }: Original) => refKey === ref.key;
     const found = await cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
-      softTimeoutMs: TIME_LIMITS_MS.refreshWait,
+      softTimeoutMs: TIME_LIMITS_MS.softTimeout,
       loadId: ref.key,
       // A new key in the record means a new image.
       isCurrent,

@@ -26,7 +26,7 @@ function createSubjects() {
   const reEncoding = createReEncoding({ runtime });
   const banners = createImageService({
     channels: {
-      findChannel: async ([ref]) => {
+      getChannel: async ([ref]) => {
         const avatar = { kind: 'remote', key: '', urls: [] } as const;
         return { channel: { channelId: ref?.value, avatar } as unknown as Channel, outcome: OUTCOME };
       },

@@ -16,7 +16,7 @@ interface SearchServiceOptions {
   readonly catalog: Pick<Catalog, 'search'> | undefined;
   /** Absent if `SOURCES` names the catalog only. */
   readonly sources: Pick<Failover, 'search'> | undefined;
-  readonly channels: Pick<ChannelService, 'findChannel' | 'isBlocked'>;
+  readonly channels: Pick<ChannelService, 'getChannel' | 'isBlocked'>;
   /** The lists of the sources. */
   readonly cache: ReadThrough<FoundChannels>;
   readonly clock: Clock;
@@ -78,7 +78,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   async function findNamed(refs: readonly ChannelRef[]): Promise<NamedChannel> {
     if (refs.length === 0) return NOTHING;
     try {
-      const { channel, outcome } = await channels.findChannel(refs);
+      const { channel, outcome } = await channels.getChannel(refs, 0);
       const isStale = outcome.kind === 'stale' || outcome.isProvisional === true;
       return { hits: [hitOf(channel)], next: {}, isStale };
     } catch (error) {
@@ -105,7 +105,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     }
     const isJoined = firstPages.isRunning(key);
     const { value, outcome } = await firstPages.run(key, disconnected, (signal) =>
-      cache.get(key, () => load(signal), { softTimeoutMs: TIME_LIMITS_MS.staleSearchWait }),
+      cache.get(key, () => load(signal), { softTimeoutMs: TIME_LIMITS_MS.searchSoftTimeout }),
     );
     const isCollapsed = outcome.isCollapsed || (isJoined && outcome.kind !== 'hit');
     // Another instance or an earlier run may have stored channels that are blocked here.

@@ -57,10 +57,10 @@ async function passTimers<T>(clock: ManualClock, timersMs: readonly number[], re
   return responses.finally(() => over.abort());
 }
 
-const { refreshWait, staleSearchWait, upstreamCall, download } = TIME_LIMITS_MS;
-const staleWaitOf = (question: Question) => (question.startsWith('search') ? staleSearchWait : refreshWait);
+const { softTimeout, searchSoftTimeout, upstreamCall, download } = TIME_LIMITS_MS;
+const staleWaitOf = (question: Question) => (question.startsWith('search') ? searchSoftTimeout : softTimeout);
 /** A limit that another one has used up has nothing left. */
-const EVERY_WAIT = [0, refreshWait, upstreamCall, download];
+const EVERY_WAIT = [0, softTimeout, upstreamCall, download];
 
 const isTimeout = ({ code }: Pick<FailureKind, 'code'>) => code === 'upstream_timeout';
 

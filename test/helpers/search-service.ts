@@ -61,7 +61,7 @@ export function setUpSearch(
             },
           },
     channels: {
-      findChannel: async () => {
+      getChannel: async () => {
         if (found.named !== undefined) return { channel: testChannel(found.named, { title: 'named' }), outcome: HIT };
         // Like a very slow channel that a query names.
         return new Promise(() => undefined);

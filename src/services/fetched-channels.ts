@@ -156,7 +156,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
 
     peekId: (ref) => names.peek(nameKey(ref)),
     peekRecord: (channelId) => records.peek(channelKey(channelId)),
-    reload: (channelId) => records.refresh(channelKey(channelId), (previous) => load(channelId, previous)),
+    reload: (channelId) => records.reload(channelKey(channelId), (previous) => load(channelId, previous)),
   };
 }
 

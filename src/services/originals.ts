@@ -183,7 +183,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
       return bytes;
     }
     const replace = (previous: Original | undefined) => examine(channelId, ref, bytes, previous);
-    await cache.refresh(originalKey(channelId, kind), replace, ref.key);
+    await cache.reload(originalKey(channelId, kind), replace, ref.key);
     throw justChanged();
   }
 

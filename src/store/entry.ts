@@ -20,7 +20,7 @@ export interface CachePolicy<V> {
   /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
   readonly retryFailedLoadMs?: number;
   /** True: a stale value in memory is loaded again here, although another instance may have stored a newer one. */
-  readonly prefersOwn?: boolean;
+  readonly isReloadedHere?: boolean;
   /** The channel that a name or a redirect leads to: the value is removed with it. */
   readonly leadsTo?: (value: V) => string | undefined;
 }

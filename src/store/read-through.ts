@@ -84,7 +84,7 @@ export interface ReadThrough<V> {
   /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
   peek(key: string): Promise<Cached<V> | undefined>;
   /** Reloads the value, or joins a running load with the same `loadId` (`LookupOptions`). */
-  refresh(key: string, load: Load<V>, loadId?: string): Promise<Cached<V>>;
+  reload(key: string, load: Load<V>, loadId?: string): Promise<Cached<V>>;
   /** Stores what `load` returns for the cached value, fresh or stale. */
   put(key: string, load: Load<V>): Promise<void>;
   /** Changes the cached value, if there is one, without changing its age. */
@@ -100,7 +100,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   const { store, onRefused } = storeTier;
   const { freshMs, graceMs, leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = policy;
   /** Whether a stale value in memory is looked up in the store too: another instance may have stored a newer one. */
-  const mayStoreBeNewer = store.isShared === true && policy.prefersOwn !== true;
+  const mayStoreBeNewer = store.isShared === true && policy.isReloadedHere !== true;
   const memory = createMemoryCache<Entry<V>>({ epochs, maxBytes, sizeOf: (entry) => entry.bytes });
   const loads = createLoads<Entry<V>>();
   const storeReads = createSharedWork<Entry<V> | undefined>();
@@ -242,7 +242,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return !lastFailure.epoch.hasEnded && clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
 
-  async function refresh(key: string, load: Load<V>, loadId: string): Promise<Cached<V>> {
+  async function reload(key: string, load: Load<V>, loadId: string): Promise<Cached<V>> {
     const running = loads.find(key, loadId);
     const previous = running === undefined ? await findEntry(key) : undefined;
     const result = running ?? loads.find(key, loadId) ?? startLoad(key, load, loadId, previous);
@@ -265,7 +265,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
         return entry && resultOf(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
       }),
 
-    refresh: (key, load, loadId = '') => runWork(() => traceLookup(name, () => refresh(key, load, loadId))),
+    reload: (key, load, loadId = '') => runWork(() => traceLookup(name, () => reload(key, load, loadId))),
 
     put: (key, load) =>
       runWork(async () => {

@@ -7,7 +7,7 @@ import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { inSteps } from '../lib/work.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
-import { channelOfImage, isOriginalBytes } from '../store/keys.ts';
+import { channelOfImage, isOriginalBytes } from './image-keys.ts';
 import type { Erased, ImageFunctions, ImageNotice, ImageThreadData, StoredFile } from './image-worker.ts';
 import type { NewImage, Usage } from './quota.ts';
 import { type ImageClass, imagePaths } from './schema.ts';

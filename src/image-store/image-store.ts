@@ -5,8 +5,8 @@ import type { HolderStats } from '../lib/holders.ts';
 import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, epochOfWork, responseWithinMs } from '../lib/work.ts';
-import { channelOfImage } from '../store/keys.ts';
 import type { DiskImages } from './disk-images.ts';
+import { channelOfImage } from './image-keys.ts';
 import type { Erased } from './image-worker.ts';
 import type { ImageClass } from './schema.ts';
 

@@ -15,6 +15,7 @@ import {
   VARIANT_PRESETS,
   type Variant,
 } from '../domain/variants.ts';
+import { type ImageIdentity, imageKey, optimizedImageKey } from '../image-store/image-keys.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
 import type { ImageClass } from '../image-store/schema.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
@@ -24,7 +25,7 @@ import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
 import { type ClientKeys, createSharedWork, currentClient, NEVER_ABORTED } from '../lib/work.ts';
-import { fingerprint, type ImageIdentity, imageKey, optimizedImageKey } from '../store/keys.ts';
+import { fingerprint } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
 import type { Originals } from './originals.ts';

@@ -9,6 +9,7 @@ import {
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
+import { originalBytesKey } from '../image-store/image-keys.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
@@ -19,7 +20,7 @@ import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { traced } from '../lib/tracing.ts';
 import { createSharedWork, currentClient, inSteps, NEVER_ABORTED } from '../lib/work.ts';
-import { originalBytesKey, originalKey } from '../store/keys.ts';
+import { originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';

@@ -1,5 +1,6 @@
 import type { CatalogImage } from '../domain/channel.ts';
 import { AppError, type CacheOutcome } from '../domain/errors.ts';
+import { ownOriginalKey } from '../image-store/image-keys.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { ImageInfo, OriginalBytes } from '../images/encoder/job.ts';
@@ -10,7 +11,6 @@ import { hasErrorCode } from '../lib/file-system.ts';
 import { parseJson } from '../lib/shape.ts';
 import { createSharedWork, currentClient, NEVER_ABORTED } from '../lib/work.ts';
 import { findImageFile, readImageFile } from '../sources/catalog/image-files.ts';
-import { ownOriginalKey } from '../store/keys.ts';
 import type { Cached } from '../store/read-through.ts';
 import { IMAGE_INFO, type Original } from './cache-policy.ts';
 

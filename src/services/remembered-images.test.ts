@@ -4,7 +4,7 @@ import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import { imageKey } from '../store/keys.ts';
+import { imageKey } from '../image-store/image-keys.ts';
 import type { Original } from './cache-policy.ts';
 import { createImageService } from './images.ts';
 import { createReEncoding } from './re-encoding.ts';

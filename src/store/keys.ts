@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Format } from '../domain/formats.ts';
 import { type ChannelRef, channelRefsOf, comparable, nameOf } from '../domain/identifier.ts';
-import type { Backdrop, ImageKind, Size } from '../domain/variants.ts';
+import type { ImageKind } from '../domain/variants.ts';
 
 /**
  * The version of the data in `cache.db` and Redis: it is in every key, and is `PRAGMA user_version` of the file. It goes up when
@@ -10,11 +9,6 @@ import type { Backdrop, ImageKind, Size } from '../domain/variants.ts';
  * cache needs no migration; those of the catalog go to `sources/catalog/schema.ts`.
  */
 export const DATA_VERSION = 1;
-/**
- * The version of encoded images, in their keys. It also goes up when their encoding changes, because the ETag is made from the
- * key. It stays for another version of the image library, which the key contains too.
- */
-const IMAGE_VERSION = 4;
 
 export const ENTRY_KINDS = ['channel', 'name', 'search', 'original', 'published', 'kept'] as const;
 
@@ -70,59 +64,6 @@ export function publishedKey(channelId: string): string {
 /** The key for the calls to the YouTube Data API today. Another API key may be of another project, which has its own quota. */
 export function dataApiQuotaKey(apiKey: string): string {
   return `${prefixOf('kept')}youtube-data-api-quota:${fingerprint(apiKey)}`;
-}
-
-/** The key for an original's bytes, named by their digest. */
-export function originalBytesKey(channelId: string, digest: string): string {
-  return `original/${channelId}/${digest}`;
-}
-
-/**
- * The key for the metadata of an original of the catalog. It is stored like an encoded image, on this instance only.
- *
- * @param digest of the original
- */
-export function ownOriginalKey(channelId: string, digest: string): string {
-  return `own-original1/${channelId}/${digest}`;
-}
-
-export interface ImageIdentity {
-  readonly channelId: string;
-  /** The digest of the original. */
-  readonly digest: string;
-  readonly crop: Size & { readonly left: number; readonly top: number };
-  readonly output: Size;
-  readonly backdrop?: Backdrop | undefined;
-  readonly format: Format;
-  readonly quality: number | undefined;
-}
-
-/**
- * The key of an encoded image. It contains everything that changes the image's bytes.
- *
- * @param libraryVersion of the image library
- */
-export function imageKey(identity: ImageIdentity, libraryVersion: string): string {
-  const { channelId, digest, crop, output, backdrop, format, quality } = identity;
-  const original = `image${IMAGE_VERSION}-${libraryVersion}/${channelId}/${digest}`;
-  const cropText = `${crop.left},${crop.top},${crop.width},${crop.height}`;
-  const padding =
-    backdrop === undefined ? '' : `/${backdrop.inner.width}x${backdrop.inner.height}-${backdrop.background}`;
-  return `${original}/${cropText}/${output.width}x${output.height}${padding}/${quality ?? 'default'}.${format}`;
-}
-
-export function channelOfImage(key: string): string {
-  return key.split('/', 2)[1] ?? '';
-}
-
-/** True for an original, false for an encoded image. */
-export function isOriginalBytes(key: string): boolean {
-  return key.startsWith('original/');
-}
-
-/** The key of the optimized encoding, made for images that are requested again. */
-export function optimizedImageKey(fastImageKey: string): string {
-  return `${fastImageKey}.optimized`;
 }
 
 /** 128 bits of SHA-256, base64url. */

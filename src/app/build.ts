@@ -1,6 +1,7 @@
 import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import { createConsoleServer } from '../console/server.ts';
+import { createConsoleStateReader } from '../console/state.ts';
 import { valueOrError } from '../domain/errors.ts';
 import type { PublicListener } from '../http/server.ts';
 import type { Downloader } from '../images/download.ts';
@@ -157,21 +158,19 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     ],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
-  const privateListener = createConsoleServer({
-    config,
-    runtime,
-    responseWriter,
+  const state = createConsoleStateReader({
     version: build,
     settings,
+    runtime,
     http,
     limiter,
     refusedClients,
     unservedRequests,
     upstreams,
     encoder,
-    purge: purges.purge,
-    examples,
   });
+  const { purge } = purges;
+  const privateListener = createConsoleServer({ config, runtime, responseWriter, state, http, purge, examples });
 
   async function closeStores(): Promise<void> {
     await Promise.all([upstreams.close(), catalog?.close()]);

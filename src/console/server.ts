@@ -6,15 +6,15 @@ import { createListener, createServer, type Listener } from '../lib/http/listene
 import { type ConnectionOwner, createOpenConnections } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/series.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import type { Examples } from '../services/examples.ts';
 import type { Purge } from '../services/purge.ts';
-import { startHistory } from './history.ts';
 import { isOwnRequest, OWN_REQUEST_FIELD } from './own-requests.ts';
 import { createPurgeHandler } from './purge-route.ts';
 import { type ConsoleHandler, type ConsoleResponse, pathOf, problem, sendResponse, staticRoutes } from './routes.ts';
-import { readConditions, readSample, readState, type ShownComponents } from './state.ts';
+import type { ConsoleStateReader } from './state.ts';
 
-interface ConsoleOptions extends ShownComponents {
+interface ConsoleOptions {
   readonly config: {
     /** The data directory of the stores that `purge` clears. */
     readonly dataDir: string;
@@ -22,6 +22,8 @@ interface ConsoleOptions extends ShownComponents {
     readonly consoleAllowedHosts: readonly string[];
     readonly baseUrls: readonly string[];
   };
+  readonly runtime: Pick<Runtime, 'metrics' | 'holders' | 'logger' | 'failureLog'>;
+  readonly state: ConsoleStateReader;
   readonly purge: Purge;
   readonly examples: Examples;
   readonly http: PublicListener;
@@ -77,19 +79,17 @@ const FILE_ROUTES = [
 
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
 export function createConsoleServer(options: ConsoleOptions): Listener {
-  const { config, purge, examples, http, responseWriter } = options;
-  const { metrics, holders, logger, failureLog } = options.runtime;
-  const startedAtMs = Date.now();
+  const { config, runtime, state, purge, examples, http, responseWriter } = options;
+  const { metrics, holders, logger, failureLog } = runtime;
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
   const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
-  const history = startHistory(() => readSample(options));
 
   /** By method and path. HEAD is handled as GET without the body. */
   const routes = new Map<string, ConsoleHandler>([
     ['GET /healthz', () => ({ body: { status: 'ok' } })],
     ['GET /readyz', readiness],
     ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
-    ['GET /state.json', () => ({ body: readState(options, startedAtMs, history) })],
+    ['GET /state.json', () => ({ body: state.read() })],
     ['POST /purge', createPurgeHandler(purge, config.dataDir)],
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
     [
@@ -101,9 +101,8 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   ]);
 
   function readiness(): ConsoleResponse {
-    const conditions = readConditions(options);
-    const isReady = !conditions.some(({ isBlocking }) => isBlocking);
-    return { status: isReady ? 200 : 503, body: { ready: isReady, conditions, version: options.version } };
+    const body = state.readiness();
+    return { status: body.ready ? 200 : 503, body };
   }
 
   /** The address of the instance for the playground. */
@@ -174,7 +173,7 @@ export function createConsoleServer(options: ConsoleOptions): Listener {
   return {
     ...listener,
     close() {
-      history.stop();
+      state.stop();
       const closed = listener.close();
       server.closeAllConnections();
       return closed;

@@ -5,19 +5,19 @@ import type { HolderReading } from '../lib/holders.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import {
   type FieldCounts,
-  type History,
   type HistoryStep,
   type RecentActivity,
   readFields,
   readTotals,
   STEP_SECONDS,
+  startHistory,
 } from './history.ts';
 
 /** The components whose state is shown. */
-export interface ShownComponents {
+interface ConsoleStateOptions {
   /** The version, with what distinguishes builds of it. */
   readonly version: string;
-  readonly runtime: Runtime;
+  readonly runtime: Pick<Runtime, 'metrics' | 'holders' | 'health'>;
   readonly upstreams: { states(): readonly SourceReading[] };
   readonly encoder: { stats(): EncoderStats };
   readonly limiter: { stats(): { readonly entries: number; readonly evicted: number } };
@@ -73,38 +73,61 @@ export interface ConsoleState {
   readonly failures: readonly RecentFailure[];
 }
 
-export function readState(components: ShownComponents, startedAtMs: number, history: History): ConsoleState {
-  const { version, runtime, upstreams, encoder, limiter, refusedClients, unservedRequests, settings } = components;
-  const now = readSample(components);
-  const { entries: clients, evicted } = limiter.stats();
+/** The state of the service for the console and for `/readyz`. */
+export interface ConsoleStateReader {
+  read(): ConsoleState;
+  readiness(): { readonly ready: boolean; readonly conditions: readonly Condition[]; readonly version: string };
+  /** Ends the sampling of the history. */
+  stop(): void;
+}
+
+export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleStateReader {
+  const { version, runtime, upstreams, encoder, limiter, refusedClients, unservedRequests, http, settings } = options;
+  const { metrics, holders, health } = runtime;
+  const startedAtMs = Date.now();
+  const history = startHistory(sample);
+
+  function sample() {
+    return { atMs: Date.now(), totals: readTotals(metrics), queued: encoder.stats().queued };
+  }
+
+  function readConditions(): Condition[] {
+    const problems = [...health.problems(), ...upstreams.states().flatMap(sourceProblems)];
+    const restrictions = problems.map(([name, detail]) => ({ name, detail, isBlocking: false }));
+    const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
+    return http.isClosing() ? [...restrictions, stopping] : restrictions;
+  }
+
   return {
-    version,
-    startedAtMs,
-    settings,
-    nowMs: now.atMs,
-    conditions: readConditions(components),
-    stepSeconds: STEP_SECONDS,
-    steps: history.steps(),
-    recent: history.recent(now),
-    sources: upstreams.states(),
-    fields: readFields(runtime.metrics),
-    encoder: encoder.stats(),
-    stores: runtime.holders.read(),
-    limiter: { clients, evicted },
-    refusedNetworks: refusedClients.list(SHOWN_NETWORKS),
-    failures: unservedRequests.recentFailures(),
+    read() {
+      const now = sample();
+      const { entries: clients, evicted } = limiter.stats();
+      return {
+        version,
+        startedAtMs,
+        settings,
+        nowMs: now.atMs,
+        conditions: readConditions(),
+        stepSeconds: STEP_SECONDS,
+        steps: history.steps(),
+        recent: history.recent(now),
+        sources: upstreams.states(),
+        fields: readFields(metrics),
+        encoder: encoder.stats(),
+        stores: holders.read(),
+        limiter: { clients, evicted },
+        refusedNetworks: refusedClients.list(SHOWN_NETWORKS),
+        failures: unservedRequests.recentFailures(),
+      };
+    },
+
+    readiness() {
+      const conditions = readConditions();
+      return { ready: !conditions.some(({ isBlocking }) => isBlocking), conditions, version };
+    },
+
+    stop: history.stop,
   };
-}
-
-export function readSample({ runtime, encoder }: ShownComponents) {
-  return { atMs: Date.now(), totals: readTotals(runtime.metrics), queued: encoder.stats().queued };
-}
-
-export function readConditions({ runtime, upstreams, http }: ShownComponents): Condition[] {
-  const problems = [...runtime.health.problems(), ...upstreams.states().flatMap(sourceProblems)];
-  const restrictions = problems.map(([name, detail]) => ({ name, detail, isBlocking: false }));
-  const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
-  return http.isClosing() ? [...restrictions, stopping] : restrictions;
 }
 
 /** The problems of a source or of the image hosts. */

@@ -17,7 +17,7 @@ import { cacheStatusFields, keptForMs, publicFor } from '../response/cache-field
 import { entityTag } from '../response/conditions.ts';
 import { problemResponse } from '../response/problems.ts';
 import { jsonResponse } from '../response/serializers.ts';
-import { parseBannerPath } from './channel-images.ts';
+import { parseBareIdentifier } from './channels.ts';
 
 type Refs = readonly ChannelRef[];
 
@@ -107,7 +107,7 @@ function readRetiredQuery(query: ParsedUrlQuery, metric: BadgeMetric): ImageQuer
 
 function refsOf({ identifier = '' }: PathParameters): Refs {
   const [id = '', extension] = identifier.split('.', 2);
-  if (extension === undefined || !isChannelId(id)) return parseBannerPath({ identifier }).refs;
+  if (extension === undefined || !isChannelId(id)) return parseBareIdentifier(identifier);
   throw new AppError('invalid_parameter', 'A badge is an SVG image (/api/badge/{id}.svg) or JSON (no extension).');
 }
 

@@ -17,10 +17,9 @@ import {
   type RequestContext,
   routeNotFound,
 } from '../request/context.ts';
-import { identifierNote } from '../request/hints.ts';
 import { IMAGE_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
 import { cacheStatusFields, publicFor, STALE_MAX_AGE_MS } from '../response/cache-fields.ts';
-import { type ChannelRouteOptions, recordResponse } from './channels.ts';
+import { type ChannelRouteOptions, parseBareIdentifier, recordResponse } from './channels.ts';
 
 interface ImageRouteOptions extends ChannelRouteOptions {
   readonly clock: Clock;
@@ -145,19 +144,14 @@ interface ImagePath {
  *
  * @throws AppError `route_not_found` for an unknown variant, `invalid_parameter` for an invalid identifier
  */
-export function parseBannerPath({ identifier = '', variant: segment }: PathParameters): ImagePath {
+function parseBannerPath({ identifier = '', variant: segment }: PathParameters): ImagePath {
   const { variant, format } = parseVariantSegment(segment);
   const named = splitChannelIdExtension(identifier);
   if (named !== undefined && variant === undefined) {
     if (named.format !== undefined) return { refs: named.refs, variant, format: named.format };
     throw new AppError('invalid_parameter', `The extension is not one of ${FORMATS.join(', ')}, jpg.`);
   }
-  const refs = refsOfBareIdentifier(identifier);
-  if (refs.length > 0) return { refs, variant, format };
-  throw new AppError(
-    'invalid_parameter',
-    `${quoted(identifier)} is neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name.${identifierNote(identifier)}`,
-  );
+  return { refs: parseBareIdentifier(identifier), variant, format };
 }
 
 /**

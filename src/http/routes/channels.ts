@@ -71,6 +71,20 @@ function refsOfCustomName(name: string): ChannelRef[] {
 }
 
 /**
+ * Reads an identifier whose kind the request does not name: a channel ID, an `@handle` or a bare name.
+ *
+ * @throws AppError `invalid_parameter`
+ */
+export function parseBareIdentifier(identifier: string): readonly ChannelRef[] {
+  const refs = refsOfBareIdentifier(identifier);
+  if (refs.length > 0) return refs;
+  throw new AppError(
+    'invalid_parameter',
+    `${quoted(identifier)} is neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name.${identifierNote(identifier)}`,
+  );
+}
+
+/**
  * Reads an identifier as the kind in its path or `type`.
  *
  * @throws AppError `invalid_parameter` if it is invalid for that kind. If it is valid for another kind, the message names the

@@ -64,7 +64,7 @@ interface SliceReader {
 }
 
 export function createSliceReader(): SliceReader {
-  const takeTurn = createTurns();
+  const takeTurn = createRoundRobin();
   return {
     read(socket, connection, client, onBodyTooLong) {
       let isWaiting = false;
@@ -119,8 +119,8 @@ function noteSlice(connection: Connection, slice: Buffer): void {
   connection.bytesSinceRequest += slice.length;
 }
 
-/** @returns a function that calls `read` when it is the client's turn */
-function createTurns() {
+/** Round robin over networks and their clients. @returns a function that calls `read` when it is the client's turn */
+function createRoundRobin() {
   /** The reads of each client of each network. The network whose turn is next comes first, and in it the client. */
   const waiting = new Map<string, Map<string, (() => void)[]>>();
   let isPlanned = false;
@@ -140,7 +140,7 @@ function createTurns() {
     return read;
   }
 
-  function takeTurns(): void {
+  function runTurns(): void {
     isPlanned = false;
     for (let slices = 0; slices < SLICES_PER_TURN; slices += 1) takeNext()?.();
     plan();
@@ -149,7 +149,7 @@ function createTurns() {
   function plan(): void {
     if (isPlanned || waiting.size === 0) return;
     isPlanned = true;
-    setImmediate(takeTurns);
+    setImmediate(runTurns);
   }
 
   return ({ key, network }: ClientKeys, read: () => void): void => {

@@ -172,7 +172,6 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return orThrowImageGone(read(ref));
   }
 
-  /** Returns the bytes. Downloads them again if necessary. */
   async function bytesOf({ channelId, kind, ref, original }: Wanted): Promise<Buffer> {
     if (ref.kind === 'catalog-file') return readOwn(ref, original, own.readBytes);
     const key = originalBytesKey(channelId, original.digest);
@@ -188,7 +187,6 @@ export function createOriginals(options: OriginalsOptions): Originals {
     throw justChanged();
   }
 
-  /** Returns the file or the bytes. Downloads them again if necessary. */
   async function fileOf(wanted: Wanted): Promise<OriginalBytes> {
     const { channelId, ref, original } = wanted;
     if (ref.kind === 'catalog-file') return readOwn(ref, original, own.read);
@@ -197,12 +195,6 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return 'path' in stored ? { ...stored, digest: original.digest } : stored;
   }
 
-  /** Reads an original by the current record. */
-  const reading =
-    <T>(read: (wanted: Wanted) => Promise<T>) =>
-    (given: Channel, kind: ImageKind, original: Original): Promise<T> =>
-      withCurrentRecord(given, kind, ({ channelId }, ref) => read({ channelId, kind, ref, original }));
-
   return {
     get: (given, kind) =>
       withCurrentRecord(given, kind, async (channel, ref) => {
@@ -210,9 +202,11 @@ export function createOriginals(options: OriginalsOptions): Originals {
         return { ...(await orThrowImageGone(own.get(channel.channelId, ref))), channel, isCurrent: true };
       }),
 
-    read: reading(fileOf),
+    read: (given, kind, original) =>
+      withCurrentRecord(given, kind, ({ channelId }, ref) => fileOf({ channelId, kind, ref, original })),
 
-    readBytes: reading(bytesOf),
+    readBytes: (given, kind, original) =>
+      withCurrentRecord(given, kind, ({ channelId }, ref) => bytesOf({ channelId, kind, ref, original })),
   };
 }
 

@@ -78,14 +78,14 @@ async function runPurge<T>(config: Config, request: PurgeRequest, purge: (purge:
 
 async function purgeStores<T>(config: Config, run: (purge: Purge) => Promise<T>): Promise<T> {
   const { openPurge } = await import('../../app/purges.ts');
-  const stores = await openPurge(config);
+  const { purge, close } = await openPurge(config);
   try {
-    return await run(stores.purge);
+    return await run(purge);
   } catch (error) {
     if (!(error instanceof PurgeFailed)) throw error;
     throw new CommandFailure(`${error.message}.`, { cause: error });
   } finally {
-    await stores.close();
+    await close();
   }
 }
 

@@ -28,7 +28,7 @@ export function createPurges(
   /** Ends the epoch here if a command or another instance has purged. While the store fails, memory is kept. */
   async function follow(): Promise<void> {
     try {
-      epochs.moveTo(await backingStore.readEpoch(epochs.current().number));
+      epochs.moveTo(await backingStore.readEpoch(epochs.current().id));
     } catch (error) {
       logger.debug({ err: error }, 'the epoch cannot be read');
     }

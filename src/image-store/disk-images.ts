@@ -39,9 +39,9 @@ export interface DiskImages {
   findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
   /** Counts as a use of the image, like reading it. */
   noteUse(key: string): Promise<void>;
-  /** The number that a purge raises. Work remembers it when it begins. */
+  /** The ID of the epoch, whose number a purge raises. Work remembers it when it begins. */
   readEpoch(): Promise<string>;
-  /** Stores an image, or nothing if it is too large. Returns false if the number of the epoch is another one. */
+  /** Stores an image, or nothing if it is too large. Returns false if the disk is in another epoch. */
   set(key: string, bytes: Buffer, imageClass: ImageClass, epoch: string): Promise<boolean>;
   /**
    * Removes the images of these channels and their bytes, and raises the number in the same transaction.

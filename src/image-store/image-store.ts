@@ -92,7 +92,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   let isFailing = false;
   /** Writes that have succeeded. */
   let successes = 0;
-  /** The number of the disk's epoch when the current epoch began. '' if it could not be read: then the first write is refused. */
+  /** The ID of the disk's epoch when the current epoch began. '' if it could not be read: then the first write is refused. */
   let diskEpoch = readDiskEpoch();
   epochs.onEnd(() => {
     diskEpoch = readDiskEpoch();
@@ -172,8 +172,8 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   async function store(key: string, bytes: Buffer, imageClass: ImageClass, epoch: Epoch): Promise<void> {
     if (epoch.hasEnded) return;
     const known = diskEpoch;
-    const number = await known;
-    if (epoch.hasEnded || (await disk.set(key, bytes, imageClass, number))) return;
+    const epochId = await known;
+    if (epoch.hasEnded || (await disk.set(key, bytes, imageClass, epochId))) return;
     // Another process has purged since this epoch began. Work that begins from now on may keep its images.
     if (!epoch.hasEnded && known === diskEpoch) epochs.end();
   }

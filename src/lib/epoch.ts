@@ -3,38 +3,38 @@
  * neither cached nor shared.
  */
 export interface Epoch {
-  /** The number of the epoch in the store, which refuses to store a value with another one. '' until it is known. */
-  readonly number: string;
+  /** `{series}:{number}` in the store, which stores no value of another epoch. '' until it is known. */
+  readonly id: string;
   readonly hasEnded: boolean;
 }
 
 export interface Epochs {
   /** The epoch in which new work begins. */
   current(): Epoch;
-  /** Ends the epoch and begins the next, unless this is the number of the current one. */
-  moveTo(number: string): void;
-  /** Ends the epoch and begins another with the same number: another process has purged what only this instance has. */
+  /** Ends the epoch and begins the next, unless this is the ID of the current one. */
+  moveTo(id: string): void;
+  /** Ends the epoch and begins another with the same ID: another process has purged what only this instance has. */
   end(): void;
   /** Adds a function that is called when an epoch has ended and the next has begun. It empties a cache in memory. */
   onEnd(empty: () => void): void;
 }
 
 export function createEpochs(): Epochs {
-  let epoch = { number: '', hasEnded: false };
+  let epoch = { id: '', hasEnded: false };
   const listeners: (() => void)[] = [];
 
-  function begin(number: string): void {
+  function begin(id: string): void {
     epoch.hasEnded = true;
-    epoch = { number, hasEnded: false };
+    epoch = { id, hasEnded: false };
     for (const empty of listeners) empty();
   }
 
   return {
     current: () => epoch,
-    moveTo(number) {
-      if (number !== epoch.number) begin(number);
+    moveTo(id) {
+      if (id !== epoch.id) begin(id);
     },
-    end: () => begin(epoch.number),
+    end: () => begin(epoch.id),
     onEnd: (empty) => void listeners.push(empty),
   };
 }

@@ -66,12 +66,12 @@ export function currentClient(): ClientKeys {
   return contexts.getStore()?.client ?? OWN_WORK;
 }
 
-/** The epoch in which the current work began. Outside of any work: one that does not end, without a number. */
+/** The epoch in which the current work began. Outside of any work: one that does not end, without an ID. */
 export function epochOfWork(): Epoch {
   return contexts.getStore()?.epoch ?? ENDLESS;
 }
 
-const ENDLESS: Epoch = { number: '', hasEnded: false };
+const ENDLESS: Epoch = { id: '', hasEnded: false };
 
 /**
  * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles at that time at the latest, even if the

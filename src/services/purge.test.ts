@@ -132,7 +132,7 @@ describe('a purge of one channel', () => {
     ['its former ID', [channelIdRef(FORMER)], [MEANT, FORMER]],
   ])('by %s removes what is stored of it, and empties memory', async (_what, refs, channelIds) => {
     expect(await purge.purgeChannel(refs)).toEqual(PURGED);
-    expect([runtime.epochs.current().number, await left()]).toEqual(['next', []]);
+    expect([runtime.epochs.current().id, await left()]).toEqual(['next', []]);
     expect(erased).toEqual([{ channelIds, names: refs.map(nameOf) }, channelIds]);
   });
 
@@ -151,7 +151,7 @@ describe('a purge of one channel', () => {
     await expect(purging).rejects.toThrow(
       /^Redis cannot be used \(it is broken\)\. Not removed: its entries, and the images.*\. Try again when Redis works$/,
     );
-    expect([runtime.epochs.current().number, await left(), erased]).toEqual(['', OTHERS, []]);
+    expect([runtime.epochs.current().id, await left(), erased]).toEqual(['', OTHERS, []]);
   });
 
   it('by its ID leaves nothing of the channel in memory while the store cannot be read', async () => {

@@ -61,9 +61,9 @@ export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftS
   }
 
   async function write(key: string, entry: NewEntry, ttlMs: number): Promise<void> {
-    const { number, hasEnded } = epochOfWork();
+    const { id, hasEnded } = epochOfWork();
     // Outside of any work, nothing has been read that could be old.
-    if (!hasEnded) await store.set(key, { ...entry, epoch: number || epochs.current().number }, ttlMs);
+    if (!hasEnded) await store.set(key, { ...entry, epoch: id || epochs.current().id }, ttlMs);
   }
 
   const guarded: FailSoftStore = {

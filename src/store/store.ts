@@ -28,24 +28,25 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** What an erasure has removed, and the number of the epoch after it. */
+/** What an erasure has removed, and the ID of the epoch after it. */
 export interface Erasure {
   readonly erased: ErasedEntries;
   readonly epoch: string;
 }
 
 /**
- * A key-value store for text, on disk or shared between instances, with the number of the epoch beside its entries. Every
+ * A key-value store for text, on disk or shared between instances, with the epoch beside its entries. Every
  * store passes `test/contracts/store.ts`.
  *
  * A store may lose entries at any time. It never returns a broken or expired entry. Its methods reject when the store
  * itself fails.
  */
 export interface BackingStore extends Pick<Store, 'isShared' | 'get' | 'close'> {
-  /** Stores the value for `ttlMs` from now if `epoch` is the number of the current epoch. Otherwise it does nothing. */
+  /** Stores the value for `ttlMs` from now if `epoch` is the ID of the current one. Otherwise it does nothing. */
   set(key: string, entry: NewEntry & { readonly epoch: string }, ttlMs: number): Promise<void>;
   /**
-   * Returns the number of the current epoch. It changes with each erasure, also by another process, and with a loss of data.
+   * Returns the ID of the current epoch, `{series}:{number}`. Its number rises with each erasure, also by another process. A loss
+   * of data begins another series.
    *
    * @param known what the last call returned, or ''
    */

@@ -30,7 +30,7 @@ interface PublicListenerOptions {
   readonly redis: RedisConnection | undefined;
   readonly responseWriter: ResponseWriter;
   readonly endpoints: readonly Endpoint[];
-  readonly channels: Pick<ChannelService, 'version'>;
+  readonly channels: Pick<ChannelService, 'catalogVersion'>;
 }
 
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */

@@ -37,7 +37,7 @@ async function startWithLimiter(hit: RateLimiter['hit']): Promise<{ port: number
     ...{ runtime, clients, endpoints: [], baseUrls: [] },
     connections: createConnections({ clients, openConnections, defaultLimit }),
     rateLimit: createRateLimitStep({ limiter: { hit }, contact: undefined }),
-    microCache: createMicroCache({ runtime, channels: { version: () => 0 } }),
+    microCache: createMicroCache({ runtime, channels: { catalogVersion: () => 0 } }),
     responseWriter: createResponseWriter({ runtime }),
     accessLog: createAccessLog({
       runtime: { ...runtime, failureLog },

@@ -44,8 +44,8 @@ const MAX_MOVES = 3;
  * "no such channel", because the catalog may have it.
  */
 export interface ChannelService {
-  /** A number that changes with the catalog. A response that was made at another number may be outdated. */
-  version(): number;
+  /** Another number after each change of the catalog: a response that was made at another one may be outdated. */
+  catalogVersion(): number;
   /**
    * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such
    * channel": after an indeterminate error it could be another channel.
@@ -163,7 +163,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   return {
-    version: () => catalog?.version() ?? 0,
+    catalogVersion: () => catalog?.version() ?? 0,
 
     getChannel,
 

@@ -33,8 +33,8 @@ export interface RequestContext {
   limitHeaders: Readonly<Record<string, string>>;
   /** The epoch before the first lookup for this request. */
   epoch: Epoch;
-  /** The version of the channels before the first lookup. */
-  version: number;
+  /** The version of the catalog before the first lookup. */
+  catalogVersion: number;
   /** Set if the response may be stored in the micro-cache. */
   microCacheKey: string | undefined;
   endpoint: Endpoint | undefined;
@@ -155,7 +155,7 @@ export function createContextFactory(options: ContextOptions) {
       isRefused: false,
       limitHeaders: NO_HEADERS,
       epoch: epochs.current(),
-      version: 0,
+      catalogVersion: 0,
       microCacheKey: undefined,
       endpoint: undefined,
       pathParameters: NO_HEADERS,

@@ -51,7 +51,7 @@ function create(maxBytes?: number) {
   let version = 0;
   const cache = createMicroCache({
     runtime: { clock, epochs, holders },
-    channels: { version: () => version },
+    channels: { catalogVersion: () => version },
     ...(maxBytes !== undefined && { maxBytes }),
   });
   const changeCatalog = () => {

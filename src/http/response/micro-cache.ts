@@ -8,7 +8,7 @@ import { applyConditions } from './conditions.ts';
 interface MicroCacheOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'holders'>;
   readonly maxBytes?: number;
-  readonly channels: Pick<ChannelService, 'version'>;
+  readonly channels: Pick<ChannelService, 'catalogVersion'>;
 }
 
 /** `max-age` has whole seconds, so a response may be repeated unchanged for one second. */
@@ -30,7 +30,7 @@ interface KeptResponse {
 
 /** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
 export interface MicroCache {
-  /** The step that finds the response to an equal request. It also sets `epoch` and `version` of the context. */
+  /** The step that finds the response to an equal request. It also sets `epoch` and `catalogVersion` of the context. */
   find(context: RequestContext): PublicResponse | undefined;
   /**
    * Stores a response that needed no load and did not come from this cache. It is repeated only while everything that it was
@@ -43,16 +43,16 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
   const { runtime, maxBytes = DEFAULT_MAX_BYTES, channels } = options;
   const { clock, epochs, holders } = runtime;
   const entries = new LRUCache<string, KeptResponse>({ maxSize: maxBytes, sizeCalculation: sizeOf });
-  let version: number | undefined;
+  let catalogVersion: number | undefined;
   epochs.onEnd(() => entries.clear());
   holders.add('micro-cache', () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes }));
 
   return {
     find(context) {
       context.epoch = epochs.current();
-      context.version = channels.version();
-      if (context.version !== version) entries.clear();
-      version = context.version;
+      context.catalogVersion = channels.catalogVersion();
+      if (context.catalogVersion !== catalogVersion) entries.clear();
+      catalogVersion = context.catalogVersion;
       if (context.request.method === 'OPTIONS') return undefined;
       const key = keyOf(context);
       if (key === undefined) return undefined;
@@ -70,7 +70,7 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
       const { microCacheKey, endpoint, isNegotiated } = context;
       if (microCacheKey === undefined || response.status !== 200) return;
       if (response.cache !== 'hit' && response.cache !== 'own') return;
-      if (context.epoch.hasEnded || context.version !== channels.version()) return;
+      if (context.epoch.hasEnded || context.catalogVersion !== channels.catalogVersion()) return;
       const keptMs = Math.min(TTL_MS, response.freshMs ?? TTL_MS);
       if (keptMs <= 0) return;
       entries.set(compactCopy(microCacheKey), {

@@ -1,6 +1,6 @@
 import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
-import { createConsoleServer } from '../console/server.ts';
+import { createPrivateListener } from '../console/server.ts';
 import { createConsoleStateReader } from '../console/state.ts';
 import { valueOrError } from '../domain/errors.ts';
 import type { PublicListener } from '../http/server.ts';
@@ -26,10 +26,10 @@ import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
 import type { ChannelSource } from '../sources/source.ts';
-import { createCatalog } from './catalog.ts';
+import { openCatalog } from './catalog.ts';
 import { openEncoder } from './encoder.ts';
 import { createEndpoints } from './endpoints.ts';
-import { createPublicListener } from './public-listener.ts';
+import { openPublicListener } from './public-listener.ts';
 import { createPurges } from './purges.ts';
 import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
@@ -92,7 +92,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const { store, images, caches } = stores;
 
   // Sources of channels and images, and purges
-  const catalog = createCatalog(config, runtime);
+  const catalog = openCatalog(config, runtime);
   const purges = createPurges(config, runtime, stores, catalog);
   const upstreams = createUpstreams({ config, runtime, store, version, sources, downloader });
   const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
@@ -141,7 +141,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     examples,
   });
   const { redis } = stores;
-  const listener = createPublicListener({ config, runtime, redis, responseWriter, endpoints, channels });
+  const listener = openPublicListener({ config, runtime, redis, responseWriter, endpoints, channels });
   const { http, limiter, refusedClients, unservedRequests } = listener;
   const backgroundWork = createBackgroundWork(
     [
@@ -170,9 +170,10 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     encoder,
   });
   const { purge } = purges;
-  const privateListener = createConsoleServer({ config, runtime, responseWriter, state, http, purge, examples });
+  const privateListener = createPrivateListener({ config, runtime, responseWriter, state, http, purge, examples });
 
-  async function closeStores(): Promise<void> {
+  /** The stores last, because the others write to them. */
+  async function closeData(): Promise<void> {
     await Promise.all([upstreams.close(), catalog?.close()]);
     purges.stop();
     await stores.close();
@@ -198,7 +199,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       await http.finish(FINISH_MS, () => void encoder.close());
       unservedRequests.summarize();
       // The stores do not wait for the end of an encoder process.
-      await Promise.all([encoder.close(), closeStores()]);
+      await Promise.all([encoder.close(), closeData()]);
     },
   };
 }

@@ -1,11 +1,11 @@
 import type { Config } from '../config/settings.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { type Catalog, openCatalog, SHIPPED_SAMPLES_DIR } from '../sources/catalog/catalog.ts';
+import { type Catalog, createCatalog, SHIPPED_SAMPLES_DIR } from '../sources/catalog/catalog.ts';
 
 /** The operator's catalog, if `SOURCES` names it. A problem with it is shown in `/readyz`. */
-export function createCatalog(config: Config, { clock, health, holders }: Runtime): Catalog | undefined {
+export function openCatalog(config: Config, { clock, health, holders }: Runtime): Catalog | undefined {
   if (!config.sources.includes('catalog')) return undefined;
-  const catalog = openCatalog({
+  const catalog = createCatalog({
     dataDir: config.dataDir,
     samplesDir: config.sampleCatalog ? SHIPPED_SAMPLES_DIR : null,
     clock,

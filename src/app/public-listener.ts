@@ -7,7 +7,7 @@ import { createRefusedClients } from '../http/request/refused-clients.ts';
 import { createAccessLog } from '../http/response/access-log.ts';
 import { createMicroCache } from '../http/response/micro-cache.ts';
 import { createUnservedRequests } from '../http/response/unserved-requests.ts';
-import { createHttpServer } from '../http/server.ts';
+import { createPublicListener } from '../http/server.ts';
 import { RESOURCE_LIMITS } from '../lib/cgroup.ts';
 import {
   type CloseReason,
@@ -24,7 +24,7 @@ import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
 import { createRedisRateLimiter } from '../rate-limit/redis.ts';
 import type { ChannelService } from '../services/channels.ts';
 
-interface PublicListenerOptions {
+interface ConfiguredListenerOptions {
   readonly config: Config;
   readonly runtime: Runtime;
   readonly redis: RedisConnection | undefined;
@@ -34,7 +34,7 @@ interface PublicListenerOptions {
 }
 
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */
-export function createPublicListener(options: PublicListenerOptions) {
+export function openPublicListener(options: ConfiguredListenerOptions) {
   const { config, runtime, redis, responseWriter, endpoints, channels } = options;
   const { baseUrls, contact, rateLimit: defaultLimit, accessLog: logsAll } = config;
   const { clock, logger, metrics, holders } = runtime;
@@ -54,7 +54,7 @@ export function createPublicListener(options: PublicListenerOptions) {
   const refusedClients = createRefusedClients({ clock });
   const unservedRequests = createUnservedRequests({ clock, logger, refusedClients });
   const connections = createConnections({ clients, openConnections: createClientConnections(runtime), defaultLimit });
-  const http = createHttpServer({
+  const http = createPublicListener({
     runtime,
     endpoints,
     clients,

@@ -9,7 +9,7 @@ import { createPurge, PurgeFailed } from '../services/purge.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
 import { hasAny } from '../store/removal.ts';
-import { createCatalog } from './catalog.ts';
+import { openCatalog } from './catalog.ts';
 import { createStores, type Stores } from './stores.ts';
 
 /** Purges and take-downs of this process. Follows the purges of other processes. */
@@ -70,7 +70,7 @@ export async function openPurge(config: Config) {
   const stores = await createStores(config, runtime, { isPatient: true });
   const { backingStore, caches, images } = stores;
   // Opening it would create it.
-  const catalog = existsSync(catalogPaths(config.dataDir).database) ? createCatalog(config, runtime) : undefined;
+  const catalog = existsSync(catalogPaths(config.dataDir).database) ? openCatalog(config, runtime) : undefined;
   return {
     purge: createPurge({ caches, store: backingStore, images, catalog, epochs: runtime.epochs }),
     async close() {

@@ -14,7 +14,7 @@ import { createPurgeHandler } from './purge-route.ts';
 import { type ConsoleHandler, type ConsoleResponse, pathOf, problem, sendResponse, staticRoutes } from './routes.ts';
 import type { ConsoleStateReader } from './state.ts';
 
-interface ConsoleOptions {
+interface PrivateListenerOptions {
   readonly config: {
     /** The data directory of the stores that `purge` clears. */
     readonly dataDir: string;
@@ -78,7 +78,7 @@ const FILE_ROUTES = [
 ];
 
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
-export function createConsoleServer(options: ConsoleOptions): Listener {
+export function createPrivateListener(options: PrivateListenerOptions): Listener {
   const { config, runtime, state, purge, examples, http, responseWriter } = options;
   const { metrics, holders, logger, failureLog } = runtime;
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];

@@ -11,7 +11,7 @@ import { createClientIdentification } from './request/client-identification.ts';
 import { createRateLimitStep } from './request/rate-limit-step.ts';
 import { createAccessLog } from './response/access-log.ts';
 import { createMicroCache } from './response/micro-cache.ts';
-import { createHttpServer } from './server.ts';
+import { createPublicListener } from './server.ts';
 
 /** Starts a listener with this rate limiter. Returns its port and the failures that it reports. */
 async function startWithLimiter(hit: RateLimiter['hit']): Promise<{ port: number; failures: unknown[] }> {
@@ -33,7 +33,7 @@ async function startWithLimiter(hit: RateLimiter['hit']): Promise<{ port: number
     limitOverrides: [],
   });
   const openConnections = createOpenConnections({ maxConnections: 100, onClosed: () => undefined });
-  const listener = createHttpServer({
+  const listener = createPublicListener({
     ...{ runtime, clients, endpoints: [], baseUrls: [] },
     connections: createConnections({ clients, openConnections, defaultLimit }),
     rateLimit: createRateLimitStep({ limiter: { hit }, contact: undefined }),

@@ -15,7 +15,7 @@ import type { MicroCache } from './response/micro-cache.ts';
 import { createSend } from './response/send.ts';
 import { SLICE_BYTES } from './slices.ts';
 
-interface HttpServerOptions {
+interface PublicListenerOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'epochs'>;
   /** Every path that is served. */
   readonly endpoints: readonly Endpoint[];
@@ -51,7 +51,7 @@ export interface PublicListener extends Listener {
 }
 
 /** The public listener. Every response is an image or JSON, whatever the request is. */
-export function createHttpServer(options: HttpServerOptions): PublicListener {
+export function createPublicListener(options: PublicListenerOptions): PublicListener {
   const { runtime, endpoints, clients, baseUrls, connections, rateLimit, microCache, responseWriter, accessLog } =
     options;
   const { clock, epochs } = runtime;

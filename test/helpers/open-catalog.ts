@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { channelIdRef } from '../../src/domain/identifier.ts';
-import { openCatalog } from '../../src/sources/catalog/catalog.ts';
+import { createCatalog } from '../../src/sources/catalog/catalog.ts';
 import { LOOK_INTERVAL_MS } from '../../src/sources/catalog/changes.ts';
 import { importLines } from './catalog.ts';
 import { createManualClock } from './clock.ts';
@@ -10,7 +10,7 @@ import { numberedChannelId } from './fake-source.ts';
 export function openTestCatalog(dataDir: string, samplesDir: string | null = null) {
   const clock = createManualClock();
   const states: (string | null)[] = [];
-  const catalog = openCatalog({ dataDir, samplesDir, clock, onStateChange: (problem) => states.push(problem) });
+  const catalog = createCatalog({ dataDir, samplesDir, clock, onStateChange: (problem) => states.push(problem) });
   onTestFinished(() => catalog.close());
   /** As long as a command waits after its last commit. */
   const seeChange = () => clock.advance(LOOK_INTERVAL_MS);

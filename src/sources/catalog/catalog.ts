@@ -72,7 +72,7 @@ type Row = { readonly channel: Channel | undefined } | { readonly hits: readonly
  * Opens `catalog.db`, which is created if there is none. A thread reads it, because one row from a disk that hangs blocked the
  * event loop for a second, and every search takes milliseconds. What was read stays in memory until the catalog changes.
  */
-export function openCatalog({ dataDir, samplesDir, clock = systemClock, ...options }: CatalogOptions): Catalog {
+export function createCatalog({ dataDir, samplesDir, clock = systemClock, ...options }: CatalogOptions): Catalog {
   const { onStateChange = () => {} } = options;
   const thread = createWorkerThread<CatalogFunctions>({
     name: 'catalog',

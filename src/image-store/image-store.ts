@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
+import { responseWithinMs } from '../lib/deadlines.ts';
 import type { Epoch } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { asWork, epochOfWork, responseWithinMs } from '../lib/work.ts';
+import { asWork, epochOfWork } from '../lib/work.ts';
 import type { DiskImages } from './disk-images.ts';
 import { channelOfImage } from './image-keys.ts';
 import type { Erased } from './image-worker.ts';

@@ -3,10 +3,10 @@ import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostSpecificError 
 import { sniffFormat } from '../domain/formats.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { withDeadline } from '../lib/deadlines.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/http-client.ts';
 import { createPause, type Pause, UnexplainedRefusalError } from '../lib/http/pause.ts';
-import { withDeadline } from '../lib/work.ts';
 
 /** The hosts from which YouTube serves channel images (seen 2026-11). No other hosts are allowed. */
 export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as const;

@@ -1,7 +1,8 @@
 import type { AppError } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
+import { abortError } from './deadlines.ts';
 import { createFairQueue } from './fair-queue.ts';
-import { abortError, type ClientKeys } from './work.ts';
+import type { ClientKeys } from './work.ts';
 
 interface TurnsOptions {
   /** Callers that may wait. */

@@ -2,8 +2,9 @@ import { AppError, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
+import { withinMs } from '../lib/deadlines.ts';
 import type { Holders } from '../lib/holders.ts';
-import { currentClient, withinMs } from '../lib/work.ts';
+import { currentClient } from '../lib/work.ts';
 import type { ChannelResponse, ChannelService } from './channels.ts';
 
 /** A channel of a batch, or why there is no record of it. */

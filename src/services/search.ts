@@ -3,7 +3,8 @@ import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../do
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createSharedWork, withDeadline, withinMs } from '../lib/work.ts';
+import { withDeadline, withinMs } from '../lib/deadlines.ts';
+import { createSharedWork } from '../lib/shared-work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Failover } from '../sources/failover.ts';
 import { type FoundChannels, mergeFound, type SearchResult, searchAll, TOO_LATE } from '../sources/search-all.ts';

@@ -11,10 +11,10 @@ import {
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
+import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { type Pause, PausedError } from '../lib/http/pause.ts';
 import { traced } from '../lib/tracing.ts';
-import { NEVER_ABORTED, withDeadline } from '../lib/work.ts';
 import { withPlainTitles } from './plain-titles.ts';
 import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';

@@ -2,7 +2,7 @@ import type { SearchHit } from '../domain/channel.ts';
 import { AppError, isIndeterminate, mostSpecificError } from '../domain/errors.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withinMs } from '../lib/work.ts';
+import { withinMs } from '../lib/deadlines.ts';
 
 /** The combined results of several sources. */
 export interface FoundChannels {

@@ -1,5 +1,6 @@
+import { responseWithinMs } from '../lib/deadlines.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { epochOfWork, responseWithinMs } from '../lib/work.ts';
+import { epochOfWork } from '../lib/work.ts';
 import type { BackingStore, NewEntry, Store, StoredEntry } from './store.ts';
 
 interface FailSoftStoreOptions {

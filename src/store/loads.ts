@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { createCurrentWork } from '../lib/work.ts';
+import { createCurrentWork } from '../lib/shared-work.ts';
 
 interface PendingLoad<T> {
   readonly loadId: string;

@@ -1,9 +1,11 @@
 import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { NEVER_ABORTED, withinMs } from '../lib/deadlines.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
-import { asWork, createSharedWork, epochOfWork, NEVER_ABORTED, withinMs } from '../lib/work.ts';
+import { createSharedWork } from '../lib/shared-work.ts';
+import { asWork, epochOfWork } from '../lib/work.ts';
 import {
   ABSENT_FRESH_MS,
   type CachePolicy,

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
-import { untilAborted } from '../../src/lib/work.ts';
+import { untilAborted } from '../../src/lib/deadlines.ts';
 import { startForTest, startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';

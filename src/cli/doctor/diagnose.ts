@@ -3,8 +3,8 @@ import { AppError, type ErrorCode, valueOrError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { createDownloader } from '../../images/download.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { withDeadline } from '../../lib/deadlines.ts';
 import { describeFailure } from '../../lib/logger.ts';
-import { withDeadline } from '../../lib/work.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/json.ts';
 import {
   type ChannelSource,

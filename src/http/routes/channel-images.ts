@@ -4,8 +4,8 @@ import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { withinMs } from '../../lib/deadlines.ts';
 import { quoted } from '../../lib/printable.ts';
-import { withinMs } from '../../lib/work.ts';
 import type { Image, ImageRequest, ImageService } from '../../services/images.ts';
 import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
 import {

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
-import { abortError, untilAborted } from '../work.ts';
+import { abortError, untilAborted } from '../deadlines.ts';
 import { createWorkerThread, siblingModule } from '../worker-thread.ts';
 
 /**

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
+import { abortError } from '../deadlines.ts';
 import type { HolderStats } from '../holders.ts';
 import { createTurns } from '../turns.ts';
-import { abortError, type ClientKeys, currentClient } from '../work.ts';
+import { type ClientKeys, currentClient } from '../work.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
 
 export interface CallBudgetOptions {

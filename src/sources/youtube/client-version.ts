@@ -2,10 +2,10 @@ import { AppError, valueOrError } from '../../domain/errors.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
 import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { NEVER_ABORTED, withDeadline } from '../../lib/deadlines.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/http-client.ts';
 import type { Pause } from '../../lib/http/pause.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import { NEVER_ABORTED, withDeadline } from '../../lib/work.ts';
 import { isMarkup } from '../json.ts';
 
 /** The version of 2026-07. Without headers that name it, YouTube also accepted a version 30 months old (2026-09). */

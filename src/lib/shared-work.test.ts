@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEpochs } from './epoch.ts';
-import { asWork, createSharedWork } from './work.ts';
+import { createSharedWork } from './shared-work.ts';
+import { asWork } from './work.ts';
 
 const NEVER = new AbortController().signal;
 

@@ -1,0 +1,70 @@
+import { AppError } from '../domain/errors.ts';
+import type { Clock } from './clock.ts';
+
+/**
+ * Runs `work` with a signal that is aborted after `ms` or with `parent`, and settles at that time at the latest, even if the
+ * work ignores the signal.
+ *
+ * @throws AppError `upstream_timeout` when it is aborted; an `AppError` that `parent` was aborted with is passed on
+ */
+export async function withDeadline<T>(
+  clock: Clock,
+  ms: number,
+  parent: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (parent.aborted) throw abortError(parent);
+  const controller = new AbortController();
+  const cancel = clock.after(ms, () => controller.abort(new AppError('upstream_timeout', TOO_LATE)));
+  const passOn = () => controller.abort(abortError(parent));
+  parent.addEventListener('abort', passOn, { once: true });
+  try {
+    return await untilAborted(work(controller.signal), controller.signal);
+  } finally {
+    cancel();
+    parent.removeEventListener('abort', passOn);
+  }
+}
+
+/** The signal of work that continues without its callers. */
+export const NEVER_ABORTED: AbortSignal = new AbortController().signal;
+
+const TOO_LATE = 'The upstream did not respond in time.';
+
+/** The error of an abandoned call: the reason if it is an `AppError`, otherwise `upstream_timeout`. */
+export function abortError({ reason }: AbortSignal): AppError {
+  return reason instanceof AppError ? reason : new AppError('upstream_timeout', TOO_LATE, { cause: reason });
+}
+
+/** The promise's result; rejects with the signal's reason as soon as that is aborted. The work continues. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** The promise's value if it settles within `ms`, otherwise `undefined`. The work continues. */
+export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number): Promise<T | undefined> {
+  if (ms <= 0) return undefined;
+  const { promise: elapsed, resolve } = Promise.withResolvers<undefined>();
+  const cancel = clock.after(ms, () => resolve(undefined));
+  try {
+    return await Promise.race([promise, elapsed]);
+  } finally {
+    cancel();
+  }
+}
+
+/** The promise's value. The work continues after the time-out. @throws Error when it does not settle within `ms` */
+export async function responseWithinMs<T>(clock: Clock, promise: Promise<T>, ms: number, from: string): Promise<T> {
+  const response = promise.then((value) => ({ value }));
+  const settled = await withinMs(clock, response, ms);
+  if (settled === undefined) throw new Error(`no response from ${from} within ${ms} ms`);
+  return settled.value;
+}

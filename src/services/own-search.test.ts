@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BLOCKED, ONE, OTHER, page, setUpSearch as setUp } from '../../test/helpers/search-service.ts';
 import { AppError } from '../domain/errors.ts';
-import type { FoundChannels, SearchResult } from '../sources/search-all.ts';
+import type { FoundChannels, SearchOutcome } from '../sources/search-all.ts';
 import { CACHE_POLICY } from './cache-policy.ts';
 
 describe('a search in the catalog and the sources', () => {
@@ -61,7 +61,7 @@ describe('a search in the catalog and the sources', () => {
   });
 
   it('has what the catalog found and the stale list of the sources if its reload fails or is slow', async () => {
-    const slow = Promise.withResolvers<SearchResult>();
+    const slow = Promise.withResolvers<SearchOutcome>();
     const { search, clock } = setUp([page([ONE]), down, slow.promise], { own: ['a'] });
     await search('q', 20);
     clock.advance(CACHE_POLICY.searches.freshMs);
@@ -75,7 +75,7 @@ describe('a search in the catalog and the sources', () => {
   });
 
   it('does not wait long for a slow source, and stores what that finds later', async () => {
-    const slow = Promise.withResolvers<SearchResult>();
+    const slow = Promise.withResolvers<SearchOutcome>();
     const { service, clock, idsOf, asked } = setUp([slow.promise], { own: ['a'] });
     const connection = new AbortController();
     const early = service.search('q', 20, connection.signal);

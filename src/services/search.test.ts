@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { BLOCKED, ONE, OTHER, page, setUpSearch as setUp } from '../../test/helpers/search-service.ts';
 import { AppError } from '../domain/errors.ts';
-import type { SearchResult } from '../sources/search-all.ts';
+import type { SearchOutcome } from '../sources/search-all.ts';
 import { CACHE_POLICY } from './cache-policy.ts';
 
 describe('a search', () => {
   it('shares the load of a further page between concurrent requests', async () => {
-    const second = Promise.withResolvers<SearchResult>();
+    const second = Promise.withResolvers<SearchOutcome>();
     const { search, asked } = setUp([page(['a', 'b'], 'page 2'), second.promise, page(['e'])]);
     await search('q', 1);
     const four = search('q', 4);
@@ -117,7 +117,7 @@ describe('a search', () => {
     await expect(search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
-  it.each<[string, (SearchResult | AppError)[]]>([
+  it.each<[string, (SearchOutcome | AppError)[]]>([
     ['is a blocked channel', [{ ...page([BLOCKED]), failure: new AppError('upstream_timeout', 'late') }]],
     ['is on a page that fails', [page([], 'page 2'), new AppError('upstream_timeout', 'late')]],
     [

@@ -7,7 +7,7 @@ import { withDeadline, withinMs } from '../lib/deadlines.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Failover } from '../sources/failover.ts';
-import { type FoundChannels, mergeFound, type SearchResult, searchAll, TOO_LATE } from '../sources/search-all.ts';
+import { type FoundChannels, mergeFound, type SearchOutcome, searchAll, TOO_LATE } from '../sources/search-all.ts';
 import { searchKey, searchText } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
@@ -47,7 +47,7 @@ const OWN: CacheOutcome = { kind: 'own', ttlMs: 600_000, isCollapsed: false, isS
 const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: 10_000, isCollapsed: false, isStored: false };
 
 /** The channel that a query names. */
-interface NamedChannel extends SearchResult {
+interface NamedChannel extends SearchOutcome {
   /** True if its record or the name that led to it is stale: the name may be another channel's by now. */
   readonly isStale?: boolean;
 }
@@ -88,7 +88,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     }
   }
 
-  async function findOwn(query: string, signal: AbortSignal): Promise<SearchResult> {
+  async function findOwn(query: string, signal: AbortSignal): Promise<SearchOutcome> {
     return { hits: (await catalog?.search(query, MAX_HITS, signal)) ?? [], next: {} };
   }
 
@@ -187,10 +187,10 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   };
 }
 
-const NOTHING: SearchResult = { hits: [], next: {} };
+const NOTHING: SearchOutcome = { hits: [], next: {} };
 
 /** The list of a first page, even if it is incomplete. */
-async function listIn(firstPage: Promise<Cached<FoundChannels>>): Promise<SearchResult> {
+async function listIn(firstPage: Promise<Cached<FoundChannels>>): Promise<SearchOutcome> {
   try {
     return (await firstPage).value;
   } catch (error) {

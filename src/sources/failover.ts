@@ -16,7 +16,7 @@ import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { type Pause, PausedError } from '../lib/http/pause.ts';
 import { traced } from '../lib/tracing.ts';
 import { withPlainTitles } from './plain-titles.ts';
-import { type FoundChannels, type SearchResult, searchAll } from './search-all.ts';
+import { type FoundChannels, type SearchOutcome, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 
 /** One call of one source, for metrics and logs. */
@@ -57,7 +57,7 @@ export interface Failover {
    * Searches all sources, one page each. `from` is the `next` of an earlier result: then only the sources in it are
    * searched, for their next page.
    */
-  search(query: string, limit: number, options?: FailoverSearchOptions): Promise<SearchResult>;
+  search(query: string, limit: number, options?: FailoverSearchOptions): Promise<SearchOutcome>;
   /** The exact second a channel was created, from the first source that has it; `null` if none has it now. */
   findPublishedAt(channelId: string, caller?: Partial<LoadOptions>): Promise<string | null>;
 }
@@ -166,7 +166,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
     },
 
     search(query, limit, { from, ...caller } = {}) {
-      async function searchPage(source: ChannelSource, signal: AbortSignal): Promise<SearchResult> {
+      async function searchPage(source: ChannelSource, signal: AbortSignal): Promise<SearchOutcome> {
         const place = from?.[source.name];
         // In another letter case it would fail in the same way.
         const text = comparable(query);
@@ -239,7 +239,7 @@ function fillFields(loaded: LoadedChannel, other: LoadedChannel | AppError): Loa
  * An empty page from a source whose quota is spent if another one responded. With a failure, no list could be stored for the
  * rest of the day.
  */
-async function withoutSpentQuota(page: Promise<SearchResult>, all: readonly Promise<SearchResult>[]) {
+async function withoutSpentQuota(page: Promise<SearchOutcome>, all: readonly Promise<SearchOutcome>[]) {
   try {
     return await page;
   } catch (error) {

@@ -12,7 +12,7 @@ export interface FoundChannels {
   readonly next: Readonly<Record<string, string>>;
 }
 
-export interface SearchResult extends FoundChannels {
+export interface SearchOutcome extends FoundChannels {
   /** Why a source returned nothing, or not in time; absent if all sources returned a page. */
   readonly failure?: AppError;
 }
@@ -24,13 +24,13 @@ export interface SearchResult extends FoundChannels {
  *
  * @throws every error of a search that is not indeterminate; if nothing was found, the most specific indeterminate error
  */
-export async function searchAll(searches: readonly Promise<SearchResult>[], clock: Clock): Promise<SearchResult> {
-  const results: (SearchResult | undefined)[] = searches.map(() => undefined);
+export async function searchAll(searches: readonly Promise<SearchOutcome>[], clock: Clock): Promise<SearchOutcome> {
+  const results: (SearchOutcome | undefined)[] = searches.map(() => undefined);
   const firstHit = Promise.withResolvers<void>();
 
   const everyone = Promise.all(
     searches.map(async (search, index) => {
-      const result = await search.catch((failure: unknown): SearchResult => {
+      const result = await search.catch((failure: unknown): SearchOutcome => {
         if (isIndeterminate(failure)) return { hits: [], next: {}, failure };
         throw failure;
       });

@@ -2,7 +2,7 @@ import { AppError, type CacheOutcome } from '../../src/domain/errors.ts';
 import { createEpochs } from '../../src/lib/epoch.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import { createSearchService } from '../../src/services/search.ts';
-import type { FoundChannels, SearchResult } from '../../src/sources/search-all.ts';
+import type { FoundChannels, SearchOutcome } from '../../src/sources/search-all.ts';
 import { createReadThrough } from '../../src/store/read-through.ts';
 import { createManualClock } from './clock.ts';
 import { hit, testChannel } from './fake-source.ts';
@@ -12,7 +12,7 @@ export const BLOCKED = 'UCblocked000000000000000';
 export const ONE = 'UCone0000000000000000000';
 export const OTHER = 'UCother00000000000000000';
 
-export const page = (ids: readonly string[], next?: string): SearchResult => ({
+export const page = (ids: readonly string[], next?: string): SearchOutcome => ({
   hits: ids.map((id) => hit(id)),
   next: next === undefined ? {} : { source: next },
 });
@@ -33,7 +33,7 @@ const HIT: CacheOutcome = { kind: 'hit', ttlMs: 1_000, isCollapsed: false, isSto
 
 /** A service with one source that returns the test's responses in the order of the calls. */
 export function setUpSearch(
-  responses: (SearchResult | Promise<SearchResult> | AppError)[] = [],
+  responses: (SearchOutcome | Promise<SearchOutcome> | AppError)[] = [],
   { maxMemoryBytes = 1_000_000, beforeRead = async () => undefined, ...found }: SetUpOptions = {},
 ) {
   const clock = createManualClock();

@@ -4,8 +4,8 @@ import { createClientIdentification } from '../http/request/client-identificatio
 import type { Endpoint } from '../http/request/context.ts';
 import { createRateLimitStep } from '../http/request/rate-limit-step.ts';
 import { createRefusedClients } from '../http/request/refused-clients.ts';
-import { createAccessLog } from '../http/response/access-log.ts';
 import { createMicroCache } from '../http/response/micro-cache.ts';
+import { createResponseReporter } from '../http/response/response-reporter.ts';
 import { createUnservedRequests } from '../http/response/unserved-requests.ts';
 import { createPublicListener } from '../http/server.ts';
 import { RESOURCE_LIMITS } from '../lib/cgroup.ts';
@@ -63,7 +63,7 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
     rateLimit: createRateLimitStep({ limiter, contact }),
     microCache: createMicroCache({ runtime, channels }),
     responseWriter,
-    accessLog: createAccessLog({
+    reporter: createResponseReporter({
       runtime,
       unservedRequests,
       endpoints,

@@ -9,8 +9,8 @@ import type { RateLimiter } from '../rate-limit/limiter.ts';
 import { createConnections } from './connections.ts';
 import { createClientIdentification } from './request/client-identification.ts';
 import { createRateLimitStep } from './request/rate-limit-step.ts';
-import { createAccessLog } from './response/access-log.ts';
 import { createMicroCache } from './response/micro-cache.ts';
+import { createResponseReporter } from './response/response-reporter.ts';
 import { createPublicListener } from './server.ts';
 
 /** Starts a listener with this rate limiter. Returns its port and the failures that it reports. */
@@ -39,7 +39,7 @@ async function startWithLimiter(hit: RateLimiter['hit']): Promise<{ port: number
     rateLimit: createRateLimitStep({ limiter: { hit }, contact: undefined }),
     microCache: createMicroCache({ runtime, channels: { catalogVersion: () => 0 } }),
     responseWriter: createResponseWriter({ runtime }),
-    accessLog: createAccessLog({
+    reporter: createResponseReporter({
       runtime: { ...runtime, failureLog },
       unservedRequests: { note: () => undefined },
       ...{ endpoints: [], logsAll: false, showsAddresses: false },

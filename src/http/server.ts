@@ -9,9 +9,9 @@ import { createContextFactory, type Endpoint } from './request/context.ts';
 import type { RateLimitStep } from './request/rate-limit-step.ts';
 import { createRequestTracing } from './request/tracing.ts';
 import { validate } from './request/validation.ts';
-import type { AccessLog } from './response/access-log.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import type { MicroCache } from './response/micro-cache.ts';
+import type { ResponseReporter } from './response/response-reporter.ts';
 import { createSend } from './response/send.ts';
 import { SLICE_BYTES } from './slices.ts';
 
@@ -26,7 +26,7 @@ interface PublicListenerOptions {
   readonly rateLimit: RateLimitStep;
   readonly microCache: MicroCache;
   readonly responseWriter: ResponseWriter;
-  readonly accessLog: AccessLog;
+  readonly reporter: ResponseReporter;
 }
 
 const SERVER_OPTIONS: ServerOptions = {
@@ -52,7 +52,7 @@ export interface PublicListener extends Listener {
 
 /** The public listener. Every response is an image or JSON, whatever the request is. */
 export function createPublicListener(options: PublicListenerOptions): PublicListener {
-  const { runtime, endpoints, clients, baseUrls, connections, rateLimit, microCache, responseWriter, accessLog } =
+  const { runtime, endpoints, clients, baseUrls, connections, rateLimit, microCache, responseWriter, reporter } =
     options;
   const { clock, epochs } = runtime;
   const lifetime = { isClosing: false };
@@ -69,16 +69,16 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
     steps: [connections.recordRefusals(rateLimit), connections.recordRefusals(validate), ...handlers],
     /** Every response passes these, in this order. */
-    responseSteps: [microCache.keep, connections.closeAfterRefusal, send, accessLog.observe],
+    responseSteps: [microCache.keep, connections.closeAfterRefusal, send, reporter.observe],
   });
   const operatorPipeline = createPipeline({
     createContext: createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS, sliceOf: () => undefined }),
     tracing,
     router,
     steps: [validate, ...handlers],
-    responseSteps: [microCache.keep, send, accessLog.observe],
+    responseSteps: [microCache.keep, send, reporter.observe],
   });
-  const { onParserError, onConnect } = createClientErrors({ clients, rateLimit, baseUrls, accessLog, connections });
+  const { onParserError, onConnect } = createClientErrors({ clients, rateLimit, baseUrls, reporter, connections });
   const onRequest = connections.receive(pipeline);
   const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);

@@ -8,8 +8,8 @@ import { nextRequestId } from '../request/context.ts';
 import type { RateLimitStep } from '../request/rate-limit-step.ts';
 import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';
 import { methodNotAllowed, NOT_HTTP } from '../request/validation.ts';
-import { type AccessLog, UNPARSED } from './access-log.ts';
 import { HEADERS_TOO_LARGE, type ProblemResponse, problemResponse } from './problems.ts';
+import { type ResponseReporter, UNPARSED } from './response-reporter.ts';
 import { COMMON_HEADERS } from './send.ts';
 
 /** An error that Node's HTTP parser reports instead of a request. */
@@ -24,7 +24,7 @@ interface ClientErrorOptions {
   readonly clients: Pick<ClientIdentification, 'identify'>;
   readonly rateLimit: RateLimitStep;
   readonly baseUrls: readonly string[];
-  readonly accessLog: Pick<AccessLog, 'report'>;
+  readonly reporter: Pick<ResponseReporter, 'report'>;
   readonly connections: Pick<Connections, 'close' | 'isInBody' | 'responsesEnd' | 'unreadBefore'>;
 }
 
@@ -33,7 +33,7 @@ interface ClientErrorOptions {
  * Such bytes count against the socket's own address, because a malformed request has no usable `X-Forwarded-For`.
  */
 export function createClientErrors(options: ClientErrorOptions) {
-  const { clients, rateLimit, baseUrls, accessLog, connections } = options;
+  const { clients, rateLimit, baseUrls, reporter, connections } = options;
   /** Node also reports every packet that follows an unreadable one. */
   const refusedSockets = new WeakSet<Socket>();
 
@@ -53,7 +53,7 @@ export function createClientErrors(options: ClientErrorOptions) {
     await connections.responsesEnd(socket);
     if (socket.writable) connections.close(socket, messageOf(problem, { 'x-request-id': id, ...context.limitHeaders }));
     else if (problem.failure === undefined) return;
-    accessLog.report({
+    reporter.report({
       route: UNPARSED,
       status: problem.status,
       requestId: id,

@@ -4,8 +4,8 @@ import { recordLog } from '../../../test/helpers/log.ts';
 import { AppError } from '../../domain/errors.ts';
 import { createFailureLog } from '../../lib/failure-log.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
-import { createAccessLog } from './access-log.ts';
 import type { FinishedResponse } from './response-metrics.ts';
+import { createResponseReporter } from './response-reporter.ts';
 
 const ENTRY: FinishedResponse = {
   route: '/channel/:identifier',
@@ -21,7 +21,7 @@ const ENTRY: FinishedResponse = {
 function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entries: Partial<FinishedResponse>[]) {
   const { lines, logger } = recordLog();
   const clock = createManualClock();
-  const { report } = createAccessLog({
+  const { report } = createResponseReporter({
     runtime: { clock, metrics: createMetrics(), logger, failureLog: createFailureLog({ logger, clock }) },
     unservedRequests: { note: () => undefined },
     endpoints: [],

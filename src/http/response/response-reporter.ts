@@ -13,7 +13,7 @@ const NO_ROUTE = 'none';
 /** The route of bytes that never became a request. */
 export const UNPARSED = 'unparsed';
 
-interface AccessLogOptions {
+interface ResponseReporterOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
   readonly unservedRequests: Pick<UnservedRequests, 'note'>;
   /** Their patterns have metrics from the start. */
@@ -28,14 +28,14 @@ interface AccessLogOptions {
 const SLOW_SECONDS = 4;
 
 /** Reports each response that was handed to the socket, in the log, the metrics and the request's span. */
-export interface AccessLog {
+export interface ResponseReporter {
   /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
   report(entry: FinishedResponse): void;
   /** The last response step of the pipeline. */
   observe(context: RequestContext, response: PublicResponse): undefined;
 }
 
-export function createAccessLog(options: AccessLogOptions): AccessLog {
+export function createResponseReporter(options: ResponseReporterOptions): ResponseReporter {
   const { runtime, unservedRequests, endpoints, logsAll, showsAddresses } = options;
   const { clock, metrics, logger, failureLog } = runtime;
   const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);

@@ -1,12 +1,6 @@
 import type { Channel } from '../domain/channel.ts';
-import {
-  AppError,
-  type CacheOutcome,
-  errorCodeOf,
-  isIndeterminate,
-  mostSpecificError,
-  valueOrError,
-} from '../domain/errors.ts';
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import { AppError, errorCodeOf, isIndeterminate, mostSpecificError, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,5 +1,6 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError, type CacheOutcome, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import { AppError, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import {

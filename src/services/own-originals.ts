@@ -1,5 +1,6 @@
 import type { CatalogImage } from '../domain/channel.ts';
-import { AppError, type CacheOutcome } from '../domain/errors.ts';
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import { AppError } from '../domain/errors.ts';
 import { ownOriginalKey } from '../image-store/image-keys.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';

@@ -1,5 +1,6 @@
 import { hitOf, type SearchHit } from '../domain/channel.ts';
-import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import { AppError, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';

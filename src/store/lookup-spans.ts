@@ -1,4 +1,5 @@
-import { AppError, type CacheOutcome } from '../domain/errors.ts';
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import { AppError } from '../domain/errors.ts';
 import { type Span, traced } from '../lib/tracing.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { AppError, type CacheOutcome, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import { AppError, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withinMs } from '../lib/deadlines.ts';
 import type { Epochs } from '../lib/epoch.ts';

@@ -1,4 +1,5 @@
-import { AppError, type CacheOutcome } from '../../src/domain/errors.ts';
+import type { CacheOutcome } from '../../src/domain/cache-outcome.ts';
+import { AppError } from '../../src/domain/errors.ts';
 import { createEpochs } from '../../src/lib/epoch.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import { createSearchService } from '../../src/services/search.ts';

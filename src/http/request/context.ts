@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
-import { AppError, type CacheOutcome } from '../../domain/errors.ts';
+import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import { AppError } from '../../domain/errors.ts';
 import type { Epoch } from '../../lib/epoch.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import { quoted } from '../../lib/printable.ts';

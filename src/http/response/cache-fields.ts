@@ -1,4 +1,4 @@
-import type { CacheOutcome } from '../../domain/errors.ts';
+import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 
 /** `Cache-Status` (RFC 9211) for a looked-up value. A value from the catalog has none, because no cache was asked. */
 export function cacheStatusFields(outcome: CacheOutcome): { readonly 'cache-status'?: string } {

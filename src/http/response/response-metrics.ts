@@ -1,4 +1,5 @@
-import type { AppError, CacheOutcome } from '../../domain/errors.ts';
+import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import type { AppError } from '../../domain/errors.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 
 /** A response that was handed to the socket, for metrics and the log. */

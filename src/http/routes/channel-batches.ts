@@ -1,4 +1,5 @@
-import { AppError, type CacheOutcome } from '../../domain/errors.ts';
+import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';

@@ -1,0 +1,20 @@
+/** Where a value came from, for `Cache-Status` and for metrics. */
+export interface CacheOutcome {
+  /**
+   * `own`: from the operator's catalog, which is no cache. `hit`: fresh. `stale`: an old value was served. `miss`: loaded now.
+   * `refreshed`: loaded now to replace a stale one.
+   */
+  readonly kind: 'own' | 'hit' | 'stale' | 'miss' | 'refreshed';
+  /** Remaining freshness in milliseconds. Negative for a stale value. */
+  readonly ttlMs: number;
+  /** True if this request waited for a load that another request had started. */
+  readonly isCollapsed: boolean;
+  readonly isStored: boolean;
+  /** Why a stale value was served. */
+  readonly reason?: string;
+  /**
+   * True if caches may keep the response for a minute only: the catalog cannot be read and may have another value, or the name
+   * that led to the value is stale.
+   */
+  readonly isProvisional?: boolean;
+}

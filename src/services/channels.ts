@@ -1,5 +1,5 @@
-import type { Channel } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf, isIndeterminate, mostSpecificError, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';

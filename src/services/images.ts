@@ -1,5 +1,5 @@
-import type { Channel } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';

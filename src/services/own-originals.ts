@@ -1,5 +1,5 @@
-import type { CatalogImage } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { CatalogImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { ownOriginalKey } from '../image-store/image-keys.ts';
 import type { ImageStore } from '../image-store/image-store.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
-import type { Channel } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { Channel } from '../domain/channel.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { imageKey } from '../image-store/image-keys.ts';
 import type { Original } from './cache-policy.ts';

@@ -1,5 +1,5 @@
-import { hitOf, type SearchHit } from '../domain/channel.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import { hitOf, type SearchHit } from '../domain/channel.ts';
 import { AppError, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
 import { TIME_LIMITS_MS } from '../domain/time-limits.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FetchedChannel } from '../../app/fetch-channel.ts';
+import type { ChannelCopy } from '../../app/channel-copy.ts';
 import { parseConfig } from '../../config/settings.ts';
 import { AppError } from '../../domain/errors.ts';
 import { channelIdRef } from '../../domain/identifier.ts';
@@ -29,10 +29,10 @@ Exit code: 0 the channel was added, 1 it was not, or fields or images are missin
     const refs = requireRefs(argument);
     const config = parseConfig(env);
     const signal = stopSignal();
-    let fetched: FetchedChannel;
+    let copy: ChannelCopy;
     try {
-      const { fetchChannel } = await import('../../app/fetch-channel.ts');
-      fetched = await fetchChannel(config, refs, version, signal);
+      const { copyChannel } = await import('../../app/channel-copy.ts');
+      copy = await copyChannel(config, refs, version, signal);
     } catch (error) {
       if (signal.aborted) throw new StoppedError(signal.reason, 'Nothing was added.');
       if (!(error instanceof AppError)) throw error;
@@ -40,7 +40,7 @@ Exit code: 0 the channel was added, 1 it was not, or fields or images are missin
       return false;
     }
     try {
-      const { record, isReplaced, warnings } = await store(config.dataDir, fetched, signal);
+      const { record, isReplaced, warnings } = await store(config.dataDir, copy, signal);
       for (const warning of warnings) stderr.write(`warning: ${printable(warning)}\n`);
       stdout.write(
         `${isReplaced ? 'Replaced' : 'Added'} ${record.channelId} (${printable(record.title)})${imagesOf(record)}.\n`,
@@ -48,10 +48,10 @@ Exit code: 0 the channel was added, 1 it was not, or fields or images are missin
       stderr.write(unreadCatalogNotice(catalogPaths(config.dataDir)));
     } catch (error) {
       if (!(error instanceof RecordRefusedError)) throw error;
-      stderr.write(`${fetched.channel.channelId}: ${error.message}\n`);
+      stderr.write(`${copy.channel.channelId}: ${error.message}\n`);
       return false;
     }
-    const { missing } = fetched;
+    const { missing } = copy;
     if (missing.length > 0)
       stderr.write(`Missing, because a request failed: ${missing.join(', ')}. Run the command again later.\n`);
     return missing.length === 0;
@@ -59,17 +59,17 @@ Exit code: 0 the channel was added, 1 it was not, or fields or images are missin
 });
 
 /** @throws RecordRefusedError if the catalog does not accept the record */
-async function store(dataDir: string, fetched: FetchedChannel, signal: AbortSignal) {
+async function store(dataDir: string, copy: ChannelCopy, signal: AbortSignal) {
   const paths = catalogPaths(dataDir);
   const decoder = createDecoder(signal);
   const folder = mkdtempSync(join(tmpdir(), 'pennant-add-'));
   try {
-    for (const [kind, bytes] of Object.entries(fetched.images)) {
+    for (const [kind, bytes] of Object.entries(copy.images)) {
       if (bytes !== undefined) writeFileSync(join(folder, kind), bytes);
     }
     return await changeCatalog(paths, async (writer) => {
-      const ref = channelIdRef(fetched.channel.channelId);
-      const record = recordOf(fetched, await withReader(paths.database, (reader) => reader.findRecord(ref)));
+      const ref = channelIdRef(copy.channel.channelId);
+      const record = recordOf(copy, await withReader(paths.database, (reader) => reader.findRecord(ref)));
       await requireWholeImages(record, { fromDir: folder, isWhole: decoder.isWhole });
       const warnings: string[] = [];
       const [outcome] = writer.putBatch([record], folder, (_index, warning) => warnings.push(warning));
@@ -88,7 +88,7 @@ async function store(dataDir: string, fetched: FetchedChannel, signal: AbortSign
  * @param former the record that it replaces
  * @throws RecordRefusedError
  */
-function recordOf({ ref, channel, images }: FetchedChannel, former: CatalogRecord | undefined): CatalogRecord {
+function recordOf({ ref, channel, images }: ChannelCopy, former: CatalogRecord | undefined): CatalogRecord {
   const { banner: _banner, avatar: _avatar, ...fields } = channel;
   const username = ref.kind === 'username' ? ref.value : (former?.username ?? null);
   const files = { bannerFile: images.banner && 'banner', avatarFile: images.avatar && 'avatar' };

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type Channel, imageVersion, type SearchHit } from '../../domain/channel.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import { type Channel, imageVersion, type SearchHit } from '../../domain/channel.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';

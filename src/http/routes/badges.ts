@@ -1,6 +1,6 @@
 import type { ParsedUrlQuery } from 'node:querystring';
-import type { Channel } from '../../domain/channel.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
+import type { Channel } from '../../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';

@@ -11,7 +11,8 @@ import { isExact } from '../services/exact-publish-dates.ts';
 import { loadFirst } from '../sources/source.ts';
 import { createUpstreams } from './upstreams.ts';
 
-export interface FetchedChannel {
+/** A channel and its images, for the catalog. */
+export interface ChannelCopy {
   /** The reference that led to the channel. */
   readonly ref: ChannelRef;
   readonly channel: Channel;
@@ -30,12 +31,12 @@ const NOTHING_STORED = { get: async () => undefined, set: async () => undefined 
  * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
  *   an image host failed
  */
-export async function fetchChannel(
+export async function copyChannel(
   config: Config,
   refs: readonly ChannelRef[],
   version: string,
   signal: AbortSignal,
-): Promise<FetchedChannel> {
+): Promise<ChannelCopy> {
   const { sources, failover, downloader, close } = createUpstreams({
     config,
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),

@@ -1,12 +1,11 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
-import { IMAGE_KINDS } from '../domain/variants.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { either, fields, parseJson } from '../lib/shape.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import { channelKey, nameKey, originalKey } from '../store/keys.ts';
-import type { ErasedEntries, Removal } from '../store/removal.ts';
+import { channelKey, nameKey } from '../store/keys.ts';
+import { type ErasedEntries, keysOf, type Removal } from '../store/removal.ts';
 import type { BackingStore, Erasure } from '../store/store.ts';
 import { type Caches, CHANNEL_ID } from './cache-policy.ts';
 
@@ -110,13 +109,9 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
   }
 
   /** In an outage of Redis, memory is the only cache: other channels stay in it. */
-  function forget({ channelIds, names: removedNames }: Removal): void {
-    const ids = new Set(channelIds);
-    const keys = new Set([
-      ...channelIds.map(channelKey),
-      ...channelIds.flatMap((channelId) => IMAGE_KINDS.map((kind) => originalKey(channelId, kind))),
-      ...removedNames,
-    ]);
+  function forget(removal: Removal): void {
+    const ids = new Set(removal.channelIds);
+    const keys = new Set(keysOf(removal));
     records.removeFromMemory(
       (key, entry) => keys.has(key) || (entry !== undefined && 'movedTo' in entry && ids.has(entry.movedTo)),
     );
@@ -127,6 +122,7 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
 
   return {
     async purgeChannel(refs) {
+      const givenNames = refs.map(nameOf);
       let channelIds: readonly string[] = [];
       let entries: ErasedEntries;
       try {
@@ -135,15 +131,15 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
           channelIds = [found];
           channelIds = await withTarget(found);
         }
-        entries = await eraseEntries(() => store.erase({ channelIds, names: refs.map(nameOf) }, 'purge'));
+        entries = await eraseEntries(() => store.erase({ channelIds, names: givenNames }, 'purge'));
       } catch (error) {
-        forget({ channelIds, names: refs.map(nameKey) });
+        forget({ channelIds, names: givenNames });
         throw storeFailed(error, `, and the images on this instance's disk`);
       }
       const purged = { entries, ...(await eraseImages(channelIds)) };
       const [channelId = null] = channelIds;
-      const { search: _, ...ownEntries } = entries;
-      const isNothing = channelId === null && Object.keys(ownEntries).length === 0;
+      const { search: _, ...others } = entries;
+      const isNothing = channelId === null && Object.keys(others).length === 0;
       return isNothing ? undefined : { channelId, ...purged };
     },
 

@@ -41,10 +41,10 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
     context.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
     const { type: typeName, format: formatName, ...appearance } = readQuery(IMAGE_QUERY, query);
     const type = typeName === 'phone' ? 'mobile' : typeName;
-    const ownFormat = formatName === undefined ? undefined : findFormat(formatName);
-    const format = path.format ?? ownFormat;
+    const queryFormat = formatName === undefined ? undefined : findFormat(formatName);
+    const format = path.format ?? queryFormat;
     assertAgree('type', path.variant, type);
-    assertAgree('format', path.format, ownFormat);
+    assertAgree('format', path.format, queryFormat);
     const isPlainHandle = context.endpoint?.url === SHORT_URL && path.refs[0]?.kind === 'handle' && type === undefined;
     if (isPlainHandle && context.isNegotiated && acceptsOnlyJson(accept)) return undefined;
     return {

@@ -1,9 +1,9 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createTokenBucket } from '../../lib/http/call-budget.ts';
 import { type Pause, PausedError } from '../../lib/http/pause.ts';
 import type { PauseReason } from '../../lib/http/pause-reasons.ts';
 import { fields, numberIn, parseJson, text } from '../../lib/shape.ts';
+import { createTokenBucket } from '../../lib/token-bucket.ts';
 import type { KeptText } from '../source.ts';
 
 /** The cost of a call: a search is one of the day's searches, any other call one unit (seen 2026-11). */

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type ImportOptions, importChannels, updateCatalog } from '../../src/sources/catalog/import.ts';
+import { type ImportOptions, importChannels } from '../../src/sources/catalog/import.ts';
+import { updateCatalog } from '../../src/sources/catalog/new-catalog.ts';
 import { catalogPaths } from '../../src/sources/catalog/schema.ts';
 import { numberedChannelId } from './fake-source.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { LOOK_INTERVAL_MS } from '../../sources/catalog/changes.ts';
-import { updateCatalog } from '../../sources/catalog/import.ts';
+import { updateCatalog } from '../../sources/catalog/new-catalog.ts';
 import type { CatalogPaths } from '../../sources/catalog/schema.ts';
 import type { CatalogWriter } from '../../sources/catalog/writer.ts';
 import { findRunningService } from '../serve/data-dir-lock.ts';

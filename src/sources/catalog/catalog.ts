@@ -13,7 +13,7 @@ import { createTurns } from '../../lib/turns.ts';
 import { currentClient } from '../../lib/work.ts';
 import { createWorkerThread, siblingModule, ThreadUnavailable } from '../../lib/worker-thread.ts';
 import { createChangeDetector } from './changes.ts';
-import type { NewCatalog } from './import.ts';
+import type { NewCatalog } from './new-catalog.ts';
 import { catalogPaths } from './schema.ts';
 import type { CatalogFunctions, CatalogResponse } from './worker.ts';
 

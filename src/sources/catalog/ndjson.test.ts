@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { MAX_LINE_BYTES, type NdjsonLine, readNdjsonLines } from './import.ts';
+import { MAX_LINE_BYTES, type NdjsonLine, readNdjsonLines } from './ndjson.ts';
 
 async function linesOf(...chunks: (string | Buffer)[]): Promise<NdjsonLine[]> {
   const lines: NdjsonLine[] = [];

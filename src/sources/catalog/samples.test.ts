@@ -5,7 +5,7 @@ import { catalogLine, importLines, pngOf, writeImages } from '../../../test/help
 import { decodeImage } from '../../../test/helpers/image.ts';
 import { createFifo, createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
-import { createCatalogFile } from './import.ts';
+import { createCatalogFile } from './new-catalog.ts';
 import { parseRecord } from './record.ts';
 import { catalogPaths } from './schema.ts';
 

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import type { ChannelRef } from '../../domain/identifier.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import { serveCalls } from '../../lib/worker-thread.ts';
-import { createCatalogFile, type NewCatalog } from './import.ts';
+import { createCatalogFile, type NewCatalog } from './new-catalog.ts';
 import { type CatalogReader, isOutdated, openForReading } from './reader.ts';
 import { CatalogUnusableError, catalogPaths, explainingFailure } from './schema.ts';
 import { upgradeCatalog } from './writer.ts';

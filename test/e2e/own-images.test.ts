@@ -4,12 +4,12 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { startForTest, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
+import { storedBytesIn } from '../helpers/disk-images.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
-import { storedBytesIn } from '../helpers/disk-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 

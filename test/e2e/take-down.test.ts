@@ -7,7 +7,6 @@ import { storedRowsIn } from '../helpers/disk-images.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
-import { storedRowsIn } from '../helpers/disk-images.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
 /** Text from the blocked channel's description. */

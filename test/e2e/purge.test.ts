@@ -128,7 +128,7 @@ describe('a purged channel', () => {
   ])('is not stored again by requests between the steps of the purge: %s', async (_what, body) => {
     const urls = [RECORD, `/api/channel/${HELD_HANDLE}?type=handle`, '/api/search?q=title'];
     // Enough entries that the store is erased in several steps.
-    const searches = Array.from({ length: 600 }, (_, number) => `/api/search?q=word${number}`);
+    const searches = Array.from({ length: 450 }, (_, number) => `/api/search?q=word${number}`);
     for (const url of [...urls, ...searches]) await app.get(url);
     source.title = 'new title';
     let isPurged = false;

@@ -1,8 +1,8 @@
 import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { catalogLine, importLines, pngOf, writeImages } from '../../../test/helpers/catalog.ts';
-import { decodeImage } from '../../../test/helpers/image.ts';
 import { createFifo, createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
 import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
 import { createCatalogFile } from './new-catalog.ts';
@@ -17,7 +17,7 @@ async function readSamples() {
 }
 
 async function sizeOf(fileName: string | null | undefined) {
-  const { width, height } = await decodeImage(await readFile(join(IMAGES_DIR, String(fileName))));
+  const { width, height } = await sharp(join(IMAGES_DIR, String(fileName))).metadata();
   return { width, height };
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { createPurges } from './purges.ts';
 import type { Stores } from './stores.ts';
+import { STORE_READ_MS } from './stores.ts';
 
 test('a store that does not respond does not prevent the start', async () => {
   const clock = createManualClock();
@@ -14,7 +14,7 @@ test('a store that does not respond does not prevent the start', async () => {
   const starting = purges.start().then(() => {
     hasStarted = true;
   });
-  await clock.advance(TIME_LIMITS_MS.storeRead - 1);
+  await clock.advance(STORE_READ_MS - 1);
   expect(hasStarted).toBe(false);
   await clock.advance(1);
   await starting;

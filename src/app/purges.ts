@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/settings.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { systemClock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -10,7 +9,7 @@ import type { Catalog } from '../sources/catalog/catalog.ts';
 import { catalogPaths } from '../sources/catalog/schema.ts';
 import { hasAny } from '../store/removal.ts';
 import { openCatalog } from './catalog.ts';
-import { createStores, type Stores } from './stores.ts';
+import { createStores, STORE_READ_MS, type Stores } from './stores.ts';
 
 /** Purges and take-downs of this process. Follows the purges of other processes. */
 export function createPurges(
@@ -53,7 +52,7 @@ export function createPurges(
     /** Reads the epoch and follows what other processes purge. Begins to remove what is stored of blocked channels. */
     async start(): Promise<void> {
       // A disk that hangs delays the start, and does not prevent it.
-      await withinMs(clock, follow(), TIME_LIMITS_MS.storeRead);
+      await withinMs(clock, follow(), STORE_READ_MS);
       if (blockedChannels.length > 0) void takeDown();
     },
     stop(): void {

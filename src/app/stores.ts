@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { createDiskImages } from '../image-store/disk-images.ts';
 import { createImageStore, type ImageStore } from '../image-store/image-store.ts';
 import { withinMs } from '../lib/deadlines.ts';
@@ -17,6 +16,9 @@ import { createReadThrough } from '../store/read-through.ts';
 import { chooseStoreDriver } from '../store/registry.ts';
 import { databasePath } from '../store/sqlite.ts';
 import type { BackingStore } from '../store/store.ts';
+
+/** A read from the store. After this time the value counts as absent. */
+export const STORE_READ_MS = 500;
 
 /** All caches and stores, in memory, on disk and in Redis. */
 export interface Stores {
@@ -64,7 +66,7 @@ export async function createStores(config: Config, runtime: Runtime, options: St
   const store = createFailSoftStore({
     store: backingStore,
     runtime,
-    readTimeoutMs: isPatient ? PATIENT_READ_MS : TIME_LIMITS_MS.storeRead,
+    readTimeoutMs: isPatient ? PATIENT_READ_MS : STORE_READ_MS,
   });
   const images = createImageStore({
     disk: createDiskImages({

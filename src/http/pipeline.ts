@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import findMyWay from 'find-my-way';
 import { AppError } from '../domain/errors.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { runInSpan } from '../lib/tracing.ts';
@@ -14,6 +13,9 @@ import { METHODS } from './request/validation.ts';
 import { applyConditions } from './response/conditions.ts';
 import { problemResponse } from './response/problems.ts';
 import { PREFLIGHT } from './response/send.ts';
+
+/** A request without a result within this time gets an error. Its load continues for the next request. */
+export const RESPONSE_MS = 11_500;
 
 /**
  * Returns the response, or nothing to continue with the next step.
@@ -109,11 +111,11 @@ export function createRouter(endpoints: readonly Endpoint[]): Router {
  * The step that reads the parameters in the path and calls the endpoint. A preflight ends after its path is read. The body
  * of an image is encoded only if the conditions of the request need it.
  *
- * @throws AppError `upstream_timeout` after `TIME_LIMITS_MS.response`, and the errors of the endpoint
+ * @throws AppError `upstream_timeout` after `RESPONSE_MS`, and the errors of the endpoint
  */
 export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
   async function inTime(responding: Promise<PublicResponse>): Promise<PublicResponse> {
-    const response = await withinMs(clock, responding, TIME_LIMITS_MS.response);
+    const response = await withinMs(clock, responding, RESPONSE_MS);
     if (response !== undefined) return response;
     throw new AppError('upstream_timeout', 'The response took too long. Try again.');
   }

@@ -3,12 +3,11 @@ import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { MAX_SIDE_PX } from '../domain/variants.ts';
 import type { Epochs } from '../lib/epoch.ts';
 import { asWork } from '../lib/work.ts';
 import { createDiskImages, type DiskImages } from './disk-images.ts';
-import { createImageStore, type ImageStore } from './image-store.ts';
+import { createImageStore, IMAGE_READ_MS, type ImageStore } from './image-store.ts';
 
 interface Instance {
   readonly images: ImageStore;
@@ -198,12 +197,12 @@ test('an image that a hanging disk does not return counts as absent, which is a 
   images.put('large', Buffer.alloc(2 * 1024 * 1024), 'plain');
   for (const find of [() => images.get('absent', 'plain'), () => images.findForReading('absent')]) {
     const found = find();
-    await clock.advance(TIME_LIMITS_MS.imageRead);
+    await clock.advance(IMAGE_READ_MS);
     expect(await found).toBeUndefined();
   }
   expect(runtime.health.problems()).toEqual([['images', expect.stringContaining('within 2000 ms')]]);
   const written = images.findForReading('large');
-  await clock.advance(TIME_LIMITS_MS.imageRead);
+  await clock.advance(IMAGE_READ_MS);
   expect(await written).toMatchObject({ bytes: expect.any(Buffer) });
 });
 

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { responseWithinMs } from '../lib/deadlines.ts';
 import type { Epoch } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
@@ -10,6 +9,9 @@ import type { DiskImages } from './disk-images.ts';
 import { channelOfImage } from './image-keys.ts';
 import type { Erased } from './image-worker.ts';
 import type { ImageClass } from './schema.ts';
+
+/** A read of a stored image. After this time it counts as absent. */
+export const IMAGE_READ_MS = 2_000;
 
 interface ImageStoreOptions {
   readonly disk: DiskImages;
@@ -130,7 +132,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   async function read<T>(run: () => Promise<T | undefined>): Promise<T | undefined> {
     const since = successes;
     try {
-      return await responseWithinMs(clock, run(), TIME_LIMITS_MS.imageRead, 'the disk');
+      return await responseWithinMs(clock, run(), IMAGE_READ_MS, 'the disk');
     } catch (error) {
       reportFailure(error, since);
       return undefined;

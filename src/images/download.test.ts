@@ -11,9 +11,8 @@ import {
   startFakeUpstream,
 } from '../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
-import { createDownloader, type Downloader } from './download.ts';
+import { createDownloader, DOWNLOAD_MS, type Downloader } from './download.ts';
 
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const FIRST = 'https://yt3.googleusercontent.com/abc=s0';
@@ -130,7 +129,7 @@ describe('an image host', () => {
     const downloaded = codeOf(download(FIRST, SECOND));
     if (code === 'upstream_timeout') {
       await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), WAIT);
-      await clock.passTimer(TIME_LIMITS_MS.download);
+      await clock.passTimer(DOWNLOAD_MS);
     }
     expect(await downloaded).toBe(code);
   });
@@ -171,7 +170,7 @@ describe('an image host', () => {
     const clock = createManualClock();
     point(upstream.origin, clock);
     upstream.response((_request, response) => {
-      clock.advance((TIME_LIMITS_MS.download * 2) / 3);
+      clock.advance((DOWNLOAD_MS * 2) / 3);
       response.writeHead(404).end();
     });
     expect(await codeOf(download(FIRST, SECOND))).toBe('upstream_timeout');

@@ -1,12 +1,14 @@
 import type { RemoteImage } from '../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostSpecificError } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadlines.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/http-client.ts';
 import { createPause, type Pause, UnexplainedRefusalError } from '../lib/http/pause.ts';
+
+/** The download of an original, all its URLs together. */
+export const DOWNLOAD_MS = 10_000;
 
 /** The hosts from which YouTube serves channel images (seen 2026-11). No other hosts are allowed. */
 export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as const;
@@ -39,14 +41,13 @@ export interface Downloader {
 export function createDownloader(options: DownloaderOptions): Downloader {
   const { http, imageOrigin, clock = systemClock, onOutcome } = options;
   const { pause = createPause({ clock, label: 'The image host' }) } = options;
-  const { download: timeoutMs } = TIME_LIMITS_MS;
 
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
     const { origin, pathname, search } = new URL(url);
     const target = `${imageOrigin ?? origin}${pathname}${search}`;
     try {
       return readImage(
-        await http.request({ method: 'GET', url: target, timeoutMs, maxBytes: MAX_BYTES, signal }),
+        await http.request({ method: 'GET', url: target, timeoutMs: DOWNLOAD_MS, maxBytes: MAX_BYTES, signal }),
         pause,
       );
     } catch (error) {
@@ -77,7 +78,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       let isBegun = false;
       const fetchInTime = () => {
         isBegun = true;
-        return withDeadline(clock, timeoutMs, signal, (attempt) => fetchFirst(urls, attempt));
+        return withDeadline(clock, DOWNLOAD_MS, signal, (attempt) => fetchFirst(urls, attempt));
       };
       try {
         const bytes = await pause.run(ref.key, fetchInTime, signal);

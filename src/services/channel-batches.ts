@@ -1,11 +1,13 @@
 import { AppError, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import type { Holders } from '../lib/holders.ts';
 import { currentClient } from '../lib/work.ts';
 import type { ChannelResponse, ChannelService } from './channels.ts';
+
+/** Channels that are not loaded within this time are stale or errors. */
+export const BATCH_MS = 11_000;
 
 /** A channel of a batch, or why there is no record of it. */
 export type BatchResult = ChannelResponse | AppError;
@@ -95,7 +97,7 @@ export function createChannelBatches({ channels, clock, holders }: ChannelBatche
 
   return {
     async getChannels(refs) {
-      const deadlineMs = clock.monotonic() + TIME_LIMITS_MS.batch;
+      const deadlineMs = clock.monotonic() + BATCH_MS;
       const items = new Map<string, Item>(refs.map((ref) => [nameOf(ref), { ref, result: undefined }]));
       await peekAll(items.values());
       const loads = selectLoads([...items.values()]);

@@ -2,11 +2,11 @@ import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf, isIndeterminate, mostSpecificError, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Cached } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
+import { SOFT_TIMEOUT_MS } from './cache-policy.ts';
 import type { FetchedChannels } from './fetched-channels.ts';
 
 export interface ChannelResponse {
@@ -119,7 +119,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   async function getChannel(
     refs: readonly ChannelRef[],
-    softTimeoutMs: number = TIME_LIMITS_MS.softTimeout,
+    softTimeoutMs: number = SOFT_TIMEOUT_MS,
   ): Promise<ChannelResponse> {
     let notFound: AppError | undefined;
     for (const ref of refs) {

@@ -1,13 +1,13 @@
 import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Failover } from '../sources/failover.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { channelKey, nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelEntry } from './cache-policy.ts';
+import { SOFT_TIMEOUT_MS } from './cache-policy.ts';
 import type { ExactPublishDates } from './exact-publish-dates.ts';
 import type { MissingFields } from './missing-fields.ts';
 
@@ -114,7 +114,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
    *   failure
    */
   async function keepsName(ref: ChannelRef, channelId: string): Promise<boolean> {
-    const { value, outcome } = await getRecord(channelId, TIME_LIMITS_MS.softTimeout);
+    const { value, outcome } = await getRecord(channelId, SOFT_TIMEOUT_MS);
     if (outcome.kind === 'stale') throw new AppError('upstream_unavailable', 'It is not known who has this name.');
     if (ref.kind === 'username' || !('channel' in value)) return true;
     return findHandle(value.channel.customUrl ?? '')?.key === ref.key;
@@ -135,7 +135,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   /** Stores the record that came with a name, unless a fresh one is cached: all names of a channel share one load an hour. */
   function storeUnlessFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
     return records.get(channelKey(loaded.channel.channelId), (previous) => prepareEntry(loaded, previous), {
-      softTimeoutMs: TIME_LIMITS_MS.softTimeout,
+      softTimeoutMs: SOFT_TIMEOUT_MS,
     });
   }
 

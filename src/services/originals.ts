@@ -7,7 +7,6 @@ import {
   type RemoteImage,
 } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { originalBytesKey } from '../image-store/image-keys.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
@@ -26,6 +25,7 @@ import { currentClient } from '../lib/work.ts';
 import { originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
+import { SOFT_TIMEOUT_MS } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
 import { createOwnOriginals } from './own-originals.ts';
 
@@ -123,7 +123,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const { channelId } = channel;
     const isCurrent = ({ refKey }: Original) => refKey === ref.key;
     const found = await cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
-      softTimeoutMs: TIME_LIMITS_MS.softTimeout,
+      softTimeoutMs: SOFT_TIMEOUT_MS,
       loadId: ref.key,
       // A new key in the record means a new image.
       isCurrent,

@@ -2,7 +2,6 @@ import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { hitOf, type SearchHit } from '../domain/channel.ts';
 import { AppError, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline, withinMs } from '../lib/deadlines.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
@@ -12,6 +11,13 @@ import { type FoundChannels, mergeFound, type SearchOutcome, searchAll, TOO_LATE
 import { searchKey, searchText } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
+
+/** A search with all further pages. */
+export const SEARCH_MS = 11_000;
+/** The channel that a search names. */
+export const NAMED_CHANNEL_MS = 10_000;
+/** A stale list is returned when its reload takes longer. Shorter than `SLOW_SOURCE_MS`, so that the search gets the list. */
+export const SEARCH_SOFT_TIMEOUT_MS = 2_500;
 
 interface SearchServiceOptions {
   /** Absent if `SOURCES` does not name it. */
@@ -107,7 +113,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     }
     const isJoined = firstPages.isRunning(key);
     const { value, outcome } = await firstPages.run(key, disconnected, (signal) =>
-      cache.get(key, () => load(signal), { softTimeoutMs: TIME_LIMITS_MS.searchSoftTimeout }),
+      cache.get(key, () => load(signal), { softTimeoutMs: SEARCH_SOFT_TIMEOUT_MS }),
     );
     const isCollapsed = outcome.isCollapsed || (isJoined && outcome.kind !== 'hit');
     // Another instance or an earlier run may have stored channels that are blocked here.
@@ -154,7 +160,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
 
   async function find(query: string, limit: number, disconnected: AbortSignal): Promise<SearchResponse> {
     const startedAt = clock.monotonic();
-    const named = withDeadline(clock, TIME_LIMITS_MS.namedChannel, disconnected, () => findNamed(channelRefsOf(query)));
+    const named = withDeadline(clock, NAMED_CHANNEL_MS, disconnected, () => findNamed(channelRefsOf(query)));
     const own = findOwn(query, disconnected);
     const firstPage = sources && findFirstPage(sources, query, disconnected);
     const { failure, ...found } = await searchAll([named, own, ...(firstPage ? [listIn(firstPage)] : [])], clock);
@@ -165,7 +171,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     const outcome = { ...ofList, isProvisional: (await named).isStale === true };
     if (outcome.kind === 'stale' || shown.hits.length >= limit || !hasNextPage(first))
       return { hits: shown.hits, outcome };
-    const leftMs = TIME_LIMITS_MS.search - (clock.monotonic() - startedAt);
+    const leftMs = SEARCH_MS - (clock.monotonic() - startedAt);
     const loadNext = (known: FoundChannels) => loadNextPage(sources, query, known, disconnected);
     const further = await withinMs(clock, loadUpTo(limit, first, shown, loadNext), leftMs);
     if (further === undefined) throw partial(shown, new AppError('upstream_timeout', TOO_LATE));

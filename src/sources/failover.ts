@@ -9,7 +9,6 @@ import {
   valueOrError,
 } from '../domain/errors.ts';
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
@@ -18,6 +17,13 @@ import { traced } from '../lib/tracing.ts';
 import { withPlainTitles } from './plain-titles.ts';
 import { type FoundChannels, type SearchOutcome, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
+
+/** One load from all sources together. It may continue after the response that started it. */
+export const ALL_SOURCES_MS = 12_000;
+/** One call of one source, with its retries. */
+export const SOURCE_ATTEMPT_MS = 5_000;
+/** A record with missing fields waits for another source to fill them. */
+export const FILL_MISSING_FIELDS_MS = 1_500;
 
 /** One call of one source, for metrics and logs. */
 export interface SourceOutcome {
@@ -84,9 +90,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
     }
     const attempt = () => {
       isBegun = true;
-      return withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) =>
-        work({ signal: attemptSignal }),
-      );
+      return withDeadline(clock, SOURCE_ATTEMPT_MS, signal, (attemptSignal) => work({ signal: attemptSignal }));
     };
     try {
       const span = { name: `source ${operation}`, attributes: { 'pennant.source': source.name } };
@@ -133,7 +137,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
     const next = sources[sources.indexOf(source) + 1];
     if (next === undefined || emptyFields(loaded).length === 0) return loaded;
     const { channelId } = loaded.channel;
-    const loading = withDeadline(clock, TIME_LIMITS_MS.fillMissingFields, signal, (patience) =>
+    const loading = withDeadline(clock, FILL_MISSING_FIELDS_MS, signal, (patience) =>
       callSource(next, 'getChannel', channelId, patience, (attempt) => next.getChannel(channelId, attempt)),
     );
     return fillFields(loaded, await valueOrError(loading));
@@ -141,7 +145,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
 
   function withinLimit<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal = NEVER_ABORTED } = caller;
-    return withDeadline(clock, TIME_LIMITS_MS.allSources, signal, work);
+    return withDeadline(clock, ALL_SOURCES_MS, signal, work);
   }
 
   return {
@@ -195,7 +199,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
           const { findPublishedAt } = source;
           if (findPublishedAt === undefined) continue;
           const attempt = () =>
-            withDeadline(clock, TIME_LIMITS_MS.sourceAttempt, signal, (attemptSignal) =>
+            withDeadline(clock, SOURCE_ATTEMPT_MS, signal, (attemptSignal) =>
               findPublishedAt.call(source, channelId, { signal: attemptSignal }),
             );
           // The same key as for the record, because a source may make the same call.

@@ -1,8 +1,10 @@
 import type { SearchHit } from '../domain/channel.ts';
 import { AppError, isIndeterminate, mostSpecificError } from '../domain/errors.ts';
-import { TIME_LIMITS_MS } from '../domain/time-limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
+
+/** A search waits for slow sources after another source found something. */
+export const SLOW_SOURCE_MS = 3_000;
 
 /** The combined results of several sources. */
 export interface FoundChannels {
@@ -19,7 +21,7 @@ export interface SearchOutcome extends FoundChannels {
 
 /**
  * Merges searches that run in parallel, in their order. Once a search has found something, the others have until
- * `TIME_LIMITS_MS.slowSourceWait` after the start. If none finds anything, all of them are awaited. A late search runs on
+ * `SLOW_SOURCE_MS` after the start. If none finds anything, all of them are awaited. A late search runs on
  * until its own deadline, so that its outcome still counts for the pause of its source.
  *
  * @throws every error of a search that is not indeterminate; if nothing was found, the most specific indeterminate error
@@ -38,7 +40,7 @@ export async function searchAll(searches: readonly Promise<SearchOutcome>[], clo
       if (result.hits.length > 0) firstHit.resolve();
     }),
   );
-  await withinMs(clock, everyone, TIME_LIMITS_MS.slowSourceWait);
+  await withinMs(clock, everyone, SLOW_SOURCE_MS);
   await Promise.race([everyone, firstHit.promise]);
 
   const tooLate = results.includes(undefined) ? new AppError('upstream_timeout', TOO_LATE) : undefined;

@@ -4,6 +4,9 @@ import type { ChannelRef } from '../domain/identifier.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 import type { HolderStats } from '../lib/holders.ts';
 
+/** One HTTP request to an upstream API, with its body. */
+export const UPSTREAM_CALL_MS = 5_000;
+
 export interface LoadOptions {
   /** The disconnect signal: aborted when no request waits for the result. The source then closes its sockets. */
   readonly signal: AbortSignal;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TIME_LIMITS_MS } from '../../src/domain/time-limits.ts';
+import { RESPONSE_MS } from '../../src/http/pipeline.ts';
 import { startForTest, type TestApp, type TestAppOptions, useTestApp } from '../helpers/app.ts';
 import { createStub, ID } from '../helpers/fake-source.ts';
 import { recordLog } from '../helpers/log.ts';
@@ -73,7 +73,7 @@ test.each<[message: string, what: string, options: TestAppOptions]>([
 test('a badge is grey when its channel is not loaded in time', async () => {
   const service = await startForTest({ sources: [createStub({ channel: 'hangs' })] });
   const badge = service.get(`/api/badge/${SAMPLE}.svg`);
-  await service.clock.passTimer(TIME_LIMITS_MS.response);
+  await service.clock.passTimer(RESPONSE_MS);
   const { status, text } = await badge;
   expect([status, titleOf(text)]).toEqual([200, 'subscribers: unavailable']);
 });

@@ -3,8 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { TIME_LIMITS_MS } from '../../src/domain/time-limits.ts';
 import { PROBLEMS } from '../../src/http/response/problems.ts';
+import { DOWNLOAD_MS } from '../../src/images/download.ts';
+import { SOFT_TIMEOUT_MS } from '../../src/services/cache-policy.ts';
+import { SEARCH_SOFT_TIMEOUT_MS } from '../../src/services/search.ts';
+import { UPSTREAM_CALL_MS } from '../../src/sources/source.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from '../helpers/app.ts';
 import { createManualClock, createRunningClock, type ManualClock } from '../helpers/clock.ts';
 import { FAILURE_KINDS, type FailureKind } from '../helpers/failure-kinds.ts';
@@ -57,10 +60,9 @@ async function passTimers<T>(clock: ManualClock, timersMs: readonly number[], re
   return responses.finally(() => over.abort());
 }
 
-const { softTimeout, searchSoftTimeout, upstreamCall, download } = TIME_LIMITS_MS;
-const staleWaitOf = (question: Question) => (question.startsWith('search') ? searchSoftTimeout : softTimeout);
+const staleWaitOf = (question: Question) => (question.startsWith('search') ? SEARCH_SOFT_TIMEOUT_MS : SOFT_TIMEOUT_MS);
 /** A limit that another one has used up has nothing left. */
-const EVERY_WAIT = [0, softTimeout, upstreamCall, download];
+const EVERY_WAIT = [0, SOFT_TIMEOUT_MS, UPSTREAM_CALL_MS, DOWNLOAD_MS];
 
 const isTimeout = ({ code }: Pick<FailureKind, 'code'>) => code === 'upstream_timeout';
 

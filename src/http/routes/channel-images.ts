@@ -1,7 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS, type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadlines.ts';
@@ -20,6 +19,9 @@ import {
 import { IMAGE_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
 import { cacheStatusFields, publicFor, STALE_MAX_AGE_MS } from '../response/cache-fields.ts';
 import { type ChannelRouteOptions, parseBareIdentifier, recordResponse } from './channels.ts';
+
+/** After this time the encoder counts as overloaded, not the upstream as failed. */
+export const IMAGE_MS = 11_000;
 
 interface ImageRouteOptions extends ChannelRouteOptions {
   readonly clock: Clock;
@@ -72,7 +74,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
     context: RequestContext,
     startedAtMs: number,
   ): Promise<PublicResponse> {
-    const leftMs = TIME_LIMITS_MS.image - (clock.monotonic() - startedAtMs);
+    const leftMs = IMAGE_MS - (clock.monotonic() - startedAtMs);
     const rendering = image.render({ client: context.client, disconnectSignal: () => disconnectSignal(context) });
     const made = await withinMs(clock, rendering, Math.max(1, leftMs));
     if (made === undefined) throw new AppError('overloaded', 'The image is not encoded yet. Try again.');

@@ -1,5 +1,4 @@
 import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { RESOURCE_LIMITS } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { HolderStats } from '../../lib/holders.ts';
@@ -17,6 +16,13 @@ import {
 import { createTaskQueue, type QueuedTask, queuedTaskOf } from './task-queue.ts';
 import { type TaskName, traceTask } from './task-spans.ts';
 import { readLibraryVersion } from './version.ts';
+
+/** An original or an image waits for an encoder process. */
+export const ENCODER_WAIT_MS = 8_000;
+/** The inspection of an original by an encoder process. */
+export const INSPECT_MS = 8_000;
+/** An encode by an encoder process. */
+export const ENCODE_MS = 10_000;
 
 /** Two cores process a full queue of fast encodes in about this time. */
 const RETRY_AFTER_MS = 5_000;
@@ -79,7 +85,7 @@ interface EncoderStats {
 
 /** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
-  const { queueLength = QUEUE_LENGTH, deadlineMs = TIME_LIMITS_MS.encode, clock = systemClock } = options;
+  const { queueLength = QUEUE_LENGTH, deadlineMs = ENCODE_MS, clock = systemClock } = options;
   const {
     onFinished,
     pool = createEncoderPool({ ...poolSizeFor(RESOURCE_LIMITS, options.processes), ...options, clock }),
@@ -114,8 +120,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     const { signal } = queued.options;
     const onDisconnect = () => drop(queued, signal.reason);
     const onLate = () => drop(queued, refuse(queued));
-    const cancelLimit =
-      queued.priority === 'interactive' ? clock.after(TIME_LIMITS_MS.encoderWait, onLate) : () => undefined;
+    const cancelLimit = queued.priority === 'interactive' ? clock.after(ENCODER_WAIT_MS, onLate) : () => undefined;
     signal.addEventListener('abort', onDisconnect, { once: true });
     queued.stopWaiting = () => {
       cancelLimit();
@@ -212,7 +217,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
 
 function deadlineOf({ task, priority }: QueuedTask, deadlineMs: number): number {
   if (priority === 'background') return BACKGROUND_DEADLINE_MS;
-  return task.kind === 'inspect' ? Math.min(deadlineMs, TIME_LIMITS_MS.inspect) : deadlineMs;
+  return task.kind === 'inspect' ? Math.min(deadlineMs, INSPECT_MS) : deadlineMs;
 }
 
 function resultOf(reply: TaskReply): ImageInfo | Buffer {

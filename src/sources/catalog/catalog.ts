@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { AppError, valueOrError } from '../../domain/errors.ts';
 import { type ChannelRef, channelIdRef, nameOf } from '../../domain/identifier.ts';
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadlines.ts';
 import type { HolderStats } from '../../lib/holders.ts';
@@ -16,6 +15,9 @@ import { createChangeDetector } from './changes.ts';
 import type { NewCatalog } from './new-catalog.ts';
 import { catalogPaths } from './schema.ts';
 import type { CatalogFunctions, CatalogResponse } from './worker.ts';
+
+/** A read from the catalog. After this time the catalog counts as unreadable. */
+export const CATALOG_READ_MS = 2_000;
 
 interface CatalogOptions extends NewCatalog {
   readonly clock?: Clock;
@@ -147,7 +149,7 @@ export function createCatalog({ dataDir, samplesDir, clock = systemClock, ...opt
       if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS)
         throw unavailable(failure.problem);
       if (thread.stats().entries === MAX_WAITING) throw busy();
-      return settle(withinMs(clock, call(), TIME_LIMITS_MS.catalogRead));
+      return settle(withinMs(clock, call(), CATALOG_READ_MS));
     });
   }
 

@@ -1,12 +1,12 @@
 import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import { isMarkup } from '../json.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
+import { UPSTREAM_CALL_MS } from '../source.ts';
 import { channels, search } from './parse.ts';
 import { type Allowance, createDailyQuota, type DailyQuotaOptions } from './quota.ts';
 
@@ -48,7 +48,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       url: `${origin}/youtube/v3/${method}?${new URLSearchParams(query)}`,
       // A key in the URL would appear in the logs of proxies.
       headers: { 'x-goog-api-key': apiKey },
-      timeoutMs: TIME_LIMITS_MS.upstreamCall,
+      timeoutMs: UPSTREAM_CALL_MS,
       maxBytes: MAX_BYTES,
       signal,
     });

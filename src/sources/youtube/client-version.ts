@@ -1,12 +1,14 @@
 import { AppError, valueOrError } from '../../domain/errors.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../../lib/deadlines.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/http-client.ts';
 import type { Pause } from '../../lib/http/pause.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { isMarkup } from '../json.ts';
+
+/** A refused call to YouTube waits for a lookup of the client version. */
+export const CLIENT_VERSION_MS = 3_000;
 
 /** The version of 2026-07. Without headers that name it, YouTube also accepted a version 30 months old (2026-09). */
 export const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
@@ -125,7 +127,7 @@ export function createClientVersions(options: ClientVersionsOptions): ClientVers
   async function learn(): Promise<void> {
     if (clock.monotonic() - lookedUpAtMs < HOUR_MS) return;
     lookedUpAtMs = clock.monotonic();
-    const { version } = await lookUpClientVersion({ http, origin, clock, timeoutMs: TIME_LIMITS_MS.clientVersion });
+    const { version } = await lookUpClientVersion({ http, origin, clock, timeoutMs: CLIENT_VERSION_MS });
     rejected.clear();
     if (version !== undefined && version !== learned?.version) learned = learnedClient(version);
   }
@@ -169,7 +171,7 @@ export function createClientVersions(options: ClientVersionsOptions): ClientVers
     },
 
     isRefused: () => isRefused,
-    lookUp: () => lookUpClientVersion({ http, origin, clock, timeoutMs: TIME_LIMITS_MS.clientVersion }),
+    lookUp: () => lookUpClientVersion({ http, origin, clock, timeoutMs: CLIENT_VERSION_MS }),
     state: () => ({ version: client.version, origin: client.origin }),
   };
 }

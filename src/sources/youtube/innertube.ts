@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors.ts';
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { type Pause, UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { isHtml, isMarkup } from '../json.ts';
+import { UPSTREAM_CALL_MS } from '../source.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { type ClientVersions, PAGE_HEADERS, type WebClient } from './client-version.ts';
 import type { FeedReading } from './feed.ts';
@@ -100,7 +100,7 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     referer: YOUTUBE_WEB,
     ...PAGE_HEADERS,
   };
-  const limits = { timeoutMs: TIME_LIMITS_MS.upstreamCall, maxBytes: MAX_BYTES };
+  const limits = { timeoutMs: UPSTREAM_CALL_MS, maxBytes: MAX_BYTES };
 
   const refused = ({ headers }: HttpResponse, what: string, pause: Pause) =>
     pause.refuse(what, readRetryAfterMs(headers));

@@ -1,6 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifier.ts';
-import { TIME_LIMITS_MS } from '../../domain/time-limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/deadlines.ts';
 import { createBodyReader } from '../../lib/http/body-reader.ts';
@@ -26,6 +25,9 @@ import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
 import * as responseReaders from './response-readers.ts';
 import { tryWays } from './ways.ts';
+
+/** A loaded channel page waits for the About data. */
+export const ABOUT_MS = 3_000;
 
 export interface YoutubeSourceOptions {
   /** Must not follow redirects, because a redirect is a block. Closed with the source. */
@@ -116,7 +118,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   async function readRecord(requestedId: string, page: PageReading, signal: AbortSignal, panel: Promise<About>) {
     const channelId = readPageField('channelId', page) ?? requestedId;
     // Limits the wait: a failed panel must not fail the page.
-    const loading = withDeadline(clock, TIME_LIMITS_MS.aboutWait, signal, async (patience) =>
+    const loading = withDeadline(clock, ABOUT_MS, signal, async (patience) =>
       completeAbout(innertube, channelId, page, await panel, patience),
     );
     const about = await valueOrLost(loading, signal);

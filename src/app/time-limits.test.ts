@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { RESPONSE_MS } from '../http/pipeline.ts';
+import { IMAGE_MS } from '../http/routes/channel-images.ts';
+import { IMAGE_READ_MS } from '../image-store/image-store.ts';
+import { DOWNLOAD_MS } from '../images/download.ts';
+import { ENCODE_MS, ENCODER_WAIT_MS, INSPECT_MS } from '../images/encoder/encoder.ts';
+import { SOFT_TIMEOUT_MS } from '../services/cache-policy.ts';
+import { BATCH_MS } from '../services/channel-batches.ts';
+import { NAMED_CHANNEL_MS, SEARCH_MS, SEARCH_SOFT_TIMEOUT_MS } from '../services/search.ts';
+import { CATALOG_READ_MS } from '../sources/catalog/catalog.ts';
+import { ALL_SOURCES_MS, FILL_MISSING_FIELDS_MS, SOURCE_ATTEMPT_MS } from '../sources/failover.ts';
+import { SLOW_SOURCE_MS } from '../sources/search-all.ts';
+import { UPSTREAM_CALL_MS } from '../sources/source.ts';
+import { CLIENT_VERSION_MS } from '../sources/youtube/client-version.ts';
+import { ABOUT_MS } from '../sources/youtube/youtube.ts';
+import { STORE_READ_MS } from './stores.ts';
+
+/* The time limits of the parts of a request's work: each ends within the one that contains it. */
+
+/** No client waits longer for a response. */
+const MAX_RESPONSE_MS = 12_000;
+/** The time for writing a response after its limit, even on a busy machine. */
+const WRITING_MS = 500;
+
+test.each<[what: string, limitMs: number, within: string, outerMs: number]>([
+  ['an image', IMAGE_MS, 'the response', RESPONSE_MS],
+  ['a search', SEARCH_MS, 'the response', RESPONSE_MS],
+  ['a batch', BATCH_MS, 'the response', RESPONSE_MS],
+  ['the channel that a search names', NAMED_CHANNEL_MS, 'the search', SEARCH_MS],
+  ['a call of a source', SOURCE_ATTEMPT_MS, 'the load from all sources', ALL_SOURCES_MS],
+  ['an HTTP request', UPSTREAM_CALL_MS, 'the call of a source', SOURCE_ATTEMPT_MS],
+  ['a lookup of the client version', CLIENT_VERSION_MS, 'the call of a source', SOURCE_ATTEMPT_MS],
+  ['the About data', ABOUT_MS, 'the call of a source', SOURCE_ATTEMPT_MS],
+  ['filling missing fields', FILL_MISSING_FIELDS_MS, 'the call of a source', SOURCE_ATTEMPT_MS],
+  ['the soft timeout of a search', SEARCH_SOFT_TIMEOUT_MS, 'the wait for slow sources', SLOW_SOURCE_MS],
+  ['the wait for slow sources', SLOW_SOURCE_MS, 'the search', SEARCH_MS],
+  ['the soft timeout', SOFT_TIMEOUT_MS, 'the response', RESPONSE_MS],
+  ['a download', DOWNLOAD_MS, 'the image', IMAGE_MS],
+  ['the wait for an encoder', ENCODER_WAIT_MS, 'the image', IMAGE_MS],
+  ['an inspection', INSPECT_MS, 'the image', IMAGE_MS],
+  ['an encode', ENCODE_MS, 'the image', IMAGE_MS],
+  ['a read from the catalog', CATALOG_READ_MS, 'the soft timeout', SOFT_TIMEOUT_MS],
+  ['a read of a stored image', IMAGE_READ_MS, 'the soft timeout', SOFT_TIMEOUT_MS],
+  ['a read from the store', STORE_READ_MS, 'the soft timeout', SOFT_TIMEOUT_MS],
+])('%s (%i ms) ends within %s', (_what, limitMs, _within, outerMs) => {
+  expect(limitMs).toBeLessThanOrEqual(outerMs);
+});
+
+test('a response takes at most 12 s', () => {
+  expect(RESPONSE_MS + WRITING_MS).toBeLessThanOrEqual(MAX_RESPONSE_MS);
+  expect(SEARCH_MS + STORE_READ_MS).toBeLessThanOrEqual(RESPONSE_MS);
+});
+
+test('a stale value is returned well before the response limit', () => {
+  expect(STORE_READ_MS + SOFT_TIMEOUT_MS + STORE_READ_MS).toBeLessThan(RESPONSE_MS);
+});
+
+test('two sources can be tried one after another, and missing fields can be filled', () => {
+  expect(2 * SOURCE_ATTEMPT_MS + FILL_MISSING_FIELDS_MS).toBeLessThanOrEqual(ALL_SOURCES_MS);
+});

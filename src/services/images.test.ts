@@ -42,7 +42,7 @@ let charged: ClientKeys[];
 let errors: unknown[];
 let original: Original;
 let banner: RemoteImage | null;
-let banners: ImageService;
+let service: ImageService;
 
 beforeEach(() => {
   images = new Map();
@@ -63,7 +63,7 @@ beforeEach(() => {
 function start(): void {
   const runtime = createTestRuntime({ clock });
   runtime.failureLog.report = ({ fields }) => errors.push(fields) > 0;
-  banners = createImageService({
+  service = createImageService({
     channels: {
       getChannel: async () => ({
         channel: { channelId: CHANNEL_ID, avatar: IMAGE, banner } as unknown as Channel,
@@ -99,7 +99,7 @@ function start(): void {
 function getImage(request: Partial<ImageRequest> = {}): Promise<Image> {
   const refs = [channelIdRef(CHANNEL_ID)];
   const noSize = { width: undefined, height: undefined, quality: undefined };
-  return banners.getImage({ refs, variant: 'avatar', formats: ['webp'], ...noSize, ...request });
+  return service.getImage({ refs, variant: 'avatar', formats: ['webp'], ...noSize, ...request });
 }
 
 async function ask(request: Partial<ImageRequest> = {}): Promise<Buffer> {

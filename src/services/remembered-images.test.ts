@@ -24,7 +24,7 @@ function originalOf(number: number): Original {
 function createSubjects() {
   const runtime = createTestRuntime();
   const reEncoding = createReEncoding({ runtime });
-  const banners = createImageService({
+  const service = createImageService({
     channels: {
       getChannel: async ([ref]) => {
         const avatar = { kind: 'remote', key: '', urls: [] } as const;
@@ -46,17 +46,17 @@ function createSubjects() {
     reEncoding,
     runtime,
   });
-  return { reEncoding, banners, runtime };
+  return { reEncoding, service, runtime };
 }
 
 describe('the memory for re-encoding', () => {
   memoryTest('counts at least the memory that it takes', async () => {
-    const { banners, runtime } = createSubjects();
+    const { service, runtime } = createSubjects();
     const heldBytes = await measureHeldBytes(async () => {
       for (let number = 0; number < 9_000; number += 1) {
         const refs = [channelIdRef(channelIdOf(number))];
         const noSize = { width: undefined, height: undefined };
-        await banners.getImage({ refs, variant: 'avatar', formats: ['avif'], ...noSize, quality: number % 100 });
+        await service.getImage({ refs, variant: 'avatar', formats: ['avif'], ...noSize, quality: number % 100 });
       }
     });
     const toEncodeAgain = heldBy(runtime, 'images to encode again');

@@ -62,7 +62,8 @@ export async function createStores(config: Config, runtime: Runtime, options: St
   const backingStore = chooseStoreDriver(config).open({ runtime, connection: redis, onRefused });
   // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
   const opening = backingStore.get('opening').catch(() => undefined);
-  const deleting = redis && deleteCacheDatabase(config, runtime);
+  // A command may have other settings than the service that uses it.
+  const deleting = redis && !isPatient && deleteCacheDatabase(config, runtime);
   const store = createFailSoftStore({
     store: backingStore,
     runtime,

@@ -68,7 +68,7 @@ const PLAYGROUND_HEADERS = {
   'content-security-policy': `${POLICY} '${SCRIPT_HASH}'; connect-src http: https:; img-src 'self' blob:`,
 };
 
-/** Read once. */
+/** The files of the pages, read once. */
 const FILE_ROUTES = [
   ...staticRoutes('/', PAGE, PAGE_HEADERS),
   ...staticRoutes('/', SITE, PAGE_HEADERS, ['pennant.svg']),

@@ -103,7 +103,6 @@ describe.skipIf(!findSystemd())('systemd-analyze', () => {
 
 test.each([
   ['a full disk', 'disk is full', fillDisk],
-  ['a damaged catalog', 'is damaged', damageCatalog],
   ['a DATA_DIR that is a file', 'cache: cannot be used', (dataDir: string) => writeFile(dataDir, '')],
 ])('the unit’s commands start the service despite %s', async (_fault, logged, make) => {
   const dataDir = join(directory, 'data');
@@ -120,11 +119,6 @@ test.each([
   // The folder of a draft, which is another one in each attempt.
   expect(service.output()).not.toContain('catalog.new-');
 });
-
-async function damageCatalog(dataDir: string): Promise<void> {
-  await mkdir(dataDir);
-  await writeFile(join(dataDir, 'catalog.db'), 'damaged '.repeat(1_000));
-}
 
 /** Only an administrator can mount a small disk. */
 async function fillDisk(dataDir: string): Promise<'skipped' | undefined> {

@@ -7,7 +7,6 @@ import type { Config } from '../../config/settings.ts';
 import { imagePaths } from '../../image-store/schema.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 import { filesOfDatabase } from '../../lib/sqlite.ts';
-import { hasOutdatedSamples } from '../../sources/catalog/outdated-samples.ts';
 import { countChannels } from '../../sources/catalog/reader.ts';
 import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
 import { chooseStoreDriver } from '../../store/registry.ts';
@@ -66,8 +65,6 @@ async function checkCatalog(dataDir: string): Promise<Finding> {
   const { database, images } = catalogPaths(dataDir);
   const problem = await findAccessProblem([...filesOfDatabase(database), images], 'read');
   if (problem !== undefined) return { level: 'error', text: problem };
-  if (hasOutdatedSamples(database))
-    return { level: 'ok', text: 'catalog.db has samples of an earlier version: will be created' };
   try {
     const channels = countChannels(database);
     const state = channels === undefined ? 'will be created' : `has ${formatCount(channels, 'channel')}`;

@@ -15,9 +15,8 @@ import { printable } from '../../lib/printable.ts';
 import { endWithoutThreads } from '../../lib/process-end.ts';
 import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
 import { removeAbandonedDrafts, removeOwnDrafts } from '../../sources/catalog/drafts.ts';
-import { removeOutdatedSamples } from '../../sources/catalog/outdated-samples.ts';
 import { findCatalogProblem } from '../../sources/catalog/reader.ts';
-import { CatalogVersionError, catalogPaths } from '../../sources/catalog/schema.ts';
+import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { nameBuild } from '../build.ts';
 import { type CommandContext, CommandFailure, EXIT, MAX_ADVICE_CHARACTERS, onStopSignal } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
@@ -35,8 +34,6 @@ export async function startService(
   warnings: readonly string[],
   { version, env, envFile, stdout }: CommandContext,
 ): Promise<never> {
-  const hasNewSamples =
-    config.sources.includes('catalog') && removeOutdatedSamples(catalogPaths(config.dataDir).database);
   const startError = await findStartError(config);
   if (startError !== undefined) throw new OperatorError(printable(startError, MAX_ADVICE_CHARACTERS));
   // The service keeps running when its output cannot be written, for example on a full disk.
@@ -57,7 +54,6 @@ export async function startService(
     store: config.redisUrl === undefined ? 'cache.db' : 'Redis',
   });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
-  if (hasNewSamples) logger.info('catalog: it had only samples of an earlier version, and is created again');
   removeAbandonedDrafts(dataDir);
   const stop = listenForStop(dataDir, env, logger);
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
@@ -102,17 +98,16 @@ async function close(service: App, logger: Logger): Promise<number> {
 }
 
 /**
- * Why the service cannot start with this data directory: the catalog is of another version, or is the only source
- * and can neither be used nor created. The service tolerates all other problems.
+ * Why the service cannot start with this data directory: the catalog cannot be read, or is the only source and cannot be
+ * created. The service tolerates all other problems.
  */
 async function findStartError(config: Config): Promise<string | undefined> {
   const { dataDir, sources } = config;
   if (!sources.includes('catalog')) return undefined;
   const { database } = catalogPaths(dataDir);
   const problem = findCatalogProblem(database);
-  if (sources.length > 1) return problem instanceof CatalogVersionError ? problem.message : undefined;
   if (problem !== undefined) return problem.message;
-  return existsSync(database) ? undefined : findWriteProblem(resolve(dataDir));
+  return sources.length > 1 || existsSync(database) ? undefined : findWriteProblem(resolve(dataDir));
 }
 
 /** @throws CommandFailure if the address cannot be used */

@@ -28,7 +28,7 @@ interface CatalogOptions extends NewCatalog {
 /**
  * The operator's own channels, read at each request. A change by the command line is seen at the next request.
  *
- * While the file is damaged, empty, missing or of another version, or the disk does not respond, every call fails with
+ * While the file is damaged, empty or missing, or the disk does not respond, every call fails with
  * `upstream_unavailable`.
  */
 export interface Catalog {

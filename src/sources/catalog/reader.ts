@@ -4,14 +4,7 @@ import { type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
 import type { ChannelRef, IdentifierKind } from '../../domain/identifier.ts';
 import { readDatabase } from '../../lib/sqlite.ts';
 import { type CatalogRecord, channelOf, RECORD_COLUMNS, recordOf } from './record.ts';
-import {
-  CatalogUnusableError,
-  explainFailure,
-  explainingFailure,
-  PAGE_CACHE_KIB,
-  readSchemaState,
-  requireTables,
-} from './schema.ts';
+import { CatalogUnusableError, explainFailure, explainingFailure, PAGE_CACHE_KIB, requireTables } from './schema.ts';
 import { createCatalogSearch } from './search.ts';
 
 /** Readers never wait for writers (WAL), only for the recovery after a crash. */
@@ -31,10 +24,9 @@ export interface CatalogReader {
   close(): void;
 }
 
-function createCatalogReader(db: DatabaseSync, state: 'current' | 'outdated'): CatalogReader {
+function createCatalogReader(db: DatabaseSync): CatalogReader {
   db.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
-  // The command line reads a catalog of an earlier version as it is. The service upgrades it first.
-  const columns = `${RECORD_COLUMNS}, ${state === 'current' ? 'imported_at_ms' : 0} AS importedAtMs`;
+  const columns = `${RECORD_COLUMNS}, imported_at_ms AS importedAtMs`;
   const selectOne = preparePerKind(db, columns);
   const selectAll = db.prepare(`SELECT ${RECORD_COLUMNS} FROM channels ORDER BY row`);
   const selectFirst = db.prepare(`SELECT ${columns} FROM channels ORDER BY row LIMIT ?`);
@@ -88,7 +80,8 @@ export function openForReading(path: string): CatalogReader {
   requireCatalog(path);
   const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   try {
-    return createCatalogReader(db, requireTables(db, path));
+    requireTables(db, path);
+    return createCatalogReader(db);
   } catch (error) {
     db.close();
     throw error;
@@ -137,11 +130,6 @@ export function countChannels(path: string): number | undefined {
     requireTables(db, path);
     return Number(db.prepare('SELECT count(*) AS channels FROM channels').get()?.channels);
   });
-}
-
-/** True if the catalog is of an earlier version, which `upgradeCatalog` changes. */
-export function isOutdated(path: string): boolean {
-  return inspectCatalog(path, (db) => readSchemaState(db, path)) === 'outdated';
 }
 
 /** Why a catalog cannot be used. */

@@ -25,26 +25,14 @@ export class CatalogUnusableError extends OperatorError {
   }
 }
 
-/** The catalog is intact but has another version. */
-export class CatalogVersionError extends CatalogUnusableError {}
-
 /**
  * The pages of a connection that stay in memory: enough for the indexes of a million channels without their lowest level.
  * SQLite's default is 2,000.
  */
 export const PAGE_CACHE_KIB = 64_000;
 
-/** In `PRAGMA user_version`. A change of the tables raises it and adds its upgrade to `UPGRADES`. */
-export const SCHEMA_VERSION = 3;
-
-/** By version, the statements that turn its tables into those of the next one. They keep all channels: no other copy exists. */
-const UPGRADES: Readonly<Record<number, () => string>> = {
-  // Existing rows get the time of the upgrade, as a default: then no row has to be written.
-  2: () => `
-    ALTER TABLE channels ADD COLUMN imported_at_ms INTEGER NOT NULL DEFAULT ${Date.now()};
-    DROP TABLE IF EXISTS changes;
-    DROP TABLE IF EXISTS change_log`,
-};
+/** In `PRAGMA user_version`, so that a database of another program is recognized. */
+const SCHEMA_VERSION = 3;
 
 const SCHEMA = `
   CREATE TABLE channels (
@@ -83,46 +71,31 @@ const SCHEMA = `
 `;
 
 /**
- * Creates the tables in an empty database, or upgrades those of an earlier version, inside the caller's write transaction.
+ * Creates the tables in an empty database, inside the caller's write transaction.
  *
- * @throws CatalogUnusableError as `readSchemaState`
+ * @throws CatalogUnusableError as `hasTables`
  */
 export function createSchema(db: DatabaseSync, path: string): void {
-  const state = readSchemaState(db, path);
-  if (state === 'current') return;
-  if (state === 'empty') db.exec(SCHEMA);
-  else
-    for (let version = schemaVersion(db); version < SCHEMA_VERSION; version += 1) db.exec(UPGRADES[version]?.() ?? '');
+  if (hasTables(db, path)) return;
+  db.exec(SCHEMA);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
 /**
- * Whether the database has the tables. `outdated`: those of an earlier version, which `createSchema` upgrades.
+ * Whether the database has the tables of a catalog. False if it is empty.
  *
- * @throws CatalogUnusableError if it is of another version or not a catalog
+ * @throws CatalogUnusableError if it is another database
  */
-export function readSchemaState(db: DatabaseSync, path: string): 'current' | 'outdated' | 'empty' {
-  const version = schemaVersion(db);
-  if (version === SCHEMA_VERSION) return 'current';
-  if (Object.hasOwn(UPGRADES, version)) return 'outdated';
-  if (version !== 0) {
-    const advice = 'run that version, or export the catalog with it and import it into a new DATA_DIR with this one.';
-    const versions = `schema ${version}, this one knows ${SCHEMA_VERSION}`;
-    throw new CatalogVersionError(`${path} was written by another version of Pennant (${versions}): ${advice}`);
-  }
-  if (readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return 'empty';
-  throw new CatalogUnusableError(`${path} is a database of another program: move it away, or set another DATA_DIR.`);
+export function hasTables(db: DatabaseSync, path: string): boolean {
+  const version = readNumber(db, 'PRAGMA user_version');
+  if (version === SCHEMA_VERSION) return true;
+  if (version === 0 && readNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0) return false;
+  throw new CatalogUnusableError(`${path} is no catalog of this version: move it away, or set another DATA_DIR.`);
 }
 
 /** @throws CatalogUnusableError also if the database has no tables: every catalog has them, also one without channels */
-export function requireTables(db: DatabaseSync, path: string): 'current' | 'outdated' {
-  const state = readSchemaState(db, path);
-  if (state !== 'empty') return state;
-  throw new CatalogUnusableError(`${path} is empty: import your backup.`);
-}
-
-function schemaVersion(db: DatabaseSync): number {
-  return readNumber(db, 'PRAGMA user_version');
+export function requireTables(db: DatabaseSync, path: string): void {
+  if (!hasTables(db, path)) throw new CatalogUnusableError(`${path} is empty: import your backup.`);
 }
 
 function readNumber(db: DatabaseSync, sql: string): number {

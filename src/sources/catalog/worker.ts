@@ -4,9 +4,8 @@ import type { ChannelRef } from '../../domain/identifier.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import { serveCalls } from '../../lib/worker-thread.ts';
 import { createCatalogFile, type NewCatalog } from './new-catalog.ts';
-import { type CatalogReader, isOutdated, openForReading } from './reader.ts';
+import { type CatalogReader, openForReading } from './reader.ts';
 import { CatalogUnusableError, catalogPaths, explainingFailure } from './schema.ts';
-import { upgradeCatalog } from './writer.ts';
 
 /** Errors lose their class between threads, so the expected one is sent as a value. */
 export type CatalogResponse<T> = { readonly value: T } | { readonly unusable: string };
@@ -58,10 +57,7 @@ function openCurrent(): CatalogReader {
   // SQLite still has the pages of a file that was emptied.
   if (file !== openedFile || stats?.size === 0n) close();
   openedFile = file;
-  if (reader === undefined) {
-    if (isOutdated(database)) upgradeCatalog(database);
-    reader = openForReading(database);
-  }
+  reader ??= openForReading(database);
   return reader;
 }
 

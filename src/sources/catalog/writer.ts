@@ -15,8 +15,8 @@ import {
   createSchema,
   explainFailure,
   explainingFailure,
+  hasTables,
   PAGE_CACHE_KIB,
-  readSchemaState,
 } from './schema.ts';
 import { firstRowOf, ROWS_PER_COUNT } from './search.ts';
 
@@ -54,7 +54,7 @@ type WriterPaths = { readonly database: string; readonly images: string | null }
  * Opens the catalog for writing: the only code that changes a catalog.
  * Creates the database if there is none.
  *
- * @throws CatalogUnusableError if the file is damaged, of another version or not a catalog; it is not changed then
+ * @throws CatalogUnusableError if the file is damaged or not a catalog; it is not changed then
  */
 export function openCatalogWriter({ database, images }: WriterPaths): CatalogWriter {
   makeDirectory(dirname(database));
@@ -109,15 +109,6 @@ export function openCatalogWriter({ database, images }: WriterPaths): CatalogWri
 }
 
 /**
- * Gives a catalog of an earlier version the tables of this one. Its channels stay.
- *
- * @throws CatalogUnusableError
- */
-export function upgradeCatalog(database: string): void {
-  openCatalogWriter({ database, images: null }).close();
-}
-
-/**
  * Changes a catalog, which is created if there is none, then removes the images that no record names.
  *
  * @throws CatalogUnusableError
@@ -137,14 +128,14 @@ export async function withWriter<T>(paths: WriterPaths, work: (writer: CatalogWr
  * Like `withWriter`, but changes a temporary copy of the catalog and stores no images, so that the outcomes are those of
  * a real import.
  *
- * @throws CatalogUnusableError if the catalog is damaged, of another version or not a catalog
+ * @throws CatalogUnusableError if the catalog is damaged or not a catalog
  */
 export async function withDryRun<T>({ database }: CatalogPaths, work: (writer: CatalogWriter) => Promise<T> | T) {
   const directory = mkdtempSync(join(tmpdir(), 'pennant-dry-run-'));
   const copy = join(directory, 'catalog.db');
   try {
     inspectCatalog(database, (db) => {
-      readSchemaState(db, database);
+      hasTables(db, database);
       try {
         db.prepare('VACUUM INTO ?').run(copy);
       } catch (error) {
@@ -161,7 +152,7 @@ function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     // Checked before the journal mode is written into the file.
-    if (readSchemaState(db, path) === 'empty') db.exec('PRAGMA journal_mode = WAL');
+    if (!hasTables(db, path)) db.exec('PRAGMA journal_mode = WAL');
     // Checked again under the lock, because another command may have created the tables in the meantime.
     inTransaction(db, () => createSchema(db, path));
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);

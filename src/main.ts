@@ -7,7 +7,7 @@ import { printable } from './lib/printable.ts';
 
 const USAGE = `Usage: pennant [serve]     start the service (default)
        pennant catalog     manage your own channels
-       pennant cache       statistics and clearing of the cache
+       pennant purge       make the running service load a channel again
        pennant doctor      compare a channel with upstream's current responses
        pennant settings    show all settings and their origin
        pennant health      check whether the service responds
@@ -20,7 +20,7 @@ pennant --version prints the version.
 const COMMANDS: Record<string, () => Promise<Command | CommandGroup>> = {
   serve: async () => (await import('./cli/serve.ts')).serveCommand,
   catalog: async () => (await import('./cli/catalog.ts')).catalogCommands,
-  cache: async () => (await import('./cli/cache.ts')).cacheCommands,
+  purge: async () => (await import('./cli/purge.ts')).purgeCommand,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommand,
   settings: async () => (await import('./cli/settings.ts')).settingsCommand,
   health: async () => (await import('./cli/health.ts')).healthCommand,

@@ -1,15 +1,10 @@
-import { existsSync } from 'node:fs';
 import type { Config } from '../config/settings.ts';
-import { systemClock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
-import { createLogger } from '../lib/logger.ts';
-import { createRuntime, type Runtime } from '../lib/runtime.ts';
+import type { Runtime } from '../lib/runtime.ts';
 import { createPurge, PurgeFailed } from '../services/purge.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import { catalogPaths } from '../sources/catalog/schema.ts';
 import { hasAny } from '../store/removal.ts';
-import { openCatalog } from './catalog.ts';
-import { createStores, STORE_READ_MS, type Stores } from './stores.ts';
+import { STORE_READ_MS, type Stores } from './stores.ts';
 
 /** Purges and take-downs of this process. Follows the purges of other processes. */
 export function createPurges(
@@ -59,21 +54,6 @@ export function createPurges(
       isStopped = true;
       cancelFollow();
       cancelTakeDown();
-    },
-  };
-}
-
-/** A purge for a command, whether the service runs or not. */
-export async function openPurge(config: Config) {
-  const runtime = createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) });
-  const stores = await createStores(config, runtime, { isPatient: true });
-  const { backingStore, caches, images } = stores;
-  // Opening it would create it.
-  const catalog = existsSync(catalogPaths(config.dataDir).database) ? openCatalog(config, runtime) : undefined;
-  return {
-    purge: createPurge({ caches, store: backingStore, images, catalog, epochs: runtime.epochs }),
-    async close() {
-      await Promise.all([stores.close(), catalog?.close()]);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config/settings.ts';
 import { createDiskImages } from '../image-store/disk-images.ts';
 import { createImageStore, type ImageStore } from '../image-store/image-store.ts';
 import { withinMs } from '../lib/deadlines.ts';
-import { createRedisConnection, PATIENT_TIMINGS, type RedisConnection } from '../lib/redis/connection.ts';
+import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { filesOfDatabase } from '../lib/sqlite.ts';
 import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../services/cache-policy.ts';
@@ -41,33 +41,24 @@ const MAX_HEAP_SHARE = 0.4;
 const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
 /** On a busy machine a thread starts slowly. Until then, stored values would look absent. */
 const STORE_OPEN_MS = 5_000;
-const PATIENT_READ_MS = 10_000;
 
-interface StoresOptions {
-  /** For programs that end after one task. They wait some seconds for a store. */
-  readonly isPatient?: boolean;
-}
-
-export async function createStores(config: Config, runtime: Runtime, options: StoresOptions = {}): Promise<Stores> {
-  const { isPatient = false } = options;
+export async function createStores(config: Config, runtime: Runtime): Promise<Stores> {
   const { clock, epochs, logger, failureLog, health, holders, metrics } = runtime;
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
       address: config.redisUrl,
-      ...(isPatient && { timings: PATIENT_TIMINGS }),
       clock,
       onStateChange: (problem) => health.report('redis', problem === null ? null : `not used (${problem})`),
     }));
   const backingStore = chooseStoreDriver(config).open({ runtime, connection: redis, onRefused });
   // The first lookup starts its thread. A store that cannot be opened is reported with the first request.
   const opening = backingStore.get('opening').catch(() => undefined);
-  // A command may have other settings than the service that uses it.
-  const deleting = redis && !isPatient && deleteCacheDatabase(config, runtime);
+  const deleting = redis && deleteCacheDatabase(config, runtime);
   const store = createFailSoftStore({
     store: backingStore,
     runtime,
-    readTimeoutMs: isPatient ? PATIENT_READ_MS : STORE_READ_MS,
+    readTimeoutMs: STORE_READ_MS,
   });
   const images = createImageStore({
     disk: createDiskImages({

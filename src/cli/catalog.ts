@@ -43,27 +43,16 @@ const showCommand = defineCommand({
 const removeCommand = defineCommand({
   usage: 'catalog remove ID|@handle',
   summary: 'Removes one channel and its images.',
-  help: `Images that another channel uses are kept. Cached data of the channel is removed, too, as with "cache
-purge"; with REDIS_URL in all instances. Each instance has its own catalog: run this command for each.
-Exit code: 0 everything was removed, 1 the catalog has no such channel or something could not be removed,
-2 invalid arguments.`,
+  help: `Images that another channel uses are kept. Each instance has its own catalog: run this command for each.
+Exit code: 0 the channel was removed, 1 the catalog has no such channel, 2 invalid arguments.`,
   argumentName: 'ID|@handle',
   async run({ argument }, { env, stdout, stderr }) {
-    const config = parseConfig(env);
-    const paths = catalogPaths(config.dataDir);
+    const paths = catalogPaths(parseConfig(env).dataDir);
     const { channelId, title } = await requireRecord(paths, argument);
     await changeCatalog(paths, (writer) => writer.remove(channelId));
     stdout.write(`Removed ${channelId} (${printable(title)}).\n`);
     stderr.write(unreadCatalogNotice(paths));
-    const { forgetChannel } = await import('./cache/purge.ts');
-    try {
-      stdout.write(`${await forgetChannel(config, channelId)}\n`);
-      return true;
-    } catch (error) {
-      if (!(error instanceof CommandFailure)) throw error;
-      stderr.write(`${error.message}\nTry again with: pennant cache purge ${channelId}\n`);
-      return false;
-    }
+    return true;
   },
 });
 

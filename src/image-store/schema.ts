@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { createTables, type EpochStatements, fileSize, inspectDatabase, prepareEpoch } from '../store/database.ts';
-import { countEntries, type Statistics, type StoredKind } from '../store/stored-kinds.ts';
+import { createTables, type EpochStatements, prepareEpoch } from '../store/database.ts';
 
 /** `custom` images (requested width, height or quality) have a quarter of the quota and are evicted first. */
 export type ImageClass = 'plain' | 'custom';
@@ -142,24 +141,4 @@ interface Sums {
 export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<RowKind, Sums> {
   const rows = sums.all() as unknown as (Sums & { readonly kind: RowKind })[];
   return Object.fromEntries(rows.map(({ kind, ...sum }) => [kind, sum])) as Record<RowKind, Sums>;
-}
-
-const SHOWN_KINDS: Record<RowKind, StoredKind> = { original: 'originals', plain: 'variants', custom: 'ownSizes' };
-
-/**
- * For `cache stats`, also while the file is in use; changes nothing. `bytes` is what is on the disk.
- *
- * @throws StoreUnreadableError
- */
-export function readImageStatistics(database: string): { bytes: number; kinds: Statistics } {
-  const kinds: Statistics = {};
-  const bytes = fileSize(database);
-  if (bytes === 0) return { bytes, kinds };
-  const file = { path: database, what: 'image cache', version: SCHEMA_VERSION };
-  const sums = inspectDatabase(file, (db) => readSums({ sums: prepareSums(db) }));
-  for (const [kind, { images, space }] of Object.entries(sums) as [RowKind, Sums][]) {
-    if (images > 0) countEntries(kinds, SHOWN_KINDS[kind], { entries: images, bytes: space });
-  }
-  const inFiles = Object.values(sums).reduce((total, sum) => total + sum.inFiles, 0);
-  return { bytes: bytes + fileSize(`${database}-wal`) + inFiles, kinds };
 }

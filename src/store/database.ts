@@ -1,7 +1,5 @@
-import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { DamagedFileError, inTransaction, isDamage, isLossOfAccess, messageOf, readDatabase } from '../lib/sqlite.ts';
-import { StoreUnreadableError } from './store.ts';
+import { DamagedFileError, inTransaction } from '../lib/sqlite.ts';
 
 /*
  * What `cache.db` and `images.db` have in common: a version of their tables, and the number of the epoch. A file of another
@@ -47,35 +45,6 @@ export function prepareEpoch(db: DatabaseSync): EpochStatements {
 
 export function readEpoch({ epoch }: EpochStatements): string {
   return String(epoch.get()?.epoch);
-}
-
-interface DatabaseFile {
-  readonly path: string;
-  /** What it is, for messages. */
-  readonly what: string;
-  readonly version: number;
-}
-
-/**
- * Reads a file of this version, which may be in use; changes nothing.
- *
- * @throws StoreUnreadableError
- */
-export function inspectDatabase<T>({ path, what, version }: DatabaseFile, inspect: (db: DatabaseSync) => T): T {
-  try {
-    return readDatabase(path, (db) => {
-      requireVersion(db, version);
-      return inspect(db);
-    });
-  } catch (error) {
-    if (!isDamage(error) && !isLossOfAccess(error)) throw error;
-    throw new StoreUnreadableError(`The ${what} ${path} cannot be read: ${messageOf(error)}.`, { cause: error });
-  }
-}
-
-/** The size of a file; 0 if there is none. */
-export function fileSize(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function requireVersion(db: DatabaseSync, version: number): void {

@@ -141,7 +141,6 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     content: Content<V>,
     { freshMs: freshForMs = freshMs, isStorable = true, storedAtMs = clock.now(), isLatest = true },
   ): Entry<V> {
-    // `stored-kinds.ts` recognizes absences by the beginning of the text.
     const text = JSON.stringify({ ...content, freshMs: freshForMs });
     const form = { content, freshMs: freshForMs, storedAtMs, graceMs };
     const entry = createEntry(clock, { ...form, isStored: isStorable, characters: key.length + text.length });

@@ -13,7 +13,6 @@ import { DATA_VERSION, findEntryKind } from './keys.ts';
 import { BEGIN_SERIES, ERASE, READ_EPOCH, SET, SWEEP } from './redis-scripts.ts';
 import { addErased, containsChannel, type ErasedEntries, hasAny, keysOf, stepsOf } from './removal.ts';
 import { type BackingStore, type StoreDriver, type StoredEntry, StoreUnreadableError } from './store.ts';
-import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics } from './stored-kinds.ts';
 
 const REDIS_KEY_PREFIX = 'pennant:';
 export const EPOCH_KEY = `${REDIS_KEY_PREFIX}epoch${DATA_VERSION}`;
@@ -232,10 +231,6 @@ export function createRedisDriver(address: RedisAddress): StoreDriver {
         text: `Redis is not usable: ${problem}; the service starts and works alone until Redis can be used`,
       };
     },
-    async readStatistics() {
-      const kinds = await withConnection(readRedisStatistics);
-      return { kinds, bytes: Object.values(kinds).reduce((total, { bytes }) => total + bytes, 0) };
-    },
     open({ connection, runtime: { logger }, onRefused }) {
       if (connection === undefined) throw new Error('The store in Redis needs a connection.');
       return createRedisStore({
@@ -246,31 +241,4 @@ export function createRedisDriver(address: RedisAddress): StoreDriver {
       });
     },
   };
-}
-
-/** Enough of a value for the time and `ABSENT_PREFIX`. */
-const HEAD_BYTES = 50;
-
-/** Counts all shared values. Rejects with `RedisUnavailable`. */
-async function readRedisStatistics(connection: RedisConnection): Promise<Statistics> {
-  const statistics: Statistics = {};
-  async function count(redisKey: string): Promise<void> {
-    const kind = findStoredKind(keyIn(redisKey));
-    if (kind === undefined) return;
-    // The service did not write a key of another type.
-    const found = await unlessWrongType(
-      connection.run((redis) => Promise.all([redis.strLen(redisKey), redis.getRange(redisKey, 0, HEAD_BYTES)])),
-    );
-    if (found === undefined) return;
-    const [length, head] = found;
-    const [storedAt = '', value = ''] = (head ?? '').split(' ', 2);
-    countEntries(statistics, value.startsWith(ABSENT_PREFIX) ? 'negatives' : kind, {
-      entries: 1,
-      bytes: redisKey.length - REDIS_KEY_PREFIX.length + length,
-      oldestMs: Number(storedAt),
-    });
-  }
-
-  for await (const keys of keysLike(connection, `${REDIS_KEY_PREFIX}*`)) await Promise.all(keys.map(count));
-  return statistics;
 }

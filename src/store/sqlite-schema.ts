@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { createTables, EPOCH, type EpochStatements, fileSize, inspectDatabase, prepareEpoch } from './database.ts';
+import { createTables, EPOCH, type EpochStatements, prepareEpoch } from './database.ts';
 import { DATA_VERSION } from './keys.ts';
-import { ABSENT_PREFIX, countEntries, findStoredKind, type Statistics } from './stored-kinds.ts';
 
 const SCHEMA = `
   CREATE TABLE entries (
@@ -62,22 +61,4 @@ export function prepareStatements(db: DatabaseSync): CacheStatements {
 /** @throws DamagedFileError when the file is of another version */
 export function prepareSchema(db: DatabaseSync): void {
   createTables(db, SCHEMA, DATA_VERSION);
-}
-
-/** `StoreDriver.readStatistics` of a file. */
-export function readDatabaseStatistics(path: string): { bytes: number; kinds: Statistics } {
-  const bytes = fileSize(path);
-  if (bytes === 0) return { bytes, kinds: {} };
-  return inspectDatabase({ path, what: 'cache', version: DATA_VERSION }, (db) => {
-    const rows = db.prepare(`
-      SELECT substr(key, 1, instr(key, ':')) AS prefix, substr(value, 1, length(:absent)) = :absent AS isAbsent,
-        count(*) AS entries, sum(octet_length(key) + octet_length(value)) AS bytes, min(stored_at_ms) AS oldestMs
-      FROM entries GROUP BY prefix, isAbsent`);
-    const kinds: Statistics = {};
-    for (const { prefix, isAbsent, entries, bytes, oldestMs } of rows.iterate({ absent: ABSENT_PREFIX })) {
-      const kind = isAbsent === 1 ? 'negatives' : findStoredKind(String(prefix));
-      countEntries(kinds, kind, { entries: Number(entries), bytes: Number(bytes), oldestMs: Number(oldestMs) });
-    }
-    return { bytes: bytes + fileSize(`${path}-wal`), kinds };
-  });
 }

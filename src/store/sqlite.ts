@@ -3,7 +3,6 @@ import { type Clock, systemClock, timesOf } from '../lib/clock.ts';
 import { filesOfDatabase } from '../lib/sqlite.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { addErased, type ErasedEntries, hasAny, stepsOf } from './removal.ts';
-import { readDatabaseStatistics } from './sqlite-schema.ts';
 import type { CacheFunctions } from './sqlite-worker.ts';
 import type { BackingStore, StoreDriver } from './store.ts';
 
@@ -102,9 +101,7 @@ export function createSqliteDriver(dataDir: string): StoreDriver {
   return {
     where: path,
     files: filesOfDatabase(path),
-    maxBytes: MAX_BYTES,
     check: async () => ({ level: 'ok', text: 'cache.db is usable' }),
-    readStatistics: async () => readDatabaseStatistics(path),
     open({ runtime: { clock, failureLog, holders } }) {
       const store = createSqliteStore({
         path,

@@ -2,7 +2,6 @@ import { OperatorError } from '../domain/errors.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { ErasedEntries, Removal } from './removal.ts';
-import type { Statistics } from './stored-kinds.ts';
 
 /** A stored value and the wall-clock time when it was stored. */
 export interface StoredEntry {
@@ -77,16 +76,8 @@ export interface StoreDriver {
   readonly where: string;
   /** Files that must be writable if they exist. */
   readonly files: readonly string[];
-  /** Its size limit; `undefined`: not limited by this service. */
-  readonly maxBytes?: number;
   /** For `serve --check`; changes nothing. */
   check(): Promise<{ readonly level: 'ok' | 'warning'; readonly text: string }>;
-  /**
-   * For `cache stats`; changes nothing. `bytes` includes the overhead of the store.
-   *
-   * @throws StoreUnreadableError
-   */
-  readStatistics(): Promise<{ readonly bytes: number; readonly kinds: Statistics }>;
   open(parts: StoreParts): BackingStore;
 }
 

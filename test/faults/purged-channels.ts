@@ -1,8 +1,5 @@
 /** Channels of a fake YouTube that change there and are then purged. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPurge } from '../../src/app/purges.ts';
-import { parseConfig } from '../../src/config/settings.ts';
-import { channelIdRef } from '../../src/domain/identifier.ts';
 import { storedRowsIn } from '../helpers/disk-images.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { repeat } from '../helpers/load.ts';
@@ -24,16 +21,6 @@ export async function purge({ inside }: FaultService, channelId: string): Promis
   await response.arrayBuffer();
   if (!response.ok && response.status !== 503) throw new Error(`a purge got ${response.status}`);
   return response.ok;
-}
-
-/** As a command does that cannot reach the service. */
-export async function purgeStores(env: Record<string, string>, channelId: string): Promise<void> {
-  const { purge, close } = await openPurge(parseConfig(env));
-  try {
-    await purge.purgeChannel([channelIdRef(channelId)]);
-  } finally {
-    await close();
-  }
 }
 
 /** What an instance says about the channel that YouTube no longer says. */

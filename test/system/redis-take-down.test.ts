@@ -1,7 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openPurge } from '../../src/app/purges.ts';
-import { parseConfig } from '../../src/config/settings.ts';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { storedRowsIn } from '../helpers/disk-images.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
@@ -71,9 +69,6 @@ describe.skipIf(!findRedisServer())('with Redis', () => {
   test('a former cache.db is deleted: a later start without Redis would serve what was removed meanwhile', async () => {
     await fillStores({ REDIS_URL: '' });
     const databaseFiles = async () => (await readdir(dataDir)).filter((name) => name.startsWith('cache.db'));
-    expect(await databaseFiles()).toContain('cache.db');
-    // A command may have other settings than the service that uses it.
-    await (await openPurge(parseConfig({ DATA_DIR: dataDir, REDIS_URL: redis.url }))).close();
     expect(await databaseFiles()).toContain('cache.db');
     await start({ BLOCKED_CHANNELS: BLOCKED });
     expect(await databaseFiles()).toEqual([]);

@@ -9,8 +9,6 @@ export interface RunningService {
   readonly pid: number;
   /** The ports of its listeners, by setting. */
   readonly ports: Readonly<Record<string, number>>;
-  /** Where it keeps records. */
-  readonly store: 'cache.db' | 'Redis';
 }
 
 const FILE = 'service.db';
@@ -48,11 +46,6 @@ export function findRunningService(dataDir: string): RunningService | undefined 
     db.close();
     return undefined;
   });
-}
-
-/** The store of the service that runs on this data directory, or ran last. */
-export function findLatestStore(dataDir: string): RunningService['store'] | undefined {
-  return readMark(dataDir, readAndClose)?.store;
 }
 
 /** `undefined` if no service has run on this data directory, or if this user may not see it. */

@@ -51,7 +51,6 @@ export async function startService(
   const other = markDataDir(dataDir, {
     pid: process.pid,
     ports: { PORT: port, CONSOLE_PORT: consolePort },
-    store: config.redisUrl === undefined ? 'cache.db' : 'Redis',
   });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
   removeAbandonedDrafts(dataDir);

@@ -1,0 +1,70 @@
+import { parseConfig } from '../config/settings.ts';
+import type { PurgedChannel } from '../services/purge.ts';
+import { CommandFailure, defineCommand, formatBytes, formatCount, hostToReach, requireRefs } from './command.ts';
+
+const RESPONSE_MS = 60_000;
+
+export const purgeCommand = defineCommand({
+  usage: 'purge ID|@handle',
+  help: `Asks the running service to remove a channel: record, names, originals and images, and all searches. The
+next request loads it from the sources again. The URL of a channel page and a user name work, too. A name is
+looked up in the stored data; if it is not there, use the ID.
+
+The service is asked through its private listener (CONSOLE_HOST, CONSOLE_PORT).
+Exit code: 0 nothing is left, 1 nothing is stored under that name or not all could be removed, 2 invalid
+arguments.`,
+  argumentName: 'ID|@handle',
+  async run({ argument }, { env, stdout }) {
+    requireRefs(argument);
+    const { consoleHost, consolePort } = parseConfig(env);
+    if (consolePort === 0) {
+      throw new CommandFailure(
+        'CONSOLE_PORT is 0, so the service has no private listener. Nothing was purged. Set it, restart the service and purge again.',
+      );
+    }
+    const purged = await requestPurge(`http://${hostToReach(consoleHost)}:${consolePort}`, argument);
+    stdout.write(`${describePurged(purged)}\n`);
+    return true;
+  },
+});
+
+/** What was removed, or a problem. */
+type Reply = PurgedChannel & { readonly detail?: string };
+
+/** @throws CommandFailure if the service does not respond, or could not purge */
+async function requestPurge(origin: string, channel: string): Promise<PurgedChannel> {
+  let response: Response;
+  let reply: Reply;
+  try {
+    response = await fetch(`${origin}/purge`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-pennant-console': 'command line' },
+      body: JSON.stringify({ channel }),
+      signal: AbortSignal.timeout(RESPONSE_MS),
+    });
+    reply = (await response.json()) as Reply;
+  } catch (error) {
+    throw new CommandFailure(
+      `No service responds at ${origin}. Run the command with the settings of the running service: --env-file FILE.`,
+      { cause: error },
+    );
+  }
+  if (response.ok) return reply;
+  const advice = response.status === 404 ? ' Purge the channel by its ID.' : '';
+  throw new CommandFailure(`The service at ${origin} did not purge ${channel}. ${reply.detail}${advice}`);
+}
+
+function describePurged({ channelId, entries, images, imageBytes }: PurgedChannel): string {
+  const { channel = 0, name = 0, search = 0, original = 0, published = 0 } = entries;
+  const counts: [number, string, string?][] = [
+    [channel, 'record'],
+    [name, 'name'],
+    [search, 'search', 'searches'],
+    [original + published, 'detail'],
+    [images, `image (${formatBytes(imageBytes)})`, `images (${formatBytes(imageBytes)})`],
+  ];
+  const removed = counts.filter(([count]) => count > 0);
+  const parts = removed.map(([count, one, several]) => formatCount(count, one, several)).join(', ');
+  if (channelId === null) return `No channel is known by that name. Removed: ${parts}.`;
+  return parts === '' ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${parts}.`;
+}

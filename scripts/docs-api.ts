@@ -131,10 +131,9 @@ const RATE_LIMIT = `## Rate limit
 
 By default a client may make 10 requests in any span of 30 seconds, on all paths together. A client is an IPv4 address or an IPv6
 /64 network. Errors, HEAD, OPTIONS and 304 count; refused requests do not. After exactly the seconds in \`Retry-After\`, a request is
-admitted. A connection is closed after a refused request if its client has already sent more.
+admitted. A 429 closes its connection, except that of a trusted proxy.
 
-A client may have 128 connections at once. The next one closes the one that has been idle for longest; a connection with half a request
-is idle.`;
+A client may have 128 connections at once. Further connections are closed.`;
 
 const FRESHNESS = `## How old a response may be
 

@@ -85,10 +85,10 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
 
 /** The connections of clients. There may be as many as files and memory allow. */
 function createClientConnections({ failureLog, metrics }: Pick<Runtime, 'failureLog' | 'metrics'>): OpenConnections {
-  const closed = { client: 0, full: 0 };
+  const closed = { client: 0, network: 0, full: 0 };
   metrics.addCounter({
     name: 'pennant_connections_closed_total',
-    help: 'Connections that were closed to make room: their client had too many, or all places were taken.',
+    help: 'Connections that were closed: their client or network had too many, or all places were taken.',
     label: 'reason',
     read: () => closed,
   });
@@ -96,21 +96,26 @@ function createClientConnections({ failureLog, metrics }: Pick<Runtime, 'failure
   const maxConnections = maxConnectionsFor({ openFiles: readOpenFilesLimit(), memoryBytes });
   return createOpenConnections({
     maxConnections,
+    maxConnectionsPerNetwork: Math.ceil(maxConnections * NETWORK_SHARE),
     onClosed(reason) {
       closed[reason] += 1;
       failureLog.report({
         level: 'warn',
         key: `connections closed: ${reason}`,
         message: CLOSED[reason],
-        fields: reason === 'full' ? { maxConnections } : {},
+        fields: { maxConnections },
       });
     },
   });
 }
 
+/** Of all connections. */
+const NETWORK_SHARE = 1 / 8;
+
 const CLOSED: Readonly<Record<CloseReason, string>> = {
   client:
     'connections are closed because a client has too many: name a proxy in TRUST_PROXY, other clients in RATE_LIMIT_OVERRIDES',
+  network: 'connections are closed because a network has an eighth of all: name a proxy in TRUST_PROXY',
   full: 'connections are closed because clients have as many as the memory and the open files (ulimit -n) of this process allow',
 };
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
-import { type AddressInfo, isIP, type Socket } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { PublicListener } from '../http/server.ts';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
-import { type ConnectionOwner, createOpenConnections } from '../lib/http/open-connections.ts';
+import { createOpenConnections } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { TEXT_CONTENT_TYPE } from '../lib/metrics/series.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -43,6 +43,8 @@ const GUIDE = fileURLToPath(new URL('console/guide', BUILT));
 const INSTANCE_PATH = '/playground/instance/';
 /** Enough for some operators, scrapers and probes. The public listener leaves open files for them (`maxConnectionsFor`). */
 const MAX_CONNECTIONS = 64;
+/** All connections, so that the longest idle one makes room for a probe. */
+const OWNER = { key: 'private', network: 'private', maxConnections: Number.POSITIVE_INFINITY };
 
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 5_000,
@@ -149,6 +151,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
 
   const connections = createOpenConnections({
     maxConnections: MAX_CONNECTIONS,
+    maxConnectionsPerNetwork: Number.POSITIVE_INFINITY,
     onClosed() {
       const message = 'connections to the private listener are closed: it has too many';
       failureLog.report({ level: 'warn', key: message, message, fields: { maxConnections: MAX_CONNECTIONS } });
@@ -168,7 +171,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
       .catch(fail)
       .then((made) => response.destroyed || sendResponse(responseWriter, response, made));
   });
-  server.on('connection', (socket) => connections.add(socket, ownerOf(socket)));
+  server.on('connection', (socket) => connections.add(socket, OWNER));
   const listener = createListener({ server, connections });
   return {
     ...listener,
@@ -179,11 +182,6 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
       return closed;
     },
   };
-}
-
-/** The connections of one address may take all places, until another address needs one: a probe, for example. */
-function ownerOf({ remoteAddress = '' }: Socket): ConnectionOwner {
-  return { key: remoteAddress, network: remoteAddress, maxConnections: Number.POSITIVE_INFINITY };
 }
 
 /** Names of this machine, which are always allowed. DNS rebinding needs another name. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorCodeOf } from '../domain/errors.ts';
 import type { HolderStats } from '../lib/holders.ts';
 import type { OpenConnections } from '../lib/http/open-connections.ts';
 import type { ClientLimit, RateLimit } from '../rate-limit/limiter.ts';
@@ -24,8 +23,6 @@ const READ_BYTES = 64 * 1_024;
 export const MAX_HEADER_BYTES = 24 * 1_024;
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
-/** A step that refuses a request, by throwing or rejecting, or lets it pass. */
-type RequestCheck = (context: RequestContext) => undefined | Promise<undefined>;
 
 /**
  * Bounds the connections of one client and the work that one connection can cause in a turn of the event loop, and closes the
@@ -36,10 +33,8 @@ export interface Connections {
   open(socket: Socket): void;
   /** Returns a handler that drops the requests after the last one of a connection, and passes on all others. */
   receive(handle: RequestHandler): RequestHandler;
-  /** Returns the check with a record of its refusals, for `closeAfterRefusal`. */
-  recordRefusals(check: RequestCheck): RequestCheck;
-  /** The response step that closes the connection of a refused request if its client has kept sending. */
-  closeAfterRefusal(context: RequestContext, refusal: PublicResponse): PublicResponse | undefined;
+  /** The response step that closes the connection after a 429, and after an error while the client sends a body. */
+  closeAfterError(context: RequestContext, response: PublicResponse): PublicResponse | undefined;
   /** Closes both sides. Node would keep its own side open as long as the client does. @param text the last response */
   close(socket: Socket, text?: string): void;
   closeIdle: OpenConnections['closeIdle'];
@@ -69,8 +64,6 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
   const connections = new WeakMap<Socket, Connection>();
   const slices = createSliceReader();
 
-  const clientOf = (socket: Socket) => clients.identify(socket.remoteAddress ?? '', undefined);
-
   function connectionOf(socket: Socket): Connection {
     let connection = connections.get(socket);
     if (connection === undefined) {
@@ -80,19 +73,11 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     return connection;
   }
 
-  /** Rejects when the slice has been parsed: only then is it known whether the client has sent more. */
-  function refuse(context: RequestContext, error: unknown): Promise<never> {
-    const connection = connectionOf(context.request.socket);
-    context.isRefused = true;
-    if (errorCodeOf(error) === 'rate_limited' && !connection.isProxy) connection.isOverLimit = true;
-    return Promise.reject(error);
-  }
-
   function stopReading(socket: Socket): void {
     const connection = connectionOf(socket);
     if (connection.isClosing) return;
     connection.isClosing = true;
-    if (connection.isProxy) slices.read(socket, connection, clientOf(socket), () => close(socket));
+    if (connection.isProxy) slices.read(socket, connection, () => close(socket));
   }
 
   function close(socket: Socket, text?: string): void {
@@ -107,46 +92,28 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     open(socket) {
       const connection = connectionOf(socket);
       if (connection.isProxy) return openConnections.add(socket, undefined);
-      const client = clientOf(socket);
-      const { key, network, limit } = client;
+      const { key, network, limit } = clients.identify(socket.remoteAddress ?? '', undefined);
       openConnections.add(socket, { key, network, maxConnections: maxConnectionsOf(limit, defaultLimit) });
-      slices.read(socket, connection, client, () => close(socket));
+      slices.read(socket, connection, () => close(socket));
     },
 
     receive(handle) {
       return (request, response) => {
         const connection = connectionOf(request.socket);
-        const isLast = connection.isClosing || connection.isOverLimit;
         connection.latest = response;
         openConnections.begin(request.socket, response);
         connection.bytesSinceRequest = 0;
         connection.unread = '';
-        if (!isLast) handle(request, response);
+        if (!connection.isClosing) handle(request, response);
       };
     },
 
-    recordRefusals(check) {
-      return (context) => {
-        try {
-          return check(context)?.catch((error: unknown) => refuse(context, error));
-        } catch (error) {
-          return refuse(context, error);
-        }
-      };
-    },
-
-    closeAfterRefusal(context, refusal) {
-      if (!context.isRefused) return undefined;
-      const { request, response } = context;
+    closeAfterError({ request }, response) {
       const { socket } = request;
-      const connection = connectionOf(socket);
-      const isPipelining = connection.latest !== response || socket.readableLength > 0;
-      if (!isSendingBody(request) && !(connection.isOverLimit && isPipelining)) {
-        connection.isOverLimit = false;
-        return undefined;
-      }
+      const isOverLimit = response.status === 429 && !connectionOf(socket).isProxy;
+      if (!isOverLimit && !(response.status >= 400 && isSendingBody(request))) return undefined;
       stopReading(socket);
-      return { ...refusal, headers: { ...refusal.headers, connection: 'close' }, onSent: () => close(socket) };
+      return { ...response, headers: { ...response.headers, connection: 'close' }, onSent: () => close(socket) };
     },
 
     close,

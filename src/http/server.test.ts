@@ -32,7 +32,11 @@ async function startWithLimiter(hit: RateLimiter['hit']): Promise<{ port: number
     defaultLimit,
     limitOverrides: [],
   });
-  const openConnections = createOpenConnections({ maxConnections: 100, onClosed: () => undefined });
+  const openConnections = createOpenConnections({
+    maxConnections: 100,
+    maxConnectionsPerNetwork: 100,
+    onClosed: () => undefined,
+  });
   const listener = createPublicListener({
     ...{ runtime, clients, endpoints: [], baseUrls: [] },
     connections: createConnections({ clients, openConnections, defaultLimit }),

@@ -67,9 +67,9 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
     tracing,
     router,
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
-    steps: [connections.recordRefusals(rateLimit), connections.recordRefusals(validate), ...handlers],
+    steps: [rateLimit, validate, ...handlers],
     /** Every response passes these, in this order. */
-    responseSteps: [microCache.keep, connections.closeAfterRefusal, send, reporter.observe],
+    responseSteps: [microCache.keep, connections.closeAfterError, send, reporter.observe],
   });
   const operatorPipeline = createPipeline({
     createContext: createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS, sliceOf: () => undefined }),

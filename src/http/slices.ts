@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ClientKeys } from '../lib/work.ts';
 
 /**
  * How much the parser gets at a time from a client that is not a trusted proxy. Node reads 64 KiB and parses all of it in one
@@ -23,8 +22,6 @@ export interface Connection {
   readonly isProxy: boolean;
   /** The response to the latest request. Responses end in the order of their requests. */
   latest: ServerResponse | undefined;
-  /** The rate limit has refused a request. Requests that follow in the same slice are dropped. */
-  isOverLimit: boolean;
   /** Nothing more is read, and later requests get no response. */
   isClosing: boolean;
   /** The slice that the parser has, one character per byte. */
@@ -40,7 +37,6 @@ export function createConnection(isProxy: boolean): Connection {
   return {
     isProxy,
     latest: undefined,
-    isOverLimit: false,
     isClosing: false,
     slice: '',
     unread: '',
@@ -55,24 +51,23 @@ export function isInBody({ latest }: Connection): boolean {
 
 interface SliceReader {
   /**
-   * Gives the parser the next slice whenever it is idle. Networks take turns, however many clients they have, and in each of them
-   * its clients, however many connections they have.
+   * Gives the parser the next slice whenever it is idle. The slices of all connections wait in one queue, first come, first served.
    *
    * @param onBodyTooLong called when a body exceeds what is ignored, instead of reading on
    */
-  read(socket: Socket, connection: Connection, client: ClientKeys, onBodyTooLong: () => void): void;
+  read(socket: Socket, connection: Connection, onBodyTooLong: () => void): void;
 }
 
 export function createSliceReader(): SliceReader {
-  const takeTurn = createRoundRobin();
+  const enqueue = createQueue();
   return {
-    read(socket, connection, client, onBodyTooLong) {
+    read(socket, connection, onBodyTooLong) {
       let isWaiting = false;
 
       function readOn(): void {
         if (connection.isClosing || isWaiting) return;
         isWaiting = true;
-        takeTurn(client, () => {
+        enqueue(() => {
           isWaiting = false;
           readSlice();
         });
@@ -119,45 +114,31 @@ function noteSlice(connection: Connection, slice: Buffer): void {
   connection.bytesSinceRequest += slice.length;
 }
 
-/** Round robin over networks and their clients. @returns a function that calls `read` when it is the client's turn */
-function createRoundRobin() {
-  /** The reads of each client of each network. The network whose turn is next comes first, and in it the client. */
-  const waiting = new Map<string, Map<string, (() => void)[]>>();
+/** @returns a function that adds a read to the queue. A connection has at most one read in the queue. */
+function createQueue() {
+  const waiting = new Set<() => void>();
   let isPlanned = false;
 
-  /** The first read of the client whose turn it is. A client with others left goes to the end, and so does its network. */
-  function takeNext(): (() => void) | undefined {
-    const [nextNetwork] = waiting;
-    const [nextClient] = nextNetwork?.[1] ?? [];
-    if (nextNetwork === undefined || nextClient === undefined) return undefined;
-    const [network, clients] = nextNetwork;
-    const [client, reads] = nextClient;
-    waiting.delete(network);
-    clients.delete(client);
-    const read = reads.shift();
-    if (reads.length > 0) clients.set(client, reads);
-    if (clients.size > 0) waiting.set(network, clients);
-    return read;
-  }
-
-  function runTurns(): void {
+  function runReads(): void {
     isPlanned = false;
-    for (let slices = 0; slices < SLICES_PER_TURN; slices += 1) takeNext()?.();
+    let count = 0;
+    for (const read of waiting) {
+      if (count === SLICES_PER_TURN) break;
+      count += 1;
+      waiting.delete(read);
+      read();
+    }
     plan();
   }
 
   function plan(): void {
     if (isPlanned || waiting.size === 0) return;
     isPlanned = true;
-    setImmediate(runTurns);
+    setImmediate(runReads);
   }
 
-  return ({ key, network }: ClientKeys, read: () => void): void => {
-    const clients = waiting.get(network) ?? new Map<string, (() => void)[]>();
-    waiting.set(network, clients);
-    const reads = clients.get(key);
-    if (reads === undefined) clients.set(key, [read]);
-    else reads.push(read);
+  return (read: () => void): void => {
+    waiting.add(read);
     plan();
   };
 }

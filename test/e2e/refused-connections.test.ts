@@ -88,37 +88,25 @@ describe('a client that pipelines on after its first refused request', () => {
   });
 });
 
-describe('a connection that is kept', () => {
-  test('after a 429, if nothing follows it', async () => {
-    const { service, port } = await start();
-    const connection = await openConnection(port);
-    for (let sent = 0; sent < LIMIT; sent += 1) expect((await connection.ask(GET)).status).toBe(200);
-    for (let sent = 0; sent < 3; sent += 1) expect((await connection.ask(GET)).status).toBe(429);
-    service.clock.advance(30_000);
-    expect((await connection.ask(GET)).status).toBe(200);
-    connection.close();
-  });
+test('a 429 closes its connection', async () => {
+  const { port } = await start();
+  const connection = await openConnection(port);
+  for (let sent = 0; sent < LIMIT; sent += 1) expect((await connection.ask(GET)).status).toBe(200);
+  const { status, headers } = await connection.ask(GET);
+  expect([status, headers.connection]).toEqual([429, 'close']);
+});
 
-  test('after a refused request whose whole body has come', async () => {
-    const { port } = await start();
-    const connection = await openConnection(port);
-    expect((await connection.ask(`${POST}Content-Length: 2\r\n\r\nab`)).status).toBe(405);
-    expect((await connection.ask(GET)).status).toBe(200);
-    connection.close();
-  });
-
-  test('for the other clients of a proxy', async () => {
-    const { port } = await start(BEHIND_PROXY);
-    const from = (client: number, more = '') =>
-      GET.replace('\r\n\r\n', `\r\nX-Forwarded-For: 192.0.2.${client}${more}\r\n\r\n`);
-    const connection = await openConnection(port);
-    for (let sent = 0; sent < LIMIT; sent += 1) await connection.ask(from(1));
-    expect((await connection.ask(from(1))).status).toBe(429);
-    expect((await connection.ask(from(2))).status).toBe(200);
-    connection.close();
-    const both = await readResponses(port, from(1) + from(2) + from(3, '\r\nConnection: close'));
-    expect(statusesOf(both)).toEqual([429, 200, 200]);
-  });
+test('a 429 keeps the connection of a proxy for its other clients', async () => {
+  const { port } = await start(BEHIND_PROXY);
+  const from = (client: number, more = '') =>
+    GET.replace('\r\n\r\n', `\r\nX-Forwarded-For: 192.0.2.${client}${more}\r\n\r\n`);
+  const connection = await openConnection(port);
+  for (let sent = 0; sent < LIMIT; sent += 1) await connection.ask(from(1));
+  expect((await connection.ask(from(1))).status).toBe(429);
+  expect((await connection.ask(from(2))).status).toBe(200);
+  connection.close();
+  const both = await readResponses(port, from(1) + from(2) + from(3, '\r\nConnection: close'));
+  expect(statusesOf(both)).toEqual([429, 200, 200]);
 });
 
 describe('the body of a refused request', () => {

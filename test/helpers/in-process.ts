@@ -18,8 +18,9 @@ export async function sendInProcess(
   { method = 'GET', url, headers, body }: InProcessRequest,
 ) {
   const dispatch: DispatchFunc = (raw, response) => {
-    // The library's socket has no timeouts.
-    Object.assign(raw.socket, { setTimeout: () => raw.socket });
+    // The library's socket has no timeouts. A closed connection ends the response.
+    const close = () => void response.end();
+    Object.assign(raw.socket, { setTimeout: () => raw.socket, end: close, destroy: close });
     server.emit('request', raw, response);
   };
   await nextTurn();

@@ -28,8 +28,6 @@ export interface RequestContext {
   /** True when the connection closes after the response. */
   readonly isLast: boolean;
   readonly client: Client;
-  /** True when the request was refused before it was routed. */
-  isRefused: boolean;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
   /** The epoch before the first lookup for this request. */
@@ -153,7 +151,6 @@ export function createContextFactory(options: ContextOptions) {
         lifetime.isClosing ||
         (request.headers.upgrade !== undefined && isLastAfterUpgrade(request, sliceOf(request.socket))),
       client: clients.identify(request.socket.remoteAddress ?? 'unknown', request.headers['x-forwarded-for']),
-      isRefused: false,
       limitHeaders: NO_HEADERS,
       epoch: epochs.current(),
       catalogVersion: 0,

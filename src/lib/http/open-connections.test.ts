@@ -13,9 +13,10 @@ function ownerOf(client: string): ConnectionOwner {
   return { key: client, network: client.charAt(0), maxConnections: 3 };
 }
 
-function start(maxConnections: number) {
+function start(maxConnections: number, maxConnectionsPerNetwork = maxConnections) {
   const reasons: CloseReason[] = [];
-  const connections = createOpenConnections({ maxConnections, onClosed: (reason) => reasons.push(reason) });
+  const onClosed = (reason: CloseReason) => void reasons.push(reason);
+  const connections = createOpenConnections({ maxConnections, maxConnectionsPerNetwork, onClosed });
   const open = (client: string | undefined) => {
     const socket = new Socket();
     connections.add(socket, client === undefined ? undefined : ownerOf(client));
@@ -36,81 +37,45 @@ type Opened = ReturnType<ReturnType<typeof start>['open']>;
 
 const areOpen = (...opened: readonly Opened[]) => opened.map(({ isOpen }) => isOpen());
 
-describe('the connections of one client', () => {
-  it('are closed when there are too many, the longest idle one first', () => {
-    const { open, reasons } = start(100);
-    const [first, second, third] = [open('a1'), open('a1'), open('a1')] as const;
-    first.ask()();
-    const fourth = open('a1');
-    expect(areOpen(first, second, third, fourth)).toEqual([true, false, true, true]);
-    const fifth = open('a1');
-    expect(areOpen(first, third, fourth, fifth)).toEqual([true, false, true, true]);
-    expect(reasons).toEqual(['client', 'client']);
-  });
+it('closes further connections of a client that has too many, and counts those that have ended no more', async () => {
+  const { connections, open, reasons } = start(100);
+  const neighbour = open('a2');
+  const [first, second, third] = [open('a1'), open('a1'), open('a1')] as const;
+  expect(areOpen(open('a1'), first, second, third, neighbour)).toEqual([false, true, true, true, true]);
+  expect(reasons).toEqual(['client']);
+  for (const { socket } of [first, second, third]) {
+    await new Promise((resolve) => socket.destroy().once('close', resolve));
+  }
+  expect(connections.stats().entries).toBe(1);
+  expect(areOpen(open('a1'), open('a1'), open('a1'))).toEqual([true, true, true]);
+});
 
-  it('are not closed while a request is under way, and a further one is refused', () => {
-    const { open } = start(100);
-    const busy = [open('a1'), open('a1'), open('a1')];
-    const [end] = busy.map(({ ask }) => ask());
-    expect(areOpen(open('a1'), ...busy)).toEqual([false, true, true, true]);
-    end?.();
-    expect(areOpen(open('a1'), ...busy)).toEqual([true, false, true, true]);
-  });
-
-  it('cost other clients nothing, neighbours included', () => {
-    const { open } = start(100);
-    const others = [open('a2'), open('b1')];
-    for (let count = 0; count < 50; count += 1) open('a1');
-    expect(areOpen(...others)).toEqual([true, true]);
-  });
-
-  it('count no more when they have ended', async () => {
-    const { connections, open } = start(100);
-    const ended = [open('a1'), open('a1'), open('a1')];
-    for (const { socket } of ended) await new Promise((resolve) => socket.destroy().once('close', resolve));
-    expect(connections.stats().entries).toBe(0);
-    expect(areOpen(open('a1'), open('a1'), open('a1'))).toEqual([true, true, true]);
-  });
+it('closes further connections of a network that has too many', () => {
+  const { open, reasons } = start(100, 2);
+  expect(areOpen(open('a1'), open('a2'), open('a3'), open('b1'))).toEqual([true, true, false, true]);
+  expect(reasons).toEqual(['network']);
 });
 
 describe('when all places are taken', () => {
-  it('a network that has most loses its longest idle connection', () => {
-    const { connections, open, reasons } = start(4);
-    const bystander = open('b1');
-    const [first, second, third] = [open('a1'), open('a2'), open('a1')] as const;
-    const newcomer = open('c1');
-    expect(areOpen(bystander, first, second, third, newcomer)).toEqual([true, false, true, true, true]);
-    expect([reasons, connections.stats()]).toEqual([['full'], { entries: 4, maxEntries: 4 }]);
+  it('the longest idle connection makes room', () => {
+    const { connections, open, reasons } = start(3);
+    const [first, second, third] = [open('a1'), open('b1'), open('c1')] as const;
+    first.ask()();
+    expect(areOpen(open('d1'), first, second, third)).toEqual([true, true, false, true]);
+    expect([reasons, connections.stats()]).toEqual([['full'], { entries: 3, maxEntries: 3 }]);
   });
 
-  it('a network with more connections loses its oldest request if it has none that is idle', () => {
-    const { open } = start(4);
-    const busy = [open('a1'), open('a2'), open('a3'), open('a4')];
-    for (const { ask } of busy) ask();
-    const newcomer = open('b1');
-    expect(areOpen(newcomer, ...busy)).toEqual([true, false, true, true, true]);
-    // Now the networks have three and one.
-    expect(areOpen(open('b2'), newcomer, ...busy)).toEqual([true, true, false, false, true, true]);
-    // Two and two: a third one would be more than the other network has.
-    expect(areOpen(open('a5'), newcomer)).toEqual([false, true]);
+  it('a further connection is closed while each connection has a request under way', () => {
+    const { open } = start(2);
+    const [first, second] = [open('a1'), open('b1')] as const;
+    const end = first.ask();
+    second.ask();
+    expect(areOpen(open('c1'), first, second)).toEqual([false, true, true]);
+    end();
+    expect(areOpen(open('c1'), first, second)).toEqual([true, false, true]);
   });
 
-  it('a further connection of the network that has most is refused if it has none that is idle', () => {
-    const { open } = start(4);
-    const idle = open('b1');
-    const busy = [open('a1'), open('a2'), open('a3')];
-    for (const { ask } of busy) ask();
-    expect(areOpen(open('a4'), idle, ...busy)).toEqual([false, true, true, true, true]);
-  });
-
-  it('among equal networks, one with an idle connection loses it', () => {
-    const { open } = start(3);
-    const [busy, idle] = [open('a1'), open('b1'), open('c1')] as const;
-    busy.ask();
-    expect(areOpen(open('d1'), busy, idle)).toEqual([true, true, false]);
-  });
-
-  it('connections without an owner are never closed for others, and may take the place of idle ones', () => {
+  it('connections without an owner stay, and take the places of idle connections', () => {
     const { open } = start(3);
     const proxies = [open(undefined), open(undefined)];
     const idle = open('a1');

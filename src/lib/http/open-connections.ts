@@ -11,21 +11,23 @@ export interface ConnectionOwner {
   readonly network: string;
 }
 
-/** Why a connection was closed: its client has too many, or all places are taken. */
-export type CloseReason = 'client' | 'full';
+/** Why a connection was closed: its client or its network has too many, or all places are taken. */
+export type CloseReason = 'client' | 'network' | 'full';
 
 interface OpenConnectionsOptions {
   readonly maxConnections: number;
+  /** Further connections of a network are closed at once. */
+  readonly maxConnectionsPerNetwork: number;
   /** Called for each connection that is closed to make room, also for one that finds none. */
   readonly onClosed: (reason: CloseReason) => void;
 }
 
-/** The connections of a listener. It closes some so that nobody takes the places of others. */
+/** The connections of a listener. Some are closed so that nobody takes the places of others. */
 export interface OpenConnections {
   /**
-   * Adds a connection until it ends, and makes room for it. Where none can be made, the connection itself is closed.
+   * Adds a connection until it ends, or closes it at once if its client or its network has too many.
    *
-   * @param owner without one, a connection only counts among all
+   * @param owner without one, a connection only counts among all and is never closed for others
    */
   add(socket: Socket, owner: ConnectionOwner | undefined): void;
   /** A request has begun, which ends with its response. Ignores connections that were not added. */
@@ -41,33 +43,26 @@ export interface OpenConnections {
 interface OpenConnection {
   readonly socket: Socket;
   readonly owner: ConnectionOwner | undefined;
-  /** Its client's and its network's. */
-  groups: readonly Group[];
   /** The response to the latest request. Responses end in the order of their requests. */
   latest: ServerResponse | undefined;
 }
 
-/** In the order of their latest requests. */
-type Group = Set<OpenConnection>;
-
 /**
- * A connection is idle while no whole request waits for its response. The longest idle one, by the arrival of its latest request,
- * is closed first.
- *
- * A client with too many connections loses one of its own. When all places are taken, an idle connection of a largest network is
- * closed. If such networks have none, a new connection of a smaller network closes the one with their oldest request, and any
- * other new connection is closed itself.
+ * A connection is idle while no whole request waits for its response. When all places are taken, the connection that has been idle
+ * longest, by the arrival of its latest request, makes room. If no connection is idle, the new one is closed.
  */
-export function createOpenConnections({ maxConnections, onClosed }: OpenConnectionsOptions): OpenConnections {
+export function createOpenConnections(options: OpenConnectionsOptions): OpenConnections {
+  const { maxConnections, maxConnectionsPerNetwork, onClosed } = options;
+  /** In the order of their latest requests. */
   const all = new Map<Socket, OpenConnection>();
-  const clients = new Map<string, Group>();
-  const networks = new Map<string, Group>();
+  const perClient = new Map<string, number>();
+  const perNetwork = new Map<string, number>();
 
   /** At once, because a destroyed socket reports its end later. */
-  function remove(entry: OpenConnection): void {
-    if (!all.delete(entry.socket) || entry.owner === undefined) return;
-    leave(clients, entry.owner.key, entry);
-    leave(networks, entry.owner.network, entry);
+  function remove({ socket, owner }: OpenConnection): void {
+    if (!all.delete(socket) || owner === undefined) return;
+    count(perClient, owner.key, -1);
+    count(perNetwork, owner.network, -1);
   }
 
   function close(entry: OpenConnection, reason: CloseReason): void {
@@ -76,48 +71,32 @@ export function createOpenConnections({ maxConnections, onClosed }: OpenConnecti
     onClosed(reason);
   }
 
-  /** The connection that makes room for the newcomer: the newcomer itself if no other one should be closed. */
-  function chooseToClose(newcomer: OpenConnection): OpenConnection {
-    const largest = largestNetworks();
-    for (const network of largest) {
-      const idle = findIdle(network, newcomer);
-      if (idle !== undefined) return idle;
+  function findLongestIdle(except: OpenConnection): OpenConnection | undefined {
+    for (const entry of all.values()) {
+      if (entry !== except && entry.owner !== undefined && isIdle(entry)) return entry;
     }
-    const isSmaller = newcomer.owner !== undefined && !largest.some((network) => network.has(newcomer));
-    const [oldestRequest] = isSmaller ? (largest[0] ?? []) : [];
-    return oldestRequest ?? newcomer;
-  }
-
-  /** The networks that have most connections. */
-  function largestNetworks(): Group[] {
-    let most = 0;
-    for (const { size } of networks.values()) most = Math.max(most, size);
-    return [...networks.values()].filter(({ size }) => size === most);
-  }
-
-  /** Adds the connection to its client and its network. @returns the connections of the client */
-  function joinGroups(entry: OpenConnection, { key, network }: ConnectionOwner): Group {
-    const client = join(clients, key, entry);
-    entry.groups = [client, join(networks, network, entry)];
-    return client;
+    return undefined;
   }
 
   return {
     add(socket, owner) {
-      const entry: OpenConnection = { socket, owner, groups: [], latest: undefined };
+      const entry: OpenConnection = { socket, owner, latest: undefined };
       all.set(socket, entry);
       socket.once('close', () => remove(entry));
       if (owner !== undefined) {
-        const client = joinGroups(entry, owner);
-        if (client.size > owner.maxConnections) close(findIdle(client, entry) ?? entry, 'client');
+        const ofClient = count(perClient, owner.key, 1);
+        const ofNetwork = count(perNetwork, owner.network, 1);
+        if (ofClient > owner.maxConnections) return close(entry, 'client');
+        if (ofNetwork > maxConnectionsPerNetwork) return close(entry, 'network');
       }
-      if (all.size > maxConnections) close(chooseToClose(entry), 'full');
+      if (all.size > maxConnections) close(findLongestIdle(entry) ?? entry, 'full');
     },
     begin(socket, response) {
       const entry = all.get(socket);
       if (entry === undefined) return;
       entry.latest = response;
-      for (const group of entry.groups) moveToEnd(group, entry);
+      all.delete(socket);
+      all.set(socket, entry);
     },
     isBusy(socket) {
       const entry = all.get(socket);
@@ -138,28 +117,12 @@ function isIdle({ latest }: OpenConnection): boolean {
   return latest === undefined || latest.closed || !latest.req.complete;
 }
 
-function findIdle(group: Group, except: OpenConnection): OpenConnection | undefined {
-  for (const entry of group) if (entry !== except && isIdle(entry)) return entry;
-  return undefined;
-}
-
-function join(groups: Map<string, Group>, key: string, entry: OpenConnection): Group {
-  const group = groups.get(key) ?? new Set();
-  groups.set(key, group.add(entry));
-  return group;
-}
-
-function leave(groups: Map<string, Group>, key: string, entry: OpenConnection): void {
-  const group = groups.get(key);
-  group?.delete(entry);
-  if (group?.size === 0) groups.delete(key);
-}
-
-function moveToEnd(group: Group, entry: OpenConnection): void {
-  // Most groups have one member.
-  if (group.size === 1) return;
-  group.delete(entry);
-  group.add(entry);
+/** Adds to a number of connections, and forgets a number that is 0. @returns the new number */
+function count(numbers: Map<string, number>, key: string, change: 1 | -1): number {
+  const number = (numbers.get(key) ?? 0) + change;
+  if (number === 0) numbers.delete(key);
+  else numbers.set(key, number);
+  return number;
 }
 
 /** For the service's own files, the private listener, encoders and outgoing connections. */

@@ -4,9 +4,11 @@ import { expect, test } from 'vitest';
 import { type Purge, PurgeFailed } from '../services/purge.ts';
 import { createPurgeHandler } from './purge-route.ts';
 
+const BODY = '{"channel":"@pennantsample"}';
+
 /** The response to a purge request that calls this function. @param body the text, or the stream that is read */
-async function purge(purgeAll: () => Promise<unknown>, body: string | Readable = '{"everything":true}') {
-  const handle = createPurgeHandler({ purgeAll } as unknown as Purge, '.');
+async function purge(purgeChannel: () => Promise<unknown>, body: string | Readable = BODY) {
+  const handle = createPurgeHandler({ purgeChannel } as unknown as Purge);
   const stream = typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body;
   const request = Object.assign(stream, { headers: { 'x-pennant-console': 'test' } });
   return await handle(request as unknown as IncomingMessage);
@@ -25,8 +27,9 @@ test('a body of 4 KiB is read, and a longer one is refused without a purge', asy
   let purges = 0;
   const count = async () => {
     purges += 1;
+    return {};
   };
-  const bodyOf = (bytes: number) => '{"everything":true}'.padEnd(bytes);
+  const bodyOf = (bytes: number) => BODY.padEnd(bytes);
   expect((await purge(count, bodyOf(4_096))).status).toBeUndefined();
   expect(purges).toBe(1);
   expect((await purge(count, bodyOf(4_097))).status).toBe(413);
@@ -35,7 +38,7 @@ test('a body of 4 KiB is read, and a longer one is refused without a purge', asy
 
 test('a body that ends early is no failure of the service, and nothing is purged', async () => {
   async function* aborted() {
-    yield Buffer.from('{"everything":true}');
+    yield Buffer.from(BODY);
     throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
   }
   const mustNotPurge = () => Promise.reject(new Error('purged'));

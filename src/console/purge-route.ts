@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { channelRefsOfName } from '../domain/identifier.ts';
 import { fields, parseJson } from '../lib/shape.ts';
@@ -9,11 +8,8 @@ import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts'
 const MAX_BODY_BYTES = 4_096;
 const isObject = fields<Record<string, unknown>>({});
 
-/**
- * `POST /purge` with `{"channel": "UC… or @handle or URL"}`, or with `{"everything": true}`. A body with another `dataDir`
- * than the service's is refused: the command has found the service of another installation.
- */
-export function createPurgeHandler(purge: Purge, dataDir: string): ConsoleHandler {
+/** `POST /purge` with `{"channel": "UC… or @handle or URL"}`. */
+export function createPurgeHandler(purge: Purge): ConsoleHandler {
   return async (request) => {
     if (request.headers[OWN_REQUEST_FIELD] === undefined) {
       return problem(403, `The field ${OWN_REQUEST_FIELD} is missing.`);
@@ -23,9 +19,6 @@ export function createPurgeHandler(purge: Purge, dataDir: string): ConsoleHandle
     if (text === undefined) return problem(413, `The body is longer than ${MAX_BODY_BYTES} bytes.`);
     const body = parseJson(text, isObject);
     if (body === undefined) return problem(400, 'The body is not a JSON object.');
-    if (body.dataDir !== undefined && body.dataDir !== realpathSync(dataDir)) {
-      return problem(409, 'This service has another DATA_DIR.');
-    }
     try {
       return await carryOut(purge, body);
     } catch (error) {
@@ -36,10 +29,6 @@ export function createPurgeHandler(purge: Purge, dataDir: string): ConsoleHandle
 }
 
 async function carryOut(purge: Purge, body: Record<string, unknown>): Promise<ConsoleResponse> {
-  if (body.everything === true) {
-    await purge.purgeAll();
-    return { body: {} };
-  }
   const refs = typeof body.channel === 'string' ? channelRefsOfName(body.channel) : [];
   if (refs.length === 0) return problem(400, 'Name a channel ID, an @handle or a channel page’s URL.');
   const purged = await purge.purgeChannel(refs);

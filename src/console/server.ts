@@ -92,7 +92,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     ['GET /readyz', readiness],
     ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
     ['GET /state.json', () => ({ body: state.read() })],
-    ['POST /purge', createPurgeHandler(purge, config.dataDir)],
+    ['POST /purge', createPurgeHandler(purge)],
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
     [
       'GET /playground/config.json',

@@ -207,15 +207,6 @@ describe('an erasure', () => {
     expect(await contentOf(dataDir)).not.toContain(ONE);
   });
 
-  it('of everything removes the files', async () => {
-    const { images, files, open } = await setUpTwoChannels();
-    expect(await images.erase('all', 'always')).toMatchObject({ images: 84 });
-    expect(await readdir(files).catch(() => [])).toEqual([]);
-    expect(images.usage().entries).toBe(0);
-    await images.set(KEY, bytesOf('image'));
-    expect(await open().get(KEY)).toEqual(bytesOf('image'));
-  });
-
   it.each([
     ['by this process', 0],
     ['by another process', 1],

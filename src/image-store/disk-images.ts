@@ -48,7 +48,7 @@ export interface DiskImages {
    *
    * @param raises `if-erased`: the number rises only if there was an image
    */
-  erase(channelIds: readonly string[] | 'all', raises: 'always' | 'if-erased'): Promise<Erased>;
+  erase(channelIds: readonly string[], raises: 'always' | 'if-erased'): Promise<Erased>;
   /**
    * Once an hour: removes images that nobody used for 30 days, what a lowered quota has no room for, and what an earlier version or a
    * killed process left. Gives free pages back to the disk.
@@ -204,11 +204,6 @@ export function createDiskImages(options: DiskImagesOptions): DiskImages {
 
     async erase(channelIds, raises) {
       const erased = { images: 0, bytes: 0 };
-      if (channelIds === 'all') {
-        Object.assign(erased, await thread.call('eraseAll', times()));
-        await readState();
-        return erased;
-      }
       for (let at = 0; at < channelIds.length; at += CHANNELS_PER_STEP) {
         const step = await eraseChannels(channelIds.slice(at, at + CHANNELS_PER_STEP), raises === 'always');
         erased.images += step.images;

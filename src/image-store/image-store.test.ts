@@ -94,12 +94,7 @@ test('a channel’s images are erased from memory and disk, also while they are 
   expect(await images.erase([GONE], 'always')).toEqual({ images: 2, bytes: 2 * bytes.length });
   for (const gone of [...keysOf(GONE), `${key}4567`]) expect(await images.get(gone, 'custom')).toBeUndefined();
   for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toEqual(bytes);
-  epochs.moveTo('one after it');
-  expect(await images.erase('all', 'always')).toMatchObject({ images: 2 });
-  for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toBeUndefined();
-  const { disk, memory, writes } = images.stats();
-  for (const emptied of [memory, writes]) expect(emptied).toMatchObject({ entries: 0, bytes: 0 });
-  expect(disk.entries).toBe(0);
+  expect(images.stats()).toMatchObject({ disk: { entries: 2 }, memory: { entries: 2 }, writes: { entries: 0 } });
 });
 
 test('an image from work of an earlier epoch is not stored, and one from later work is', async () => {

@@ -68,7 +68,7 @@ export interface ImageStore {
    * @param raises `if-erased`: the number of the disk's epoch rises, and the epoch ends, only if there was an image
    * @returns the number of the removed images and their bytes
    */
-  erase(channelIds: readonly string[] | 'all', raises: 'always' | 'if-erased'): Promise<Erased>;
+  erase(channelIds: readonly string[], raises: 'always' | 'if-erased'): Promise<Erased>;
   /**
    * Does the work on the disk that is due once an hour (`DiskImages.tidy`). While the disk fails, tries it, so that its recovery
    * needs no image.
@@ -251,9 +251,8 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
         return erased;
       } finally {
         erasures += 1;
-        const ids = channelIds === 'all' ? undefined : new Set(channelIds);
-        const isErased = (key: string) => ids === undefined || ids.has(channelOfImage(key));
-        for (const images of Object.values(memory)) images.removeWhere(isErased);
+        const ids = new Set(channelIds);
+        for (const images of Object.values(memory)) images.removeWhere((key) => ids.has(channelOfImage(key)));
       }
     },
 

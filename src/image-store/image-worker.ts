@@ -173,15 +173,6 @@ const functions = {
     });
   },
 
-  /** Deletes the file and the folder; the next call creates new ones. */
-  eraseAll(times: Times): Erased {
-    const erased = countAll(times);
-    uses.forgetAll();
-    database.remove();
-    removeFiles();
-    return erased;
-  },
-
   /** Does some of the work that is due: unused images, a lowered quota, free pages. */
   tidyStep(times: Times): { isDone: boolean; usage: Usage } {
     return use(times, (statements, db) => {
@@ -315,18 +306,6 @@ function giveBackSurplus(statements: ImageStatements, db: DatabaseSync, image: N
   const hasGiven = giveBackPages(statements, db);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   return hasGiven;
-}
-
-/** The images in the file; none if it cannot be read. */
-function countAll(times: Times): Erased {
-  try {
-    return use(times, (statements) => {
-      const { entries, plainBytes, customBytes } = readUsage(statements);
-      return { images: entries, bytes: plainBytes + customBytes };
-    });
-  } catch {
-    return { images: 0, bytes: 0 };
-  }
 }
 
 function removeFiles(): void {

@@ -34,8 +34,6 @@ interface DisposableDatabase<Prepared> {
   use<T>(times: Pick<Times, 'monotonicMs'>, operation: Operation<Prepared, T>): T;
   /** Like `use`, but the statements wait up to half a second for a write of another process. */
   usePatiently<T>(times: Pick<Times, 'monotonicMs'>, operation: Operation<Prepared, T>): T;
-  /** Deletes the file. The next operation creates another. */
-  remove(): void;
   close(): void;
 }
 
@@ -186,11 +184,6 @@ export function createDisposableDatabase<Prepared>(
           setBusyTimeout(db, waitMs);
         }
       }),
-
-    remove() {
-      closeQuietly();
-      removeFile();
-    },
 
     close: closeQuietly,
   };

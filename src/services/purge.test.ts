@@ -35,7 +35,7 @@ let caches: {
 };
 let runtime: Runtime;
 /** The calls to the store and the images on disk. */
-let erased: (Removal | readonly string[] | 'all')[];
+let erased: (Removal | readonly string[])[];
 /** What fails. */
 let broken: { reads: boolean; erasures: boolean; disk: boolean };
 let purge: Purge;
@@ -69,11 +69,6 @@ beforeEach(async () => {
         failIf(broken.erasures);
         erased.push(removal);
         return { erased: removal.channelIds.length > 0 ? { channel: 1, original: 2 } : {}, epoch: 'next' };
-      },
-      async clear() {
-        failIf(broken.erasures);
-        erased.push('all');
-        return { erased: {}, epoch: 'next' };
       },
     },
     images: {
@@ -173,19 +168,6 @@ describe('a purge of one channel', () => {
       /Images on this instance's disk cannot be removed.*Removed: the entries in Redis and in memory/,
     );
     expect(await left()).toEqual([]);
-  });
-});
-
-describe('a purge of everything', () => {
-  it('leaves nothing in memory, in the store and on disk', async () => {
-    await purge.purgeAll();
-    expect([await left(), erased]).toEqual([[], ['all', 'all']]);
-  });
-
-  it('keeps memory if the store fails', async () => {
-    broken.erasures = true;
-    await expect(purge.purgeAll()).rejects.toBeInstanceOf(PurgeFailed);
-    expect((await left()).length).toBe(11);
   });
 });
 

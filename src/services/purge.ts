@@ -29,7 +29,7 @@ export class PurgeFailed extends Error {
 
 interface PurgeOptions {
   readonly caches: Caches;
-  readonly store: Pick<BackingStore, 'isShared' | 'get' | 'erase' | 'clear'>;
+  readonly store: Pick<BackingStore, 'isShared' | 'get' | 'erase'>;
   readonly images: Pick<ImageStore, 'erase'>;
   /** The operator's own channels, of which images may be stored. */
   readonly catalog?: Pick<Catalog, 'find'> | undefined;
@@ -48,7 +48,6 @@ export interface Purge {
    * nothing was stored.
    */
   purgeChannel(refs: readonly ChannelRef[]): Promise<PurgedChannel | undefined>;
-  purgeAll(): Promise<Purged>;
   /** Removes everything about blocked channels, and their images from the disk even if the store fails. */
   takeDown(channelIds: readonly string[]): Promise<Purged>;
 }
@@ -72,7 +71,7 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
   }
 
   async function eraseImages(
-    channelIds: readonly string[] | 'all',
+    channelIds: readonly string[],
     raises: 'always' | 'if-erased' = 'always',
   ): Promise<Pick<Purged, 'images' | 'imageBytes'>> {
     try {
@@ -141,13 +140,6 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
       const { search: _, ...others } = entries;
       const isNothing = channelId === null && Object.keys(others).length === 0;
       return isNothing ? undefined : { channelId, ...purged };
-    },
-
-    async purgeAll() {
-      const entries = await eraseEntries(() => store.clear()).catch((error: unknown) => {
-        throw storeFailed(error, `, and the images on this instance's disk`);
-      });
-      return { entries, ...(await eraseImages('all')) };
     },
 
     async takeDown(channelIds) {

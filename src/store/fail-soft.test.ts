@@ -22,7 +22,6 @@ function createBrokenStore(more: Partial<BackingStore> = {}) {
     },
     readEpoch: async () => 'epoch',
     erase: async () => ({ erased: {}, epoch: 'epoch' }),
-    clear: async () => ({ erased: {}, epoch: 'epoch' }),
     async close() {},
     ...more,
   };

@@ -84,9 +84,9 @@ for at = 1, #taken, 2 do erased = erased + redis.call('UNLINK', taken[at]) end
 return { #taken / 2, erased }
 `);
 
-/** If the epoch is the first argument, or that is '', begins a new series: the second argument. Returns the epoch. */
+/** If the epoch is the first argument, begins a new series: the second argument. Returns the epoch. */
 export const BEGIN_SERIES = createRedisScript(`${HEAD}
-if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then return readEpoch(ARGV[2]) end
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return readEpoch(ARGV[2]) end
 redis.call('SET', KEYS[1], ARGV[2])
 return ARGV[2]
 `);

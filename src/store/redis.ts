@@ -92,10 +92,8 @@ export function createRedisStore({ connection, onRefused, onRestored }: RedisSto
   /**
    * Begins a new series and erases all values. Values whose load began before are not stored. Does nothing if the epoch is no
    * longer the expected one.
-   *
-   * @param expected '' for any epoch
    */
-  async function eraseAll(expected = '') {
+  async function eraseAll(expected: string) {
     const series = firstOfSeries();
     const begun = await connection.run((redis) => BEGIN_SERIES(redis, [EPOCH_KEY], [expected, series]));
     if (begun !== series) return { epoch: String(begun), erased: undefined };
@@ -146,10 +144,6 @@ export function createRedisStore({ connection, onRefused, onRestored }: RedisSto
         addErased(erased, done.erased);
         epoch = done.epoch;
       }
-      return { epoch, erased };
-    },
-    async clear() {
-      const { epoch, erased = {} } = await eraseAll();
       return { epoch, erased };
     },
     async close() {},

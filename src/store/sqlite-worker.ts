@@ -34,7 +34,7 @@ const SEARCHES = { from: prefixOf('search'), to: `${prefixOf('search').slice(0, 
 
 /** `maxBytes` limits the pages in use; a single change may exceed it for a moment. */
 const { path, maxBytes } = workerData as { readonly path: string; readonly maxBytes: number };
-const { use, usePatiently, remove, close } = createDisposableDatabase({
+const { use, usePatiently, close } = createDisposableDatabase({
   path,
   prepare,
   waitMs: WRITE_TIMEOUT_MS,
@@ -100,8 +100,6 @@ const functions = {
   },
   /** Removes the erased data from the write-ahead log too. */
   finishErasing: (times: Times) => usePatiently(times, (_, db) => emptyLog(db)),
-  /** Deletes the file; the next call creates a new one. */
-  eraseAll: remove,
 };
 
 export type CacheFunctions = typeof functions;

@@ -83,10 +83,6 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
       await thread.call('finishErasing', times());
       return { erased, epoch };
     },
-    async clear() {
-      await thread.call('eraseAll', undefined);
-      return { erased: {}, epoch: await thread.call('readEpoch', times()) };
-    },
     /** Counts the pending calls. */
     stats: thread.stats,
     close: thread.close,

@@ -58,8 +58,6 @@ export interface BackingStore extends Pick<Store, 'isShared' | 'get' | 'close'> 
    *   of the channels are removed, and the number rises only if there was an entry
    */
   erase(removal: Removal, reason: 'purge' | 'take-down'): Promise<Erasure>;
-  /** Removes all entries. */
-  clear(): Promise<Erasure>;
 }
 
 interface StoreParts {

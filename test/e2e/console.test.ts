@@ -1,10 +1,8 @@
-import { realpath } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { startForTest, startWithoutEncoder, type TestApp, useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 
@@ -214,17 +212,6 @@ describe('a purge', () => {
         expect.stringContaining('fwd=uri-miss'),
       ]);
     }
-  });
-
-  test('is refused for another DATA_DIR, and can remove everything', async () => {
-    const service = await startWithoutEncoder(fetchedSamples());
-    await service.get(`/channel/${SAMPLE}`);
-    const elsewhere = { dataDir: await createTemporaryDirectory() };
-    expect((await service.purge({ ...elsewhere, channel: SAMPLE })).status).toBe(409);
-    expect((await service.purge({ ...elsewhere, everything: true })).status).toBe(409);
-    expect((await service.get(`/channel/${SAMPLE}?second`)).headers['cache-status']).toContain('hit');
-    expect((await service.purge({ dataDir: await realpath(service.dataDir), everything: true })).status).toBe(200);
-    expect((await service.get(`/channel/${SAMPLE}?third`)).headers['cache-status']).toContain('fwd=uri-miss');
   });
 
   test('reports when there was nothing to remove', async () => {

@@ -5,7 +5,8 @@ import { type ParseArgsConfig, parseArgs, stripVTControlCharacters } from 'node:
 import type { EnvFile } from '../config/env-file.ts';
 import type { Environment } from '../config/environment.ts';
 import { OperatorError } from '../domain/errors.ts';
-import { type ChannelRef, channelRefsOfName } from '../domain/identifier.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
+import { channelRefsOfName } from '../domain/pasted.ts';
 import { hasErrorCode, isSystemError } from '../lib/file-system.ts';
 import { printable } from '../lib/printable.ts';
 
@@ -217,7 +218,7 @@ function overview({ about, commands }: CommandGroup): string {
  *
  * @throws UsageError if it names none
  */
-export function requireRefs(argument: string): ChannelRef[] {
+export function requireRefs(argument: string): readonly ChannelRef[] {
   const refs = channelRefsOfName(argument);
   if (refs.length === 0) throw new UsageError(`"${argument}" is not a channel ID, handle or user name.`);
   return refs;

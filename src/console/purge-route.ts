@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { channelRefsOfName } from '../domain/identifier.ts';
+import { channelRefsOfName } from '../domain/pasted.ts';
 import { fields, parseJson } from '../lib/shape.ts';
 import { type Purge, PurgeFailed } from '../services/purge.ts';
 import { OWN_REQUEST_FIELD } from './own-requests.ts';

@@ -1,4 +1,5 @@
-export type IdentifierKind = 'id' | 'handle' | 'username';
+/** `custom`: the legacy `/c/NAME`, which YouTube may give to another channel than the handle or user name of the same letters. */
+export type IdentifierKind = 'id' | 'handle' | 'username' | 'custom';
 
 /** An identifier of a channel in a request. `value` has the form for upstream. `key` is the same for equal identifiers. */
 export interface ChannelRef {
@@ -51,10 +52,21 @@ export function findUsername(text: string): ChannelRef | undefined {
   return { kind: 'username', value: text, key: comparable(text) };
 }
 
+const MAX_CUSTOM_CODE_POINTS = 100;
+
+function findCustomName(text: string): ChannelRef | undefined {
+  // Normalization takes quadratic time for many combining marks.
+  if (text.length > 8 * MAX_CUSTOM_CODE_POINTS) return undefined;
+  const value = text.normalize('NFC');
+  if (!HANDLE.test(value) || [...value].length > MAX_CUSTOM_CODE_POINTS) return undefined;
+  return { kind: 'custom', value, key: comparable(value) };
+}
+
 /** Reads an identifier as the kind in the request. `undefined` if it is invalid for that kind. */
 export function findIdentifier(text: string, kind: IdentifierKind): ChannelRef | undefined {
   if (kind === 'handle') return findHandle(text);
   if (kind === 'username') return findUsername(text);
+  if (kind === 'custom') return findCustomName(text);
   return isChannelId(text) ? channelIdRef(text) : undefined;
 }
 
@@ -63,65 +75,12 @@ export function refsOfBareIdentifier(text: string): ChannelRef[] {
   return isChannelId(text) ? [channelIdRef(text)] : definedRefs(findHandle(text), findUsername(text));
 }
 
-/** Hosts whose URLs users paste without a scheme. */
-const CHANNEL_HOST = /^(?:(?:www|m|music)\.)?youtube\.com$/i;
-
-/**
- * Reads a channel ID, an `@handle` or the URL of a channel page. Returns the channels that it may name, in the order to
- * try them. Empty for any other text, such as a search text.
- *
- * For a URL with `http` or `https`, only the path is read, whatever the host is: this service serves the paths of
- * channel pages on its own origins, which are not known here. Without a scheme, only upstream's hosts are accepted.
- * Paths: `/channel/ID`, `/@handle`, `/user/NAME`, `/c/NAME` (support.google.com/youtube/answer/6180214, seen 2026-11)
- * and this service's own `/ID`, `/api/channel/…` and `/api/banner/…`. Everything but a channel ID is read without regard to
- * letter case, as YouTube reads it.
- */
-export function channelRefsOf(text: string): ChannelRef[] {
-  const trimmed = text.trim();
-  const url = findUrl(trimmed);
-  if (url !== undefined) return refsOfPage(url);
-  return definedRefs(findIdentifier(trimmed, trimmed.startsWith('@') ? 'handle' : 'id'));
-}
-
-/** Like `channelRefsOf`, but a bare name is read as a handle or a user name, because only a channel is possible. */
-export function channelRefsOfName(text: string): ChannelRef[] {
-  const refs = channelRefsOf(text);
-  return refs.length > 0 ? refs : refsOfBareIdentifier(text.trim());
-}
-
-function findUrl(text: string): URL | undefined {
-  if (/^https?:\/\//i.test(text)) return URL.parse(text) ?? undefined;
-  const host = text.split('/', 1)[0] ?? '';
-  return CHANNEL_HOST.test(host) ? (URL.parse(`https://${text}`) ?? undefined) : undefined;
-}
-
-function refsOfPage(url: URL): ChannelRef[] {
-  const segments = pathSegments(url);
-  const [first = '', second = '', third = ''] = segments;
-  const [page, endpoint] = segments.map(comparable);
-  if (page === 'channel') return definedRefs(findIdentifier(second, 'id'));
-  if (page === 'user') return definedRefs(findUsername(second));
-  if (page === 'c') return refsOfBareIdentifier(second);
-  if (page === 'api' && endpoint === 'banner') return refsOfBareIdentifier(third);
-  if (page === 'api' && endpoint === 'channel') {
-    const [, type] = [...url.searchParams].find(([name]) => comparable(name) === 'type')?.map(comparable) ?? [];
-    return definedRefs(findIdentifier(third, type === 'handle' || type === 'username' ? type : 'id'));
-  }
-  return definedRefs(findIdentifier(first, first.startsWith('@') ? 'handle' : 'id'));
+/** The possible readings of the name in `/c/NAME`, in order. Empty for an invalid name. */
+export function refsOfCustomName(text: string): ChannelRef[] {
+  if (isChannelId(text)) return [channelIdRef(text)];
+  return definedRefs(findCustomName(text), findHandle(text), findUsername(text));
 }
 
 function definedRefs(...refs: readonly (ChannelRef | undefined)[]): ChannelRef[] {
   return refs.filter((ref) => ref !== undefined);
-}
-
-function pathSegments(url: URL): string[] {
-  try {
-    return url.pathname
-      .split('/')
-      .filter((segment) => segment !== '')
-      .map(decodeURIComponent);
-  } catch {
-    // Broken percent-encoding: the text is not the URL of a channel.
-    return [];
-  }
 }

@@ -194,7 +194,12 @@ function isNoSuchChannel(error: unknown): error is AppError {
   return errorCodeOf(error) === 'channel_not_found';
 }
 
-const KIND_NAMES: Record<ChannelRef['kind'], string> = { id: 'ID', handle: 'handle', username: 'user name' };
+const KIND_NAMES: Record<ChannelRef['kind'], string> = {
+  id: 'ID',
+  handle: 'handle',
+  username: 'user name',
+  custom: 'custom name',
+};
 
 function noSuchChannel(refs: readonly ChannelRef[], cause: AppError | undefined): AppError {
   const kinds = refs.map(({ kind }) => KIND_NAMES[kind]).join(' or ');

@@ -108,7 +108,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
 
   /**
    * Whether the channel still has a name that upstream no longer resolves. That may be a mistake of upstream, so the channel's
-   * own record decides. Records have no user names, but a channel never loses its user name.
+   * own record decides. Records have no user names and custom names, and a channel never loses these.
    *
    * @throws AppError `channel_not_found` if the channel has another name or is gone; if its record cannot be loaded, the
    *   failure
@@ -116,7 +116,7 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   async function keepsName(ref: ChannelRef, channelId: string): Promise<boolean> {
     const { value, outcome } = await getRecord(channelId, SOFT_TIMEOUT_MS);
     if (outcome.kind === 'stale') throw new AppError('upstream_unavailable', 'It is not known who has this name.');
-    if (ref.kind === 'username' || !('channel' in value)) return true;
+    if (ref.kind !== 'handle' || !('channel' in value)) return true;
     return findHandle(value.channel.customUrl ?? '')?.key === ref.key;
   }
 

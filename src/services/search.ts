@@ -1,7 +1,8 @@
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { hitOf, type SearchHit } from '../domain/channel.ts';
 import { AppError, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
-import { type ChannelRef, channelRefsOf } from '../domain/identifier.ts';
+import type { ChannelRef } from '../domain/identifier.ts';
+import { channelRefsOf } from '../domain/pasted.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withDeadline, withinMs } from '../lib/deadlines.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
@@ -158,9 +159,12 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     return merged();
   }
 
-  async function find(query: string, limit: number, disconnected: AbortSignal): Promise<SearchResponse> {
+  async function find(text: string, limit: number, disconnected: AbortSignal): Promise<SearchResponse> {
     const startedAt = clock.monotonic();
-    const named = withDeadline(clock, NAMED_CHANNEL_MS, disconnected, () => findNamed(channelRefsOf(query)));
+    const refs = channelRefsOf(text);
+    // The address around a name would find other channels.
+    const query = refs[0]?.value ?? text;
+    const named = withDeadline(clock, NAMED_CHANNEL_MS, disconnected, () => findNamed(refs));
     const own = findOwn(query, disconnected);
     const firstPage = sources && findFirstPage(sources, query, disconnected);
     const { failure, ...found } = await searchAll([named, own, ...(firstPage ? [listIn(firstPage)] : [])], clock);

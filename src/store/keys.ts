@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type ChannelRef, channelRefsOf, comparable, nameOf } from '../domain/identifier.ts';
+import { type ChannelRef, comparable, nameOf } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 
 /**
@@ -36,20 +36,15 @@ export function nameKey(ref: ChannelRef): string {
   return `${prefixOf('name')}${nameOf(ref)}`;
 }
 
-/** A query in the form in which it is read as a channel and searched for. */
+/** A query in the form in which it is read as a channel. */
 export function searchText(query: string): string {
   return query.normalize('NFC').replace(/\s+/gu, ' ').trim();
 }
 
-/**
- * The same key for queries that differ only in letter case, white space or Unicode composition. It contains the channels
- * that the query may name, because letter case matters in channel IDs, which may be escaped in a URL.
- */
+/** The same key for words that differ only in letter case, white space or Unicode composition. Letter case matters in channel IDs. */
 export function searchKey(query: string): string {
   const text = searchText(query);
-  const words = channelIdsIn(text).length > 0 ? text : comparable(text);
-  // No text has two spaces in a row.
-  return `${prefixOf('search')}${[words, ...channelRefsOf(text).map(nameOf)].join('  ')}`;
+  return `${prefixOf('search')}${channelIdsIn(text).length > 0 ? text : comparable(text)}`;
 }
 
 /** The key for the metadata of a channel's banner or avatar original. */

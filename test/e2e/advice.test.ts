@@ -88,6 +88,9 @@ describe('"Did you mean …?"', () => {
     [`/${ID}.gif`, `/${ID}`],
     [`/${ID}.JPG`, `/${ID}.jpg`],
     [`/%22${ID}%22`, `/${ID}`],
+    [`/UU${ID.slice(2)}`, `/${ID}`],
+    [`/${ID.slice(2)}`, `/${ID}`],
+    [`/api/channel/${ID.slice(2)}`, `/${ID}`],
     [`/${ID},`, `/${ID}`],
     // An image with something wrong
     ['/pennantsample/default.GIF', '/pennantsample/default'],
@@ -260,7 +263,7 @@ describe('a detail repeats what the client sent', () => {
     [`/api/banner/${ID.slice(0, 23)}`, `"${ID.slice(0, 23)}" has 23 characters, a channel ID has 24.`],
     ['/api/channel/pennantsample', '"pennantsample" is not a channel ID'],
     ['/api/banner/!!!', '"!!!" is neither a channel ID'],
-    ['/c/%20', '" " can be neither a handle nor a user name.'],
+    ['/c/%20', '" " can be neither a custom name nor a handle.'],
     ['/api/channel/nobody?type=handle', 'There is no channel with the handle "nobody".'],
     ['/user/nobody', 'There is no channel with the user name "nobody".'],
     ['/api/banner/nobody', 'There is no channel with the handle or user name "nobody".'],

@@ -38,15 +38,6 @@ describe('a search', () => {
     [`${page}/C/PennantSample`, `${page}/c/pennantsample`],
     [`${page}/CHANNEL/${SAMPLE}`, `${page}/channel/${SAMPLE}`],
     [`${page}/@PENNANTSAMPLE`, `${page}/@pennantsample`],
-    [
-      'https://a.example/api/channel/pennantsample?TYPE=handle',
-      'https://a.example/api/channel/pennantsample?type=handle',
-    ],
-    [
-      'https://a.example/api/channel/pennantsample?type=HANDLE',
-      'https://a.example/API/Channel/pennantsample?type=handle',
-    ],
-    ['https://a.example/API/BANNER/PennantSample', 'https://a.example/api/banner/pennantsample'],
   ])('reads %s as %s', async (one, other) => {
     expect([await idsIn(app, one), await idsIn(app, other)]).toEqual([[SAMPLE], [SAMPLE]]);
   });

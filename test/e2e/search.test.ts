@@ -42,6 +42,8 @@ describe('search', () => {
     ['a channel page', `https://www.youtube.com/channel/${SAMPLE}`],
     ['a handle page without a scheme', 'youtube.com/@pennantsample'],
     ['a user page', 'https://www.youtube.com/user/pennantsample'],
+    ['a custom name', 'youtube.com/PennantSample/videos'],
+    ['an address with a long query', `https://www.youtube.com/@pennantsample?${'x'.repeat(1_900)}`],
   ])('lists the channel of %s first', async (_what, text) => {
     const { results } = await search(`q=${encodeURIComponent(text)}`);
     expect(results[0]?.channelId).toBe(SAMPLE);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A recorded or handwritten response with its request. */
@@ -37,13 +37,12 @@ const FIXTURES = join(import.meta.dirname, '../fixtures');
 export const OWN_RESPONSES = join(FIXTURES, 'youtube');
 
 /**
- * Responses that were recorded from YouTube may be in folders beside the project. A fresh clone has none, and the tests
- * that need them are skipped. Each directory's index has the expected results.
+ * Folders of responses that were recorded from YouTube, separated by colons in `YOUTUBE_RECORDINGS`. Each folder's index has the
+ * expected results.
  */
-export const RECORDING_DIRECTORIES: readonly string[] = ['youtube-recordings', 'youtube-recordings-2']
-  .map((name) => join(FIXTURES, '../../../shared', name))
-  .filter((directory) => existsSync(directory));
-if (RECORDING_DIRECTORIES.length < 2) console.log('SKIPPED: not all YouTube recordings are beside this project.');
+export const RECORDING_DIRECTORIES: readonly string[] = (process.env.YOUTUBE_RECORDINGS ?? '')
+  .split(':')
+  .filter((directory) => directory !== '');
 
 /** The JSON of the project's own response to a request with this value. */
 export function ownResponse(parameter: 'browseId' | 'query', value: string): object {

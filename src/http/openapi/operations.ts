@@ -168,7 +168,7 @@ export function describeOperations(): Readonly<Record<string, OperationSchema>> 
       example: 'PennantSample',
     }),
     '/c/{identifier}': record('ChannelByName', 'A channel’s metadata by name', {
-      description: 'A handle or a legacy user name.',
+      description: 'A legacy custom name; if there is none, it is read as a handle, then as a legacy user name.',
       example: 'pennantsample',
     }),
     '/api/search': {

@@ -2,12 +2,12 @@ import { AppError } from '../../domain/errors.ts';
 import { findFormat, formatRow, titleOfFormat } from '../../domain/formats.ts';
 import {
   type ChannelRef,
-  channelRefsOf,
   findHandle,
   findIdentifier,
   isChannelId,
   refsOfBareIdentifier,
 } from '../../domain/identifier.ts';
+import { channelRefsOf, findChannelId } from '../../domain/pasted.ts';
 import { isVariant } from '../../domain/variants.ts';
 import { ConnectionError } from '../../lib/http/http-client.ts';
 import { quoted } from '../../lib/printable.ts';
@@ -85,6 +85,8 @@ const VIDEO = 'use the ID or the @handle of its channel.';
 export function identifierNote(identifier: string): string {
   if (isChannelIdOfOneCase(identifier)) return CASE_NOTE;
   if (identifier.length > MAX_CHARACTERS || isChannelId(identifier)) return '';
+  const named = findChannelId(identifier);
+  if (named !== undefined) return ` Did you mean /${named}?`;
   if (NEAR_CHANNEL_ID.test(identifier)) {
     return ` ${quoted(identifier)} has ${identifier.length} characters, a channel ID has 24.`;
   }
@@ -133,7 +135,7 @@ function findPastedPage(path: string): string | undefined {
   return endpoint === undefined ? pathOf(ref) : requestOf(endpoint, ref);
 }
 
-function refsOfPage(page: string): ChannelRef[] {
+function refsOfPage(page: string): readonly ChannelRef[] {
   return channelRefsOf(`https://www.youtube.com/${page.split('/').map(encodeURIComponent).join('/')}`);
 }
 
@@ -181,8 +183,8 @@ function findNearestPage(path: string): string | undefined {
   // `ID.gif`: a wrong extension
   const [, named, extension = ''] = /^(UC[\w-]{22})\.(.*)$/s.exec(name) ?? [];
   if (named !== undefined) return withExtension(`/${named}`, extension.toLowerCase());
-  // A channel ID within other text
-  const [id] = EMBEDDED_CHANNEL_ID.exec(name) ?? [];
+  // A channel ID without its `UC` or within other text
+  const id = findChannelId(name) ?? EMBEDDED_CHANNEL_ID.exec(name)?.[0];
   if (id !== undefined) return `/${id}`;
   // `name`, but no file: vulnerability scanners request files.
   const isName = /^[\p{L}\p{N}]/u.test(name) && !NEAR_CHANNEL_ID.test(name) && !/\.[a-z]{2,5}$/i.test(name);
@@ -214,13 +216,16 @@ function escaped(name: string): string {
   return encodeURIComponent(name).replace(/^%40/, '@');
 }
 
-/** The path of the channel's banner, or of its record if it is known by its user name. */
+/** The path of the channel's banner, or of its record if it is known by its user name or custom name. */
 function pathOf({ kind, value }: ChannelRef): string {
   if (kind === 'id') return `/${value}`;
-  return kind === 'handle' ? `/@${encodeURIComponent(value)}` : `/user/${value}`;
+  if (kind === 'handle') return `/@${encodeURIComponent(value)}`;
+  return `/${kind === 'custom' ? 'c' : 'user'}/${encodeURIComponent(value)}`;
 }
 
-function requestOf(endpoint: string | undefined, { kind, value }: ChannelRef): string {
+function requestOf(endpoint: string | undefined, ref: ChannelRef): string {
+  const { kind, value } = ref;
+  if (kind === 'custom') return pathOf(ref);
   const name = encodeURIComponent(value);
   if (endpoint === 'channel') return `/api/channel/${name}${kind === 'id' ? '' : `?type=${kind}`}`;
   return `/api/${endpoint === 'badge' ? 'badge' : 'banner'}/${kind === 'handle' ? '@' : ''}${name}`;

@@ -1,6 +1,7 @@
 import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS } from '../../domain/formats.ts';
+import { channelRefsOf } from '../../domain/pasted.ts';
 import { type Background, FITS, MAX_SIDE_PX, VARIANTS } from '../../domain/variants.ts';
 import { quoted } from '../../lib/printable.ts';
 
@@ -119,14 +120,16 @@ export const IMAGE_QUERY = {
 export const MAX_SEARCH_CODE_POINTS = 100;
 
 const SEARCH_TEXT: Parameter<string> = {
-  description: 'The search text, without surrounding blanks.',
+  description:
+    'The search text, without surrounding blanks. The address of a channel page may have up to 2,048 characters.',
   example: 'pennant',
   schema: { type: 'string', minLength: 1, maxLength: MAX_SEARCH_CODE_POINTS },
   expected: `a text of 1 to ${MAX_SEARCH_CODE_POINTS} characters`,
   isRequired: true,
   read(text) {
     const trimmed = text.trim();
-    return trimmed !== '' && [...trimmed].length <= MAX_SEARCH_CODE_POINTS ? trimmed : undefined;
+    if (trimmed === '') return undefined;
+    return channelRefsOf(trimmed).length > 0 || [...trimmed].length <= MAX_SEARCH_CODE_POINTS ? trimmed : undefined;
   },
 };
 

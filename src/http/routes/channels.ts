@@ -5,6 +5,7 @@ import {
   type IdentifierKind,
   isChannelId,
   refsOfBareIdentifier,
+  refsOfCustomName,
 } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
@@ -39,7 +40,7 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
     },
     '/channel/:identifier': (identifier, target) => parseIdentifier(identifier, 'id', target),
     '/user/:identifier': (identifier, target) => parseIdentifier(identifier, 'username', target),
-    '/c/:identifier': refsOfCustomName,
+    '/c/:identifier': parseCustomName,
   };
   return Object.entries(readers).map(([url, read]) => ({
     url,
@@ -61,13 +62,13 @@ export function searchRoute(options: ImageUrlStyle & { readonly searches: Search
   };
 }
 
-function refsOfCustomName(name: string): ChannelRef[] {
+function parseCustomName(name: string): ChannelRef[] {
   if (isChannelId(name)) {
     throw new AppError('invalid_parameter', `"${name}" is a channel ID. Did you mean /channel/${name}?`);
   }
-  const refs = refsOfBareIdentifier(name);
+  const refs = refsOfCustomName(name);
   if (refs.length > 0) return refs;
-  throw new AppError('invalid_parameter', `${quoted(name)} can be neither a handle nor a user name.`);
+  throw new AppError('invalid_parameter', `${quoted(name)} can be neither a custom name nor a handle.`);
 }
 
 /**
@@ -84,18 +85,20 @@ export function parseBareIdentifier(identifier: string): readonly ChannelRef[] {
   );
 }
 
+type RecordType = Exclude<IdentifierKind, 'custom'>;
+
 /**
  * Reads an identifier as the kind in its path or `type`.
  *
  * @throws AppError `invalid_parameter` if it is invalid for that kind. If it is valid for another kind, the message names the
  * request for that kind.
  */
-function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarget): readonly ChannelRef[] {
+function parseIdentifier(text: string, kind: RecordType, target: RequestTarget): readonly ChannelRef[] {
   const ref = findIdentifier(text, kind);
   if (ref !== undefined) return [ref];
   const note = identifierNote(text);
   const [advice = ''] =
-    note === CASE_NOTE
+    note === CASE_NOTE || note.includes('Did you mean')
       ? ['']
       : OTHER_KINDS.flatMap(([other, looks]) => {
           const found = findIdentifier(text, other);
@@ -104,7 +107,7 @@ function parseIdentifier(text: string, kind: IdentifierKind, target: RequestTarg
   throw new AppError('invalid_parameter', `${quoted(text)} is not ${FORMS[kind]}${advice}${note}`);
 }
 
-const FORMS: Record<IdentifierKind, string> = {
+const FORMS: Record<RecordType, string> = {
   id: 'a channel ID: "UC" followed by 22 letters, digits, "_" or "-".',
   handle: 'a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit.',
   username: 'a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',

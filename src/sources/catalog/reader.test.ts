@@ -3,7 +3,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { channelRefsOf } from '../../domain/identifier.ts';
+import { channelRefsOf } from '../../domain/pasted.ts';
 import { type CatalogReader, openForReading } from './reader.ts';
 import { catalogPaths } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
-import type { ChannelRef, IdentifierKind } from '../../domain/identifier.ts';
+import type { ChannelRef } from '../../domain/identifier.ts';
 import { readDatabase } from '../../lib/sqlite.ts';
 import { type CatalogRecord, channelOf, RECORD_COLUMNS, recordOf } from './record.ts';
 import { CatalogUnusableError, explainFailure, explainingFailure, PAGE_CACHE_KIB, requireTables } from './schema.ts';
@@ -35,13 +35,13 @@ function createCatalogReader(db: DatabaseSync): CatalogReader {
 
   return {
     findRecord({ kind, key }) {
-      const row = selectOne[kind].get(key);
+      const row = selectOne[kind]?.get(key);
       if (row === undefined) return undefined;
       const { importedAtMs: _, ...record } = row;
       return recordOf(record);
     },
     findChannel({ kind, key }) {
-      const row = selectOne[kind].get(key);
+      const row = selectOne[kind]?.get(key);
       return row === undefined ? undefined : channelIn(row);
     },
     search(query, limit) {
@@ -70,9 +70,15 @@ function channelIn({ importedAtMs, ...record }: Record<string, SQLOutputValue>):
   return channelOf(recordOf(record), Number(importedAtMs));
 }
 
-function preparePerKind(db: DatabaseSync, columns: string): Record<IdentifierKind, StatementSync> {
+/** A catalog has no custom names. */
+function preparePerKind(db: DatabaseSync, columns: string) {
   const prepare = (column: string) => db.prepare(`SELECT ${columns} FROM channels WHERE ${column} = ?`);
-  return { id: prepare('channel_id'), handle: prepare('handle_key'), username: prepare('username_key') };
+  return {
+    id: prepare('channel_id'),
+    handle: prepare('handle_key'),
+    username: prepare('username_key'),
+    custom: undefined,
+  };
 }
 
 /** @throws CatalogUnusableError, and SQLite's errors (`explainingFailure`) */

@@ -28,8 +28,8 @@ type Method = keyof typeof READERS;
 type ApiError = NonNullable<ReturnType<(typeof READERS)[Method]>>['error'];
 type ListOf<M extends Method> = NonNullable<NonNullable<ReturnType<(typeof READERS)[M]>>['list']>;
 
-/** The filter that finds a channel by each kind of identifier: developers.google.com/youtube/v3/docs/channels/list. */
-const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername' } as const;
+/** The filter that finds a channel by each kind of identifier: developers.google.com/youtube/v3/docs/channels/list. There is none for custom names. */
+const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername', custom: undefined } as const;
 
 /**
  * The official YouTube Data API v3. Its records have no links. Subscriber counts are rounded, as everywhere, and all
@@ -76,7 +76,11 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     pauses[allowance].refuse(what, readRetryAfterMs(headers));
 
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
-    const list = await call('channels', { part: CHANNEL_PARTS, [FILTERS[ref.kind]]: ref.value }, load);
+    const filter = FILTERS[ref.kind];
+    if (filter === undefined) {
+      throw new AppError('upstream_unavailable', 'The official API cannot look up custom names.', { scope: 'answer' });
+    }
+    const list = await call('channels', { part: CHANNEL_PARTS, [filter]: ref.value }, load);
     // The API sends an empty or an absent list.
     if (list.items === 0) throw noSuchChannel();
     const found = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);

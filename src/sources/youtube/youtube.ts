@@ -219,9 +219,10 @@ async function searchForHandle(innertube: Innertube, ref: ChannelRef, lost: Lost
   return found.channelId;
 }
 
+const PAGES: Record<ChannelRef['kind'], string> = { id: 'channel/', handle: '@', username: 'user/', custom: 'c/' };
+
 function pageUrl({ kind, value }: ChannelRef): string {
-  if (kind === 'id') return `${YOUTUBE_WEB}/channel/${value}`;
-  return `${YOUTUBE_WEB}/${kind === 'handle' ? '@' : 'user/'}${encodeURIComponent(value)}`;
+  return `${YOUTUBE_WEB}/${PAGES[kind]}${encodeURIComponent(value)}`;
 }
 
 const NOT_UNDERSTOOD = 'The video site did not understand the request for this name.';

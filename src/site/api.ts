@@ -12,8 +12,6 @@ export interface GetOptions {
 /** Longer than an instance takes for any response. */
 const MAX_RESPONSE_MS = 20_000;
 
-/** Advice that a visitor does not need, because the page searches itself. */
-const SEARCH_ADVICE = / Search for it: \/api\/search\S+$/;
 /** A setting. A sentence that names one is for operators, and visitors cannot follow it. */
 const SETTING = /\b[A-Z_]{2,}=/;
 
@@ -164,7 +162,7 @@ async function problemOf(response: Response, body: Blob) {
   const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
   try {
     const { code, title, detail, requestId } = JSON.parse(await body.text());
-    const sentences = String(detail).replace(SEARCH_ADVICE, '').split('. ');
+    const sentences = String(detail).split('. ');
     const words = sentences.filter((sentence) => !SETTING.test(sentence)).join('. ');
     return new Problem({ status: response.status, code, title, detail: words, requestId, retryAfterMs });
   } catch (error) {

@@ -9,10 +9,9 @@ import {
 } from '../../domain/identifier.ts';
 import { channelRefsOf, findChannelId } from '../../domain/pasted.ts';
 import { isVariant } from '../../domain/variants.ts';
-import { ConnectionError } from '../../lib/http/http-client.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { RequestContext } from './context.ts';
-import { MAX_SEARCH_CODE_POINTS, parseQuery } from './parameters.ts';
+import { parseQuery } from './parameters.ts';
 import { isDecodable } from './target.ts';
 
 /*
@@ -32,17 +31,10 @@ export function findHint(error: unknown, context: RequestContext): string {
     case 'channel_not_found':
       return hintForMissingChannel(context);
     case 'upstream_unavailable':
-      return `${hintForExtension(context)} ${error instanceof AppError && isUnreachable(error) ? OFFLINE : ''}`.trim();
+      return hintForExtension(context);
     default:
       return '';
   }
-}
-
-const OFFLINE = 'The upstream is YouTube. Without a connection to it, start the service with SOURCES=catalog.';
-
-/** Errors that were thrown again with a `Retry-After` have the first one as their cause. */
-function isUnreachable(error: Error): boolean {
-  return error instanceof ConnectionError || (error.cause instanceof AppError && isUnreachable(error.cause));
 }
 
 function didYouMean(request: string | undefined): string {
@@ -54,15 +46,13 @@ const MAX_CHARACTERS = 300;
 /** A query that advice may repeat. */
 const REPEATABLE = /^[\x21-\x7e]{0,300}$/;
 
-/** Paths of the private listener and of other software, which are never names of channels. */
+/** Paths of the private listener, which are never names of channels. */
 const OTHER_PATHS: readonly (readonly [path: RegExp, hint: string])[] = [
   [/^\/playground(?:\/|$)/i, 'The playground: /playground/ on the private port.'],
   [/^\/console(?:\/|$)/i, 'The console: / on the private port.'],
   [/^\/healthz(?:\/|$)/i, 'Health: /healthz on the private port.'],
   [/^\/readyz(?:\/|$)/i, 'Readiness: /readyz on the private port.'],
   [/^\/metrics(?:\/|$)/i, 'Metrics: /metrics on the private port.'],
-  [/^\/(?:docs|documentation|swagger|redoc|api-docs|openapi)(?:\/|$)/i, 'The API is described at /openapi.json.'],
-  [/^\/api$/i, 'GET / lists the endpoints.'],
 ];
 
 const ANY_CASE_CHANNEL_ID = /^uc[\w-]{22}$/i;
@@ -76,9 +66,6 @@ function isChannelIdOfOneCase(text: string): boolean {
 }
 
 const NEAR_CHANNEL_ID = /^UC[\w-]{15,30}$/;
-const EMBEDDED_CHANNEL_ID = /(?<![\w-])UC[\w-]{22}(?![\w-])/;
-/** Eleven characters of base64url, with a capital letter and a digit, `_` or `-`. Few names have both. */
-const VIDEO_ID = /^(?=.*[A-Z])(?=.*[\d_-])[\w-]{11}$/;
 const VIDEO = 'use the ID or the @handle of its channel.';
 
 /** What a text that is not accepted as an identifier may be instead, as a sentence with a leading space. */
@@ -90,9 +77,7 @@ export function identifierNote(identifier: string): string {
   if (NEAR_CHANNEL_ID.test(identifier)) {
     return ` ${quoted(identifier)} has ${identifier.length} characters, a channel ID has 24.`;
   }
-  const [embedded] = EMBEDDED_CHANNEL_ID.exec(identifier) ?? [];
-  if (embedded !== undefined) return ` Did you mean ${embedded}?`;
-  return VIDEO_ID.test(identifier) ? ` If it is a video: ${VIDEO}` : '';
+  return '';
 }
 
 function hintForPath(rawPath: string, query: string): string | undefined {
@@ -119,8 +104,6 @@ const UP_TO_SITE = /^(?:.*?\/)??(?:(?:www|m|music)\.)?youtube\.com(?:\/|$)/is;
 
 function isVideoPage(path: string, query: string): boolean {
   if (/(?:^|\/)youtu\.be(?:\/|$)/i.test(path)) return true;
-  // A badge of shields.io
-  if (/^youtube\/(?:comments|likes|views)\/[\w-]{11}(?:\.svg)?$/.test(path)) return true;
   const page = path.replace(UP_TO_SITE, '');
   if (/^watch(?:\/|$)/.test(page)) return /[?&]v=/.test(query);
   return /^(?:shorts|live|embed|v)\/[\w-]{11}(?:\/|$)/.test(page);
@@ -139,29 +122,15 @@ function refsOfPage(page: string): readonly ChannelRef[] {
   return channelRefsOf(`https://www.youtube.com/${page.split('/').map(encodeURIComponent).join('/')}`);
 }
 
-/** The most similar request that works. The path is decoded and has no slash at the beginning. */
+/** `search?q=text`, `channels?ids=A,B`, `badge/name`, `API/Channel/ID`. The path is decoded and has no slash at the beginning. */
 function findNearestEndpoint(path: string, query: string): string | undefined {
-  const isBelowApi = /^api\//i.test(path);
-  const [first = '', name = '', segment = ''] = path.slice(isBelowApi ? 4 : 0).split('/');
+  const [first = '', name = ''] = path.replace(/^api\//i, '').split('/');
   const endpoint = first.toLowerCase();
-  // `search?q=text`, `api/search/text`
-  if (endpoint === 'search') {
-    if (/[?&]q=[^&]/.test(query)) return `/api/search${query}`;
-    if (name !== '' && name.length <= MAX_SEARCH_CODE_POINTS) return searchFor(name);
-  }
-  // `channels?ids=A,B`, `api/channels/A,B`
-  if (endpoint === 'channels') {
-    if (/[?&]ids=[^&]/.test(query)) return `/api/channels${query}`;
-    const ids = name.split(',');
-    if (ids.every(isPageName)) return `/api/channels?ids=${ids.map(escaped).join(',')}`;
-  }
-  // `api/ID`
-  if (isBelowApi && name === '' && isPageName(first)) return `/api/banner/${escaped(first)}`;
-  // `badge/name`, `API/Channel/ID`, `api/banner/ID/TV`
-  const isEndpoint = endpoint === 'banner' || endpoint === 'badge' || (isBelowApi && endpoint === 'channel');
-  const [ref] = isEndpoint ? refsOfBareIdentifier(name) : [];
-  const variant = endpoint === 'banner' ? findVariant(segment) : undefined;
-  return ref && requestOf(endpoint, ref) + (variant === undefined ? '' : `/${variant}`);
+  if (endpoint === 'search' && /[?&]q=[^&]/.test(query)) return `/api/search${query}`;
+  if (endpoint === 'channels' && /[?&]ids=[^&]/.test(query)) return `/api/channels${query}`;
+  const isNamed = endpoint === 'banner' || endpoint === 'badge' || (endpoint === 'channel' && /^api\//i.test(path));
+  const [ref] = isNamed ? refsOfBareIdentifier(name) : [];
+  return ref && requestOf(endpoint, ref);
 }
 
 /** Seen at www.youtube.com, 2026-11. The error for any other second segment lists the images. */
@@ -170,9 +139,6 @@ const TABS =
 
 function findNearestPage(path: string): string | undefined {
   const [name = '', second = '', third] = path.split('/');
-  // `ID/TV`, `@name/phone`
-  const variant = third === undefined && !/^api$/i.test(name) ? findVariant(second) : undefined;
-  if (variant !== undefined && refsOfBareIdentifier(name).length > 0) return `/${escaped(name)}/${variant}`;
   // `channel/ID/videos`: a tab of a channel page
   const isPage = third !== undefined && /^(?:channel|user|c)$/.test(name);
   const [page] = isPage ? refsOfPage(`${name}/${second}`) : [];
@@ -180,12 +146,9 @@ function findNearestPage(path: string): string | undefined {
   // `@name/videos`
   if (TABS.test(second) && isPageName(name)) return `/${escaped(name)}`;
   if (second !== '') return undefined;
-  // `ID.gif`: a wrong extension
-  const [, named, extension = ''] = /^(UC[\w-]{22})\.(.*)$/s.exec(name) ?? [];
-  if (named !== undefined) return withExtension(`/${named}`, extension.toLowerCase());
-  // A channel ID without its `UC` or within other text
-  const id = findChannelId(name) ?? EMBEDDED_CHANNEL_ID.exec(name)?.[0];
-  if (id !== undefined) return `/${id}`;
+  // A channel ID with something around it or without its `UC`
+  const [pasted] = channelRefsOf(name);
+  if (pasted?.kind === 'id') return pathOf(pasted);
   // `name`, but no file: vulnerability scanners request files.
   const isName = /^[\p{L}\p{N}]/u.test(name) && !NEAR_CHANNEL_ID.test(name) && !/\.[a-z]{2,5}$/i.test(name);
   const handle = isName ? findHandle(name) : undefined;
@@ -194,22 +157,6 @@ function findNearestPage(path: string): string | undefined {
 
 function isPageName(name: string): boolean {
   return isChannelId(name) || (name.startsWith('@') && findHandle(name) !== undefined);
-}
-
-/** The variant, with its extension, that a path segment probably means. */
-function findVariant(segment: string): string | undefined {
-  const [name = '', extension = ''] = segment.toLowerCase().split('.', 2);
-  const variant = name === 'phone' ? 'mobile' : name;
-  return isVariant(variant) ? withExtension(variant, extension) : undefined;
-}
-
-/** Appends the extension if it is that of a format. */
-function withExtension(path: string, extension: string): string {
-  return findFormat(extension) === undefined ? path : `${path}.${extension}`;
-}
-
-function searchFor(text: string): string {
-  return `/api/search?q=${encodeURIComponent(text)}`;
 }
 
 function escaped(name: string): string {
@@ -260,7 +207,7 @@ function hintForMissingChannel({ pathParameters, endpoint, target }: RequestCont
   if (isChannelIdOfOneCase(name)) return CASE_NOTE.trim();
   const extensionHint = hintForExtension({ pathParameters, endpoint });
   if (extensionHint !== '') return extensionHint;
-  if (!isChannelId(name)) return `${identifierNote(name)} Search for it: ${searchFor(name)}.`.trim();
+  if (!isChannelId(name)) return identifierNote(name).trim();
   const { type } = parseQuery(target.query);
   const isReadAsName =
     name !== identifier || type === 'handle' || type === 'username' || endpoint?.url === '/user/:identifier';

@@ -117,7 +117,7 @@ export const IMAGE_QUERY = {
   ),
 };
 
-export const MAX_SEARCH_CODE_POINTS = 100;
+const MAX_SEARCH_CODE_POINTS = 100;
 
 const SEARCH_TEXT: Parameter<string> = {
   description:

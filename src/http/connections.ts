@@ -33,7 +33,7 @@ export interface Connections {
   open(socket: Socket): void;
   /** Returns a handler that drops the requests after the last one of a connection, and passes on all others. */
   receive(handle: RequestHandler): RequestHandler;
-  /** The response step that closes the connection after a 429, and after an error while the client sends a body. */
+  /** The response step that closes the connection after a 429, and after a 405 while the client sends a body. */
   closeAfterError(context: RequestContext, response: PublicResponse): PublicResponse | undefined;
   /** Closes both sides. Node would keep its own side open as long as the client does. @param text the last response */
   close(socket: Socket, text?: string): void;
@@ -111,7 +111,8 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     closeAfterError({ request }, response) {
       const { socket } = request;
       const isOverLimit = response.status === 429 && !connectionOf(socket).isProxy;
-      if (!isOverLimit && !(response.status >= 400 && isSendingBody(request))) return undefined;
+      const hasUnreadBody = response.status === 405 && isSendingBody(request);
+      if (!isOverLimit && !hasUnreadBody) return undefined;
       stopReading(socket);
       return { ...response, headers: { ...response.headers, connection: 'close' }, onSent: () => close(socket) };
     },

@@ -2,12 +2,11 @@ import { hash, randomBytes } from 'node:crypto';
 import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findRefusingOrigin } from '../helpers/fake-upstream.ts';
-import { comesTrue, type FaultContext, type FaultService, stopService } from './context.ts';
+import { type FaultContext, type FaultService, stopService } from './context.ts';
 import { findChangedRecords, findFaultsOf, RECORD_URLS, readRecords } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
 import { findEmptySamples, isRefusal } from './response-faults.ts';
-import { integrityOf, logOf, statesOf } from './service-checks.ts';
+import { integrityOf, logOf } from './service-checks.ts';
 
 const BASE_URL = 'https://pennant.example';
 
@@ -53,40 +52,6 @@ export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   service = await context.start({ directory, env: { BASE_URL } });
   faults.push(...(await findWrongResponses(service, reference, 5)).map((fault) => `garbage at the start: ${fault}`));
   const measured = `${Object.keys(DAMAGES).length} kinds under load, garbage at the start: rebuilt, ${rebuilt} times in the log; every response right, sound files`;
-  return { measured, faults };
-}
-
-/** `catalog.db` belongs to the operator. Damage is reported, and no byte is changed. */
-export async function damageTheCatalog(context: FaultContext): Promise<Outcome> {
-  const directory = await context.newDirectory();
-  const path = join(directory, 'data', 'catalog.db');
-  const healthy = await context.start({ directory });
-  const faults = await stopService(healthy);
-  const good = await readFile(path);
-
-  const damaged = randomBytes(good.length);
-  await writeFile(path, damaged);
-  // With the catalog as its only source, the service would not start.
-  const env = { SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: await findRefusingOrigin() };
-  const service = await context.start({ directory, env });
-  const { client } = service;
-  const url = '/api/channel/pennantsample?type=handle';
-  for (let count = 0; count < 20; count += 1) {
-    const response = await client.send({ url });
-    if (!isRefusal(response)) faults.push(`${url} returned ${response.status}`);
-  }
-  const told = statesOf(service, 'source catalog').failed + statesOf(service, 'catalog').failed;
-  if (told !== 1) faults.push(`said ${told} times that the catalog cannot be used`);
-  if (!service.output().includes('catalog.db')) faults.push('the file is not named');
-  if (hash('sha256', await readFile(path)) !== hash('sha256', damaged)) faults.push('the damaged file was changed');
-
-  await writeFile(`${path}.good`, good);
-  await rename(`${path}.good`, path);
-  const isBack = await comesTrue(async () => (await client.send({ url })).status === 200, 15_000);
-  if (!isBack) faults.push('not used again after it was put right');
-  if (hash('sha256', await readFile(path)) !== hash('sha256', good)) faults.push('the good file was changed');
-  const measured =
-    '20 requests told 503, the file named once in the log, not a byte changed, used again once put right';
   return { measured, faults };
 }
 

@@ -1,6 +1,6 @@
 import type { Subject } from './context.ts';
 import { exceedTheQuota, removeTheDirectory, shareTheDirectory } from './disk-access.ts';
-import { damageTheCache, damageTheCatalog, damageTheOpenCatalog } from './disk-damage.ts';
+import { damageTheCache, damageTheOpenCatalog } from './disk-damage.ts';
 import { loseTheDisk } from './disk-loss.ts';
 import { slowDownTheDisk } from './slow-disk.ts';
 
@@ -9,17 +9,14 @@ export const disk: Subject = {
   name: 'disk',
   async run(context) {
     const measure = (attack: string, run: typeof damageTheCache) => context.measure('disk', attack, () => run(context));
-    // These wait for the service to look at its files again.
-    const damages = Promise.all([
-      measure('cache.db damaged', damageTheCache),
-      measure('catalog.db replaced by garbage', damageTheCatalog),
-    ]);
+    // This attack waits for the service to look at its file again.
+    const damage = measure('cache.db damaged', damageTheCache);
     await loseTheDisk(context);
     await slowDownTheDisk(context);
     await measure('catalog.db overwritten while it is open', damageTheOpenCatalog);
     await measure('DATA_DIR missing', removeTheDirectory);
     await measure('the image quota under churn', exceedTheQuota);
     await measure('two services on one DATA_DIR', shareTheDirectory);
-    await damages;
+    await damage;
   },
 };

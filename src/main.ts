@@ -9,6 +9,7 @@ const USAGE = `Usage: pennant [serve]     start the service (default)
        pennant catalog     manage your own channels
        pennant purge       make the running service load a channel again
        pennant doctor      compare a channel with upstream's current responses
+       pennant library     write tvshow.nfo files for a media server
        pennant settings    show all settings and their origin
        pennant health      check whether the service responds
 
@@ -22,6 +23,7 @@ const COMMANDS: Record<string, () => Promise<Command | CommandGroup>> = {
   catalog: async () => (await import('./cli/catalog.ts')).catalogCommands,
   purge: async () => (await import('./cli/purge.ts')).purgeCommand,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommand,
+  library: async () => (await import('./cli/library.ts')).libraryCommand,
   settings: async () => (await import('./cli/settings.ts')).settingsCommand,
   health: async () => (await import('./cli/health.ts')).healthCommand,
 };

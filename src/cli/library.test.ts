@@ -1,0 +1,215 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DOMParser, type Element } from '@xmldom/xmldom';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { startForTest } from '../../test/helpers/app.ts';
+import { numberedChannelId } from '../../test/helpers/fake-source.ts';
+import { findRefusingOrigin, startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
+import { decodeImage } from '../../test/helpers/image.ts';
+import { runInProcess } from '../../test/helpers/run-command.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { libraryCommand } from './library.ts';
+
+const SAMPLE = 'UCPennantSample00000001A';
+const WITHOUT_BANNER = 'UCPennantSample00000003A';
+
+let library: string;
+let directory: string;
+beforeEach(async () => {
+  directory = await createTemporaryDirectory();
+  library = join(directory, 'library');
+  await mkdir(library);
+});
+
+const run = (instance: string, ...options: readonly string[]) =>
+  runInProcess(libraryCommand, [library, '--instance', instance, ...options]);
+
+async function startInstance(): Promise<string> {
+  return `http://127.0.0.1:${await (await startForTest()).listen()}`;
+}
+
+/** An instance that has this for each identifier of a batch. */
+async function startBatches(resultOf: (identifier: string, request: number) => object) {
+  const upstream = await startFakeUpstream((request, response) => {
+    const ids = new URL(request.url ?? '', 'http://a').searchParams.get('ids')?.split(',') ?? [];
+    const results = ids.map((identifier) => ({ identifier, ...resultOf(identifier, upstream.requests.length) }));
+    response.end(JSON.stringify({ results }));
+  });
+  onTestFinished(() => upstream.close());
+  return upstream;
+}
+
+function recordOf(channelId: string, title = `Channel ${channelId}`) {
+  return {
+    channel: { channelId, title, description: null, publishedAt: null, bannerUrl: null, avatarUrl: 'http://a' },
+  };
+}
+
+/** A folder with the files that yt-dlp writes for videos of these channels. */
+async function addVideos(name: string, ...channels: readonly (string | null)[]): Promise<string> {
+  const season = join(library, name, 'Season 2026');
+  await mkdir(season, { recursive: true });
+  for (const [index, channel_id] of channels.entries()) {
+    await writeFile(join(season, `${index}.info.json`), JSON.stringify({ id: `video${index}`, channel_id }));
+  }
+  return join(library, name);
+}
+
+/** The texts of tvshow.nfo by tag, those of images by aspect. */
+async function readNfo(folder: string): Promise<Readonly<Record<string, string>>> {
+  const text = await readFile(join(folder, 'tvshow.nfo'), 'utf8');
+  const onError = (_level: string, message: string) => expect.unreachable(message);
+  const root = new DOMParser({ onError }).parseFromString(text, 'text/xml').documentElement;
+  expect(root?.tagName).toBe('tvshow');
+  const elements = [...(root?.childNodes ?? [])].filter((node): node is Element => node.nodeType === node.ELEMENT_NODE);
+  return Object.fromEntries(
+    elements.map((each) => [each.getAttribute('aspect') ?? each.tagName, each.textContent ?? '']),
+  );
+}
+
+async function sizeOf(url = ''): Promise<readonly number[]> {
+  const { width, height } = await decodeImage(Buffer.from(await (await fetch(url)).arrayBuffer()));
+  return [width, height];
+}
+
+describe('a library', () => {
+  test('gets a file for each folder, whose images exist; a second run changes nothing', async () => {
+    const instance = await startInstance();
+    const videos = await addVideos('From videos', null, SAMPLE);
+    const named = await addVideos(`Saltmarrow [${WITHOUT_BANNER}]`);
+    await mkdir(join(library, '.hidden'));
+    expect(await run(instance)).toEqual({
+      exitCode: 0,
+      stdout: `${videos}/tvshow.nfo: written\n${named}/tvshow.nfo: written\n`,
+      stderr: '',
+    });
+    const { poster, landscape, banner, fanart, ...texts } = await readNfo(videos);
+    expect(texts).toMatchObject({ title: 'Pennant Sample', premiered: '2014-05-17', uniqueid: SAMPLE });
+    expect(await sizeOf(poster)).toEqual([800, 1200]);
+    expect(await sizeOf(landscape)).toEqual([1000, 563]);
+    expect(await sizeOf(banner)).toEqual([1000, 185]);
+    expect(await sizeOf(fanart)).toEqual([1920, 1080]);
+    expect(await readNfo(named)).toMatchObject({ uniqueid: WITHOUT_BANNER });
+    const { mtimeMs } = await stat(join(videos, 'tvshow.nfo'));
+    expect((await run(instance)).stdout).toBe(`${videos}/tvshow.nfo: unchanged\n${named}/tvshow.nfo: unchanged\n`);
+    expect((await stat(join(videos, 'tvshow.nfo'))).mtimeMs).toBe(mtimeMs);
+  });
+
+  test('of fifty named channels takes one request', async () => {
+    const { origin, requests } = await startBatches((identifier) => recordOf(identifier));
+    const names = Array.from({ length: 50 }, (_, index) => numberedChannelId(index));
+    const file = join(directory, 'names.txt');
+    await writeFile(file, names.join('\n'));
+    expect(await run(origin, '--names', file)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(requests).toEqual([`/api/channels?ids=${names.join(',')}`]);
+    expect(await readdir(library)).toHaveLength(50);
+  });
+
+  test('asks again for the channels that one request did not load, and says which cannot be loaded', async () => {
+    const error = { code: 'upstream_unavailable', detail: 'Ask again.' };
+    const { origin, requests } = await startBatches((identifier, request) =>
+      request < 3 && Number(identifier.slice(2)) < 2 * request ? recordOf(identifier) : { error },
+    );
+    for (let index = 0; index < 5; index += 1) await addVideos(`Channel ${index}`, numberedChannelId(index));
+    const { exitCode, stdout, stderr } = await run(origin);
+    expect([exitCode, requests.length]).toEqual([1, 3]);
+    expect(stdout.match(/written/g)).toHaveLength(4);
+    expect(stderr).toBe(`${join(library, 'Channel 4')}: Ask again.\n`);
+  });
+
+  test('waits when the rate limit is reached', async () => {
+    let requests = 0;
+    const { origin, close } = await startFakeUpstream((_request, response) => {
+      requests += 1;
+      if (requests === 1) response.writeHead(429, { 'retry-after': '0' }).end('{"detail":"Too many requests."}');
+      else response.end(JSON.stringify({ results: [{ identifier: SAMPLE, ...recordOf(SAMPLE) }] }));
+    });
+    onTestFinished(() => close());
+    await addVideos('Show', SAMPLE);
+    expect(await run(origin)).toMatchObject({ exitCode: 0, stderr: 'Too many requests. Waiting 0 s.\n' });
+  });
+});
+
+test('all files that can be written are written; standard error says why others are missing', async () => {
+  const good = await addVideos('Good', SAMPLE);
+  const mixed = await addVideos('Mixed', SAMPLE, WITHOUT_BANNER);
+  const nothing = await addVideos('Nothing', null);
+  const unknown = await addVideos('Unknown', 'UCnobodyhasthisone000000');
+  const broken = await addVideos('Broken', SAMPLE);
+  await writeFile(join(broken, 'tvshow.nfo'), '<tvshow><title>x</tvshow>');
+  const { exitCode, stdout, stderr } = await run(await startInstance());
+  expect([exitCode, stdout]).toEqual([1, `${good}/tvshow.nfo: written\n`]);
+  expect(stderr.trim().split('\n')).toEqual([
+    expect.stringMatching(`^${broken}: tvshow\\.nfo is not XML \\(.+\\), and is not changed\\.$`),
+    `${mixed}: It has videos of ${SAMPLE} and ${WITHOUT_BANNER}: choose a channel with --channel.`,
+    `${nothing}: No .info.json file names a channel: use --channel.`,
+    `${unknown}: There is no channel with the ID "UCnobodyhasthisone000000".`,
+  ]);
+  expect(await readFile(join(broken, 'tvshow.nfo'), 'utf8')).toBe('<tvshow><title>x</tvshow>');
+});
+
+test('an existing file keeps its title and all elements of others, and names the channel', async () => {
+  const instance = await startInstance();
+  const folder = await addVideos('Show', null);
+  const before = [
+    '<?xml version="1.0" encoding="UTF-8"?><!-- head --><tvshow><!-- mine --><title>My name</title><genre>Kids</genre>',
+    `<plot>old</plot><uniqueid type="tvdb" default="true">5</uniqueid><uniqueid type="youtube">${SAMPLE}</uniqueid>`,
+    '<thumb aspect="clearlogo">http://a/logo.png</thumb><thumb aspect="poster">http://a/old.jpg</thumb></tvshow>',
+  ].join('');
+  await writeFile(join(folder, 'tvshow.nfo'), before);
+  expect(await run(instance)).toMatchObject({ exitCode: 0, stderr: '' });
+  const nfo = await readNfo(folder);
+  expect(nfo).toMatchObject({ title: 'My name', genre: 'Kids', clearlogo: 'http://a/logo.png', uniqueid: SAMPLE });
+  expect(nfo.plot).toContain('One channel with everything');
+  expect(nfo.poster).toContain(`${instance}/${SAMPLE}/avatar.jpg`);
+  const text = await readFile(join(folder, 'tvshow.nfo'), 'utf8');
+  expect(text).toContain('<!-- head -->');
+  expect(text).toContain('<!-- mine -->');
+  expect(text.match(/default="true"/g)).toHaveLength(1);
+  expect(text.match(/aspect="poster"/g)).toHaveLength(1);
+});
+
+test('the XML is valid, and the folder is one of the library, whatever a channel is called', async () => {
+  const titles = ['../../outside', '<A> & "B" ]]> \u0007\ufffe 😀', 'a/b\\c', '..', ' . '];
+  const { origin } = await startBatches((identifier) => recordOf(identifier, titles[Number(identifier.slice(2))]));
+  const file = join(directory, 'names.txt');
+  await writeFile(file, titles.map((_, index) => numberedChannelId(index)).join('\n'));
+  expect(await run(origin, '--names', file)).toMatchObject({ exitCode: 0, stderr: '' });
+  const expected = [numberedChannelId(3), numberedChannelId(4), 'a b c', 'A  &  B  ]]   \ufffe 😀', 'outside'];
+  expect((await readdir(library)).toSorted()).toEqual(expected.toSorted());
+  expect((await readNfo(join(library, expected[3] ?? ''))).title).toBe('<A> & "B" ]]>  😀');
+  expect(await readdir(directory)).not.toContain('outside');
+});
+
+test('names are read with and without folders; a line that names no channel is refused', async () => {
+  const file = join(directory, 'names.txt');
+  await writeFile(file, `\ufeff# comment\n\n@pennantsample\tMy folder\n${WITHOUT_BANNER}\nnobody at all\r\n`);
+  const { exitCode, stderr } = await run(await startInstance(), '--names', file);
+  expect([exitCode, stderr]).toEqual([1, 'nobody at all: "nobody" is neither a channel ID nor an @handle.\n']);
+  expect((await readdir(library)).toSorted()).toEqual(['My folder', 'Saltmarrow Kitchen']);
+});
+
+test('the folder of one channel is no library', async () => {
+  await writeFile(join(library, 'tvshow.nfo'), '<tvshow/>');
+  expect(await run('http://127.0.0.1:9')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('is the folder of one channel'),
+  });
+  expect(await run(await startInstance(), '--channel', '@pennantsample')).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await readNfo(library)).toMatchObject({ title: 'Pennant Sample' });
+});
+
+test('an instance that cannot be reached and an empty library are failures', async () => {
+  expect(await run('http://127.0.0.1:9')).toMatchObject({ exitCode: 1, stderr: `${library} has no channels.\n` });
+  await addVideos('Show', SAMPLE);
+  const origin = await findRefusingOrigin();
+  expect(await run(origin)).toMatchObject({ exitCode: 1, stderr: `No instance responds at ${origin}.\n` });
+});
+
+test.each([
+  [['localhost:8080'], '--instance is a URL'],
+  [['http://localhost:8080', '--background', 'red'], 'six hexadecimal digits'],
+  [['http://localhost:8080', '--names', 'a', '--channel', '@b'], 'not both'],
+])('the arguments %j are a usage error', async ([instance = '', ...options], reason) => {
+  expect(await run(instance, ...options)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(reason) });
+});

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Front, startFront, WITH_BASE_URL } from '../helpers/front.ts';
+import { type Front, startFront } from '../helpers/front.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { findFreePort, type ServiceProcess } from '../helpers/process.ts';
 import { type RedisServer, startRedisServer } from '../helpers/redis.ts';
@@ -61,7 +61,7 @@ export async function startCluster(context: FaultContext): Promise<Cluster> {
   )) as unknown as Cluster['instances'];
   for (const instance of instances) await instance.start();
   const [first, second, third] = instances;
-  const front = await startFront([first.port, second.port, third.port], WITH_BASE_URL);
+  const front = await startFront([first.port, second.port, third.port]);
   return {
     redis,
     upstream,

@@ -1,4 +1,4 @@
-import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +8,7 @@ import { type FakeUpstream, startFakeUpstream } from './fake-upstream.ts';
 import { isInstalled, PATH_WITH_SERVERS } from './installed.ts';
 import { findFreePort, startProcess } from './process.ts';
 
-const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
-const SITE = fileURLToPath(new URL('../../dist/site', import.meta.url));
+const CONFIGURATION = fileURLToPath(new URL('../../deploy/nginx.conf', import.meta.url));
 export const findNginx = () => isInstalled('nginx', 'deploy/nginx.conf');
 
 export type Front = Awaited<ReturnType<typeof startFront>>;
@@ -18,15 +17,13 @@ export type Front = Awaited<ReturnType<typeof startFront>>;
  * A real nginx on loopback with deploy/nginx.conf, in which only addresses and paths are replaced.
  *
  * @param instancePorts of this machine, of the instances in the file's order
- * @param edits those that the file offers to operators
  */
-export async function startFront(instancePorts: readonly number[], edits: readonly Edit[] = []) {
+export async function startFront(instancePorts: readonly number[]) {
   const directory = await mkdtemp(join(tmpdir(), 'pennant-front-'));
   // When root starts nginx, its workers run as another user.
   await chmod(directory, 0o755);
   const port = await findFreePort();
-  for (const name of ['nginx-lower-case.conf', 'nginx-problem.conf']) await cp(DEPLOY + name, join(directory, name));
-  const deployed = await readFile(`${DEPLOY}nginx.conf`, 'utf8');
+  const deployed = await readFile(CONFIGURATION, 'utf8');
   const replaced = replaceEach(deployed, [
     ['/run/nginx.pid', join(directory, 'nginx.pid')],
     // At this level, nginx logs when it listens.
@@ -38,10 +35,6 @@ export async function startFront(instancePorts: readonly number[], edits: readon
     ...instancePorts.map((instance, at) => [`pennant-${at + 1}:8080`, `127.0.0.1:${instance}`] as const),
     ['listen 80 default_server', `listen 127.0.0.1:${port} default_server backlog=4096`],
     ['    listen [::]:80 default_server;\n', ''],
-    ['listen 80;', `listen 127.0.0.1:${port};`],
-    ['    listen [::]:80;\n', ''],
-    ['/usr/share/pennant/site', SITE],
-    ...edits,
   ]);
   await writeFile(join(directory, 'nginx.conf'), replaced);
 
@@ -63,37 +56,18 @@ export async function startFront(instancePorts: readonly number[], edits: readon
 /** Where a file of nginx's cache says until when it is valid, in seconds since 1970: nginx 1.22, ngx_http_cache.h. */
 const VALID_UNTIL_AT = 8;
 const EXPIRED_SECONDS = 1;
-const MAX_VALID_SECONDS = 86_400;
-
-/** The files of an image cache, each with the time until which nginx takes it for fresh. */
-export async function copiesIn(cacheDirectory: string) {
-  const entries = await readdir(cacheDirectory, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  return Promise.all(
-    paths.map(async (path) => {
-      const content = await readFile(path);
-      return { path, content, validUntilSeconds: Number(content.readBigInt64LE(VALID_UNTIL_AT)) };
-    }),
-  );
-}
 
 /** Makes every copy expire, because nginx's clock cannot be moved. */
 export async function expireCopies(cacheDirectory: string): Promise<void> {
-  for (const { path, content, validUntilSeconds } of await copiesIn(cacheDirectory)) {
-    const isTime = Math.abs(validUntilSeconds - Date.now() / 1_000) <= MAX_VALID_SECONDS;
-    if (!isTime && validUntilSeconds !== EXPIRED_SECONDS) throw new Error(`${path} has another form`);
+  const entries = await readdir(cacheDirectory, { recursive: true, withFileTypes: true });
+  for (const { parentPath, name } of entries.filter((entry) => entry.isFile())) {
+    const content = await readFile(join(parentPath, name));
     content.writeBigInt64LE(BigInt(EXPIRED_SECONDS), VALID_UNTIL_AT);
-    await writeFile(path, content);
+    await writeFile(join(parentPath, name), content);
   }
 }
 
 type Edit = readonly [from: string, to: string];
-
-/** For instances that have a `BASE_URL`. */
-export const WITH_BASE_URL: readonly Edit[] = [
-  ['  map $pennant_host $host_in_key { default $pennant_host; }\n', ''],
-  ['  # map $pennant_host $host_in_key { default ""; }', '  map $pennant_host $host_in_key { default ""; }'],
-];
 
 /** Starts nginx with a configuration that logs errors to `stderr notice`, and waits until it listens. @returns ends it */
 export async function runNginx(configFile: string): Promise<() => Promise<void>> {
@@ -145,11 +119,11 @@ export function useFakeInstances(handler: RequestListener = (_request, response)
 }
 
 /** An nginx for all tests of the file. Its properties are set when the tests begin. */
-export function useFront(instances: ReturnType<typeof useFakeInstances>, edits: readonly Edit[] = []): Front {
+export function useFront(instances: ReturnType<typeof useFakeInstances>): Front {
   const front = {} as Front;
   beforeAll(async () => {
     const ports = instances.servers.map(({ origin }) => Number(new URL(origin).port));
-    Object.assign(front, await startFront(ports, edits));
+    Object.assign(front, await startFront(ports));
   });
   afterAll(() => front.stop?.());
   return front;

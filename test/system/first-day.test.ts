@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { blockWith } from '../helpers/documents.ts';
-import { findNginx, startFront, WITH_BASE_URL } from '../helpers/front.ts';
+import { findNginx, startFront } from '../helpers/front.ts';
 import { createHttpSender } from '../helpers/http-request.ts';
 import { findSystemd } from '../helpers/installed.ts';
 import { findFreePort, startProcess } from '../helpers/process.ts';
@@ -142,7 +142,7 @@ test.skipIf(!isPossible)(
     // 4: it is ready, and serves visitors under its own name, each with a rate limit of their own.
     const inside = `http://127.0.0.1:${consolePort}`;
     expect(await (await fetch(`${inside}/readyz`)).json()).toMatchObject({ ready: true, conditions: [] });
-    const front = await startFront([port, port, port], WITH_BASE_URL);
+    const front = await startFront([port, port, port]);
     onTestFinished(() => front.stop());
     const ask = (url: string, visitor = '127.0.0.1') =>
       createHttpSender(front.port, visitor).send({ url, headers: { connection: 'close' } });

@@ -1,26 +1,23 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { blockWith } from '../helpers/documents.ts';
 import { redirectTo } from '../helpers/fake-upstream.ts';
 import { findNginx, replaceEach, runNginx } from '../helpers/front.ts';
 import { findFreePort } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startYoutubeService } from '../helpers/youtube-service.ts';
 
-const RELAY = fileURLToPath(new URL('../../deploy/nginx-relay.conf', import.meta.url));
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
 const IMAGE = `/${LIGHTHOUSE}/tv.png`;
 
-/** A real nginx with deploy/nginx-relay.conf, in which addresses and paths are replaced, and TLS to YouTube is left out. */
+/** A real nginx with the relay of docs/youtube.md, in which addresses and paths are replaced, and TLS to YouTube is left out. */
 async function startRelay(upstream: string) {
   const directory = await createTemporaryDirectory();
   await chmod(directory, 0o755);
   const ports = { youtube: await findFreePort(), images: await findFreePort() };
   const { host } = new URL(upstream);
-  const configuration = replaceEach(await readFile(RELAY, 'utf8'), [
-    ['/run/nginx-relay.pid', join(directory, 'nginx.pid')],
-    ['/var/log/nginx/relay.log warn', 'stderr notice'],
+  const configuration = replaceEach(blockWith('docs/youtube.md', 'listen 10.0.0.2:8090'), [
     ['allow 10.0.0.1', 'allow 127.0.0.1'],
     ['listen 10.0.0.2:8090', `listen 127.0.0.1:${ports.youtube}`],
     ['listen 10.0.0.2:8091', `listen 127.0.0.1:${ports.images}`],
@@ -29,7 +26,8 @@ async function startRelay(upstream: string) {
     ['proxy_pass https://$youtube', 'proxy_pass http://$youtube'],
     ['proxy_pass https://$images', 'proxy_pass http://$images'],
   ]);
-  await writeFile(join(directory, 'nginx.conf'), configuration);
+  const main = `pid ${join(directory, 'nginx.pid')};\nerror_log stderr notice;\nevents {}\nhttp {\n${configuration}\n}\n`;
+  await writeFile(join(directory, 'nginx.conf'), main);
   onTestFinished(await runNginx(join(directory, 'nginx.conf')));
   return { youtube: `http://127.0.0.1:${ports.youtube}`, images: `http://127.0.0.1:${ports.images}` };
 }

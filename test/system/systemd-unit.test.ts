@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { blockWith } from '../helpers/documents.ts';
 import { findSystemd } from '../helpers/installed.ts';
 import { runCommand, startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -59,13 +60,13 @@ describe.skipIf(!findSystemd())('systemd-analyze', () => {
     const template = join(directory, 'pennant@.service');
     await rename(await install(unit), template);
     await mkdir(`${template}.d`);
-    const settings = await readFile(new URL('deploy/pennant-instances.conf', ROOT), 'utf8');
+    const [, settings = ''] = /<<'END'\n(.*?)\nEND\n/s.exec(blockWith('docs/operating.md', 'PORT=808%i')) ?? [];
     await writeFile(`${template}.d/instances.conf`, settings);
     for (const number of [1, 2]) {
       const instance = join(directory, `pennant@${number}.service`);
       expect(await analyze('verify', '--man=no', instance)).toEqual({ exitCode: 0, output: '' });
     }
-    await writeFile(`${template}.d/instances.conf`, settings.replace('Environment=ENCODERS', 'Enviroment=ENCODERS'));
+    await writeFile(`${template}.d/instances.conf`, settings.replace('Environment=', 'Enviroment='));
     expect((await analyze('verify', '--man=no', join(directory, 'pennant@1.service'))).output).toContain('Enviroment');
     for (const name of ['PORT', 'CONSOLE_PORT', 'DATA_DIR']) expect(settings).toMatch(new RegExp(`[ =]${name}=\\S*%i`));
   });

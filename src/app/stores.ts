@@ -91,7 +91,6 @@ export async function createStores(config: Config, runtime: Runtime): Promise<St
       memoryTier: { epochs, maxBytes: maxMemoryBytes },
       storeTier: { store, onRefused },
       clock,
-      name,
     });
     holders.add(`${name} in memory`, () => cache.stats().memory);
     holders.add(`loads of ${name}`, () => cache.stats().loading);

@@ -1,8 +1,7 @@
-import { findConsoleWarnings, findNameWarnings, findSettingWarnings, findTracingWarnings } from '../config/report.ts';
+import { findConsoleWarnings, findNameWarnings, findSettingWarnings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { isInContainer } from '../lib/container.ts';
 import { printable } from '../lib/printable.ts';
-import { isSdkLoaded } from '../lib/tracing.ts';
 import { defineCommand, MAX_ADVICE_CHARACTERS } from './command.ts';
 import { describeEnvFile } from './settings.ts';
 
@@ -28,7 +27,6 @@ cleanly, or the check failed; 2 invalid arguments.`,
       ...findSettingWarnings(config),
       ...findConsoleWarnings(config, isInContainer(env)),
       ...findNameWarnings(env, envFile),
-      ...findTracingWarnings(env, isSdkLoaded()),
     ];
     if (options.check !== true) {
       // Loaded when needed: `--help` should not wait for the whole server.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findNameWarnings, findTracingWarnings, shownSettings } from './report.ts';
+import { findNameWarnings, shownSettings } from './report.ts';
 
 function warnings(env: Record<string, string>, inFile: readonly string[] = [], ignoredLines: readonly number[] = []) {
   return findNameWarnings(env, {
@@ -23,16 +23,6 @@ describe('the settings report', () => {
       CONTACT: 'default',
       REDIS_URL: 'REDIS_URL_FILE, .env',
     });
-  });
-
-  test('includes OpenTelemetry’s variables without possible secrets', () => {
-    const shown = shownSettings({
-      OTEL_TRACES_SAMPLER: 'always_on',
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:the-password@collector',
-      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=the-token',
-    });
-    expect(shown.find(({ name }) => name === 'OTEL_TRACES_SAMPLER')?.value).toBe('always_on');
-    expect(JSON.stringify(shown)).not.toMatch(/the-password|the-token/);
   });
 });
 
@@ -78,27 +68,5 @@ describe('a warning', () => {
       '/srv/.env: OTEL_SERVICE_NAME has no effect here: OpenTelemetry’s SDK reads it before this file, so set it in the environment',
       '/srv/.env: PORT_FILE is not a setting',
     ]);
-  });
-
-  const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
-
-  test.each([ENDPOINT, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://user:password@collector/v1/traces' }])(
-    'names the line to add when %o is set and no SDK is loaded',
-    (env) => {
-      const [warning, ...others] = findTracingWarnings(env, false);
-      expect(warning).toMatch(/^OTEL_EXPORTER_\w+ is set, .* NODE_OPTIONS=--import=/);
-      expect(warning).not.toContain('password');
-      expect(others).toEqual([]);
-      expect(findTracingWarnings(env, true)).toEqual([]);
-    },
-  );
-
-  test.each([
-    {},
-    { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' },
-    { ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' },
-    { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' },
-  ])('is not given about traces for %o', (env) => {
-    expect(findTracingWarnings(env, false)).toEqual([]);
   });
 });

@@ -6,8 +6,6 @@ import { isShowable, SettingError } from './setting-forms.ts';
 import { type Config, readSetting, SETTINGS } from './settings.ts';
 
 const HIDDEN = 'set (not shown)';
-/** OpenTelemetry's variables that may hold a password. */
-const MAY_BE_SECRET = /HEADERS|ENDPOINT|KEY/;
 
 export interface ShownSetting {
   readonly name: string;
@@ -19,13 +17,13 @@ export interface ShownSetting {
 }
 
 /**
- * All settings in force, and those of OpenTelemetry's variables that are set.
+ * All settings in force.
  *
  * @param loadedFromFile the variables that came from `.env`
  */
 export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []): ShownSetting[] {
   const originOf = (name: string) => (loadedFromFile.includes(name) ? '.env' : 'environment');
-  const own = Object.values(SETTINGS).map((setting) => {
+  return Object.values(SETTINGS).map((setting) => {
     const { env: name, fallback, isSecret } = setting;
     const given = textIn(env, name);
     if (given !== '') {
@@ -36,14 +34,6 @@ export function shownSettings(env: Environment, loadedFromFile: readonly string[
     if (!isSecret || textIn(env, file) === '') return { name, value: fallback, isDefault: true, origin: 'default' };
     return { name, value: HIDDEN, isDefault: false, origin: `${file}, ${originOf(file)}` };
   });
-  const ofTracing = Object.keys(env)
-    .filter((name) => name.startsWith('OTEL_') && textIn(env, name) !== '')
-    .toSorted()
-    .map((name) => {
-      const value = MAY_BE_SECRET.test(name) ? HIDDEN : textIn(env, name);
-      return { name, value, isDefault: false, origin: originOf(name) };
-    });
-  return [...own, ...ofTracing];
 }
 
 /** True for an invalid value that messages do not repeat either. */
@@ -61,19 +51,6 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
 );
 /** Variables that are no settings of this service, but are used by it or by its libraries. */
 const USED_BY_OTHERS = /^(?:NODE_ENV|TZ)$/;
-
-const OTLP_ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
-
-/** A warning if the environment sets a collector for traces, but no OpenTelemetry SDK is loaded. */
-export function findTracingWarnings(env: Environment, isSdkLoaded: boolean): string[] {
-  const endpoint = OTLP_ENDPOINTS.find((name) => textIn(env, name) !== '');
-  const isOff =
-    textIn(env, 'OTEL_SDK_DISABLED').toLowerCase() === 'true' || textIn(env, 'OTEL_TRACES_EXPORTER') === 'none';
-  if (endpoint === undefined || isSdkLoaded || isOff) return [];
-  return [
-    `${endpoint} is set, but no OpenTelemetry SDK is loaded: no traces are sent. Add NODE_OPTIONS=--import=/path/to/otel.mjs (docs/operating.md)`,
-  ];
-}
 
 /** Warnings about valid settings that probably do not do what the operator wants. */
 export function findSettingWarnings(config: Config): string[] {

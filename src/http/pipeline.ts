@@ -3,12 +3,10 @@ import findMyWay from 'find-my-way';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
-import { runInSpan } from '../lib/tracing.ts';
 import { withRequest } from '../lib/work.ts';
 import { type Endpoint, type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
 import { findHint } from './request/hints.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
-import type { RequestTracing } from './request/tracing.ts';
 import { METHODS } from './request/validation.ts';
 import { applyConditions } from './response/conditions.ts';
 import { problemResponse } from './response/problems.ts';
@@ -29,7 +27,6 @@ type ResponseStep = (context: RequestContext, response: PublicResponse) => Publi
 
 interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
-  readonly tracing: RequestTracing | undefined;
   readonly router: Pick<Router, 'find'>;
   /** Run in order until one of them returns a response. */
   readonly steps: readonly Step[];
@@ -37,8 +34,8 @@ interface PipelineOptions {
   readonly responseSteps: readonly ResponseStep[];
 }
 
-/** Runs each request through the steps, in a span if it is traced. Uses promises only if a step returns one. */
-export function createPipeline({ createContext, tracing, router, steps, responseSteps }: PipelineOptions) {
+/** Runs each request through the steps. Uses promises only if a step returns one. */
+export function createPipeline({ createContext, router, steps, responseSteps }: PipelineOptions) {
   function runSteps(context: RequestContext, first: number): PublicResponse | Promise<PublicResponse> {
     for (let at = first; at < steps.length; at += 1) {
       const response = (steps[at] as Step)(context);
@@ -72,12 +69,7 @@ export function createPipeline({ createContext, tracing, router, steps, response
     }
   }
 
-  return (request: IncomingMessage, response: ServerResponse): void => {
-    const context = createContext(request, response);
-    const span = tracing?.(context);
-    if (span === undefined) run(context);
-    else runInSpan(span, () => run(context));
-  };
+  return (request: IncomingMessage, response: ServerResponse): void => run(createContext(request, response));
 }
 
 interface Router {

@@ -7,7 +7,6 @@ import { createEndpointStep, createPipeline, createRouter } from './pipeline.ts'
 import { type ClientIdentification, OPERATOR_CLIENTS } from './request/client-identification.ts';
 import { createContextFactory, type Endpoint } from './request/context.ts';
 import type { RateLimitStep } from './request/rate-limit-step.ts';
-import { createRequestTracing } from './request/tracing.ts';
 import { validate } from './request/validation.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import type { MicroCache } from './response/micro-cache.ts';
@@ -57,14 +56,12 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
   const { clock, epochs } = runtime;
   const lifetime = { isClosing: false };
   const router = createRouter(endpoints);
-  const tracing = createRequestTracing({ clients });
   const contextOptions = { clock, epochs, baseUrls, lifetime };
   const handlers = [microCache.find, router.route, createEndpointStep({ clock })];
   const send = createSend({ responseWriter });
 
   const pipeline = createPipeline({
     createContext: createContextFactory({ ...contextOptions, clients, sliceOf: connections.sliceOf }),
-    tracing,
     router,
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
     steps: [rateLimit, validate, ...handlers],
@@ -73,7 +70,6 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
   });
   const operatorPipeline = createPipeline({
     createContext: createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS, sliceOf: () => undefined }),
-    tracing,
     router,
     steps: [validate, ...handlers],
     responseSteps: [microCache.keep, send, reporter.observe],

@@ -1,7 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type LogOutput, openLogOutput } from './log-output.ts';
 import { printable } from './printable.ts';
-import { currentSpan } from './tracing.ts';
 import { currentRequestId } from './work.ts';
 
 export type { Logger } from 'pino';
@@ -45,13 +44,7 @@ const NO_FIELDS = {};
 
 function requestFields(): object {
   const requestId = currentRequestId();
-  const traceId = currentSpan()?.spanContext().traceId;
-  if (requestId === undefined && traceId === undefined) return NO_FIELDS;
-  return {
-    ...(requestId !== undefined && { requestId }),
-    // Named by opentelemetry.io/docs/specs/otel/compatibility/logging_trace_context (seen 2026-11).
-    ...(traceId !== undefined && { trace_id: traceId }),
-  };
+  return requestId === undefined ? NO_FIELDS : { requestId };
 }
 
 /** Copying the fields of a line would cost a tenth of it. */

@@ -1,8 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { HolderStats } from '../lib/holders.ts';
 import { createRedisScript } from '../lib/redis/client.ts';
-import { REDIS_CALL, type RedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
-import { traced } from '../lib/tracing.ts';
+import { type RedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
 import type { SharedRateLimiter } from './fallback.ts';
 import type { RateLimit, RateLimitDecision } from './limiter.ts';
 
@@ -128,7 +127,7 @@ export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimit
     return { isAllowed: values[place] === 1, remaining: values[place + 1] as number, resetMs };
   }
 
-  function queue(client: string, { requests, windowMs }: RateLimit, mayAdmit: boolean): Promise<RateLimitDecision> {
+  function hit(client: string, { requests, windowMs }: RateLimit, mayAdmit = true): Promise<RateLimitDecision> {
     if (undecided >= MAX_QUESTIONS) {
       return Promise.reject(new RedisUnavailable('Too many decisions wait for Redis.'));
     }
@@ -139,7 +138,7 @@ export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimit
   }
 
   return {
-    hit: (client, limit, mayAdmit = true) => traced(REDIS_CALL, () => queue(client, limit, mayAdmit)),
+    hit,
     stats: () => ({ entries: undecided, maxEntries: MAX_QUESTIONS }),
   };
 }

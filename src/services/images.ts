@@ -26,7 +26,6 @@ import { createFailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
-import { traced } from '../lib/tracing.ts';
 import { type ClientKeys, currentClient } from '../lib/work.ts';
 import { fingerprint } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
@@ -142,19 +141,17 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   async function reEncode(spec: ImageSpec, key: string): Promise<ReEncodeOutcome> {
     const fast = await images.get(key, spec.imageClass);
     if (fast === undefined) return 'interrupted';
-    return traced({ name: 're-encode image', attributes: traceAttributesOf(spec) }, async () => {
-      // It continues after the client disconnects, but counts for it: one client's images must not fill the queue.
-      const options: JobOptions = { signal: NEVER_ABORTED, client: currentClient(), priority: 'background' };
-      try {
-        const optimized = await encode(spec, 'optimized', options);
-        if (optimized.length >= fast.length) return 'rejected';
-        images.put(optimizedImageKey(key), optimized, spec.imageClass);
-        return 'kept';
-      } catch (error) {
-        if (isTemporary(error)) return 'interrupted';
-        throw error;
-      }
-    });
+    // It continues after the client disconnects, but counts for it: one client's images must not fill the queue.
+    const options: JobOptions = { signal: NEVER_ABORTED, client: currentClient(), priority: 'background' };
+    try {
+      const optimized = await encode(spec, 'optimized', options);
+      if (optimized.length >= fast.length) return 'rejected';
+      images.put(optimizedImageKey(key), optimized, spec.imageClass);
+      return 'kept';
+    } catch (error) {
+      if (isTemporary(error)) return 'interrupted';
+      throw error;
+    }
   }
 
   async function renditionOf(spec: ImageSpec): Promise<Rendition> {
@@ -179,10 +176,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
         const stored = await images.get(storedKey, spec.imageClass);
         if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(storedKey);
-        const attributes = { ...traceAttributesOf(spec), 'pennant.cache.collapsed': isCollapsed };
-        const bytes = await traced({ name: 'render image', attributes }, () =>
-          encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client)),
-        );
+        const bytes = await encoding.run(storedKey, disconnectSignal(), (shared) => make(shared, client));
         return { bytes, isStored: false, isCollapsed };
       },
     };
@@ -234,17 +228,6 @@ function resolveRequest(
 function backdropOf(backdrop: Backdrop, output: Size, usual: Background, hasAlpha: boolean): Backdrop | undefined {
   const isVisible = !isSameSize(backdrop.inner, output) || (hasAlpha && backdrop.background !== usual);
   return isVisible ? backdrop : undefined;
-}
-
-function traceAttributesOf({ kind, variant, identity: { format, output, quality } }: ImageSpec) {
-  return {
-    'pennant.image.kind': kind,
-    'pennant.image.variant': variant,
-    'pennant.image.format': format,
-    'pennant.image.width': output.width,
-    'pennant.image.height': output.height,
-    'pennant.image.quality': quality,
-  };
 }
 
 /** False for a crash or a deadline of the encoder, an image that it cannot make, and a bug: the next attempt would fail too. */

@@ -20,7 +20,6 @@ import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
-import { traced } from '../lib/tracing.ts';
 import { currentClient } from '../lib/work.ts';
 import { originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
@@ -89,9 +88,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
   /** Concurrent callers share one download. */
   function fetchBytes(ref: RemoteImage): Promise<Buffer> {
-    return downloading.run(ref.key, NEVER_ABORTED, (signal) =>
-      orThrowImageGone(traced({ name: 'download original' }, () => downloader.download(ref, { signal }))),
-    );
+    return downloading.run(ref.key, NEVER_ABORTED, (signal) => orThrowImageGone(downloader.download(ref, { signal })));
   }
 
   async function examine(

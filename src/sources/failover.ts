@@ -13,7 +13,6 @@ import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { type Pause, PausedError } from '../lib/http/pause.ts';
-import { traced } from '../lib/tracing.ts';
 import { withPlainTitles } from './plain-titles.ts';
 import { type FoundChannels, type SearchOutcome, searchAll } from './search-all.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
@@ -93,8 +92,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
       return withDeadline(clock, SOURCE_ATTEMPT_MS, signal, (attemptSignal) => work({ signal: attemptSignal }));
     };
     try {
-      const span = { name: `source ${operation}`, attributes: { 'pennant.source': source.name } };
-      const value = await traced(span, () => pauseOf(source, operation).run(key, attempt, signal));
+      const value = await pauseOf(source, operation).run(key, attempt, signal);
       report('found');
       return value;
     } catch (error) {

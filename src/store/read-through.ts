@@ -19,7 +19,6 @@ import {
   valueIn,
 } from './entry.ts';
 import { createLoads } from './loads.ts';
-import { traceLookup } from './lookup-spans.ts';
 import type { Store } from './store.ts';
 
 export interface Loaded<V> {
@@ -61,8 +60,6 @@ interface ReadThroughOptions<V> {
     readonly onRefused?: (key: string) => void;
   };
   readonly clock: Clock;
-  /** For traces. */
-  readonly name?: string;
 }
 
 type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
@@ -98,7 +95,7 @@ export interface ReadThrough<V> {
 }
 
 export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {
-  const { policy, memoryTier, storeTier, clock, name = 'values' } = options;
+  const { policy, memoryTier, storeTier, clock } = options;
   const { epochs, maxBytes } = memoryTier;
   const { store, onRefused } = storeTier;
   const { freshMs, graceMs, leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = policy;
@@ -254,9 +251,9 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   return {
     async get(key, load, options) {
       const held = findInMemory(key);
-      // There is nothing to wait for or to trace.
+      // There is nothing to wait for.
       if (held !== undefined && isFresh(held, options.isCurrent)) return resultOf(held, HIT);
-      return runWork(() => traceLookup(name, () => lookUp(key, load, options)));
+      return runWork(() => lookUp(key, load, options));
     },
 
     find: (key) => runWork(async () => valueIn(await findEntry(key))),
@@ -267,7 +264,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
         return entry && resultOf(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
       }),
 
-    reload: (key, load, loadId = '') => runWork(() => traceLookup(name, () => reload(key, load, loadId))),
+    reload: (key, load, loadId = '') => runWork(() => reload(key, load, loadId)),
 
     put: (key, load) =>
       runWork(async () => {

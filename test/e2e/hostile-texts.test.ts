@@ -28,7 +28,6 @@ async function outputOf(command: string, args: string[]): Promise<string> {
     env: {
       DATA_DIR: await createTemporaryDirectory(),
       YOUTUBE_ORIGIN: upstream.origin,
-      [`OTEL_${HOSTILE}`]: `${HOSTILE}${LONG}`,
     },
     envFile: { ...ENV_FILE, path: `${HOSTILE}${LONG}`, names: [`${HOSTILE}${LONG}`] },
   });

@@ -116,7 +116,6 @@ describe('a quote in .env', () => {
     ['CONTACT', `CONTACT="ops@example.org\n${REST}LOG_LEVEL="info"\n`],
     ['CONTACT', `CONTACT='t Hooft\n${REST}# don't remove\n`],
     ['CONTACT', `CONTACT=\`ops\r\n${REST}HOST=\`::\`\r\n`],
-    ['OTEL_SERVICE_NAME', `PORT=9\nOTEL_SERVICE_NAME="a\n${REST}HOST="::"\n`],
     ['SOMETHING', `export SOMETHING='a\n${REST}HOST='::'\n`],
     ['CONTACT', `CONTACT="ops@example.org\n${REST}`],
   ])('of %s that is not closed is refused, and no value is shown', async (name, content) => {

@@ -7,7 +7,6 @@ import type { Epoch } from '../../lib/epoch.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { Runtime } from '../../lib/runtime.ts';
-import type { Span } from '../../lib/tracing.ts';
 import type { Client, ClientIdentification } from './client-identification.ts';
 import { parseTarget, type RequestTarget } from './target.ts';
 
@@ -40,7 +39,6 @@ export interface RequestContext {
   pathParameters: PathParameters;
   /** True when the response's format follows `Accept`. Errors then carry `Vary` too. */
   isNegotiated: boolean;
-  span: Span | undefined;
 }
 
 /** A response as data. The fields that every response carries are added when it is sent. */
@@ -158,7 +156,6 @@ export function createContextFactory(options: ContextOptions) {
       endpoint: undefined,
       pathParameters: NO_HEADERS,
       isNegotiated: false,
-      span: undefined,
     };
   };
 }

@@ -2,7 +2,6 @@ import type { AppError } from '../../domain/errors.ts';
 import type { FailureReport } from '../../lib/failure-log.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import type { Runtime } from '../../lib/runtime.ts';
-import { failSpan, type Span } from '../../lib/tracing.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
 import { createResponseMetrics, type FinishedResponse } from './response-metrics.ts';
@@ -27,7 +26,7 @@ interface ResponseReporterOptions {
 /** Longer than a stale record waits for a fresh one. */
 const SLOW_SECONDS = 4;
 
-/** Reports each response that was handed to the socket, in the log, the metrics and the request's span. */
+/** Reports each response that was handed to the socket, in the log and the metrics. */
 export interface ResponseReporter {
   /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
   report(entry: FinishedResponse): void;
@@ -66,8 +65,7 @@ export function createResponseReporter(options: ResponseReporterOptions): Respon
     report,
 
     observe(context, { status, countedStatus, cache, failure }) {
-      const { span, endpoint, receivedAtMs, id, request, target, client } = context;
-      if (span !== undefined) traceOutcome(span, cache, failure);
+      const { endpoint, receivedAtMs, id, request, target, client } = context;
       report({
         route: endpoint?.url ?? NO_ROUTE,
         status: countedStatus ?? status,
@@ -81,12 +79,6 @@ export function createResponseReporter(options: ResponseReporterOptions): Respon
       });
     },
   };
-}
-
-function traceOutcome(span: Span, cache: PublicResponse['cache'], failure: AppError | undefined): void {
-  if (cache !== undefined) span.setAttribute('pennant.cache.outcome', cache);
-  if (failure === undefined) return;
-  failSpan(span, failure.code, failure.code === 'internal' ? undefined : failure.message);
 }
 
 /** What the log says of a failed or slow response. `undefined` for any other, such as a 404. */

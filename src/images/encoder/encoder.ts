@@ -13,8 +13,7 @@ import {
   poolSizeFor,
   type RunningTask,
 } from './pool.ts';
-import { createTaskQueue, type QueuedTask, queuedTaskOf } from './task-queue.ts';
-import { type TaskName, traceTask } from './task-spans.ts';
+import { createTaskQueue, type QueuedTask, queuedTaskOf, type TaskName } from './task-queue.ts';
 import { readLibraryVersion } from './version.ts';
 
 /** An original or an image waits for an encoder process. */
@@ -103,7 +102,6 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     const queued = queuedTaskOf(task, options, clock.monotonic());
     takePlace(queued);
     dropIfNotNeeded(queued);
-    queued.startSpan = traceTask(queued.name, queued.result.promise);
     startWaiting();
     return queued.result.promise;
   }
@@ -158,7 +156,6 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
 
   async function perform(queued: QueuedTask): Promise<void> {
     queued.stopWaiting();
-    queued.startSpan?.('encoder task');
     const startedAtMs = clock.monotonic();
     const tookMs = () => clock.monotonic() - startedAtMs;
     // The client was charged what was expected when the task left the queue for the first time.
@@ -183,7 +180,6 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
       queued.result.reject(error);
     } else if (['crash', 'stopped'].includes(error.reason) && !queued.isRepeated && !isClosed) {
       queued.isRepeated = true;
-      queued.startSpan?.('encoder queue', error.reason);
       queue.repeat(queued);
     } else {
       // No retry after a deadline: it would take as long again.

@@ -4,7 +4,9 @@ import { createFairQueue, type FairQueue } from '../../lib/fair-queue.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import type { ClientKeys } from '../../lib/work.ts';
 import type { EncoderTask, JobOptions, Priority, TaskReply } from './job.ts';
-import type { StartStage, TaskName } from './task-spans.ts';
+
+/** For metrics. `re-encode`: an encode in the background. */
+export type TaskName = EncoderTask['kind'] | 're-encode';
 
 /** A task that waits for an encoder process, or runs in one. */
 export interface QueuedTask {
@@ -20,8 +22,6 @@ export interface QueuedTask {
   readonly client: ClientKeys;
   /** Removes the listeners that drop it while it waits. */
   stopWaiting: () => void;
-  /** `undefined` if the request is not traced. */
-  startSpan: StartStage | undefined;
   /** Its first process crashed or was stopped. */
   isRepeated: boolean;
 }
@@ -34,7 +34,6 @@ export function queuedTaskOf(task: EncoderTask, options: JobOptions, submittedAt
     expectedMs: expectedMs(task, options),
     result: Promise.withResolvers(),
     stopWaiting: () => undefined,
-    startSpan: undefined,
     isRepeated: false,
   };
 }

@@ -83,7 +83,7 @@ export function guardHttpClient(http: HttpClient, budget: CallBudget): HttpClien
         if (!isWorthRetrying || request.signal.aborted) throw error;
       }
       await waitBeforeRetry(request.signal);
-      return send({ ...request, resends: 1 });
+      return send(request);
     },
     close: () => http.close(),
   };

@@ -6,7 +6,6 @@ import type { Dispatcher, errors } from 'undici';
 import { AppError } from '../../domain/errors.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { withDeadline } from '../deadlines.ts';
-import { failSpan, traced } from '../tracing.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
 import { CONNECT_TIMEOUT_MS } from './connect.ts';
 import { limitReceivedBytes, limitResponses } from './response-limits.ts';
@@ -23,8 +22,6 @@ export interface HttpRequest {
   /** Counted after decompression. A longer body is an error. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** How often the same request was sent before, for traces; default 0. */
-  readonly resends?: number;
 }
 
 export interface HttpResponse {
@@ -118,7 +115,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     let url = new URL(request.url);
     if (!origins.has(url.origin)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-      const target = await sendOnce(request, url, redirects, signal);
+      const target = await sendOnce(request, url, signal);
       if (!(target instanceof URL)) return target;
       if (!origins.has(target.origin)) {
         throw new ForeignRedirectError(
@@ -132,40 +129,17 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 
   /** Sends one request. Returns the complete response or the redirect target. */
-  function sendOnce(request: HttpRequest, url: URL, redirects: number, signal: AbortSignal) {
-    return traced(spanOfCall(request, url, redirects), async (span): Promise<HttpResponse | URL> => {
-      const response = await send(request, url, signal);
-      span?.setAttribute('http.response.status_code', response.statusCode);
-      if (span !== undefined && response.statusCode >= 400) failSpan(span, String(response.statusCode));
-      const target = options.followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
-      if (target === undefined) return read(response, request.maxBytes);
-      discardBody(response.body);
-      return target;
-    });
+  async function sendOnce(request: HttpRequest, url: URL, signal: AbortSignal): Promise<HttpResponse | URL> {
+    const response = await send(request, url, signal);
+    const target = options.followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
+    if (target === undefined) return read(response, request.maxBytes);
+    discardBody(response.body);
+    return target;
   }
 
   return {
     request: (request) => withDeadline(clock, request.timeoutMs, request.signal, (signal) => follow(request, signal)),
     close: async () => agent?.destroy(),
-  };
-}
-
-/**
- * Named by opentelemetry.io/docs/specs/semconv/http/http-spans (seen 2026-11). The URL has no query, because that may contain a
- * key or a search text.
- */
-function spanOfCall({ method, resends = 0 }: HttpRequest, url: URL, redirects: number) {
-  const { origin, pathname, hostname, port } = url;
-  return {
-    name: method,
-    isCall: true,
-    attributes: {
-      'http.request.method': method,
-      'http.request.resend_count': resends + redirects || undefined,
-      'server.address': hostname,
-      'server.port': Number(port) || undefined,
-      'url.full': origin + pathname,
-    },
   };
 }
 

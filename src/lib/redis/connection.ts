@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { HolderStats } from '../holders.ts';
-import { traced } from '../tracing.ts';
 import { createRedisClient, type RedisAddress, type RedisClient } from './client.ts';
 
 /** Redis did not execute a command, or is paused after a failure. */
@@ -64,7 +63,6 @@ const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, pau
 /** For programs that end after one task. No client waits for them, and they do not try again. */
 export const PATIENT_TIMINGS: Partial<RedisTimings> = { commandTimeoutMs: 10_000, connectTimeoutMs: 10_000 };
 const MAX_TIMEOUTS_IN_A_ROW = 3;
-export const REDIS_CALL = { name: 'redis', isCall: true, attributes: { 'db.system.name': 'redis' } };
 /** By a script, because a user may be allowed to write and not to run scripts. */
 const PROBE = "redis.call('SET', KEYS[1], '', 'PX', ARGV[1])";
 const PROBE_OPTIONS = { keys: ['pennant:probe'], arguments: ['1000'] };
@@ -164,7 +162,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   await connect();
 
   return {
-    run: <T>(command: (client: RedisClient) => Promise<T>) => traced(REDIS_CALL, () => run(command)),
+    run,
 
     stats: () => ({
       isUsable: usable !== undefined,

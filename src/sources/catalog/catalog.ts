@@ -7,7 +7,6 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadlines.ts';
 import type { HolderStats } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
-import { traced } from '../../lib/tracing.ts';
 import { createTurns } from '../../lib/turns.ts';
 import { currentClient } from '../../lib/work.ts';
 import { createWorkerThread, siblingModule, ThreadUnavailable } from '../../lib/worker-thread.ts';
@@ -144,18 +143,15 @@ export function createCatalog({ dataDir, samplesDir, clock = systemClock, ...opt
     return response.value;
   }
 
-  function read<T>(name: string, call: () => Promise<CatalogResponse<T>>): Promise<T> {
-    return traced({ name: `catalog ${name}` }, async () => {
-      if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS)
-        throw unavailable(failure.problem);
-      if (thread.stats().entries === MAX_WAITING) throw busy();
-      return settle(withinMs(clock, call(), CATALOG_READ_MS));
-    });
+  async function read<T>(call: () => Promise<CatalogResponse<T>>): Promise<T> {
+    if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
+    if (thread.stats().entries === MAX_WAITING) throw busy();
+    return settle(withinMs(clock, call(), CATALOG_READ_MS));
   }
 
   async function findAnew(ref: ChannelRef): Promise<Channel | undefined> {
     const readVersion = currentVersion();
-    const channel = await read('look-up', () => thread.call('find', ref));
+    const channel = await read(() => thread.call('find', ref));
     keep(readVersion, nameOf(ref), { channel });
     // The same object under its ID: responses that were made from it are found by it.
     if (channel !== undefined) keep(readVersion, nameOf(channelIdRef(channel.channelId)), { channel });
@@ -171,7 +167,7 @@ export function createCatalog({ dataDir, samplesDir, clock = systemClock, ...opt
     const client = currentClient();
     await turns.wait(client, EXPECTED_SEARCH_MS, signal);
     try {
-      const { hits, tookMs } = await read('search', () => thread.call('search', { query, limit }));
+      const { hits, tookMs } = await read(() => thread.call('search', { query, limit }));
       turns.charge(client, tookMs - EXPECTED_SEARCH_MS);
       return hits;
     } finally {
@@ -201,7 +197,7 @@ export function createCatalog({ dataDir, samplesDir, clock = systemClock, ...opt
       return hits;
     },
 
-    examples: (count) => read('examples', () => thread.call('examples', count)),
+    examples: (count) => read(() => thread.call('examples', count)),
 
     opened: () => opening,
 

@@ -1,3 +1,0 @@
-import { NodeSDK } from '@opentelemetry/sdk-node';
-
-new NodeSDK().start();

@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { checksumOf } from '../src/store/keys.ts';
 import { createSqliteStore, databasePath } from '../src/store/sqlite.ts';
 import { prepareSchema, prepareStatements } from '../src/store/sqlite-schema.ts';
-import { channelIdOf } from './catalog-content.ts';
 import type { Print, Row } from './report.ts';
 import { CONSTANT, format, medianCpuMs, type Pair, scaleRow, spread } from './scale-report.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
@@ -53,6 +52,10 @@ function measureCache(print: Print, count: number): Promise<Figures> {
     print('reading and writing among them');
     return measure(path, count);
   });
+}
+
+function channelIdOf(number: number): string {
+  return `UC${String(number).padStart(22, '0')}`;
 }
 
 function keyOf(number: number): string {

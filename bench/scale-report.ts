@@ -46,7 +46,7 @@ export function format(count: number): string {
 }
 
 /** The CPU time of each of many consecutive calls, including all threads. Other work does not change it. */
-export async function cpuTimesOf(count: number, call: (number: number) => unknown): Promise<number[]> {
+async function cpuTimesOf(count: number, call: (number: number) => unknown): Promise<number[]> {
   const times: number[] = [];
   for (let number = 0; number < count; number += 1) {
     const before = process.cpuUsage();

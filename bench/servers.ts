@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { catalogLine, importLines, writeImages } from '../test/helpers/catalog.ts';
+import { catalogLine, writeCatalog } from '../test/helpers/catalog.ts';
 import { numberedChannelId } from '../test/helpers/fake-source.ts';
 import { readMetrics } from '../test/helpers/metrics.ts';
 import { type ServiceProcess, startService } from '../test/helpers/process.ts';
@@ -47,8 +47,7 @@ export async function startPhotoService(
 ): Promise<PhotoService> {
   const files = Object.fromEntries(images.map(({ name, bytes }) => [`${name}.jpg`, bytes]));
   const lines = images.map(({ name }, at) => catalogLine(at, { bannerFile: `${name}.jpg` }));
-  const { refusals } = await importLines(join(directory, 'data'), lines, await writeImages(directory, files));
-  if (refusals.length > 0) throw new Error(refusals.join('\n'));
+  await writeCatalog(join(directory, 'data'), lines, files);
   const service = await startService({ directory, env: { LOG_LEVEL: 'warn', ...env } });
   return {
     ...service,

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { nameBuild } from './cli/build.ts';
-import { type Command, type CommandContext, type CommandGroup, EXIT, onStopSignal, runCommand } from './cli/command.ts';
+import { type Command, type CommandContext, EXIT, onStopSignal, runCommand } from './cli/command.ts';
 import { type EnvFile, loadEnvFile } from './config/env-file.ts';
 import { printable } from './lib/printable.ts';
 
 const USAGE = `Usage: pennant [serve]     start the service (default)
-       pennant catalog     manage your own channels
+       pennant add         copy channels into your own channels
        pennant purge       make the running service load a channel again
        pennant doctor      compare a channel with upstream's current responses
        pennant library     write tvshow.nfo files for a media server
@@ -18,9 +18,9 @@ pennant --version prints the version.
 `;
 
 /** Loaded when needed: a short command should not wait for all others. */
-const COMMANDS: Record<string, () => Promise<Command | CommandGroup>> = {
+const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./cli/serve.ts')).serveCommand,
-  catalog: async () => (await import('./cli/catalog.ts')).catalogCommands,
+  add: async () => (await import('./cli/add.ts')).addCommand,
   purge: async () => (await import('./cli/purge.ts')).purgeCommand,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommand,
   library: async () => (await import('./cli/library.ts')).libraryCommand,
@@ -48,8 +48,7 @@ async function run([first = 'serve', ...rest]: readonly string[], envFile: EnvFi
     stderr.write(`There is no command "${printable(name)}".\n${USAGE}`);
     return EXIT.usage;
   }
-  const stdin = () => process.stdin;
-  const context: CommandContext = { version, env, envFile, stdin, stdout, stderr, stopSignal };
+  const context: CommandContext = { version, env, envFile, stdout, stderr, stopSignal };
   return runCommand(await load(), args, context);
 }
 

@@ -2,13 +2,11 @@ import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import { createPrivateListener } from '../console/server.ts';
 import { createConsoleStateReader } from '../console/state.ts';
-import { valueOrError } from '../domain/errors.ts';
 import type { PublicListener } from '../http/server.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import { createBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { withinMs } from '../lib/deadlines.ts';
 import type { Listener } from '../lib/http/listener.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -24,9 +22,8 @@ import { createMissingFields } from '../services/missing-fields.ts';
 import { createOriginals } from '../services/originals.ts';
 import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
-import { catalogPaths } from '../sources/catalog/schema.ts';
 import type { ChannelSource } from '../sources/source.ts';
-import { openCatalog } from './catalog.ts';
+import { openOwnCatalog } from './catalog.ts';
 import { openEncoder } from './encoder.ts';
 import { createEndpoints } from './endpoints.ts';
 import { openPublicListener } from './public-listener.ts';
@@ -76,10 +73,7 @@ export const STOP_MS = 9_000;
 /** How much of that time accepted requests have. */
 const FINISH_MS = 8_000;
 
-/** A new catalog takes a moment. On a disk that hangs, the service starts without it. */
-const CATALOG_OPEN_MS = 5_000;
-
-/** Builds the whole service from the settings. */
+/** Builds the whole service from the settings. @throws CatalogUnusableError */
 export async function buildApp(config: Config, options: BuildOptions): Promise<App> {
   const { logger, version, build = version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
@@ -87,12 +81,13 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   addProcessGauges(metrics);
   addBuildInfo(metrics, build);
 
+  const catalog = await openOwnCatalog(config, runtime);
+
   // Stored data
   const stores = await createStores(config, runtime);
   const { store, images, caches } = stores;
 
   // Sources of channels and images, and purges
-  const catalog = openCatalog(config, runtime);
   const purges = createPurges(config, runtime, stores, catalog);
   const upstreams = createUpstreams({ config, runtime, store, version, sources, downloader });
   const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
@@ -117,7 +112,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const channelBatches = createChannelBatches({ channels, clock, holders });
   const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({
-    ownImagesDir: catalogPaths(config.dataDir).images,
+    catalog,
     downloader: upstreams.downloader,
     encoder,
     images,
@@ -149,8 +144,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       // It may take minutes, and the other tasks do not wait for it.
       async () => void images.tidy(),
       async () => void store.retry(),
-      // Without a request, nothing else reads the catalog. A failure is a condition.
-      async () => void (await valueOrError(catalog?.examples(1))),
       async () => missingFields.update(),
       async () => failureLog.summarize(),
       async () => health.summarize(),
@@ -174,13 +167,14 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   /** The stores last, because the others write to them. */
   async function closeData(): Promise<void> {
-    await Promise.all([upstreams.close(), catalog?.close()]);
+    await upstreams.close();
+    catalog?.close();
     purges.stop();
     await stores.close();
   }
 
   // Last, because the store's thread starts while everything above is built.
-  await Promise.all([stores.opened(), catalog && withinMs(clock, catalog.opened(), CATALOG_OPEN_MS)]);
+  await stores.opened();
   await purges.start();
   return {
     http,

@@ -7,7 +7,6 @@ import { ENCODE_MS, ENCODER_WAIT_MS, INSPECT_MS } from '../images/encoder/encode
 import { SOFT_TIMEOUT_MS } from '../services/cache-policy.ts';
 import { BATCH_MS } from '../services/channel-batches.ts';
 import { NAMED_CHANNEL_MS, SEARCH_MS, SEARCH_SOFT_TIMEOUT_MS } from '../services/search.ts';
-import { CATALOG_READ_MS } from '../sources/catalog/catalog.ts';
 import { ALL_SOURCES_MS, FILL_MISSING_FIELDS_MS, SOURCE_ATTEMPT_MS } from '../sources/failover.ts';
 import { SLOW_SOURCE_MS } from '../sources/search-all.ts';
 import { UPSTREAM_CALL_MS } from '../sources/source.ts';
@@ -39,7 +38,6 @@ test.each<[what: string, limitMs: number, within: string, outerMs: number]>([
   ['the wait for an encoder', ENCODER_WAIT_MS, 'the image', IMAGE_MS],
   ['an inspection', INSPECT_MS, 'the image', IMAGE_MS],
   ['an encode', ENCODE_MS, 'the image', IMAGE_MS],
-  ['a read from the catalog', CATALOG_READ_MS, 'the soft timeout', SOFT_TIMEOUT_MS],
   ['a read of a stored image', IMAGE_READ_MS, 'the soft timeout', SOFT_TIMEOUT_MS],
   ['a read from the store', STORE_READ_MS, 'the soft timeout', SOFT_TIMEOUT_MS],
 ])('%s (%i ms) ends within %s', (_what, limitMs, _within, outerMs) => {

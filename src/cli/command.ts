@@ -1,13 +1,11 @@
 import { constants } from 'node:os';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type ParseArgsConfig, parseArgs, stripVTControlCharacters } from 'node:util';
 import type { EnvFile } from '../config/env-file.ts';
 import type { Environment } from '../config/environment.ts';
 import { OperatorError } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { channelRefsOfName } from '../domain/pasted.ts';
-import { hasErrorCode, isSystemError } from '../lib/file-system.ts';
+import { isSystemError } from '../lib/file-system.ts';
 import { printable } from '../lib/printable.ts';
 
 /** Exit codes: done; failed in part or whole, with the reason on stderr; invalid command line. */
@@ -55,16 +53,6 @@ export function onStopSignal(handler: (signal: StopSignal) => void): void {
   }
 }
 
-/** Writes at the speed of the output's reader. Stops quietly when the reader closes the output (`| head`). */
-export async function writeLines(stdout: NodeJS.WritableStream, lines: Iterable<string>): Promise<void> {
-  try {
-    const written = Readable.from(Iterator.from(lines).map((line) => `${line}\n`));
-    await pipeline(written, stdout, { end: false });
-  } catch (error) {
-    if (!hasErrorCode(error, 'EPIPE')) throw error;
-  }
-}
-
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 const UNIT_STEP = 1024;
 
@@ -99,8 +87,6 @@ export interface CommandContext {
   readonly version: string;
   readonly env: Environment;
   readonly envFile: EnvFile;
-  /** Called only by commands that read it: in a process that has opened it, each HTTP response takes a tenth more CPU time. */
-  stdin(): Readable & { readonly isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; hasColors?(): boolean };
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   /** Returns a signal that SIGINT or SIGTERM aborts. The reason is the name of the signal. */
@@ -110,18 +96,19 @@ export interface CommandContext {
 type Options = NonNullable<ParseArgsConfig['options']>;
 
 interface ParsedArguments<Known extends Options> {
-  /** Empty if the command takes none. */
+  /** The first argument. Empty if the command takes none. */
   readonly argument: string;
+  readonly allArguments: readonly string[];
   readonly options: ReturnType<typeof parseArgs<{ options: Known }>>['values'];
 }
 
 export interface Command<Known extends Options = Options> {
   /** With the name of the command, without that of the program. */
   readonly usage: string;
-  /** One line, for the overview of a group. */
-  readonly summary?: string;
   readonly help: string;
   readonly argumentName?: string;
+  /** Whether the argument may be given several times. */
+  readonly takesSeveral?: true;
   /** Besides `--help`. */
   readonly options?: Known;
   /** Returns false if something could not be done; stderr says what. */
@@ -133,38 +120,9 @@ export function defineCommand<const Known extends Options = Record<never, never>
   return command;
 }
 
-/** A command with subcommands, such as `catalog`. */
-export interface CommandGroup {
-  /** One line. */
-  readonly about: string;
-  readonly commands: Readonly<Record<string, Command>>;
-}
-
-const DATA_DIR_OPTION = { 'data-dir': { type: 'string' } } as const;
-
-/**
- * Runs a command or a subcommand of a group. The option `--data-dir` of subcommands replaces `DATA_DIR`.
- *
- * @returns the exit code
- */
-export async function runCommand(command: Command | CommandGroup, args: readonly string[], context: CommandContext) {
-  if (!('commands' in command)) return runSingle(command, args, context);
-  const [name = '', ...rest] = args;
-  const found = Object.hasOwn(command.commands, name) ? command.commands[name] : undefined;
-  if (found !== undefined) {
-    return runSingle({ ...found, options: { ...found.options, ...DATA_DIR_OPTION } }, rest, context);
-  }
-  if (name === '--help' || name === '-h') {
-    context.stdout.write(overview(command));
-    return EXIT.done;
-  }
-  const mistake = name === '' ? 'A command is missing.' : `There is no command "${printable(name)}".`;
-  context.stderr.write(`${mistake}\n\n${overview(command)}`);
-  return EXIT.usage;
-}
-
-async function runSingle(command: Command, args: readonly string[], context: CommandContext): Promise<number> {
-  const { stdout, stderr, env, envFile } = context;
+/** @returns the exit code */
+export async function runCommand(command: Command, args: readonly string[], context: CommandContext): Promise<number> {
+  const { stdout, stderr, envFile } = context;
   try {
     const given = parse(command, args);
     if (given.options.help === true) {
@@ -172,11 +130,7 @@ async function runSingle(command: Command, args: readonly string[], context: Com
       return EXIT.done;
     }
     if (envFile.problem !== undefined) throw new OperatorError(printable(envFile.problem, MAX_ADVICE_CHARACTERS));
-    const dataDir = given.options['data-dir'];
-    // A script with an unset variable passes this. The default directory would be the wrong one.
-    if (typeof dataDir === 'string' && dataDir.trim() === '') throw new UsageError('--data-dir is empty.');
-    const ownEnv = typeof dataDir === 'string' ? { ...env, DATA_DIR: dataDir } : env;
-    return (await command.run(given, { ...context, env: ownEnv })) ? EXIT.done : EXIT.failed;
+    return (await command.run(given, context)) ? EXIT.done : EXIT.failed;
   } catch (error) {
     if (error instanceof UsageError) {
       stderr.write(`${error.message}\nUsage: pennant ${command.usage}\n`);
@@ -190,12 +144,13 @@ async function runSingle(command: Command, args: readonly string[], context: Com
 }
 
 /** @throws UsageError */
-function parse({ argumentName, options }: Command, args: readonly string[]): ParsedArguments<Options> {
+function parse({ argumentName, takesSeveral, options }: Command, args: readonly string[]): ParsedArguments<Options> {
   const { values, positionals } = parseOptions(args, { ...options, help: { type: 'boolean', short: 'h' } });
   const expected = argumentName === undefined ? 0 : 1;
   if (values.help !== true && positionals.length < expected) throw new UsageError(`${argumentName} is missing.`);
-  if (positionals.length > expected) throw new UsageError(`Unexpected argument "${positionals[expected]}".`);
-  return { argument: positionals[0] ?? '', options: values };
+  if (positionals.length > expected && takesSeveral === undefined)
+    throw new UsageError(`Unexpected argument "${positionals[expected]}".`);
+  return { argument: positionals[0] ?? '', allArguments: positionals, options: values };
 }
 
 function parseOptions(args: readonly string[], options: Options) {
@@ -206,11 +161,6 @@ function parseOptions(args: readonly string[], options: Options) {
     // The rest of the message is advice for arguments that begin with a dash, which no argument here needs.
     throw new UsageError(`${error.message.split('. ', 1)[0]?.replace(/\.$/, '')}.`);
   }
-}
-
-function overview({ about, commands }: CommandGroup): string {
-  const lines = Object.values(commands).map(({ usage, summary }) => `  pennant ${usage}\n      ${summary}`);
-  return `${about}\n\n${lines.join('\n')}\n\nEach command takes --help, --data-dir DIR and --env-file FILE.\n`;
 }
 
 /**

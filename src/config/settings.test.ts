@@ -67,7 +67,6 @@ describe('the settings', () => {
     ['SITE_URL', '', undefined],
     ['SITE_URL', 'https://Site.example', 'https://site.example/'],
     ['SITE_URL', 'http://site.example:8080/play', 'http://site.example:8080/play/'],
-    ['SAMPLE_CATALOG', 'off', false],
   ])('%s=%s is read', (variable, value, expected) => {
     const name = Object.entries(SETTINGS).find(([, { env }]) => env === variable)?.[0];
     expect(parseConfig({ [variable]: value })[name as keyof typeof SETTINGS]).toEqual(expected);

@@ -37,18 +37,17 @@ export const SETTINGS = {
     form.onOff,
     'Whether image URLs in records end in `v=` and eight digits that change with the image, so that caches in front load a changed image as soon as a record names it. Requests may have any `v`.',
   ),
-  dataDir: form.setting('DATA_DIR', './data', form.directory, 'Directory of the catalog, the cache and the images.'),
+  dataDir: form.setting('DATA_DIR', './data', form.directory, 'Directory of the cache and the images.'),
   sources: form.setting(
     'SOURCES',
     'catalog,youtube',
     form.list(form.oneOf(['catalog', 'youtube', 'youtube-data-api']), { minimum: 1 }),
     'Sources of channels, in order of preference. The catalog always comes first.',
   ),
-  sampleCatalog: form.setting(
-    'SAMPLE_CATALOG',
-    'on',
-    form.onOff,
-    'Whether a new catalog is created with the sample channels.',
+  catalog: form.optionalSetting(
+    'CATALOG',
+    form.directory,
+    'Folder of your own channels (docs/catalog.md). Unset: `catalog` in `DATA_DIR`, or the samples if there is none at the start.',
   ),
   youtubeOrigin: form.setting(
     'YOUTUBE_ORIGIN',

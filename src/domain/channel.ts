@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 /**
  * The original of an image as plain data: the location of its bytes, and their key.
  *
- * `key` changes when the image changes and never otherwise: a source derives it from the upstream URL without its
- * size options, or from the bytes' digest.
+ * `key` changes when the image changes: a source derives it from the upstream URL without its size options, the catalog
+ * from the file's size and time.
  */
 export type OriginalRef = RemoteImage | CatalogImage;
 
@@ -15,13 +15,11 @@ export interface RemoteImage {
   readonly urls: readonly string[];
 }
 
-/** A file in the catalog's folder, named by the digest of its bytes. `fileName` has no path. */
+/** A file in `images/` of the catalog's folder. `fileName` has no path. */
 export interface CatalogImage {
   readonly kind: 'catalog-file';
   readonly key: string;
   readonly fileName: string;
-  /** When the channel was last imported, milliseconds since 1970. Always later than for its previous image. */
-  readonly importedAtMs: number;
 }
 
 /** The resolution of `Last-Modified`. The time of a new image is later than that of the previous one by at least this. */
@@ -94,16 +92,11 @@ export function hitOf(channel: Channel): SearchHit {
   };
 }
 
-const CATALOG_DIGEST = /^catalog:([0-9a-f]{8})/;
-
 /**
- * Eight hex digits that change with the image: the start of the SHA-256 of its upstream URL, or of its bytes if it is
- * in the catalog. `undefined` without an image.
+ * Eight hex digits that change with the image: the start of the SHA-256 of its key. `undefined` without an image.
  */
 export function imageVersion(original: OriginalRef | null): string | undefined {
-  return original === null
-    ? undefined
-    : (CATALOG_DIGEST.exec(original.key)?.[1] ?? hash('sha256', original.key).slice(0, 8));
+  return original === null ? undefined : hash('sha256', original.key).slice(0, 8);
 }
 
 /** True for a text that has the form of `Channel.publishedAt` and is a time that exists. */

@@ -12,15 +12,6 @@ export function originalBytesKey(channelId: string, digest: string): string {
   return `original/${channelId}/${digest}`;
 }
 
-/**
- * The key for the metadata of an original of the catalog. It is stored like an encoded image, on this instance only.
- *
- * @param digest of the original
- */
-export function ownOriginalKey(channelId: string, digest: string): string {
-  return `own-original1/${channelId}/${digest}`;
-}
-
 /** Everything that changes an image's bytes, apart from the versions. */
 export interface ImageIdentity {
   readonly channelId: string;

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from './clock.ts';
 type ThreadFunctions = Readonly<Record<string, (argument: any) => unknown>>;
 
 /** The thread ended, is not yet started again, or has too many calls waiting; the call may have been executed. */
-export class ThreadUnavailable extends Error {
+class ThreadUnavailable extends Error {
   override name = 'ThreadUnavailable';
 }
 

@@ -123,12 +123,9 @@ const INFO_FIELDS = {
   hasAlpha: trueOrFalse,
 };
 
-export const IMAGE_INFO = fields<ImageInfo>(INFO_FIELDS);
-
 const ORIGINAL = fields<Original>({
   ...INFO_FIELDS,
-  // Earlier versions also stored the images of the catalog.
-  refKey: text(/^(?!catalog:)./s),
+  refKey: NOT_EMPTY,
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
   foundInFutureAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),

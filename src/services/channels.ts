@@ -16,7 +16,7 @@ export interface ChannelResponse {
 
 interface ChannelServiceOptions {
   /** Absent if `SOURCES` does not name it. */
-  readonly catalog: Pick<Catalog, 'version' | 'find' | 'findAnew'> | undefined;
+  readonly catalog: Pick<Catalog, 'version' | 'find'> | undefined;
   /** Absent if `SOURCES` names the catalog only. */
   readonly fetched: FetchedChannels | undefined;
   readonly blockedChannels: ReadonlySet<string>;
@@ -170,7 +170,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     },
 
     async reload(channelId) {
-      const own = catalog && (await valueOrError(catalog.findAnew(channelIdRef(channelId))));
+      const own = catalog && (await valueOrError(catalog.find(channelIdRef(channelId))));
       if (own !== undefined && !(own instanceof AppError)) return own;
       const reloaded = await findOwnOrFetch(channelIdRef(channelId), async ({ reload }) => {
         await reload(channelId);

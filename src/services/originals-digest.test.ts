@@ -24,7 +24,7 @@ async function digest(bytes: Buffer) {
     },
   } as unknown as ImageStore;
   const originals = createOriginals({
-    ownImagesDir: '/no own images',
+    catalog: undefined,
     downloader: { download: async () => bytes },
     encoder: {
       warmUp: () => undefined,

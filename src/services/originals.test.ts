@@ -45,7 +45,7 @@ beforeEach(() => {
 /** Like a restart of the process, which keeps stored values. */
 function start(): void {
   originals = createOriginals({
-    ownImagesDir: '/no own images',
+    catalog: undefined,
     downloader: {
       download(ref) {
         asked.push(ref.key);

@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type CatalogImage,
-  type Channel,
-  LAST_MODIFIED_STEP_MS,
-  type OriginalRef,
-  type RemoteImage,
-} from '../domain/channel.ts';
+import { type CatalogImage, type Channel, LAST_MODIFIED_STEP_MS, type OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { originalBytesKey } from '../image-store/image-keys.ts';
@@ -21,16 +15,16 @@ import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { currentClient } from '../lib/work.ts';
+import type { Catalog } from '../sources/catalog/catalog.ts';
 import { originalKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { Original } from './cache-policy.ts';
 import { SOFT_TIMEOUT_MS } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
-import { createOwnOriginals } from './own-originals.ts';
 
 interface OriginalsOptions {
-  /** The folder of the catalog's images. */
-  readonly ownImagesDir: string;
+  /** Absent if `SOURCES` does not name it. */
+  readonly catalog: Pick<Catalog, 'readImage'> | undefined;
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
   readonly images: Pick<ImageStore, 'get' | 'put' | 'findForReading'>;
@@ -55,7 +49,7 @@ interface Wanted {
   readonly original: Original;
 }
 
-/** The originals of all variants: files of the catalog, or downloaded once for all variants, and fresh for a day. */
+/** The originals of all variants: read from the catalog or downloaded once for all variants, and fresh for a day. */
 export interface Originals {
   /**
    * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `upstream_…`
@@ -69,16 +63,15 @@ export interface Originals {
 }
 
 export function createOriginals(options: OriginalsOptions): Originals {
-  const { ownImagesDir, downloader, encoder, images, cache, channels, runtime } = options;
+  const { catalog, downloader, encoder, images, cache, channels, runtime } = options;
   const { clock, holders } = runtime;
   // By image, not by channel: a new image must not wait because the old one failed.
   const failedImages = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
-  const own = createOwnOriginals({ directory: ownImagesDir, encoder, images, failedImages, clock });
   holders.add('failed originals', failedImages.stats);
 
   /** A load continues after its callers disconnect: others will request the same image. */
-  function load(channelId: string, ref: RemoteImage, previous: Original | undefined): Promise<Loaded<Original>> {
+  function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
     return failedImages.run(ref.key, async () => {
       // An idle encoder may have ended. Another one starts during the download.
       encoder.warmUp();
@@ -86,14 +79,21 @@ export function createOriginals(options: OriginalsOptions): Originals {
     });
   }
 
+  async function readOwn(ref: CatalogImage): Promise<Buffer> {
+    if (catalog === undefined) throw new AppError('image_not_found', 'There is no catalog.');
+    return catalog.readImage(ref);
+  }
+
   /** Concurrent callers share one download. */
-  function fetchBytes(ref: RemoteImage): Promise<Buffer> {
-    return downloading.run(ref.key, NEVER_ABORTED, (signal) => orThrowImageGone(downloader.download(ref, { signal })));
+  function fetchBytes(ref: OriginalRef): Promise<Buffer> {
+    return downloading.run(ref.key, NEVER_ABORTED, (signal) =>
+      orThrowImageGone(ref.kind === 'remote' ? downloader.download(ref, { signal }) : readOwn(ref)),
+    );
   }
 
   async function examine(
     channelId: string,
-    ref: RemoteImage,
+    ref: OriginalRef,
     bytes: Buffer,
     previous: Original | undefined,
   ): Promise<Loaded<Original>> {
@@ -116,7 +116,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha } };
   }
 
-  async function find(channel: Channel, kind: ImageKind, ref: RemoteImage): Promise<FoundOriginal> {
+  async function find(channel: Channel, kind: ImageKind, ref: OriginalRef): Promise<FoundOriginal> {
     const { channelId } = channel;
     const isCurrent = ({ refKey }: Original) => refKey === ref.key;
     const found = await cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
@@ -146,8 +146,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   }
 
   /**
-   * Calls `use`. If the image is gone, calls it again with the image of the reloaded record. That may be the same file of the
-   * catalog, because its channel was removed and imported again.
+   * Calls `use`. If the image is gone, calls it again with the image of the reloaded record.
    */
   async function withCurrentRecord<T>(
     channel: Channel,
@@ -161,19 +160,12 @@ export function createOriginals(options: OriginalsOptions): Originals {
       if (!(error instanceof ImageGone)) throw error;
       const reloaded = await channels.reload(channel.channelId);
       const newer = refOf(reloaded, kind);
-      if (newer.kind === 'remote' && newer.key === ref.key) throw error;
+      if (newer.key === ref.key) throw error;
       return use(reloaded, newer);
     }
   }
 
-  /** @throws AppError `upstream_unavailable` if an import has replaced the image since the request began */
-  async function readOwn<T>(ref: CatalogImage, { refKey }: Original, read: (ref: CatalogImage) => Promise<T>) {
-    if (ref.key !== refKey) throw justChanged();
-    return orThrowImageGone(read(ref));
-  }
-
   async function bytesOf({ channelId, kind, ref, original }: Wanted): Promise<Buffer> {
-    if (ref.kind === 'catalog-file') return readOwn(ref, original, own.readBytes);
     const key = originalBytesKey(channelId, original.digest);
     const stored = await images.get(key, 'plain');
     if (stored !== undefined) return stored;
@@ -188,19 +180,14 @@ export function createOriginals(options: OriginalsOptions): Originals {
   }
 
   async function fileOf(wanted: Wanted): Promise<OriginalBytes> {
-    const { channelId, ref, original } = wanted;
-    if (ref.kind === 'catalog-file') return readOwn(ref, original, own.read);
+    const { channelId, original } = wanted;
     const stored = await images.findForReading(originalBytesKey(channelId, original.digest));
     if (stored === undefined) return { bytes: await bytesOf(wanted) };
     return 'path' in stored ? { ...stored, digest: original.digest } : stored;
   }
 
   return {
-    get: (given, kind) =>
-      withCurrentRecord(given, kind, async (channel, ref) => {
-        if (ref.kind === 'remote') return find(channel, kind, ref);
-        return { ...(await orThrowImageGone(own.get(channel.channelId, ref))), channel, isCurrent: true };
-      }),
+    get: (given, kind) => withCurrentRecord(given, kind, (channel, ref) => find(channel, kind, ref)),
 
     read: (given, kind, original) =>
       withCurrentRecord(given, kind, ({ channelId }, ref) => fileOf({ channelId, kind, ref, original })),

@@ -96,8 +96,8 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     }
   }
 
-  async function findOwn(query: string, signal: AbortSignal): Promise<SearchOutcome> {
-    return { hits: (await catalog?.search(query, MAX_HITS, signal)) ?? [], next: {} };
+  async function findOwn(query: string, _signal: AbortSignal): Promise<SearchOutcome> {
+    return { hits: (await catalog?.search(query, MAX_HITS)) ?? [], next: {} };
   }
 
   /** The sources' first page, from the cache or loaded. */

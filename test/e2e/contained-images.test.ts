@@ -1,9 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EncodeJob } from '../../src/images/encoder/job.ts';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
-import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
+import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
@@ -21,9 +23,9 @@ const GREY_AVATAR = `/${numberedChannelId(2)}/avatar`;
 /** Green at both ends, blue between. */
 const BANNER = `/${numberedChannelId(0)}/tv`;
 
+let dataDir: string;
 let service: TestApp;
 beforeAll(async () => {
-  service = await startTestApp({ encoder: sharedEncoder() });
   const fill = (width: number, height: number, background: string) =>
     sharp({ create: { width, height, channels: 3, background } });
   const half = await fill(150, 300, '#00f').png().toBuffer();
@@ -39,14 +41,14 @@ beforeAll(async () => {
   const lines = ['blue', 'half', 'grey'].map((name, at) =>
     catalogLine(at, { avatarFile: `${name}.png`, bannerFile: 'banner.png' }),
   );
-  const { refusals } = await importLines(
-    service.dataDir,
-    lines,
-    await writeImages(join(service.dataDir, 'imported'), images),
-  );
-  expect(refusals).toEqual([]);
+  dataDir = await mkdtemp(join(tmpdir(), 'pennant-test-'));
+  await writeCatalog(dataDir, lines, images);
+  service = await startTestApp({ dataDir, encoder: sharedEncoder() });
 }, 60_000);
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await rm(dataDir, { recursive: true });
+});
 
 async function load(url: string) {
   const { status, headers, bytes } = await service.get(url);

@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { beforeAll, expect, test } from 'vitest';
 import { FORMATS, type Format, formatRow } from '../../src/domain/formats.ts';
 import { startForTest, type TestApp } from '../helpers/app.ts';
-import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
+import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
@@ -29,7 +29,7 @@ async function start(banners: readonly Buffer[]): Promise<TestApp> {
   const dataDir = await createDataDir();
   const files = Object.fromEntries(banners.map((bytes, number) => [`${number}.bin`, bytes]));
   const lines = banners.map((_, number) => catalogLine(number, { bannerFile: `${number}.bin` }));
-  expect((await importLines(dataDir, lines, await writeImages(dataDir, files))).refusals).toEqual([]);
+  await writeCatalog(dataDir, lines, files);
   return startForTest({ dataDir, encoder });
 }
 

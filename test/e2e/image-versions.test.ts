@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { OriginalRef } from '../../src/domain/channel.ts';
 import { startWithoutEncoder, type TestApp, useTestApp } from '../helpers/app.ts';
@@ -42,13 +40,6 @@ describe('with IMAGE_VERSIONS=on', () => {
       mobile: `${root}?type=mobile&v=${banner}`,
       avatar: avatarUrl,
     });
-  });
-
-  test('the version of an image in the catalog is made from its bytes', async () => {
-    const { bannerUrl, avatarUrl } = await recordOf(service, SAMPLE);
-    const directory = join(service.dataDir, 'catalog-images');
-    const digests = readdirSync(directory).map((name) => startOfSha256(readFileSync(join(directory, name))));
-    expect(digests).toEqual(expect.arrayContaining([versionIn(bannerUrl), versionIn(avatarUrl)]));
   });
 
   test('an image that the channel does not have is still null', async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../helpers/app.ts';
-import { catalogLine, importLines } from '../helpers/catalog.ts';
+import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import type { InProcessResponse } from '../helpers/in-process.ts';
@@ -21,11 +21,11 @@ let service: TestApp;
 let replay: ReplayServer;
 beforeEach(async () => {
   const dataDir = await createDataDir();
-  await importLines(dataDir, [
+  await writeCatalog(dataDir, [
     catalogLine(1, { title: 'Light of our own', subscriberCount: '1' }),
     catalogLine(2, { channelId: LIGHTHOUSE, title: 'Bell Rock Light, as the operator has it', subscriberCount: '9' }),
   ]);
-  const env = { SOURCES: 'catalog,youtube', SAMPLE_CATALOG: 'off' };
+  const env = { SOURCES: 'catalog,youtube' };
   running = await startYoutubeForTest({}, { dataDir, env });
   ({ service, replay } = running);
 });

@@ -1,11 +1,13 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startWithoutEncoder } from '../helpers/app.ts';
+import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
 import { createStub, numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
 import { respondWithBytes, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [SAMPLE, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
@@ -45,14 +47,17 @@ describe('readiness', () => {
     ]);
   });
 
-  test('has a condition if the catalog cannot be read', async () => {
-    const dataDir = await createTemporaryDirectory();
-    await writeFile(join(dataDir, 'catalog.db'), 'no database at all'.repeat(1_000));
+  test('has a condition with the line while the catalog cannot be read', async () => {
+    const dataDir = await createDataDir();
+    await writeCatalog(dataDir, [catalogLine(1)]);
     const service = await startWithoutEncoder({ dataDir });
-    expect((await service.get(`/channel/${SAMPLE}`)).status).toBe(503);
-    expect((await service.readiness()).conditions).toContainEqual(
-      expect.objectContaining({ name: 'catalog', isBlocking: false }),
-    );
+    await writeCatalog(dataDir, [catalogLine(1), '{']);
+    service.clock.advance(1_000);
+    const detail = expect.stringContaining('line 2');
+    await expect
+      .poll(async () => (await service.readiness()).conditions)
+      .toEqual([{ name: 'catalog', detail, isBlocking: false }]);
+    expect((await service.get(`/channel/${numberedChannelId(1)}`)).status).toBe(200);
   });
 
   test('is 503 while the service stops', async () => {

@@ -1,122 +1,108 @@
-import { readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test, vi } from 'vitest';
-import { startForTest, type TestApp, type TestAppOptions } from '../helpers/app.ts';
-import { catalogLine, importLines, writeImages } from '../helpers/catalog.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { startForTest, type TestApp } from '../helpers/app.ts';
+import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
 import { createManualClock, type ManualClock } from '../helpers/clock.ts';
-import { storedBytesIn } from '../helpers/disk-images.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
-import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 
-/* Images of the operator's own channels. */
+/* Images of the operator's own channels: files in the folder of the catalog. */
 
 const OWN = numberedChannelId(1);
-const HOUR_MS = 3_600_000;
 
 const encoder = sharedEncoder();
-let dataDir: string;
+let images: string;
 let clock: ManualClock;
 let app: TestApp;
 beforeEach(async () => {
-  dataDir = await createDataDir();
+  const dataDir = await createDataDir();
+  await writeCatalog(dataDir, [catalogLine(1, { avatarFile: 'avatar.png' })], { 'avatar.png': await imageOf(64) });
+  images = join(dataDir, 'catalog', 'images');
   clock = createManualClock();
-  await importAvatar(64);
-  app = await start();
+  app = await startForTest({ dataDir, clock, encoder });
 });
 
-async function start(options: TestAppOptions = {}): Promise<TestApp> {
-  return startForTest({ dataDir, clock, encoder, env: { SAMPLE_CATALOG: 'off' }, ...options });
-}
+const imageOf = (size: number) => drawTestCard({ width: size, height: size }).png().toBuffer();
 
-/** Imports the channel as another process does, at the time of the service's clock. */
-async function importAvatar(size: number, title = 'A title', { aheadMs = 0 } = {}): Promise<void> {
-  const png = await drawTestCard({ width: size, height: size }).png().toBuffer();
-  const images = await writeImages(await createTemporaryDirectory(), { 'avatar.png': png });
-  const now = vi.spyOn(Date, 'now').mockReturnValue(clock.now() + aheadMs);
-  const { refusals } = await importLines(dataDir, [catalogLine(1, { avatarFile: 'avatar.png', title })], images);
-  now.mockRestore();
-  expect(refusals).toEqual([]);
-  clock.advance(1_000);
+async function replaceAvatar(bytes: Buffer): Promise<void> {
+  await writeFile(join(images, 'new.png'), bytes);
+  await rename(join(images, 'new.png'), join(images, 'avatar.png'));
 }
 
 async function getAvatar(headers: Record<string, string> = {}) {
   const response = await app.get(`/${OWN}/avatar.png`, headers);
   clock.advance(1_000);
-  return { ...response, modifiedMs: Date.parse(String(response.headers['last-modified'])) };
+  return response;
 }
 
-const width = async () => (await decodeImage((await getAvatar()).bytes)).width;
+const codeOf = ({ status, text }: { readonly status: number; readonly text: string }) => [
+  status,
+  JSON.parse(text).code,
+];
 
-test('an image has the time of its import, which a restart and time do not change', async () => {
-  const importedMs = clock.now() - 1_000;
-  const first = await getAvatar();
-  expect(first.modifiedMs).toBe(Math.floor(importedMs / 1_000) * 1_000);
-  clock.advance(48 * HOUR_MS);
-  const later = await getAvatar();
-  await app.close();
-  app = await start();
-  for (const { modifiedMs, headers } of [later, await getAvatar()]) {
-    expect([modifiedMs, headers.etag]).toEqual([first.modifiedMs, first.headers.etag]);
-    expect(headers['cache-control']).toBe('public, max-age=86400');
+test('new bytes under an old name never have the ETag of the old ones, also while they are requested', async () => {
+  const variants = await Promise.all([32, 48].map(imageOf));
+  const widths = new Map<string, number>();
+  let isReplacing = true;
+  async function load(): Promise<void> {
+    while (isReplacing) {
+      const { status, headers, bytes } = await getAvatar();
+      if (status === 503) continue;
+      expect(status).toBe(200);
+      const { width } = await decodeImage(bytes);
+      const etag = String(headers.etag);
+      expect(widths.get(etag) ?? width).toBe(width);
+      widths.set(etag, width);
+    }
   }
-  const since = { 'if-modified-since': String(first.headers['last-modified']) };
-  expect((await getAvatar(since)).status).toBe(304);
+  const loads = [load(), load(), load()];
+  for (let round = 0; round < 200; round += 1) {
+    await replaceAvatar(variants[round % 2] as Buffer);
+    await getAvatar();
+  }
+  isReplacing = false;
+  await Promise.all(loads);
+  expect([...widths.values()]).toEqual(expect.arrayContaining([32, 48]));
+  const last = await getAvatar();
+  expect((await decodeImage(last.bytes)).width).toBe(48);
+  const { status } = await getAvatar({ 'if-none-match': String(last.headers.etag) });
+  expect(status).toBe(304);
 });
 
-test('a stored image needs no encoder after a restart', async () => {
-  const first = await getAvatar();
-  await app.close();
-  const unexpected = () => Promise.reject(new Error('not expected'));
-  app = await start({ encoder: createFakeEncoder({ inspect: unexpected, encode: unexpected }) });
-  const again = await getAvatar();
-  expect([again.status, again.headers.etag, again.bytes]).toEqual([200, first.headers.etag, first.bytes]);
+test('an image that is missing is an error that says so, until it is there again', async () => {
+  await rm(join(images, 'avatar.png'));
+  expect(codeOf(await getAvatar())).toEqual([502, 'upstream_invalid']);
+  await replaceAvatar(await imageOf(64));
+  expect((await getAvatar()).status).toBe(200);
 });
 
-test('a new image has a later time, also on a machine whose clock was set back', async () => {
-  const first = await getAvatar();
-  clock.jumpWallClock(-48 * HOUR_MS);
-  await importAvatar(128);
-  clock.jumpWallClock(48 * HOUR_MS);
-  const second = await getAvatar({ 'if-modified-since': String(first.headers['last-modified']) });
-  expect(second.status).toBe(200);
-  expect(second.modifiedMs).toBeGreaterThan(first.modifiedMs);
-});
-
-test('an import on a machine whose clock is ahead gives no time in the future', async () => {
-  await importAvatar(128, 'Another title', { aheadMs: 48 * HOUR_MS });
-  expect((await getAvatar()).modifiedMs).toBeLessThanOrEqual(clock.now());
-});
-
-test('the original is read where it is, and not stored again', async () => {
-  const [name = ''] = await readdir(join(dataDir, 'catalog-images'));
-  const original = await readFile(join(dataDir, 'catalog-images', name));
-  expect((await app.get(`/${OWN}/avatar.webp`)).status).toBe(200);
-  await app.close();
-  const stored = storedBytesIn(dataDir);
-  expect(stored.length).toBeGreaterThan(0);
-  expect(stored.filter((bytes) => bytes.includes(original))).toEqual([]);
-});
-
-test('an image that is missing is an error that says so, until it is imported again', async () => {
-  await rm(join(dataDir, 'catalog-images'), { recursive: true });
-  const { status, text } = await getAvatar();
-  expect([status, JSON.parse(text).code]).toEqual([502, 'upstream_invalid']);
-  await importAvatar(64, 'Again');
-  expect(await width()).toBe(64);
+test('a link that leads out of the folder, a folder and a file that is too large are refused', async () => {
+  const outside = join(await createTemporaryDirectory(), 'outside.png');
+  await writeFile(outside, await imageOf(64));
+  const avatar = join(images, 'avatar.png');
+  const makers = [
+    () => symlink(outside, avatar),
+    () => mkdir(avatar),
+    async () => writeFile(avatar, Buffer.concat([await imageOf(64), Buffer.alloc(16 * 1024 * 1024)])),
+  ];
+  for (const make of makers) {
+    await rm(avatar, { recursive: true });
+    await make();
+    expect(codeOf(await getAvatar())).toEqual([502, 'upstream_invalid']);
+  }
 });
 
 test('an image that cannot be read is unavailable, not a bug of the service', async () => {
-  const [name = ''] = await readdir(join(dataDir, 'catalog-images'));
-  const file = join(dataDir, 'catalog-images', name);
-  await rm(file);
+  const avatar = join(images, 'avatar.png');
+  await rm(avatar);
   // Fails for every user. The permissions of a file stop all users but root.
-  await symlink(file, file);
-  const { status, text, headers } = await getAvatar();
-  expect([status, JSON.parse(text).code]).toEqual([503, 'upstream_unavailable']);
-  expect(headers['retry-after']).toBeDefined();
+  await symlink(avatar, avatar);
+  const response = await getAvatar();
+  expect(codeOf(response)).toEqual([503, 'upstream_unavailable']);
+  expect(response.headers['retry-after']).toBeDefined();
 });

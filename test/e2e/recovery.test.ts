@@ -1,13 +1,21 @@
 import { existsSync } from 'node:fs';
-import { link, rename, symlink } from 'node:fs/promises';
+import { cp, link, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { SHIPPED_SAMPLES_DIR } from '../../src/sources/catalog/catalog.ts';
 import { startWithoutEncoder } from '../helpers/app.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { createDataDir } from '../helpers/started-data-dir.ts';
 import { WAIT } from '../helpers/wait.ts';
 
 test('a condition ends a minute after its cause, although no client sends a request', async () => {
-  const service = await startWithoutEncoder({ env: { SOURCES: 'catalog,youtube' }, sources: [numberedSource()] });
+  const dataDir = await createDataDir();
+  await cp(SHIPPED_SAMPLES_DIR, join(dataDir, 'catalog'), { recursive: true });
+  const service = await startWithoutEncoder({
+    env: { SOURCES: 'catalog,youtube' },
+    dataDir,
+    sources: [numberedSource()],
+  });
   const path = (name: string) => join(service.dataDir, name);
   const conditions = async () => (await service.readiness()).conditions.map(({ name }) => name).toSorted();
   async function takeAway(name: string): Promise<void> {
@@ -23,11 +31,11 @@ test('a condition ends a minute after its cause, although no client sends a requ
   await service.get('/UCPennantSample00000001A/tv.jpg');
   await takeAway('cache.db');
   await service.get(`/api/channel/${numberedChannelId(1)}`);
-  await takeAway('catalog.db');
+  await takeAway('catalog/channels.ndjson');
   await service.get('/api/search?q=pennant');
   await vi.waitFor(async () => expect(await conditions()).toEqual(['cache', 'catalog', 'images']), WAIT);
 
-  for (const name of ['images.db', 'cache.db', 'catalog.db']) {
+  for (const name of ['images.db', 'cache.db', 'catalog/channels.ndjson']) {
     await rename(path(`${name}.away`), path(name));
   }
   await vi.waitFor(async () => {

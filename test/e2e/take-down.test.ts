@@ -54,12 +54,11 @@ async function fillStores(): Promise<void> {
   await app.close();
 }
 
-/** Everything in the data directory except the catalog, which belongs to the operator. */
+/** Everything in the data directory. */
 async function storedBytes(): Promise<string> {
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.includes('catalog-images'));
-  const stored = files.filter(({ name }) => !name.startsWith('catalog.db'));
-  const texts = await Promise.all(stored.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')));
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')));
   return texts.join('');
 }
 

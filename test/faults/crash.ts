@@ -101,7 +101,7 @@ async function killEncoders(context: FaultContext, times: number): Promise<Outco
 }
 
 function findDatabaseFaults(dataDir: string): string[] {
-  return ['cache.db', 'catalog.db', 'images.db'].flatMap((name) => {
+  return ['cache.db', 'images.db'].flatMap((name) => {
     const path = join(dataDir, name);
     if (!existsSync(path)) return [`${name} is missing`];
     const result = integrityOf(path);

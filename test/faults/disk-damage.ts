@@ -1,11 +1,11 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FaultContext, type FaultService, stopService } from './context.ts';
-import { findChangedRecords, findFaultsOf, RECORD_URLS, readRecords } from './mixed-load.ts';
+import { findChangedRecords, findFaultsOf, readRecords } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
-import { findEmptySamples, isRefusal } from './response-faults.ts';
+import { findEmptySamples } from './response-faults.ts';
 import { integrityOf, logOf } from './service-checks.ts';
 
 const BASE_URL = 'https://pennant.example';
@@ -52,32 +52,6 @@ export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   service = await context.start({ directory, env: { BASE_URL } });
   faults.push(...(await findWrongResponses(service, reference, 5)).map((fault) => `garbage at the start: ${fault}`));
   const measured = `${Object.keys(DAMAGES).length} kinds under load, garbage at the start: rebuilt, ${rebuilt} times in the log; every response right, sound files`;
-  return { measured, faults };
-}
-
-/** Another process damages the catalog while it is in use: records are correct or errors, and nothing is repaired. */
-export async function damageTheOpenCatalog(context: FaultContext): Promise<Outcome> {
-  const healthy = await context.start({ env: { BASE_URL } });
-  const reference = await readRecords(healthy.client);
-  const directory = await context.newDirectory();
-  const path = join(directory, 'data', 'catalog.db');
-  const service = await context.start({ directory, env: { BASE_URL } });
-  const { client } = service;
-  // The sample catalog is created for the first request.
-  const faults = await findFaultsOf(client, RECORD_URLS.slice(0, 1));
-  const damaged = randomBytes((await readFile(path)).length);
-  await writeFile(path, damaged, { flag: 'r+' });
-
-  let refused = 0;
-  for (const url of RECORD_URLS) {
-    const response = await client.send({ url });
-    if (isRefusal(response)) refused += 1;
-    else if (response.status !== 200) faults.push(`${url} returned ${response.status}`);
-    else if (response.bytes.toString('utf8') !== reference.get(url)) faults.push(`${url} has changed`);
-  }
-  await stopService(service);
-  if (hash('sha256', await readFile(path)) !== hash('sha256', damaged)) faults.push('the damaged file was changed');
-  const measured = `${RECORD_URLS.length - refused} right records, ${refused} told 503, not a byte changed`;
   return { measured, faults };
 }
 

@@ -1,6 +1,6 @@
 import type { Subject } from './context.ts';
 import { exceedTheQuota, removeTheDirectory, shareTheDirectory } from './disk-access.ts';
-import { damageTheCache, damageTheOpenCatalog } from './disk-damage.ts';
+import { damageTheCache } from './disk-damage.ts';
 import { loseTheDisk } from './disk-loss.ts';
 import { slowDownTheDisk } from './slow-disk.ts';
 
@@ -13,7 +13,6 @@ export const disk: Subject = {
     const damage = measure('cache.db damaged', damageTheCache);
     await loseTheDisk(context);
     await slowDownTheDisk(context);
-    await measure('catalog.db overwritten while it is open', damageTheOpenCatalog);
     await measure('DATA_DIR missing', removeTheDirectory);
     await measure('the image quota under churn', exceedTheQuota);
     await measure('two services on one DATA_DIR', shareTheDirectory);

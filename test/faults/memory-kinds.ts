@@ -53,20 +53,6 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
     fills: { 'micro-cache': FULL },
   },
   {
-    name: 'searches of the catalog',
-    counts: [14_000, LONG],
-    request: (number) => ({ url: `/api/search?q=word${number}` }),
-    statuses: [200],
-    fills: { 'rows of the catalog': FULL },
-  },
-  {
-    name: 'channels that the catalog does not have',
-    counts: [14_000, LONG],
-    request: (number) => ({ url: number % 2 === 0 ? `/api/channel/${absentId(number)}` : `/@absent${number}` }),
-    statuses: [404],
-    fills: { 'rows of the catalog': FULL },
-  },
-  {
     name: 'IPv6 clients',
     counts: [12_000, LONG],
     request: (number) => ({

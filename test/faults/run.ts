@@ -6,7 +6,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { changes } from './changes.ts';
 import { clients } from './clients.ts';
 import { cluster } from './cluster.ts';
 import { connections } from './connections.ts';
@@ -49,7 +48,6 @@ const SUBJECTS: readonly Subject[] = [
   stops,
   images,
   purges,
-  changes,
   oneKey,
 ];
 /** Those that need no quiet machine wait for half of their time. */

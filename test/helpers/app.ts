@@ -47,8 +47,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     ...env,
   };
   const config = parseConfig(settings);
-  const hasSamples = config.sampleCatalog && config.sources.includes('catalog');
-  if (givenDir === undefined) copyStartedDataDir(dataDir, { withCatalog: hasSamples });
+  if (givenDir === undefined) copyStartedDataDir(dataDir);
   const app = await buildApp(config, {
     logger,
     version: '0.0.0-test',

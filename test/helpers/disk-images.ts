@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -99,17 +99,6 @@ export function storedRowsIn(dataDir: string): readonly StoredRow[] {
   return readDatabase(database, (db) =>
     db.prepare('SELECT key, channel, kind FROM images').all(),
   ) as unknown as StoredRow[];
-}
-
-/** The images of a stopped service, each with its bytes. */
-export function storedBytesIn(dataDir: string): readonly Buffer[] {
-  const { database, files } = imagePaths(dataDir);
-  const rows = readDatabase(database, (db) => db.prepare('SELECT content FROM contents').all());
-  const names = existsSync(files) ? readdirSync(files) : [];
-  return [
-    ...rows.map(({ content }) => Buffer.from(content as Uint8Array)),
-    ...names.map((name) => readFileSync(join(files, name))),
-  ];
 }
 
 /** Overwrites the bytes of every image of a stopped service. */

@@ -5,7 +5,7 @@ import type { AppOverrides } from '../../src/app/build.ts';
 import { type Channel, hitOf } from '../../src/domain/channel.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { nameOf } from '../../src/domain/identifier.ts';
-import { type CatalogRecord, indexKeysOf, parseRecord } from '../../src/sources/catalog/record.ts';
+import { type CatalogRecord, namesOf, parseRecord } from '../../src/sources/catalog/record.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../samples');
 
@@ -14,7 +14,7 @@ export function fetchedSamples(): Required<Pick<AppOverrides, 'sources' | 'downl
   const lines = readFileSync(join(SAMPLES, 'channels.ndjson'), 'utf8').trim().split('\n');
   const channels = new Map<string, Channel>();
   for (const record of lines.map(parseRecord)) {
-    const { handleKey, usernameKey } = indexKeysOf(record);
+    const { handleKey, usernameKey } = namesOf(record);
     const channel = channelOf(record);
     for (const name of [record.channelId, `handle:${handleKey}`, `username:${usernameKey}`])
       channels.set(name, channel);

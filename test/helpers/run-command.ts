@@ -1,6 +1,6 @@
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { type Command, type CommandContext, type CommandGroup, runCommand } from '../../src/cli/command.ts';
+import { type Command, type CommandContext, runCommand } from '../../src/cli/command.ts';
 import type { EndedCommand } from './process.ts';
 
 export interface RunOptions extends Partial<CommandContext> {
@@ -10,7 +10,7 @@ export interface RunOptions extends Partial<CommandContext> {
 
 /** Runs a command in this process, as main.ts does. Unless the settings name a console, no service is running. */
 export async function runInProcess(
-  command: Command | CommandGroup,
+  command: Command,
   args: readonly string[],
   { isTerminal = false, env, ...context }: RunOptions = {},
 ): Promise<EndedCommand> {
@@ -29,7 +29,6 @@ export async function runInProcess(
       ignoredLines: [],
       cutLines: [],
     },
-    stdin: () => Readable.from([]),
     stdout,
     stderr,
     stopSignal: () => new AbortController().signal,

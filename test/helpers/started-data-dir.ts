@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { createTemporaryDirectory } from './temporary-directory.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The DATA_DIR of a service that has started once, with the sample catalog and empty caches. */
+    /** The DATA_DIR of a service that has started once and has empty caches. */
     readonly startedDataDir: string;
   }
 }
@@ -28,16 +28,15 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   return () => rm(dataDir, { recursive: true });
 }
 
-/** A DATA_DIR for the running test with empty caches and no catalog. It is removed at its end. */
+/** A DATA_DIR for the running test with empty caches. It is removed at its end. */
 export async function createDataDir(): Promise<string> {
   const dataDir = await createTemporaryDirectory();
-  copyStartedDataDir(dataDir, { withCatalog: false });
+  copyStartedDataDir(dataDir);
   return dataDir;
 }
 
 /** Copies these files into a new DATA_DIR. */
-export function copyStartedDataDir(dataDir: string, { withCatalog }: { readonly withCatalog: boolean }): void {
+export function copyStartedDataDir(dataDir: string): void {
   const started = inject('startedDataDir');
-  if (withCatalog) cpSync(started, dataDir, { recursive: true });
-  else for (const file of ['cache.db', 'images.db']) copyFileSync(join(started, file), join(dataDir, file));
+  for (const file of ['cache.db', 'images.db']) copyFileSync(join(started, file), join(dataDir, file));
 }

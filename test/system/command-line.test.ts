@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
-import { open, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, readFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { catalogLine } from '../helpers/catalog.ts';
 import { type EndedCommand, launchCommand, runCommand, startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
@@ -37,7 +35,7 @@ describe('the command line', () => {
     [['-h'], 'pennant doctor'],
     [['serve', '--help'], 'pennant serve'],
     [['serve', '-h'], 'SIGTERM'],
-    [['catalog', '--help'], 'pennant catalog import'],
+    [['add', '--help'], 'pennant add CHANNEL…'],
     [['doctor', '--help'], 'pennant doctor @handle'],
   ])('%j prints the help on stdout, even when the settings are invalid', async (args, text) => {
     const ended = await run(args, { PORT: 'http' });
@@ -46,11 +44,8 @@ describe('the command line', () => {
   });
 
   test.skipIf(!existsSync('/dev/full'))('exits with one line on stderr when its output cannot be written', async () => {
-    const lines = join(directory, 'lines.ndjson');
-    await writeFile(lines, catalogLine(1));
-    await run(['catalog', 'import', lines]);
     const full = await open('/dev/full', 'w');
-    for (const args of [['catalog', 'export'], ['catalog', 'list'], ['settings'], ['--version']]) {
+    for (const args of [['settings'], ['--version']]) {
       expect(await runCommand(args, { directory, stdout: full.fd }), args.join(' ')).toEqual({
         exitCode: 1,
         stdout: '',
@@ -66,9 +61,8 @@ describe('the command line', () => {
     [['--port=80'], "Unknown option '--port'.", 'Usage: pennant serve'],
     [['serve', '--daemon'], "Unknown option '--daemon'.", 'Usage: pennant serve'],
     [['serve', '8080'], 'Unexpected argument "8080".', 'Usage: pennant serve'],
-    [['catalog'], 'A command is missing.', 'pennant catalog list'],
-    [['catalog', 'empty'], 'There is no command "empty".', 'pennant catalog list'],
-    [['catalog', 'list', '--all'], "Unknown option '--all'.", 'Usage: pennant catalog list'],
+    [['add'], 'CHANNEL is missing.', 'Usage: pennant add'],
+    [['add', '--all'], "Unknown option '--all'.", 'Usage: pennant add'],
     [['doctor'], '@handle|ID|username is missing.', 'Usage: pennant doctor'],
     [['doctor', '@handle', '--deep'], "Unknown option '--deep'.", 'Usage: pennant doctor'],
   ])('%j exits with 2, reports the mistake and the usage, and changes nothing', async (args, mistake, advice) => {
@@ -80,10 +74,6 @@ describe('the command line', () => {
   });
 
   test('reports a failure that the operator can mend in one line, and exits with 1', async () => {
-    await writeFile(join(directory, 'file'), '');
-    const ended = await run(['catalog', 'import', join(directory, 'file'), '--data-dir', join(directory, 'file')]);
-    expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1);
     const started = await run(['serve'], {
       HOST: '192.0.2.1',
       CONSOLE_PORT: '0',
@@ -98,10 +88,7 @@ describe('the command line', () => {
   });
 
   test('exits silently when the reader of its output closes the pipe', async () => {
-    const lines = Array.from({ length: 2_000 }, (_, number) => catalogLine(number, { title: 'word '.repeat(20) }));
-    await writeFile(join(directory, 'lines.ndjson'), lines.join('\n'));
-    await run(['catalog', 'import', 'lines.ndjson']);
-    for (const args of [['--help'], ['catalog', '--help'], ['catalog', 'list'], ['catalog', 'export']]) {
+    for (const args of [['--help'], ['add', '--help'], ['settings']]) {
       const { child, closed, stderr } = launchCommand(args, { directory });
       child.stdout?.destroy();
       expect([args, await closed, stderr()]).toEqual([args, 0, '']);

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
 import { findFreePort, runCommand, startService, startServiceForTest } from '../helpers/process.ts';
 import { findRedisServer, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -52,7 +53,7 @@ describe('serve --check', () => {
       `ok       .env: there is no ${join(directory, '.env')}`,
       `ok       DATA_DIR ${dataDir} will be created`,
       'ok       cache.db is usable',
-      'ok       catalog.db will be created',
+      expect.stringMatching(/^ok {7}CATALOG \S+samples has 8 channels$/),
       expect.stringMatching(/^ok {7}PORT: \d+ on 127\.0\.0\.1 is free$/),
       expect.stringMatching(/^ok {7}CONSOLE_PORT: \d+ on 127\.0\.0\.1 is free$/),
       'The service can start.',
@@ -77,7 +78,6 @@ describe('serve --check', () => {
     const ended = await check();
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ended.stdout).toContain(`ok       DATA_DIR ${dataDir} is writable\n`);
-    expect(ended.stdout).toContain('ok       catalog.db has 8 channels\n');
     expect((await readdir(dataDir, { recursive: true })).sort()).toEqual(before);
   });
 
@@ -126,29 +126,12 @@ describe('serve --check', () => {
       expect(ended.stderr).toContain(`  ${variable}`);
   });
 
-  test('reports a DATA_DIR that is no directory, a damaged catalog, and both together with other problems', async () => {
+  test('reports a DATA_DIR that is no directory, together with other problems', async () => {
     await writeFile(dataDir, 'a file');
     const inTheWay = await check();
     expect(inTheWay).toMatchObject({ exitCode: 1 });
     expect(inTheWay.stdout).toMatch(/^error {4}DATA_DIR .* is not writable: /m);
     expect(inTheWay.stdout).toMatch(/is free$/m);
-
-    dataDir = join(directory, 'other');
-    await mkdir(dataDir);
-    const damaged = 'damaged '.repeat(1_000);
-    await writeFile(join(dataDir, 'catalog.db'), damaged);
-    const started = await start();
-    expect(started).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^.*catalog\.db is damaged .*\n$/),
-    });
-    expect(await check()).toMatchObject({
-      exitCode: 1,
-      stdout: expect.stringContaining(`error    ${started.stderr}`),
-    });
-    expect(await readFile(join(dataDir, 'catalog.db'), 'utf8')).toBe(damaged);
-    expect(await check({ SOURCES: 'youtube' })).toMatchObject({ exitCode: 0 });
   });
 
   test.skipIf(process.getuid?.() !== 0)('reports a DATA_DIR without write permission', async () => {
@@ -172,7 +155,6 @@ describe('serve --check', () => {
       expect(stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
         expect.stringMatching(/DATA_DIR \S+ is not writable: EACCES/),
         expect.stringMatching(/cache\.db cannot be written \(EACCES\), and 2 more$/),
-        expect.stringMatching(/catalog\.db cannot be read \(EACCES\), and 3 more$/),
         expect.stringMatching(/HOST: 192\.0\.2\.1 is not an address of this machine$/),
       ]);
     },
@@ -183,15 +165,16 @@ describe('serve --check', () => {
     await mkdir(join(dataDir, 'images.db-files'), { recursive: true });
     await chown(dataDir, NOBODY, NOBODY);
     await writeFile(join(dataDir, 'cache.db'), '', { mode: 0o644 });
-    await writeFile(join(dataDir, 'catalog.db'), '', { mode: 0o600 });
+    await writeCatalog(dataDir, []);
+    await chmod(join(dataDir, 'catalog', 'channels.ndjson'), 0o600);
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
     expect(ended.stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
       expect.stringMatching(/DATA_DIR \S+ is not usable: \S+images\.db-files cannot be written \(EACCES\)$/),
       expect.stringMatching(/cache\.db cannot be written \(EACCES\)$/),
-      expect.stringMatching(/catalog\.db cannot be read \(EACCES\)$/),
+      expect.stringMatching(/channels\.ndjson cannot be read \(EACCES/),
     ]);
-    expect(ended.stdout).not.toMatch(/^ok .*(?:DATA_DIR|cache\.db|catalog\.db)/m);
+    expect(ended.stdout).not.toMatch(/^ok .*(?:DATA_DIR|cache\.db|CATALOG)/m);
   });
 
   test('warns about a Redis that does not respond, without its password', async () => {
@@ -245,25 +228,21 @@ describe('a start says what the check says', () => {
     expect(started).toEqual({ exitCode: 1, stdout: '', stderr: `${line}\n` });
   });
 
-  test('about a DATA_DIR that is no directory, when the catalog is the only source', async () => {
-    await writeFile(dataDir, 'a file');
-    const checked = await check({ SOURCES: 'catalog' });
-    const started = await start({ SOURCES: 'catalog' });
-    expect(started).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^DATA_DIR .*ENOTDIR/) });
-    const withoutName = (text: string) => text.replace(/pennant-check-\w+/, '');
-    expect(withoutName(checked.stdout)).toContain(`error    ${withoutName(started.stderr)}`);
-  });
-});
-
-test.skipIf(process.getuid?.() !== 0)(
-  'a start is refused if the catalog, the only source, cannot be created',
-  async () => {
-    await chmod(directory, 0o755);
-    await mkdir(dataDir, { mode: 0o755 });
-    expect(await start({ SOURCES: 'catalog' }, NOBODY)).toEqual({
+  test('about a mistake in the catalog, with its line', async () => {
+    await writeCatalog(dataDir, [catalogLine(1), catalogLine(2, { country: 'nl' })]);
+    const checked = await check();
+    const started = await start();
+    expect(started).toMatchObject({
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^.*DATA_DIR .* is not writable: EACCES.*\n$/),
+      stderr: expect.stringMatching(/^\S+catalog\/channels\.ndjson, line 2: country: must be .*\n$/),
     });
-  },
-);
+    expect([checked.exitCode, checked.stdout]).toEqual([1, expect.stringContaining(`error    ${started.stderr}`)]);
+    expect(await check({ SOURCES: 'youtube' })).toMatchObject({ exitCode: 0 });
+  });
+
+  test('about a CATALOG that does not exist', async () => {
+    const { exitCode, stderr } = await start({ CATALOG: join(directory, 'nowhere') });
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/nowhere\/channels\.ndjson cannot be read \(ENOENT/)]);
+  });
+});

@@ -1,6 +1,10 @@
+import { appendFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { SHIPPED_SAMPLES_DIR } from '../../src/sources/catalog/catalog.ts';
 import { startTestApp } from '../../test/helpers/app.ts';
 import { createRunningClock } from '../../test/helpers/clock.ts';
 import { hasChromium, launchChromium } from './chromium.ts';
@@ -67,16 +71,29 @@ export async function expectSound(page: Page): Promise<void> {
   });
 }
 
+/** Channels that a test needs besides the samples. */
+interface OwnChannels {
+  readonly lines: readonly string[];
+  readonly images?: Readonly<Record<string, Buffer>>;
+}
+
 /** A browser, and a service with a large budget, for all tests of the file. Set when the tests begin. */
-export function usePlayground() {
+export function usePlayground(makeChannels = async (): Promise<OwnChannels> => ({ lines: [] })) {
   const used = useBrowser() as { browser: Browser; service: BrowsedService };
+  let folder: string;
   beforeAll(async () => {
     if (!hasBrowser) return;
-    used.service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
-    // It imports the samples into an empty catalog only, so they come before what a test may import.
-    expect((await fetch(`${used.service.publicOrigin}/api/channel/UCPennantSample00000001A`)).status).toBe(200);
+    folder = await mkdtemp(join(tmpdir(), 'pennant-test-'));
+    await cp(SHIPPED_SAMPLES_DIR, folder, { recursive: true });
+    const { lines, images = {} } = await makeChannels();
+    await appendFile(join(folder, 'channels.ndjson'), lines.map((line) => `${line}\n`).join(''));
+    for (const [name, bytes] of Object.entries(images)) await writeFile(join(folder, 'images', name), bytes);
+    used.service = await startBrowsedService({ RATE_LIMIT: '2000/30', CATALOG: folder });
   });
-  afterAll(() => used.service?.close());
+  afterAll(async () => {
+    await used.service?.close();
+    if (hasBrowser) await rm(folder, { recursive: true });
+  });
   return used;
 }
 

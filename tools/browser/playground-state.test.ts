@@ -1,6 +1,6 @@
 import sharp from 'sharp';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { catalogLine, importLines, writeImages } from '../../test/helpers/catalog.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { catalogLine } from '../../test/helpers/catalog.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import {
   createHold,
@@ -19,9 +19,7 @@ const BARE = numberedChannelId(1);
 const SMALL = numberedChannelId(2);
 const UNREACHABLE = 'http://127.0.0.1:9';
 
-const used = usePlayground();
-beforeAll(async () => {
-  if (!hasBrowser) return;
+const used = usePlayground(async () => {
   // Half of each colour, so that a crop of the whole banner differs from a part of its TV crop.
   const half = { create: { width: 530, height: 175, channels: 3 as const, background: '#f00' } };
   const banner = sharp({ create: { width: 1060, height: 175, channels: 3, background: '#00f' } });
@@ -29,9 +27,7 @@ beforeAll(async () => {
     .composite([{ input: half, left: 0, top: 0 }])
     .png()
     .toBuffer();
-  const folder = await writeImages(used.service.dataDir, { 'small.png': image });
-  const lines = [catalogLine(1), catalogLine(2, { bannerFile: 'small.png' })];
-  expect((await importLines(used.service.dataDir, lines, folder)).refusals).toEqual([]);
+  return { lines: [catalogLine(1), catalogLine(2, { bannerFile: 'small.png' })], images: { 'small.png': image } };
 });
 
 describe.skipIf(!hasBrowser)('the playground, while it loads', () => {

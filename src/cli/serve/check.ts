@@ -3,12 +3,12 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
+import { chooseCatalogFolder } from '../../app/catalog.ts';
 import type { Config } from '../../config/settings.ts';
 import { imagePaths } from '../../image-store/schema.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 import { filesOfDatabase } from '../../lib/sqlite.ts';
-import { countChannels } from '../../sources/catalog/reader.ts';
-import { CatalogUnusableError, catalogPaths } from '../../sources/catalog/schema.ts';
+import { CatalogUnusableError, readChannelFile } from '../../sources/catalog/channel-file.ts';
 import { chooseStoreDriver } from '../../store/registry.ts';
 import type { StoreDriver } from '../../store/store.ts';
 import { formatCount } from '../command.ts';
@@ -42,7 +42,7 @@ export async function checkStart(config: Config, envFile: string, warnings: read
     await checkDataDir(resolve(dataDir)),
     ...checkRunning(running, listeners),
     await checkStore(chooseStoreDriver(config)),
-    ...(sources.includes('catalog') ? [await checkCatalog(dataDir)] : []),
+    ...(sources.includes('catalog') ? [await checkCatalog(chooseCatalogFolder(config))] : []),
     ...(await Promise.all(listeners.map((listener) => checkPort(listener, running)))),
   ];
 }
@@ -61,14 +61,10 @@ async function checkStore(driver: StoreDriver): Promise<Finding> {
   return problem === undefined ? driver.check() : { level: 'error', text: problem };
 }
 
-async function checkCatalog(dataDir: string): Promise<Finding> {
-  const { database, images } = catalogPaths(dataDir);
-  const problem = await findAccessProblem([...filesOfDatabase(database), images], 'read');
-  if (problem !== undefined) return { level: 'error', text: problem };
+async function checkCatalog(folder: string): Promise<Finding> {
   try {
-    const channels = countChannels(database);
-    const state = channels === undefined ? 'will be created' : `has ${formatCount(channels, 'channel')}`;
-    return { level: 'ok', text: `catalog.db ${state}` };
+    const { id: channels } = await readChannelFile(folder);
+    return { level: 'ok', text: `CATALOG ${folder} has ${formatCount(channels.size, 'channel')}` };
   } catch (error) {
     if (!(error instanceof CatalogUnusableError)) throw error;
     return { level: 'error', text: error.message };

@@ -1,41 +1,32 @@
-import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { resolve } from 'node:path';
 import { type App, buildApp, STOP_MS } from '../../app/build.ts';
 import type { Environment } from '../../config/environment.ts';
 import { shownSettings } from '../../config/report.ts';
 import type { Config } from '../../config/settings.ts';
-import { OperatorError } from '../../domain/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadlines.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
-import { printable } from '../../lib/printable.ts';
 import { endWithoutThreads } from '../../lib/process-end.ts';
 import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
-import { removeAbandonedDrafts, removeOwnDrafts } from '../../sources/catalog/drafts.ts';
-import { findCatalogProblem } from '../../sources/catalog/reader.ts';
-import { catalogPaths } from '../../sources/catalog/schema.ts';
 import { nameBuild } from '../build.ts';
-import { type CommandContext, CommandFailure, EXIT, MAX_ADVICE_CHARACTERS, onStopSignal } from '../command.ts';
+import { type CommandContext, CommandFailure, EXIT, onStopSignal } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
-import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
+import { describeListenError, type ListenerSettings } from './problems.ts';
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
  * within 10 s, whatever hangs. A signal during the start exits with 0 at once, and a second signal with 1.
  * SIGHUP is logged and has no effect.
  *
- * @throws OperatorError if the service cannot start with the stored data, or an address cannot be used
+ * @throws OperatorError if the catalog cannot be read, or an address cannot be used
  */
 export async function startService(
   config: Config,
   warnings: readonly string[],
   { version, env, envFile, stdout }: CommandContext,
 ): Promise<never> {
-  const startError = await findStartError(config);
-  if (startError !== undefined) throw new OperatorError(printable(startError, MAX_ADVICE_CHARACTERS));
   // The service keeps running when its output cannot be written, for example on a full disk.
   stdout.removeAllListeners('error').on('error', () => undefined);
   const destination = stdout.isTTY === true ? await createTerminalLog() : undefined;
@@ -53,8 +44,7 @@ export async function startService(
     ports: { PORT: port, CONSOLE_PORT: consolePort },
   });
   if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
-  removeAbandonedDrafts(dataDir);
-  const stop = listenForStop(dataDir, env, logger);
+  const stop = listenForStop(env, logger);
   process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
   const settings = shownSettings(env, envFile.loaded);
   const service = await buildApp(config, { logger, version, build: nameBuild(version), settings });
@@ -67,7 +57,6 @@ export async function startService(
   } catch (error) {
     // The threads of the service may be writing.
     await withinMs(systemClock, service.close(), FAILED_START_STOP_MS);
-    removeOwnDrafts(dataDir);
     throw error;
   }
   await reportStart(config, service, stdout, logger);
@@ -96,19 +85,6 @@ async function close(service: App, logger: Logger): Promise<number> {
   }
 }
 
-/**
- * Why the service cannot start with this data directory: the catalog cannot be read, or is the only source and cannot be
- * created. The service tolerates all other problems.
- */
-async function findStartError(config: Config): Promise<string | undefined> {
-  const { dataDir, sources } = config;
-  if (!sources.includes('catalog')) return undefined;
-  const { database } = catalogPaths(dataDir);
-  const problem = findCatalogProblem(database);
-  if (problem !== undefined) return problem.message;
-  return sources.length > 1 || existsSync(database) ? undefined : findWriteProblem(resolve(dataDir));
-}
-
 /** @throws CommandFailure if the address cannot be used */
 async function bind(listener: Listener, { setting, host, port }: ListenerSettings): Promise<void> {
   try {
@@ -132,7 +108,7 @@ const PARENT_CHECK_MS = 500;
 const FAILED_START_STOP_MS = 900;
 
 /** `requested` settles with the first signal. `hasStarted`: a stop may take the time of accepted requests. */
-function listenForStop(dataDir: string, { npm_lifecycle_event: npmScript }: Environment, logger: Logger) {
+function listenForStop({ npm_lifecycle_event: npmScript }: Environment, logger: Logger) {
   const { promise: requested, resolve } = Promise.withResolvers<void>();
   const stop = { requested, hasStarted: false };
   let isRequested = false;
@@ -143,7 +119,6 @@ function listenForStop(dataDir: string, { npm_lifecycle_event: npmScript }: Envi
     isRequested = true;
     if (!stop.hasStarted) {
       logger.info(cause, 'stopping: the start is cancelled');
-      removeOwnDrafts(dataDir);
       process.exit(EXIT.done);
     }
     logger.info(cause, 'stopping: accepted requests finish first');

@@ -1,174 +1,137 @@
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
-import { catalogLine, importLines } from '../../../test/helpers/catalog.ts';
-import { clientOf } from '../../../test/helpers/clients.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { catalogLine, writeCatalog } from '../../../test/helpers/catalog.ts';
+import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../../test/helpers/fake-source.ts';
-import { openTestCatalog, PATIENT } from '../../../test/helpers/open-catalog.ts';
+import { handleRef } from '../../../test/helpers/handle.ts';
 import { createTemporaryDirectory } from '../../../test/helpers/temporary-directory.ts';
-import { type ChannelRef, channelIdRef, findHandle, findUsername } from '../../domain/identifier.ts';
-import { createEpochs } from '../../lib/epoch.ts';
-import { withRequest } from '../../lib/work.ts';
-import { SHIPPED_SAMPLES_DIR } from './catalog.ts';
-import { LOOK_INTERVAL_MS } from './changes.ts';
-import { catalogPaths } from './schema.ts';
+import { channelIdRef } from '../../domain/identifier.ts';
+import { type Catalog, openCatalog, SHIPPED_SAMPLES_DIR } from './catalog.ts';
 
-/** A catalog without channels. It is open already, because opening counts as a call. */
-async function openEmpty() {
-  const opened = openTestCatalog(await createTemporaryDirectory());
-  const search = (query: string, signal = PATIENT) => opened.catalog.search(query, 20, signal);
-  await search('query');
-  return { ...opened, search };
+let dataDir: string;
+let clock: ManualClock;
+let states: (string | null)[];
+beforeEach(async () => {
+  dataDir = await createTemporaryDirectory();
+  clock = createManualClock();
+  states = [];
+});
+
+function open(folder = join(dataDir, 'catalog')): Promise<Catalog> {
+  return openCatalog({ folder, clock, onStateChange: (problem) => states.push(problem) });
 }
 
+async function openWith(...lines: readonly string[]): Promise<Catalog> {
+  await writeCatalog(dataDir, lines);
+  return open();
+}
+
+async function titleOf(catalog: Catalog, number: number) {
+  return (await catalog.find(channelIdRef(numberedChannelId(number))))?.title;
+}
+
+async function titleLater(catalog: Catalog, expected: string | undefined): Promise<void> {
+  await expect
+    .poll(() => {
+      clock.advance(1_000);
+      return titleOf(catalog, 1);
+    })
+    .toBe(expected);
+}
+
+const titlesFound = async (catalog: Catalog, query: string) =>
+  (await catalog.search(query, 50)).map(({ title }) => title);
+
 describe('the catalog', () => {
-  it('refuses searches beyond its bound', async () => {
-    const { catalog, search } = await openEmpty();
-    const questions = Array.from({ length: 701 }, (_, number) => search(`query ${number}`));
-    expect(catalog.holders['waiting catalog searches']?.()).toEqual({ entries: 500, maxEntries: 500 });
-    const outcomes = await Promise.allSettled(questions);
-    const refused = outcomes.filter(({ status }) => status === 'rejected');
-    expect(refused).toHaveLength(200);
-    expect(refused[0]).toMatchObject({ reason: { code: 'upstream_unavailable', retryAfterMs: 1_000 } });
-    expect(catalog.holders['waiting catalog searches']?.().entries).toBe(0);
-    await expect(search('query')).resolves.toEqual([]);
+  it('finds a channel by ID, handle and user name', async () => {
+    const catalog = await open(SHIPPED_SAMPLES_DIR);
+    const sample = await catalog.find(channelIdRef('UCPennantSample00000001A'));
+    expect(sample).toMatchObject({ title: 'Pennant Sample', banner: { fileName: 'pennant-banner.jpg' } });
+    expect(await catalog.find(handleRef('pennantsample'))).toEqual(sample);
+    expect(await catalog.find({ kind: 'username', key: 'pennantsample', value: 'pennantsample' })).toEqual(sample);
+    expect(await catalog.find({ kind: 'custom', key: 'pennantsample', value: 'pennantsample' })).toBeUndefined();
+    expect(await catalog.find(handleRef('nobody'))).toBeUndefined();
   });
 
-  it('looks channels up, and searches for other clients, before the searches of a client that has many', async () => {
-    const { catalog, search } = await openEmpty();
-    const ended: string[] = [];
-    const asked = (client: string, name: string, work: () => Promise<unknown>) =>
-      withRequest({ requestId: name, client: clientOf(client), epoch: createEpochs().current() }, work).finally(() =>
-        ended.push(name),
-      );
-    const many = Array.from({ length: 20 }, (_, number) => asked('many', `many ${number}`, () => search(`${number}`)));
-    const lookUp = asked('many', 'look-up', () => catalog.find(channelIdRef(numberedChannelId(1))));
-    const one = asked('one', 'one', () => search('one'));
-    await Promise.allSettled([...many, lookUp, one]);
-    expect(ended.slice(0, 3).sort()).toEqual(['look-up', 'many 0', 'one']);
+  it('serves an edited title a second later, without a restart', async () => {
+    const catalog = await openWith(catalogLine(1, { title: 'Before' }));
+    expect(await titleOf(catalog, 1)).toBe('Before');
+    await writeCatalog(dataDir, [catalogLine(1, { title: 'Afterwards' })]);
+    await titleLater(catalog, 'Afterwards');
+    await writeCatalog(dataDir, [catalogLine(2)]);
+    await titleLater(catalog, undefined);
+    expect(states).toEqual([]);
   });
 
-  it('does not begin a search whose deadline has passed', async () => {
-    const { catalog, search } = await openEmpty();
-    const first = search('first');
-    const late = new AbortController();
-    const second = search('second', late.signal);
-    expect(catalog.holders['waiting catalog searches']?.().entries).toBe(1);
-    late.abort();
-    expect(catalog.holders['waiting catalog searches']?.().entries).toBe(0);
-    await expect(second).rejects.toMatchObject({ code: 'upstream_timeout' });
-    await expect(first).resolves.toEqual([]);
+  it('serves the last good state while a line has a mistake, and names the line', async () => {
+    const catalog = await openWith(catalogLine(1, { title: 'Good' }));
+    expect(await titleOf(catalog, 1)).toBe('Good');
+    await writeCatalog(dataDir, [catalogLine(1, { title: 'Next' }), '', catalogLine(2, { country: 'nl' })]);
+    clock.advance(1_000);
+    await expect.poll(() => states).toEqual([expect.stringMatching(/channels\.ndjson, line 3: country: must be/)]);
+    expect(await titleOf(catalog, 1)).toBe('Good');
+    await writeCatalog(dataDir, [catalogLine(1, { title: 'Mended' })]);
+    await titleLater(catalog, 'Mended');
+    expect(states.at(-1)).toBeNull();
   });
 
-  it('removes the draft of a process that was killed while it created the catalog, but none that may be in use', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const [old, recent] = [join(dataDir, 'catalog.new-old'), join(dataDir, 'catalog.new-recent')];
-    for (const draft of [old, recent]) await mkdir(draft);
-    await writeFile(join(old, 'catalog.db'), 'half');
-    const hourAgo = new Date(Date.now() - 3_600_000);
-    await utimes(old, hourAgo, hourAgo);
-    await openTestCatalog(dataDir).titlesFound('anything');
-    expect((await readdir(dataDir)).filter((name) => name.startsWith('catalog.new-'))).toEqual(['catalog.new-recent']);
+  it('serves the last good state while the folder is gone', async () => {
+    const catalog = await openWith(catalogLine(1));
+    expect(await titleOf(catalog, 1)).toBe('Channel 1');
+    await rename(join(dataDir, 'catalog'), join(dataDir, 'away'));
+    clock.advance(1_000);
+    await expect.poll(() => states).toEqual([expect.stringContaining('cannot be read')]);
+    expect(await titleOf(catalog, 1)).toBe('Channel 1');
+    await rename(join(dataDir, 'away'), join(dataDir, 'catalog'));
+    clock.advance(1_000);
+    await expect.poll(() => states.at(-1)).toBeNull();
   });
 
-  it('creates the catalog with the samples, and does not add them again after they were removed', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const first = openTestCatalog(dataDir, SHIPPED_SAMPLES_DIR);
-    expect(await first.titlesFound('pennant')).toContain('Pennant Sample');
-    await first.close();
-    const db = new DatabaseSync(catalogPaths(dataDir).database);
-    db.exec('DELETE FROM channel_text; DELETE FROM channels');
-    db.close();
-    expect(await openTestCatalog(dataDir, SHIPPED_SAMPLES_DIR).titlesFound('pennant')).toEqual([]);
+  it('refuses to open without a file', async () => {
+    await expect(open()).rejects.toThrow(/channels\.ndjson cannot be read \(ENOENT/);
   });
 
-  it('creates an empty catalog without samples, and leaves no draft', async () => {
-    const dataDir = join(await createTemporaryDirectory(), 'new', 'folder');
-    const { titlesFound } = openTestCatalog(dataDir);
-    expect(await titlesFound('a')).toEqual([]);
-    expect((await readdir(dataDir)).filter((name) => !/^catalog\.db(?:-wal|-shm)?$/.test(name))).toEqual([]);
+  it.each([
+    ['an ID that an earlier line has', catalogLine(1), 'channelId: an earlier line has'],
+    ['a handle that an earlier line has', catalogLine(2, { customUrl: '@ONE' }), 'customUrl: an earlier line has'],
+    ['a user name that an earlier line has', catalogLine(2, { username: 'one' }), 'username: an earlier line has'],
+    [
+      'an image outside of the folder',
+      catalogLine(2, { avatarFile: '../secret.png' }),
+      'avatarFile: must be a file name',
+    ],
+  ])('refuses to open with %s', async (_what, line, mistake) => {
+    const first = catalogLine(1, { customUrl: '@one', username: 'one' });
+    await expect(openWith(first, line)).rejects.toThrow(`channels.ndjson, line 2: ${mistake}`);
   });
+});
 
-  it('creates the catalog once when two servers start at once', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const both = [openTestCatalog(dataDir, SHIPPED_SAMPLES_DIR), openTestCatalog(dataDir, SHIPPED_SAMPLES_DIR)];
-    for (const { titlesFound, states } of both) {
-      expect(await titlesFound('pennant sample')).toEqual(['Pennant Sample']);
-      expect(states).toEqual([]);
-    }
-  });
-
-  it('finds channels by ID, and by handle and user name in any letter case', async () => {
-    const { catalog, importChannels } = openTestCatalog(await createTemporaryDirectory());
-    await importChannels(catalogLine(1, { customUrl: '@Höhe', username: 'OldName' }));
-    const refs = [channelIdRef(numberedChannelId(1)), findHandle('HÖHE'), findHandle('@höhe'), findUsername('oldname')];
-    for (const ref of refs) expect((await catalog.find(ref as ChannelRef))?.channelId).toBe(numberedChannelId(1));
-    expect(await catalog.find(findUsername('höhe') ?? channelIdRef(numberedChannelId(2)))).toBeUndefined();
-  });
-
-  it('sees what another process imports, replaces and removes while it runs', async () => {
-    const { importChannels, titleOf, titlesFound } = openTestCatalog(await createTemporaryDirectory());
-    expect([await titleOf(1), await titlesFound('before')]).toEqual([undefined, []]);
-    await importChannels(catalogLine(1, { title: 'Before' }));
-    expect([await titleOf(1), await titlesFound('before')]).toEqual(['Before', ['Before']]);
-    await importChannels(catalogLine(1, { title: 'After' }));
-    expect([await titleOf(1), await titlesFound('after'), await titlesFound('before')]).toEqual([
-      'After',
-      ['After'],
-      [],
-    ]);
-  });
-
-  it('has another version after each change, and reads nothing twice in between', async () => {
-    const { catalog, importChannels, titleOf, titlesFound, entries, seeChange } = openTestCatalog(
-      await createTemporaryDirectory(),
+describe('a search', () => {
+  it('needs all words, in any order, without accents, the last one as a beginning', async () => {
+    const catalog = await openWith(
+      catalogLine(1, { title: 'Été à la mer', customUrl: '@strand' }),
+      catalogLine(2, { title: 'Merlin' }),
+      catalogLine(3, { title: '東京の街' }),
     );
-    await importChannels(catalogLine(1));
-    const channel = await catalog.find(channelIdRef(numberedChannelId(1)));
-    const before = catalog.version();
-    await titlesFound('channel');
-    await titleOf(2);
-    seeChange();
-    expect(catalog.version()).toBe(before);
-    expect(await catalog.find(channelIdRef(numberedChannelId(1))), 'the same object').toBe(channel);
-    expect(entries()).toBe(3);
-    // As in a nightly import of the same file.
-    await importChannels(catalogLine(1));
-    await importChannels(catalogLine(1, { title: 'Changed' }));
-    expect(catalog.version()).toBeGreaterThan(before);
-    expect(entries()).toBe(0);
+    expect(await titlesFound(catalog, 'MER ete')).toEqual(['Été à la mer']);
+    expect(await titlesFound(catalog, 'me')).toEqual(expect.arrayContaining(['Été à la mer', 'Merlin']));
+    expect(await titlesFound(catalog, 'm')).toEqual([]);
+    expect(await titlesFound(catalog, 'strand')).toEqual(['Été à la mer']);
+    expect(await titlesFound(catalog, '東京')).toEqual(['東京の街']);
+    expect(await titlesFound(catalog, 'merlin strand')).toEqual([]);
   });
 
-  it('looks at its file ten times a second at most', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const { titleOf, clock } = openTestCatalog(dataDir);
-    expect(await titleOf(1)).toBeUndefined();
-    await importLines(dataDir, [catalogLine(1)]);
-    clock.advance(LOOK_INTERVAL_MS - 1);
-    expect(await titleOf(1)).toBeUndefined();
-    clock.advance(1);
-    expect(await titleOf(1)).toBe('Channel 1');
+  it('finds words of five letters in spite of one typo', async () => {
+    const catalog = await openWith(catalogLine(1, { title: 'Kitchen' }), catalogLine(2, { title: 'Pond' }));
+    expect(await titlesFound(catalog, 'kitchan')).toEqual(['Kitchen']);
+    expect(await titlesFound(catalog, 'pomd')).toEqual([]);
   });
 
-  it('reads a row again on request, whatever it has seen', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const { catalog, titleOf } = openTestCatalog(dataDir);
-    expect(await titleOf(1)).toBeUndefined();
-    await importLines(dataDir, [catalogLine(1)]);
-    expect((await catalog.findAnew(channelIdRef(numberedChannelId(1))))?.title).toBe('Channel 1');
-  });
-
-  it('does not block the event loop while it searches', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const opened = openTestCatalog(dataDir, SHIPPED_SAMPLES_DIR);
-    await opened.titlesFound('a');
-    let turns = 0;
-    const counting = setInterval(() => {
-      turns += 1;
-    }, 0);
-    await Promise.all(Array.from({ length: 200 }, (_, number) => opened.titlesFound(`sample ${number}`)));
-    clearInterval(counting);
-    expect(turns).toBeGreaterThan(0);
+  it('returns whole words first, then short titles, and at most as many as wanted', async () => {
+    const titles = ['Lights of the sea', 'Light and shade', 'Light'];
+    const catalog = await openWith(...titles.map((title, number) => catalogLine(number, { title })));
+    expect(await titlesFound(catalog, 'light')).toEqual(['Light', 'Light and shade', 'Lights of the sea']);
+    expect(await catalog.search('light', 1)).toHaveLength(1);
   });
 });

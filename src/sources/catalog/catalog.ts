@@ -1,236 +1,141 @@
+import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { LRUCache } from 'lru-cache';
-import type { Channel, SearchHit } from '../../domain/channel.ts';
-import { AppError, valueOrError } from '../../domain/errors.ts';
-import { type ChannelRef, channelIdRef, nameOf } from '../../domain/identifier.ts';
+import { type CatalogImage, type Channel, hitOf, type SearchHit } from '../../domain/channel.ts';
+import type { ChannelRef } from '../../domain/identifier.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { withinMs } from '../../lib/deadlines.ts';
-import type { HolderStats } from '../../lib/holders.ts';
-import { compactCopy } from '../../lib/memory-cache.ts';
-import { createTurns } from '../../lib/turns.ts';
-import { currentClient } from '../../lib/work.ts';
-import { createWorkerThread, siblingModule, ThreadUnavailable } from '../../lib/worker-thread.ts';
-import { createChangeDetector } from './changes.ts';
-import type { NewCatalog } from './new-catalog.ts';
-import { catalogPaths } from './schema.ts';
-import type { CatalogFunctions, CatalogResponse } from './worker.ts';
-
-/** A read from the catalog. After this time the catalog counts as unreadable. */
-export const CATALOG_READ_MS = 2_000;
-
-interface CatalogOptions extends NewCatalog {
-  readonly clock?: Clock;
-  /** Called with a sentence for the operator when the catalog becomes unusable, and with `null` when it works again. */
-  readonly onStateChange?: (problem: string | null) => void;
-}
-
-/**
- * The operator's own channels, read at each request. A change by the command line is seen at the next request.
- *
- * While the file is damaged, empty or missing, or the disk does not respond, every call fails with
- * `upstream_unavailable`.
- */
-export interface Catalog {
-  /** Another number after each change. What was read from an earlier version is outdated. */
-  version(): number;
-  /** The channel; `undefined` if the catalog does not have it. */
-  find(ref: ChannelRef): Promise<Channel | undefined>;
-  /** Like `find`, but reads the file even if nothing seems to have changed. */
-  findAnew(ref: ChannelRef): Promise<Channel | undefined>;
-  /** Channels that match, best first, at most `limit`. */
-  search(query: string, limit: number, signal: AbortSignal): Promise<readonly SearchHit[]>;
-  /** Some channels as examples. */
-  examples(count: number): Promise<readonly Channel[]>;
-  /** Settles when the catalog has been opened or created, or cannot be. */
-  opened(): Promise<unknown>;
-  readonly holders: Readonly<Record<string, () => HolderStats>>;
-  close(): Promise<void>;
-}
+import { isSystemError } from '../../lib/file-system.ts';
+import { type CatalogRecords, CatalogUnusableError, channelFileOf, readChannelFile } from './channel-file.ts';
+import { findImage, readImage } from './image-files.ts';
+import type { CatalogRecord } from './record.ts';
+import { createTextIndex, type TextIndex } from './text-index.ts';
 
 /** The sample catalog of the project. */
 export const SHIPPED_SAMPLES_DIR = fileURLToPath(new URL('../../../samples', import.meta.url));
 
-/** How long to wait before an unusable catalog is opened again. */
-const RETRY_AFTER_MS = 3_000;
+/** Between two looks at the file. */
+const LOOK_INTERVAL_MS = 1_000;
+const FIRST_SAMPLE = 'UCPennantSample00000001A';
 
-/** A look-up takes up to a millisecond, so the last one waits for about a second. */
-const MAX_WAITING = 1_000;
-/** A search takes 10 ms at most (`search.ts`), and most take a millisecond. */
-const MAX_WAITING_SEARCHES = 500;
-const MAX_SEARCH_WAIT_MS = 4_000;
-const EXPECTED_SEARCH_MS = 1;
-/** After this time a client should try again when the queue is full. */
-const BUSY_RETRY_MS = 1_000;
-
-/** About 10,000 channels, or names without a channel. */
-const MAX_MEMORY_BYTES = 8 * 1024 * 1024;
-/** Memory of a value's objects and of the cache's own lists (measured; a test compares). */
-const ENTRY_OVERHEAD_BYTES = 600;
-
-/** What was read under a key: a channel, the absence of one, or the channels that match. */
-type Row = { readonly channel: Channel | undefined } | { readonly hits: readonly SearchHit[] };
+interface CatalogOptions {
+  /** The folder of `channels.ndjson` and `images/`. */
+  readonly folder: string;
+  readonly clock?: Clock;
+  /** Called with a sentence for the operator when the file cannot be used, and with `null` when it can be used again. */
+  readonly onStateChange?: (problem: string | null) => void;
+}
 
 /**
- * Opens `catalog.db`, which is created if there is none. A thread reads it, because one row from a disk that hangs blocked the
- * event loop for a second, and every search takes milliseconds. What was read stays in memory until the catalog changes.
+ * The operator's own channels: the files of a folder, in memory. A file of channels that changes is read again. While it cannot be
+ * used, the channels that were read last are served.
  */
-export function createCatalog({ dataDir, samplesDir, clock = systemClock, ...options }: CatalogOptions): Catalog {
-  const { onStateChange = () => {} } = options;
-  const thread = createWorkerThread<CatalogFunctions>({
-    name: 'catalog',
-    module: siblingModule(import.meta.url, 'worker'),
-    workerData: { dataDir, samplesDir } satisfies NewCatalog,
-    maxCalls: MAX_WAITING,
-    restartMs: RETRY_AFTER_MS,
-    clock,
-  });
-  /** Costs are milliseconds of the thread. */
-  const turns = createTurns({
-    maxLength: MAX_WAITING_SEARCHES,
-    maxWaitMs: MAX_SEARCH_WAIT_MS,
-    clock,
-    giveTurns: startSearching,
-    refusal: busy,
-  });
-  const detector = createChangeDetector({ path: catalogPaths(dataDir).database, clock });
-  const memory = new LRUCache<string, Row>({
-    maxSize: MAX_MEMORY_BYTES,
-    sizeCalculation: (row, key) => ENTRY_OVERHEAD_BYTES + key.length + JSON.stringify(row).length,
-  });
+export interface Catalog {
+  /** Another number after each change. What was made from an earlier version may be outdated. */
+  version(): number;
+  /** The channel; `undefined` if the catalog does not have it. */
+  find(ref: ChannelRef): Promise<Channel | undefined>;
+  /** Channels that match, best first, at most `limit`. */
+  search(query: string, limit: number): Promise<readonly SearchHit[]>;
+  /** Some channels as examples: the first sample, which has all fields, then the first of the file. */
+  examples(count: number): Promise<readonly Channel[]>;
+  /** The bytes of an image. @throws AppError `image_not_found`, `upstream_unavailable` */
+  readImage(image: CatalogImage): Promise<Buffer>;
+  /** Ends the looking for changes. */
+  close(): void;
+}
+
+interface Contents {
+  readonly records: CatalogRecords;
+  readonly search: TextIndex;
+}
+
+/** @throws CatalogUnusableError if the file cannot be read or a line has a mistake */
+export async function openCatalog({
+  folder,
+  clock = systemClock,
+  onStateChange = () => {},
+}: CatalogOptions): Promise<Catalog> {
+  const file = channelFileOf(folder);
+  let seen: string | undefined = await stateOf(file);
+  let contents = await readContents(folder);
+  let problem: string | null = null;
   let version = 0;
-  let isSearching = false;
-  let failure: { readonly problem: string; readonly atMs: number } | undefined;
+  let isClosed = false;
 
-  // A failure is reported by onStateChange. Later calls try again.
-  const opening = valueOrError(settle(thread.call('open', undefined)));
-
-  function beginVersion(): void {
-    version += 1;
-    memory.clear();
-  }
-
-  function currentVersion(): number {
-    if (detector.hasChanged()) beginVersion();
-    return version;
-  }
-
-  /** Keeps nothing that was read while the catalog changed: it may be outdated. */
-  function keep(readVersion: number, key: string, row: Row): void {
-    if (readVersion === version) memory.set(compactCopy(key), row);
-  }
-
-  /** Remembers a failure of the file for some seconds: on a disk that hangs, each call would wait. */
-  function rememberFailure(problem: string): AppError {
-    if (failure?.problem !== problem) {
-      onStateChange(problem);
-      beginVersion();
-    }
-    failure = { problem, atMs: clock.monotonic() };
-    return unavailable(problem);
-  }
-
-  async function settle<T>(call: Promise<CatalogResponse<T> | undefined>): Promise<T> {
-    const response = await call.catch((error: unknown) => {
-      throw error instanceof ThreadUnavailable ? unavailable(error.message) : error;
-    });
-    if (response === undefined) throw rememberFailure(TOO_SLOW);
-    if ('unusable' in response) throw rememberFailure(response.unusable);
-    if (failure !== undefined) {
-      failure = undefined;
-      onStateChange(null);
-      beginVersion();
-    }
-    return response.value;
-  }
-
-  async function read<T>(call: () => Promise<CatalogResponse<T>>): Promise<T> {
-    if (failure !== undefined && clock.monotonic() - failure.atMs < RETRY_AFTER_MS) throw unavailable(failure.problem);
-    if (thread.stats().entries === MAX_WAITING) throw busy();
-    return settle(withinMs(clock, call(), CATALOG_READ_MS));
-  }
-
-  async function findAnew(ref: ChannelRef): Promise<Channel | undefined> {
-    const readVersion = currentVersion();
-    const channel = await read(() => thread.call('find', ref));
-    keep(readVersion, nameOf(ref), { channel });
-    // The same object under its ID: responses that were made from it are found by it.
-    if (channel !== undefined) keep(readVersion, nameOf(channelIdRef(channel.channelId)), { channel });
-    return channel;
-  }
-
-  /** One search at a time is in the thread, so that a look-up waits for one search at most. */
-  function startSearching(): void {
-    if (!isSearching) isSearching = turns.give();
-  }
-
-  async function searchInTurn(query: string, limit: number, signal: AbortSignal): Promise<readonly SearchHit[]> {
-    const client = currentClient();
-    await turns.wait(client, EXPECTED_SEARCH_MS, signal);
+  async function readChanges(): Promise<void> {
+    const state = await stateOf(file);
+    if (state === seen) return;
+    seen = state;
     try {
-      const { hits, tookMs } = await read(() => thread.call('search', { query, limit }));
-      turns.charge(client, tookMs - EXPECTED_SEARCH_MS);
-      return hits;
-    } finally {
-      isSearching = false;
-      startSearching();
+      contents = await readContents(folder);
+      version += 1;
+      report(null);
+    } catch (error) {
+      if (!(error instanceof CatalogUnusableError)) throw error;
+      // A mistake stays until the file changes. A disk may recover.
+      if (error.cause !== undefined) seen = undefined;
+      report(error.message);
     }
+  }
+
+  function report(now: string | null): void {
+    if (now !== problem) onStateChange(now);
+    problem = now;
+  }
+
+  async function look(): Promise<void> {
+    await readChanges();
+    if (!isClosed) cancelLook = clock.after(LOOK_INTERVAL_MS, () => void look());
+  }
+  let cancelLook = clock.after(LOOK_INTERVAL_MS, () => void look());
+
+  async function channelOf(record: CatalogRecord): Promise<Channel> {
+    const { username: _, bannerFile, avatarFile, ...fields } = record;
+    const [banner, avatar] = await Promise.all([findImage(folder, bannerFile), findImage(folder, avatarFile)]);
+    return { ...fields, banner, avatar };
   }
 
   return {
-    version: currentVersion,
+    version: () => version,
 
-    async find(ref) {
-      currentVersion();
-      const known = memory.get(nameOf(ref));
-      return known !== undefined && 'channel' in known ? known.channel : findAnew(ref);
+    async find({ kind, key }) {
+      const record = kind === 'custom' ? undefined : contents.records[kind].get(key);
+      return record && channelOf(record);
     },
 
-    findAnew,
-
-    async search(query, limit, signal) {
-      const readVersion = currentVersion();
-      const key = `${limit} ${query}`;
-      const known = memory.get(key);
-      if (known !== undefined && 'hits' in known) return known.hits;
-      const hits = await searchInTurn(query, limit, signal);
-      keep(readVersion, key, { hits });
-      return hits;
+    async search(query, limit) {
+      const { records, search } = contents;
+      const found = search(query, limit).flatMap((id) => records.id.get(id) ?? []);
+      return Promise.all(found.map(async (record) => hitOf(await channelOf(record))));
     },
 
-    examples: (count) => read(() => thread.call('examples', count)),
-
-    opened: () => opening,
-
-    holders: {
-      'rows of the catalog': () => ({
-        entries: memory.size,
-        bytes: memory.calculatedSize,
-        maxBytes: MAX_MEMORY_BYTES,
-      }),
-      'waiting catalog look-ups': thread.stats,
-      'waiting catalog searches': turns.waiting,
-      'clients of catalog searches': turns.clients,
+    async examples(count) {
+      const { id: byId } = contents.records;
+      const first = byId.get(FIRST_SAMPLE);
+      const chosen = new Set([...(first === undefined ? [] : [first]), ...byId.values().take(count)]);
+      return Promise.all([...chosen].slice(0, count).map(channelOf));
     },
 
-    async close() {
-      await opening;
-      await thread.close();
-      detector.close();
+    readImage: (image) => readImage(folder, image),
+
+    close() {
+      isClosed = true;
+      cancelLook();
     },
   };
 }
 
-const TOO_SLOW = 'catalog.db cannot be read in time: its disk does not respond, or is very slow.';
-
-function busy(): AppError {
-  return new AppError('upstream_unavailable', 'The channel catalog has too many requests at the moment.', {
-    retryAfterMs: BUSY_RETRY_MS,
-  });
+/** Changes with the file. */
+async function stateOf(file: string): Promise<string> {
+  try {
+    const { ino, size, mtimeMs } = await stat(file);
+    return `${ino}:${size}:${mtimeMs}`;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return error.message;
+  }
 }
 
-function unavailable(problem: string): AppError {
-  return new AppError('upstream_unavailable', 'The channel catalog cannot be read at the moment.', {
-    cause: new Error(problem),
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+async function readContents(folder: string): Promise<Contents> {
+  const records = await readChannelFile(folder);
+  return { records, search: await createTextIndex(records.id.values()) };
 }

@@ -1,136 +1,57 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { FORMATS, formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
-import { hasErrorCode, isSystemError, makeDirectory } from '../../lib/file-system.ts';
-import { RecordRefusedError } from './record.ts';
+import { open, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { CatalogImage } from '../../domain/channel.ts';
+import { AppError } from '../../domain/errors.ts';
+import { KEY_FAILURE_MS } from '../../lib/failed-keys.ts';
+import { hasErrorCode, isSystemError } from '../../lib/file-system.ts';
 
-export const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
-/** 128 bits of SHA-256, which is enough against collisions. */
-const DIGEST_HEX_CHARACTERS = 32;
-const FILE_NAME = /^[0-9a-f]{32}\.([a-z]{3,4})$/;
-const EXTENSIONS: readonly string[] = [...FORMATS.map((format) => formatRow(format).extension), 'gif'];
-/** The end of a file's name until the file is complete. */
-const TEMPORARY_SUFFIX = /\.[0-9a-f]{8}\.tmp$/;
+const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
 
-/** True for the names that `placeImage` gives to files. */
-export function isImageName(fileName: string): boolean {
-  const [, extension = ''] = FILE_NAME.exec(fileName) ?? [];
-  return EXTENSIONS.includes(extension);
+/** The folder of the images in a catalog's folder. */
+export function imagesDirOf(folder: string): string {
+  return join(folder, 'images');
+}
+
+/** An image with a key that changes with its file: with the size or the time of the last change. */
+export async function findImage(folder: string, fileName: string | null): Promise<CatalogImage | null> {
+  if (fileName === null) return null;
+  const path = join(imagesDirOf(folder), fileName);
+  const state = await stat(path).then(
+    ({ size, mtimeMs, ino }) => `${ino}:${size}:${mtimeMs}`,
+    () => 'unreadable',
+  );
+  return { kind: 'catalog-file', key: `catalog:${path}:${state}`, fileName };
 }
 
 /**
- * Copies an image into the catalog's folder and returns its name, which is the digest of its bytes. An existing image
- * is written again only if it is damaged.
+ * Reads an image.
  *
- * @param imagesDir `null`: the image is checked, not copied
- * @throws RecordRefusedError that names `field` if there is no such file, or it is too large or not an image
+ * @throws AppError `image_not_found` if there is no such file, or it is outside of the folder, no regular file or too large;
+ *   `upstream_unavailable` if it cannot be read
  */
-export function placeImage(field: string, fileName: string, fromDir: string, imagesDir: string | null): string {
-  const { bytes, format } = readGivenImage(field, fileName, fromDir);
-  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_HEX_CHARACTERS);
-  const name = `${digest}.${format === 'gif' ? 'gif' : formatRow(format).extension}`;
-  if (imagesDir === null) return name;
-  const target = join(imagesDir, name);
-  if (!hasContent(target, bytes)) {
-    makeDirectory(imagesDir);
-    // Written to a temporary file and renamed, so that no reader or crash sees an incomplete image.
-    const temporary = `${target}.${randomBytes(4).toString('hex')}.tmp`;
-    try {
-      writeFileSync(temporary, bytes, { flush: true });
-      renameSync(temporary, target);
-    } catch (error) {
-      rmSync(temporary, { force: true });
-      throw error;
-    }
-  }
-  return name;
-}
-
-function hasContent(path: string, bytes: Buffer): boolean {
-  const size = statSync(path, { throwIfNoEntry: false })?.size;
-  return size === bytes.length && readFileSync(path).equals(bytes);
-}
-
-/**
- * Checks that the file of an image can be decoded, which takes longer than reading it.
- *
- * @param isWhole whether the file at a path can be decoded to its end
- * @throws RecordRefusedError that names `field` if it cannot, and those of `placeImage`
- */
-export async function requireWholeImage(
-  field: string,
-  fileName: string,
-  { fromDir, isWhole }: { readonly fromDir: string; readonly isWhole: (path: string) => Promise<boolean> },
-): Promise<void> {
-  readGivenImage(field, fileName, fromDir);
-  if (await isWhole(join(fromDir, fileName))) return;
-  throw new RecordRefusedError(field, `${fileName} is damaged or incomplete`);
-}
-
-/** A record names an image that is not in the folder. */
-export class MissingImageError extends RecordRefusedError {}
-
-function readGivenImage(field: string, fileName: string, fromDir: string): { bytes: Buffer; format: SourceFormat } {
-  const bytes = readGivenFile(field, fileName, fromDir);
-  const format = sniffFormat(bytes);
-  if (format !== undefined) return { bytes, format };
-  throw new RecordRefusedError(field, `${fileName} is not a JPEG, PNG, WebP, AVIF or GIF image`);
-}
-
-function readGivenFile(field: string, fileName: string, fromDir: string): Buffer {
-  const path = join(fromDir, fileName);
+export async function readImage(folder: string, { fileName }: CatalogImage): Promise<Buffer> {
   try {
-    const stats = statSync(path);
+    const images = imagesDirOf(folder);
+    const path = await realpath(join(images, fileName));
+    if (!path.startsWith((await realpath(folder)) + sep)) throw noSuchImage(`${fileName} leads out of the folder`);
     // Reading another kind of file, such as a pipe, may never end.
-    if (!stats.isFile()) throw new RecordRefusedError(field, `${path} is not a file`);
-    if (stats.size <= MAX_IMAGE_BYTES) return readFileSync(path);
-    throw new RecordRefusedError(field, `${path} has ${stats.size} bytes, at most ${MAX_IMAGE_BYTES} are allowed`);
+    if (!(await stat(path)).isFile()) throw noSuchImage(`${fileName} is no regular file`);
+    await using file = await open(path);
+    const { size } = await file.stat();
+    if (size > MAX_IMAGE_BYTES) throw noSuchImage(`${fileName} has more than ${MAX_IMAGE_BYTES} bytes`);
+    return await file.readFile();
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    if (hasErrorCode(error, 'ENOENT')) throw new MissingImageError(field, `there is no image ${path}`);
-    throw new RecordRefusedError(field, `the image cannot be read: ${error.message}`);
+    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) throw noSuchImage(`there is no ${fileName}`);
+    throw new AppError('upstream_unavailable', 'The image cannot be read at the moment.', {
+      cause: error,
+      retryAfterMs: KEY_FAILURE_MS,
+    });
   }
 }
 
-/**
- * Removes the images that no record names. The caller holds the write lock of the catalog. All images are written under
- * this lock together with their records, so images of other imports are safe.
- */
-export function removeUnreferencedImages(imagesDir: string, isReferenced: (fileName: string) => boolean): void {
-  if (statSync(imagesDir, { throwIfNoEntry: false }) === undefined) return;
-  for (const name of readdirSync(imagesDir)) {
-    const isOwn = isImageName(name.replace(TEMPORARY_SUFFIX, ''));
-    if (isOwn && !isReferenced(name)) rmSync(join(imagesDir, name), { force: true });
-  }
-}
-
-/**
- * The path of an image in the catalog's folder; `undefined` if there is no such file, or something else in its place. The
- * import accepts only proper names and sizes, but anything may have written the database and the folder.
- */
-export async function findImageFile(directory: string, fileName: string): Promise<string | undefined> {
-  if (!isImageName(fileName)) return undefined;
-  const path = join(directory, fileName);
-  return undefinedIfMissing(async () => {
-    const stats = await stat(path);
-    // Reading another kind of file, such as a pipe, may never end.
-    return stats.isFile() && stats.size <= MAX_IMAGE_BYTES ? path : undefined;
+function noSuchImage(reason: string): AppError {
+  return new AppError('image_not_found', 'The catalog names an image that it does not have.', {
+    cause: new Error(reason),
   });
-}
-
-/** The bytes of such an image. */
-export async function readImageFile(directory: string, fileName: string): Promise<Buffer | undefined> {
-  const path = await findImageFile(directory, fileName);
-  return path === undefined ? undefined : undefinedIfMissing(() => readFile(path));
-}
-
-async function undefinedIfMissing<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT', 'EISDIR', 'ENOTDIR')) return undefined;
-    throw error;
-  }
 }

@@ -7,9 +7,7 @@ export const MAX_LINE_BYTES = 512 * 1024;
 export interface NdjsonLine {
   /** From 1; blank lines count. */
   readonly number: number;
-  /** The number of bytes up to the end of this line. */
-  readonly endOffset: number;
-  readonly content: { readonly text: string } | { readonly problem: string; readonly firstCharacter: string };
+  readonly content: { readonly text: string } | { readonly problem: string };
 }
 
 /**
@@ -18,26 +16,21 @@ export interface NdjsonLine {
  */
 export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLine> {
   let number = 0;
-  let offset = 0;
   let parts: Buffer[] = [];
   let partBytes = 0;
-  let firstCharacter = '';
 
   for await (const chunk of input as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       keep(chunk.subarray(start, end));
-      offset += end - start + 1;
       start = end + 1;
       yield* finishLine();
     }
     keep(chunk.subarray(start));
-    offset += chunk.length - start;
   }
   yield* finishLine();
 
   function keep(part: Buffer): void {
-    if (partBytes === 0) firstCharacter = part.toString('latin1', 0, 1);
     partBytes += part.length;
     // Bytes over the limit are counted but not kept.
     if (partBytes <= MAX_LINE_BYTES) parts.push(part);
@@ -45,27 +38,20 @@ export async function* readNdjsonLines(input: Readable): AsyncGenerator<NdjsonLi
 
   function* finishLine(): Generator<NdjsonLine> {
     number += 1;
-    const content = readContent({ parts, bytes: partBytes, firstCharacter, isFirst: number === 1 });
+    const content = readContent(parts, partBytes, number === 1);
     parts = [];
     partBytes = 0;
-    if (content !== undefined) yield { number, endOffset: offset, content };
+    if (content !== undefined) yield { number, content };
   }
 }
 
 const NEWLINE = 0x0a;
 
-interface ReadLine {
-  /** Fewer bytes than `bytes` if the line is too long. */
-  readonly parts: readonly Buffer[];
-  readonly bytes: number;
-  readonly firstCharacter: string;
-  readonly isFirst: boolean;
-}
-
-function readContent({ parts, bytes, firstCharacter, isFirst }: ReadLine): NdjsonLine['content'] | undefined {
-  if (bytes > MAX_LINE_BYTES) return { problem: `longer than ${MAX_LINE_BYTES} bytes`, firstCharacter };
+/** `parts` has fewer than `bytes` bytes if the line is too long. */
+function readContent(parts: readonly Buffer[], bytes: number, isFirst: boolean): NdjsonLine['content'] | undefined {
+  if (bytes > MAX_LINE_BYTES) return { problem: `longer than ${MAX_LINE_BYTES} bytes` };
   const joined = Buffer.concat(parts, bytes);
-  if (!isUtf8(joined)) return { problem: 'not UTF-8', firstCharacter };
+  if (!isUtf8(joined)) return { problem: 'not UTF-8' };
   const text = joined.toString('utf8').replace(/\r$/, '');
   const line = isFirst && text.startsWith('\u{feff}') ? text.slice(1) : text;
   return line.trim() === '' ? undefined : { text: line };

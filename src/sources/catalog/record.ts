@@ -1,10 +1,8 @@
-import type { SQLOutputValue } from 'node:sqlite';
-import { type CatalogImage, type Channel, type ChannelLink, isPublishedAt, plainTitle } from '../../domain/channel.ts';
+import { type Channel, type ChannelLink, isPublishedAt, plainTitle } from '../../domain/channel.ts';
 import { findHandle, findUsername, isChannelId } from '../../domain/identifier.ts';
 import { printable } from '../../lib/printable.ts';
-import { foldText } from './folded-text.ts';
 
-/** A channel in the catalog, and one line of an NDJSON file. */
+/** A channel in the catalog: one line of its file. */
 export interface CatalogRecord extends Omit<Channel, 'banner' | 'avatar'> {
   /** The legacy user name. */
   readonly username: string | null;
@@ -13,35 +11,10 @@ export interface CatalogRecord extends Omit<Channel, 'banner' | 'avatar'> {
   readonly avatarFile: string | null;
 }
 
-/** A record as it is served. */
-export function channelOf(record: CatalogRecord, importedAtMs: number): Channel {
-  const { username: _, bannerFile, avatarFile, ...fields } = record;
-  const imageOf = (fileName: string | null): CatalogImage | null => {
-    if (fileName === null) return null;
-    // The digest of the image's bytes names its file (image-files.ts).
-    const key = `catalog:${fileName.slice(0, fileName.lastIndexOf('.'))}`;
-    return { kind: 'catalog-file', key, fileName, importedAtMs };
-  };
-  return { ...fields, banner: imageOf(bannerFile), avatar: imageOf(avatarFile) };
-}
-
-/** The columns of a record, named like its fields and in the order of an exported line. */
-export const RECORD_COLUMNS = `channel_id AS channelId, title, description, custom_url AS customUrl,
-  published_at AS publishedAt, country, subscriber_count AS subscriberCount, view_count AS viewCount,
-  video_count AS videoCount, links, username, banner_file AS bannerFile, avatar_file AS avatarFile`;
-
-/** @param row what a statement with `RECORD_COLUMNS` returned; the table is STRICT, so its values are texts or `null` */
-export function recordOf(row: Record<string, SQLOutputValue>): CatalogRecord {
-  return { ...row, links: typeof row.links === 'string' ? JSON.parse(row.links) : null } as unknown as CatalogRecord;
-}
-
-/** The keys that find a record by its title, handle and user name. */
-export function indexKeysOf({ title, customUrl, username }: CatalogRecord) {
-  const handleKey = findHandle(customUrl ?? '')?.key ?? null;
+/** The keys that find a record by its handle and user name. */
+export function namesOf({ customUrl, username }: CatalogRecord) {
   return {
-    titleKey: foldText(title),
-    handleKey,
-    handleSearchKey: handleKey === null ? null : foldText(handleKey),
+    handleKey: findHandle(customUrl ?? '')?.key ?? null,
     usernameKey: findUsername(username ?? '')?.key ?? null,
   };
 }
@@ -58,7 +31,7 @@ export class RecordRefusedError extends Error {
 const MAX_MISTAKES_CHARACTERS = 2_000;
 
 /** Collects the reasons why parts of a record are rejected, and rejects it for all of them. */
-export function collectMistakes() {
+function collectMistakes() {
   const mistakes: RecordRefusedError[] = [];
   return {
     note(error: unknown): void {
@@ -90,7 +63,7 @@ type FieldReader<T> = (value: unknown, field: string) => T;
 const readCount = optional(textThat((text) => /^(0|[1-9]\d{0,18})$/.test(text), 'a decimal integer as a string'));
 const readFileName = optional(textThat(isFileName, 'a file name without a path'));
 
-/** All fields of a line except the ignored ones, in the order of an exported line. */
+/** All fields of a line except the ignored ones. */
 const READERS: { readonly [K in keyof CatalogRecord]: FieldReader<CatalogRecord[K]> } = {
   channelId: textThat(isChannelId, '"UC" followed by 22 letters, digits, "_" or "-"'),
   title: readTitle,
@@ -114,7 +87,7 @@ const READERS: { readonly [K in keyof CatalogRecord]: FieldReader<CatalogRecord[
   avatarFile: readFileName,
 };
 
-/** Fields of the API's record that follow from others. They are accepted and ignored, so that API responses can be imported. */
+/** Fields of the API's record that follow from others. They are accepted and ignored, so that API responses can be pasted. */
 const IGNORED_FIELDS = new Set(['bannerUrl', 'avatarUrl', 'bannerUrls']);
 
 /**

@@ -1,8 +1,9 @@
-import { readdir } from 'node:fs/promises';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { catalogCommands } from '../../src/cli/catalog.ts';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addCommand } from '../../src/cli/add.ts';
 import { startTestApp } from '../helpers/app.ts';
-import { unread } from '../helpers/catalog.ts';
+import { writeCatalog } from '../helpers/catalog.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { type ReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
@@ -10,7 +11,7 @@ import { runInProcess } from '../helpers/run-command.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { startReplayForTest } from '../helpers/youtube-service.ts';
 
-/* `catalog add`, with a replayed YouTube as the source. */
+/* `pennant add`, with a replayed YouTube as the source. */
 
 const ID = 'UCreplayLighthouse000001';
 
@@ -23,30 +24,18 @@ beforeEach(async () => {
   env = { ...youtubeSettings(upstream.origin), SOURCES: 'catalog,youtube' };
 });
 
-const catalog = (...args: string[]) => runInProcess(catalogCommands, args, { env: { ...env, DATA_DIR: dataDir } });
-const add = (argument: string) => catalog('add', argument);
+const add = (...channels: string[]) => runInProcess(addCommand, channels, { env: { ...env, DATA_DIR: dataDir } });
+const channels = () => readFile(join(dataDir, 'catalog', 'channels.ndjson'), 'utf8');
 
-describe('catalog add', () => {
-  it.each([
-    ['added', ID],
-    ['refused', 'UCabsent0000000000000001'],
-  ])('leaves no temporary file when the channel is %s', async (_what, channelId) => {
-    const temporary = await createTemporaryDirectory();
-    // Node reads TMPDIR, and TEMP on Windows.
-    for (const name of ['TMPDIR', 'TEMP']) vi.stubEnv(name, temporary);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    await add(channelId);
-    expect(await readdir(temporary)).toEqual([]);
-  });
-
+describe('pennant add', () => {
   it('stores a channel with its images, which a service without other sources then serves', async () => {
     const online = await startTestApp({ env });
     const record = (await online.get(`/api/channel/${ID}`)).json<Record<string, unknown>>();
     await online.close();
     expect(await add(ID)).toEqual({
       exitCode: 0,
-      stdout: `Added ${ID} (${record.title}) with banner and avatar.\n`,
-      stderr: unread(dataDir),
+      stdout: `Added ${ID} (${record.title}) to ${join(dataDir, 'catalog')}.\nThe folder is new: restart the service.\n`,
+      stderr: '',
     });
     await upstream.close();
     const offline = await startTestApp({ dataDir, env: { SOURCES: 'catalog' } });
@@ -62,13 +51,22 @@ describe('catalog add', () => {
     }
   });
 
-  it('replaces a stored channel, and keeps its user name', async () => {
-    const shown = async () => JSON.parse((await catalog('show', ID)).stdout);
-    expect((await add('https://www.youtube.com/user/bellrock')).exitCode).toBe(0);
-    expect(await shown()).toMatchObject({ username: 'bellrock' });
-    const replaced = await add('@BellRockLight');
-    expect([replaced.exitCode, replaced.stdout]).toEqual([0, expect.stringMatching(`^Replaced ${ID} `)]);
-    expect(await shown()).toMatchObject({ username: 'bellrock', customUrl: '@BellRockLight' });
+  it('replaces the line of the channel, and keeps all others as they are', async () => {
+    const others = ['{"channelId":"UCmyOwnChannel0000000001","title":"First"}', '', '  { "not yet": "finished" }'];
+    const former = `{"channelId":"${ID}","title":"Former"}`;
+    await writeCatalog(dataDir, [...others, former, 'last']);
+    expect((await add('@BellRockLight')).exitCode).toBe(0);
+    const lines = (await channels()).split('\n');
+    expect(lines.toSpliced(3, 1)).toEqual([...others, 'last', '']);
+    expect(JSON.parse(lines[3] ?? '')).toMatchObject({ channelId: ID, customUrl: '@BellRockLight' });
+    expect((await readdir(join(dataDir, 'catalog'))).sort()).toEqual(['channels.ndjson', 'images']);
+  });
+
+  it('adds the other channels when one cannot be loaded', async () => {
+    const { exitCode, stdout, stderr } = await add('@BellRockLight', '@nobodyhere', 'UCreplayHarbour000000002');
+    expect([exitCode, stdout.match(/^Added \S+/gm)]).toEqual([1, [`Added ${ID}`, 'Added UCreplayHarbour000000002']]);
+    expect(stderr).toMatch(/^@nobodyhere: .+$/m);
+    expect((await channels()).trimEnd().split('\n')).toHaveLength(2);
   });
 
   it('adds nothing when a source or an image host fails, or there is no such channel', async () => {
@@ -78,16 +76,15 @@ describe('catalog add', () => {
     upstream.behave();
     const missing = await add('@nobodyhere');
     expect(missing).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^@nobodyhere: .+\n$/) });
-    const list = await catalog('list');
-    expect(list.stdout).toBe('');
+    await expect(channels()).rejects.toThrow('ENOENT');
   });
 
   it('reports which parts are missing, and stores the rest', async () => {
     upstream.misbehave('about', respondWithStatus(503));
     upstream.misbehave('image', respondWithStatus(404));
     const { exitCode, stdout, stderr } = await add(ID);
-    expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^Added \S+ \(.+\)\.\n$/)]);
-    expect(stderr.replace(unread(dataDir), '')).toMatch(
+    expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^Added \S+ \(.+\) to .+\n/)]);
+    expect(stderr).toMatch(
       /^Missing, because a request failed: .*country.*, banner, avatar\. Run the command again later\.\n$/,
     );
   });

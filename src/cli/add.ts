@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownCatalogFolder } from '../app/catalog.ts';
+import type { ChannelCopy } from '../app/channel-copy.ts';
+import { parseConfig } from '../config/settings.ts';
+import { AppError } from '../domain/errors.ts';
+import { formatRow, sniffFormat } from '../domain/formats.ts';
+import { IMAGE_KINDS, type ImageKind } from '../domain/variants.ts';
+import { hasErrorCode } from '../lib/file-system.ts';
+import { describeFailure } from '../lib/logger.ts';
+import { printable } from '../lib/printable.ts';
+import { channelFileOf } from '../sources/catalog/channel-file.ts';
+import { imagesDirOf } from '../sources/catalog/image-files.ts';
+import { parseRecord, RecordRefusedError } from '../sources/catalog/record.ts';
+import { defineCommand, formatCount, requireRefs, StoppedError } from './command.ts';
+
+export const addCommand = defineCommand({
+  usage: 'add CHANNEL…',
+  help: `Copies channels with their images into the folder CATALOG (default: catalog in DATA_DIR). A channel is an ID, an
+@handle, the URL of its page or a legacy user name. It is loaded from YouTube or the other sources in SOURCES, and
+replaces the line of the same channel. It then stays as it is, even if it disappears there.
+
+Exit code: 0 all were added, 1 a channel, field or image is missing, 2 invalid arguments, 130 stopped by SIGINT,
+143 stopped by SIGTERM.`,
+  argumentName: 'CHANNEL',
+  takesSeveral: true,
+  async run({ allArguments }, { version, env, stdout, stderr, stopSignal }) {
+    const wanted = allArguments.map((name) => ({ name, refs: requireRefs(name) }));
+    const config = parseConfig(env);
+    const folder = ownCatalogFolder(config);
+    const isNew = !existsSync(channelFileOf(folder));
+    const signal = stopSignal();
+    const { copyChannel } = await import('../app/channel-copy.ts');
+    let added = 0;
+    let isComplete = true;
+    for (const { name, refs } of wanted) {
+      try {
+        const copy = await copyChannel(config, refs, version, signal);
+        await writeChannel(folder, copy);
+        added += 1;
+        stdout.write(`Added ${copy.channel.channelId} (${printable(copy.channel.title)}) to ${folder}.\n`);
+        if (copy.missing.length === 0) continue;
+        const missing = copy.missing.join(', ');
+        stderr.write(`Missing, because a request failed: ${missing}. Run the command again later.\n`);
+      } catch (error) {
+        if (signal.aborted) throw new StoppedError(signal.reason, `${formatCount(added, 'channel')} added.`);
+        if (!(error instanceof AppError || error instanceof RecordRefusedError)) throw error;
+        stderr.write(`${printable(name)}: ${describeFailure(error)}\n`);
+      }
+      isComplete = false;
+    }
+    if (isNew && added > 0) stdout.write('The folder is new: restart the service.\n');
+    return isComplete;
+  },
+});
+
+/** @throws RecordRefusedError if the catalog does not accept the record */
+async function writeChannel(folder: string, { ref, channel, images }: ChannelCopy): Promise<void> {
+  const { banner: _banner, avatar: _avatar, ...fields } = channel;
+  const username = ref.kind === 'username' ? ref.value : null;
+  const files = new Map(IMAGE_KINDS.map((kind) => [kind, fileNameOf(channel.channelId, kind, images[kind])]));
+  const record = { ...fields, username, bannerFile: files.get('banner'), avatarFile: files.get('avatar') };
+  const line = JSON.stringify(parseRecord(JSON.stringify(record)));
+  await mkdir(imagesDirOf(folder), { recursive: true });
+  for (const [kind, name] of files) {
+    const bytes = images[kind];
+    if (name !== null && bytes !== undefined) await replaceFile(join(imagesDirOf(folder), name), bytes);
+  }
+  const lines = await readLines(channelFileOf(folder));
+  const at = lines.findIndex((other) => other.includes(channel.channelId) && isOf(channel.channelId, other));
+  const replaced = at === -1 ? [...lines, line] : lines.with(at, line);
+  await replaceFile(channelFileOf(folder), `${replaced.join('\n')}\n`);
+}
+
+function fileNameOf(channelId: string, kind: ImageKind, bytes: Buffer | undefined): string | null {
+  const format = bytes && sniffFormat(bytes);
+  if (format === undefined) return null;
+  return `${channelId}-${kind}.${format === 'gif' ? 'gif' : formatRow(format).extension}`;
+}
+
+async function readLines(file: string): Promise<string[]> {
+  try {
+    const text = (await readFile(file, 'utf8')).trimEnd();
+    return text === '' ? [] : text.split('\n');
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+function isOf(channelId: string, line: string): boolean {
+  try {
+    return parseRecord(line).channelId === channelId;
+  } catch (error) {
+    if (error instanceof RecordRefusedError) return false;
+    throw error;
+  }
+}
+
+/** Writes a temporary file and renames it, so that no reader sees half of it. */
+async function replaceFile(path: string, content: string | Buffer): Promise<void> {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  await writeFile(temporary, content, { flush: true });
+  await rename(temporary, path);
+}

@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { changes } from './changes.ts';
 import { clients } from './clients.ts';
 import { cluster } from './cluster.ts';
 import { connections } from './connections.ts';
@@ -47,6 +48,7 @@ const SUBJECTS: readonly Subject[] = [
   crash,
   stops,
   images,
+  changes,
   purges,
   oneKey,
 ];

@@ -85,6 +85,8 @@ interface Question {
   readonly reject: (error: unknown) => void;
 }
 
+/** Instances that decide alone admit more than the limit, so a decision may take longer than a stored value. */
+const DECISION_TIMEOUT_MS = 250;
 /** Redis does nothing else while it runs a command. */
 const MAX_QUESTIONS_PER_COMMAND = 64;
 /** Requests that Redis has not decided yet. Further ones are decided without it. */
@@ -112,7 +114,10 @@ export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimit
     try {
       const keys = questions.map(({ key }) => key);
       const mayAdmit = questions.map((question) => (question.mayAdmit ? '1' : '0')).join('');
-      const values = (await connection.run((redis) => DECIDE(redis, keys, [mayAdmit]))) as number[];
+      const values = (await connection.run(
+        (redis) => DECIDE(redis, keys, [mayAdmit]),
+        DECISION_TIMEOUT_MS,
+      )) as number[];
       for (const [index, { resolve }] of questions.entries()) resolve(decisionAt(values, VALUES_PER_DECISION * index));
     } catch (error) {
       for (const { reject } of questions) reject(error);

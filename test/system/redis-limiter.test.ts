@@ -1,13 +1,15 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import type { RedisClient } from '../../src/lib/redis/client.ts';
-import type { RedisConnection } from '../../src/lib/redis/connection.ts';
+import { createRedisConnection, type RedisConnection, RedisUnavailable } from '../../src/lib/redis/connection.ts';
 import { createFallbackRateLimiter } from '../../src/rate-limit/fallback.ts';
-import type { RateLimiter } from '../../src/rate-limit/limiter.ts';
 import { createMemoryRateLimiter } from '../../src/rate-limit/memory.ts';
 import { createRedisRateLimiter } from '../../src/rate-limit/redis.ts';
 import { describeLimiterContract } from '../contracts/limiter.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { connectTo, findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
+import { HANG_MS } from '../helpers/wait.ts';
 
 type EvalOptions = Parameters<RedisClient['eval']>[1];
 
@@ -76,16 +78,38 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     return { limiter: createFallbackRateLimiter({ shared: limiter, local: own }), advance: clock.advance };
   });
 
-  test('admits exactly the limit when requests reach three instances at once', async () => {
-    const limiters = await Promise.all(
-      Array.from({ length: 3 }, async () => createRedisRateLimiter({ connection: await connect() })),
+  test('admits exactly the limit when requests reach three new instances at once, and Redis needs 249 ms', async () => {
+    const clock = createManualClock();
+    const instances = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const connection = await createRedisConnection({
+          address: parseRedisUrl(server.url),
+          onStateChange: () => undefined,
+          clock,
+          timings: { connectTimeoutMs: HANG_MS },
+        });
+        connections.push(connection);
+        const local = createMemoryRateLimiter({ clock });
+        return {
+          connection,
+          limiter: createFallbackRateLimiter({ shared: createRedisRateLimiter({ connection }), local }),
+        };
+      }),
     );
+    server.freeze();
     const limit = { requests: 10, windowMs: HOUR_MS };
-    const decisions = await Promise.all(
-      Array.from({ length: 300 }, (_, index) => (limiters[index % 3] as RateLimiter).hit('192.0.2.1', limit)),
+    const decisions = instances.flatMap(({ limiter }) =>
+      Array.from({ length: 100 }, () => limiter.hit('192.0.2.1', limit)),
     );
-    const admitted = decisions.filter(({ isAllowed }) => isAllowed);
+    const stored = instances.map(({ connection }) => connection.run((redis) => redis.get('value')));
+    // The commands are sent in the next turn, and their time-outs start in the one after it.
+    for (let turn = 0; turn < 2; turn += 1) await setImmediate();
+    clock.advance(249);
+    for (const value of stored) await expect(value).rejects.toBeInstanceOf(RedisUnavailable);
+    server.thaw();
+    const admitted = (await Promise.all(decisions)).filter(({ isAllowed }) => isAllowed);
     expect(admitted.map(({ remaining }) => remaining).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(instances.map(({ connection }) => connection.stats().isUsable)).toEqual([true, true, true]);
   });
 
   test('decides simultaneous requests with few commands, each as if it had come alone', async () => {

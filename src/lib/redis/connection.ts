@@ -13,18 +13,19 @@ export class RedisWrongType extends RedisUnavailable {
 }
 
 /**
- * A connection to Redis with short time-outs. After three time-outs in a row, a lost connection or a refused command
- * (full, read-only, not allowed), Redis is paused for a moment; then a new connection is made, and used after a small
- * write succeeds. Commands are neither queued nor sent twice.
+ * A connection to Redis with short time-outs. After three commands in a row without a response, a lost connection or a
+ * refused command (full, read-only, not allowed), Redis is paused for a moment; then a new connection is made, and used
+ * after a small write succeeds. Commands are neither queued nor sent twice.
  */
 export interface RedisConnection {
   /**
    * Runs a command, or several that belong together.
    *
-   * @throws RedisUnavailable after the command's time-out, or at once while Redis is paused; the command may have been
-   * executed anyway. RedisWrongType when a key holds another type; Redis stays in use
+   * @param timeoutMs default: `commandTimeoutMs`
+   * @throws RedisUnavailable after the time-out, or at once while Redis is paused; the command may have been executed
+   * anyway. RedisWrongType when a key holds another type; Redis stays in use
    */
-  run<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
+  run<T>(command: (client: RedisClient) => Promise<T>, timeoutMs?: number): Promise<T>;
   /** Since the start: `timeouts` of commands, and `outages`, when a usable Redis was paused after a failure. */
   stats(): {
     readonly isUsable: boolean;
@@ -37,10 +38,10 @@ export interface RedisConnection {
 }
 
 export interface RedisTimings {
-  /**
-   * The time-out of one command. A response to a client needs at most seven in a row, and Redis may delay it by 300 ms.
-   */
+  /** How long a caller waits for a command, which may be one of seven in a row for one response to a client. */
   readonly commandTimeoutMs: number;
+  /** A command without a response for this long, whatever its caller waits, counts towards a failure of Redis. */
+  readonly failureTimeoutMs: number;
   readonly connectTimeoutMs: number;
   /** How long Redis is paused after a failure. */
   readonly pauseMs: number;
@@ -59,9 +60,19 @@ interface RedisConnectionOptions {
 
 /** A server that stalls must not fill the memory; further commands fail at once, and Redis stays in use. */
 const MAX_COMMANDS = 10_000;
-const TIMINGS: RedisTimings = { commandTimeoutMs: 40, connectTimeoutMs: 500, pauseMs: 1_000, steadyMs: 3_000 };
+const TIMINGS: RedisTimings = {
+  commandTimeoutMs: 40,
+  failureTimeoutMs: 250,
+  connectTimeoutMs: 500,
+  pauseMs: 1_000,
+  steadyMs: 3_000,
+};
 /** For programs that end after one task. No client waits for them, and they do not try again. */
-export const PATIENT_TIMINGS: Partial<RedisTimings> = { commandTimeoutMs: 10_000, connectTimeoutMs: 10_000 };
+export const PATIENT_TIMINGS: Partial<RedisTimings> = {
+  commandTimeoutMs: 10_000,
+  failureTimeoutMs: 10_000,
+  connectTimeoutMs: 10_000,
+};
 const MAX_TIMEOUTS_IN_A_ROW = 3;
 /** By a script, because a user may be allowed to write and not to run scripts. */
 const PROBE = "redis.call('SET', KEYS[1], '', 'PX', ARGV[1])";
@@ -96,7 +107,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     });
     try {
       await replyWithin(clock, client.connect(), timings.connectTimeoutMs);
-      await replyWithin(clock, client.eval(PROBE, PROBE_OPTIONS), timings.commandTimeoutMs);
+      await replyWithin(clock, client.eval(PROBE, PROBE_OPTIONS), timings.failureTimeoutMs);
     } catch (error) {
       client.destroy();
       if (!isClosed) pause(error as Error);
@@ -125,9 +136,9 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     pause(error);
   }
 
+  /** Counts a failure, and gives Redis up if it is the connection's or the third time-out in a row. */
   function handleFailure(client: RedisClient, error: unknown, sentAtMs: number): void {
     if (error instanceof RedisTimeout) {
-      timeouts += 1;
       // Commands that waited at the same time show one delay, not several.
       if (sentAtMs < timedOutAtMs) return;
       timedOutAtMs = clock.monotonic();
@@ -137,25 +148,35 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
     if (client === usable) giveUp(error as Error);
   }
 
-  async function run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
+  /** Judges Redis by a command that it was sent. */
+  async function watch(client: RedisClient, response: Promise<unknown>): Promise<void> {
+    const sentAtMs = clock.monotonic();
+    try {
+      await replyWithin(clock, response, timings.failureTimeoutMs);
+      timeoutsInARow = 0;
+    } catch (error) {
+      if (!isWrongType(error)) handleFailure(client, error, sentAtMs);
+    } finally {
+      commands -= 1;
+    }
+  }
+
+  async function run<T>(
+    command: (client: RedisClient) => Promise<T>,
+    timeoutMs = timings.commandTimeoutMs,
+  ): Promise<T> {
     const client = usable;
     if (client === undefined) throw new RedisUnavailable(reportedProblem ?? 'the connection is closed');
     if (commands >= MAX_COMMANDS) throw new RedisUnavailable('Too many commands wait for Redis.');
     commands += 1;
-    const sentAtMs = clock.monotonic();
+    const response = command(client);
+    void watch(client, response);
     try {
-      const response = await replyWithin(clock, command(client), timings.commandTimeoutMs);
-      timeoutsInARow = 0;
-      return response;
+      return await replyWithin(clock, response, timeoutMs);
     } catch (error) {
-      // Redis 6.2 prefixes the errors of a script with its own text.
-      if (error instanceof Error && /\bWRONGTYPE\b/.test(error.message)) {
-        throw new RedisWrongType('A key in Redis holds another type.', { cause: error });
-      }
-      handleFailure(client, error, sentAtMs);
+      if (isWrongType(error)) throw new RedisWrongType('A key in Redis holds another type.', { cause: error });
+      if (error instanceof RedisTimeout) timeouts += 1;
       throw new RedisUnavailable('Redis did not execute a command.', { cause: error });
-    } finally {
-      commands -= 1;
     }
   }
 
@@ -179,6 +200,11 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
       client?.destroy();
     },
   };
+}
+
+/** Redis 6.2 prefixes the errors of a script with its own text. */
+function isWrongType(error: unknown): boolean {
+  return error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
 }
 
 /** The command timed out; it may have been executed anyway. */

@@ -12,7 +12,7 @@ import { applyConditions } from './response/conditions.ts';
 import { problemResponse } from './response/problems.ts';
 import { PREFLIGHT } from './response/send.ts';
 
-/** A request without a result within this time gets an error. Its load continues for the next request. */
+/** A request without a result this long after its arrival gets an error. Its load continues for the next request. */
 export const RESPONSE_MS = 11_500;
 
 /**
@@ -103,11 +103,13 @@ export function createRouter(endpoints: readonly Endpoint[]): Router {
  * The step that reads the parameters in the path and calls the endpoint. A preflight ends after its path is read. The body
  * of an image is encoded only if the conditions of the request need it.
  *
- * @throws AppError `upstream_timeout` after `RESPONSE_MS`, and the errors of the endpoint
+ * @throws AppError `upstream_timeout` after the endpoint's `responseMs`, and the errors of the endpoint
  */
 export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
-  async function inTime(responding: Promise<PublicResponse>): Promise<PublicResponse> {
-    const response = await withinMs(clock, responding, RESPONSE_MS);
+  async function inTime(context: RequestContext, responding: Promise<PublicResponse>): Promise<PublicResponse> {
+    const { endpoint, receivedAtMs } = context;
+    const endMs = receivedAtMs + (endpoint?.responseMs ?? RESPONSE_MS);
+    const response = await withinMs(clock, responding, endMs - clock.monotonic());
     if (response !== undefined) return response;
     throw new AppError('upstream_timeout', 'The response took too long. Try again.');
   }
@@ -140,7 +142,7 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
     try {
       const response = run(context);
       if (!(response instanceof Promise)) return response;
-      return inTime(response).catch((error) => recover(context, error));
+      return inTime(context, response).catch((error) => recover(context, error));
     } catch (error) {
       return recover(context, error);
     }

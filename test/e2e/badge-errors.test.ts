@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { RESPONSE_MS } from '../../src/http/pipeline.ts';
+import { BADGE_IMAGE_MS } from '../../src/http/routes/badges.ts';
 import { startForTest, type TestApp, type TestAppOptions, useTestApp } from '../helpers/app.ts';
-import { createStub, ID } from '../helpers/fake-source.ts';
+import { createHeldSource, createStub, HELD_CHANNEL_ID, HELD_HANDLE, ID } from '../helpers/fake-source.ts';
 import { recordLog } from '../helpers/log.ts';
 
 /* A badge never breaks a page: GitHub's image proxy, and others, show nothing of a response with another status than 200. */
@@ -70,12 +70,34 @@ test.each<[message: string, what: string, options: TestAppOptions]>([
   }
 });
 
-test('a badge is grey when its channel is not loaded in time', async () => {
-  const service = await startForTest({ sources: [createStub({ channel: 'hangs' })] });
-  const badge = service.get(`/api/badge/${SAMPLE}.svg`);
-  await service.clock.passTimer(RESPONSE_MS);
-  const { status, text } = await badge;
-  expect([status, titleOf(text)]).toEqual([200, 'subscribers: unavailable']);
+describe.each([
+  `/api/badge/${HELD_CHANNEL_ID}.svg`,
+  `/api/badge/@${HELD_HANDLE}.svg`,
+  `/api/badge/${HELD_HANDLE}.svg`,
+  `/youtube/channel/subscribers/${HELD_CHANNEL_ID}`,
+  `/youtube/channel/views/${HELD_HANDLE}`,
+])('%s is in time for image proxies', (path) => {
+  test('grey 3 s after the request, while the load goes on for the next one', async () => {
+    const source = createHeldSource();
+    const service = await startForTest({ sources: [source] });
+    const { release } = source.hold();
+    const badge = read(service, path);
+    await service.clock.passTimer(BADGE_IMAGE_MS);
+    expect(await badge).toMatch(/: unavailable$/);
+    release();
+    expect(titleOf((await service.get(path)).text)).toMatch(/: hidden$/);
+  });
+
+  test('the last good count, while its new one is not there', async () => {
+    const source = createHeldSource();
+    const service = await startForTest({ sources: [source] });
+    await service.get(path);
+    service.clock.advance(2 * 3_600_000);
+    source.hold();
+    const badge = service.get(path);
+    await service.clock.passTimer(2_000);
+    expect(titleOf((await badge).text)).toMatch(/: hidden$/);
+  });
 });
 
 test.each([

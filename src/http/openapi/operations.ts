@@ -106,8 +106,8 @@ function image(id: string, summary: string, path: PathSchema): OperationSchema {
 
 const BADGE_CACHING =
   'Cached like the record, for at least five minutes. Image proxies such as GitHub’s do not show an image whose status ' +
-  'is not 200, so an error is a grey badge with 200 and `max-age=60`: "not found", "unavailable", "not available" (a ' +
-  'take-down), "invalid color". Errors that any path can have (the rate limit, a method, malformed HTTP) are JSON.';
+  'is not 200 or comes late, so an error is a grey badge with 200 and `max-age=60`: "not found", "unavailable" (also ' +
+  'after 3 s without a count), "not available" (a take-down), "invalid color". Errors that any path can have (the rate limit, a method, malformed HTTP) are JSON.';
 
 const BADGE_IMAGE = success('badge image', { 'image/svg+xml': { schema: { type: 'string' } } }, [
   ...LOOKED_UP_FIELDS,

@@ -71,6 +71,8 @@ export type PathParameters = Readonly<Record<string, string | undefined>>;
 export interface Endpoint<Path = unknown> {
   /** In find-my-way's notation: `/api/channel/:identifier`. */
   readonly url: string;
+  /** How long after the request's arrival a response must be there. Default: `RESPONSE_MS`. */
+  readonly responseMs?: number;
   /** Reads the path only. Preflights get its errors too. */
   parsePath?(parameters: PathParameters): Path;
   /** Reads the query and the header fields, and responds. */

@@ -25,7 +25,7 @@ type Refs = readonly ChannelRef[];
 /** A count of a channel: as JSON for an endpoint badge of shields.io, and as the badge's image. */
 export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint<Refs>[] {
   async function load(refs: Refs, metric: BadgeMetric) {
-    const { channel, outcome } = await channels.getChannel(refs);
+    const { channel, outcome } = await channels.getChannel(refs, SOFT_TIMEOUT_MS);
     return { badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
   }
 
@@ -33,6 +33,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
   function imageEndpoint({ url, parsePath, read }: ImageEndpointOptions): Endpoint<Refs> {
     return {
       url,
+      responseMs: BADGE_IMAGE_MS,
       parsePath,
       async respond(refs, { target }) {
         const { metric, appearance, invalid } = read(parseQuery(target.query));
@@ -120,6 +121,11 @@ const SHORT_COUNT = new Intl.NumberFormat('en', {
   maximumSignificantDigits: 3,
   roundingMode: 'floor',
 });
+
+/** GitHub's image proxy gives up after 4 s, and keeps that failure. */
+export const BADGE_IMAGE_MS = 3_000;
+/** Then a stale count is in time, even if the store is slow. */
+const SOFT_TIMEOUT_MS = 2_000;
 
 /** shields.io raises a shorter time to this one. */
 const MIN_CACHE_MS = 300_000;

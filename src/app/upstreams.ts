@@ -1,7 +1,8 @@
 import type { Config } from '../config/settings.ts';
 import type { SourceReading } from '../console/state.ts';
+import { isImageOrigin } from '../domain/channel.ts';
 import { IMAGE_SOURCE } from '../domain/source-status.ts';
-import { createDownloader, type Downloader, IMAGE_HOSTS } from '../images/download.ts';
+import { createDownloader, type Downloader } from '../images/download.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { FailureLog } from '../lib/failure-log.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
@@ -149,7 +150,7 @@ export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 
 export function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
   const { youtubeImageOrigin: origin, youtubeUserAgent } = config;
   return createHttpClient({
-    allowedOrigins: IMAGE_HOSTS.map((host) => `https://${host}`),
+    isAllowed: isImageOrigin,
     privateOrigins: origin === undefined ? [] : [origin],
     followRedirects: true,
     userAgent: youtubeUserAgent ?? userAgent,

@@ -58,7 +58,7 @@ export const SETTINGS = {
   youtubeImageOrigin: form.optionalSetting(
     'YOUTUBE_IMAGE_ORIGIN',
     form.origin,
-    'Origin that images are downloaded from, instead of their own hosts (`yt3.ggpht.com`, `yt3.googleusercontent.com`). The path stays.',
+    'Origin that images are downloaded from, instead of their own hosts (`*.ggpht.com`, `*.googleusercontent.com`). The path stays.',
   ),
   youtubeUserAgent: form.optionalSetting(
     'YOUTUBE_USER_AGENT',

@@ -15,6 +15,14 @@ export interface RemoteImage {
   readonly urls: readonly string[];
 }
 
+/** Of the hosts from which YouTube serves channel images: `yt3.ggpht.com`, `lh3.googleusercontent.com` (seen 2026-11). */
+const IMAGE_ORIGIN = /^https:\/\/(?:[a-z0-9-]+\.)+(?:ggpht|googleusercontent)\.com$/;
+
+/** True for the origin of a host from which channel images are loaded. */
+export function isImageOrigin(origin: string): boolean {
+  return IMAGE_ORIGIN.test(origin);
+}
+
 /** A file in `images/` of the catalog's folder. `fileName` has no path. */
 export interface CatalogImage {
   readonly kind: 'catalog-file';

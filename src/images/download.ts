@@ -1,4 +1,4 @@
-import type { RemoteImage } from '../domain/channel.ts';
+import { isImageOrigin, type RemoteImage } from '../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostSpecificError } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -9,9 +9,6 @@ import { createPause, type Pause, UnexplainedRefusalError } from '../lib/http/pa
 
 /** The download of an original, all its URLs together. */
 export const DOWNLOAD_MS = 10_000;
-
-/** The hosts from which YouTube serves channel images (seen 2026-11). No other hosts are allowed. */
-export const IMAGE_HOSTS = ['yt3.ggpht.com', 'yt3.googleusercontent.com'] as const;
 
 /** Uploads have 6 MB at most: developers.google.com/youtube/v3/docs/channelBanners/insert (page of 2026-02-18). */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -73,7 +70,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
 
   return {
     async download(ref, { signal }) {
-      const urls = ref.urls.filter(isAllowed);
+      const urls = ref.urls.filter((url) => isImageOrigin(URL.parse(url)?.origin ?? ''));
       if (urls.length === 0) throw new AppError('upstream_invalid', 'The image’s host is not allowed.');
       let isBegun = false;
       const fetchInTime = () => {
@@ -91,11 +88,6 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       }
     },
   };
-}
-
-function isAllowed(url: string): boolean {
-  const origin = URL.parse(url)?.origin;
-  return IMAGE_HOSTS.some((host) => origin === `https://${host}`);
 }
 
 const GONE = 'The image is no longer where the channel says it is.';

@@ -41,6 +41,10 @@ interface FoundOriginal extends Cached<Original> {
   readonly isCurrent: boolean;
 }
 
+interface LoadedOriginal extends Loaded<Original> {
+  readonly bytes: Buffer;
+}
+
 /** A known original whose bytes are to be read. */
 interface Wanted {
   readonly channelId: string;
@@ -71,11 +75,19 @@ export function createOriginals(options: OriginalsOptions): Originals {
   holders.add('failed originals', failedImages.stats);
 
   /** A load continues after its callers disconnect: others will request the same image. */
-  function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<Loaded<Original>> {
+  function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<LoadedOriginal> {
     return failedImages.run(ref.key, async () => {
       // An idle encoder may have ended. Another one starts during the download.
       encoder.warmUp();
-      return examine(channelId, ref, await fetchBytes(ref), previous);
+      const bytes = await fetchBytes(ref);
+      try {
+        return await examine(channelId, ref, bytes, previous);
+      } catch (error) {
+        const nextSizes = ref.kind === 'remote' ? ref.urls.slice(1) : [];
+        // Too many pixels, or damaged. The next size may be neither.
+        if (errorCodeOf(error) !== 'upstream_invalid' || nextSizes.length === 0) throw error;
+        return examine(channelId, ref, await fetchBytes({ kind: 'remote', key: ref.key, urls: nextSizes }), previous);
+      }
     });
   }
 
@@ -86,7 +98,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
   /** Concurrent callers share one download. */
   function fetchBytes(ref: OriginalRef): Promise<Buffer> {
-    return downloading.run(ref.key, NEVER_ABORTED, (signal) =>
+    const key = ref.kind === 'remote' ? ref.urls.join(' ') : ref.key;
+    return downloading.run(key, NEVER_ABORTED, (signal) =>
       orThrowImageGone(ref.kind === 'remote' ? downloader.download(ref, { signal }) : readOwn(ref)),
     );
   }
@@ -96,11 +109,11 @@ export function createOriginals(options: OriginalsOptions): Originals {
     ref: OriginalRef,
     bytes: Buffer,
     previous: Original | undefined,
-  ): Promise<Loaded<Original>> {
+  ): Promise<LoadedOriginal> {
     const digest = await digestOf(bytes);
     const key = originalBytesKey(channelId, digest);
     images.put(key, bytes, 'plain');
-    if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key } };
+    if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key }, bytes };
     const client = currentClient();
     const options = { signal: NEVER_ABORTED, client, statedPixels: readStatedPixels(bytes) };
     const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
@@ -113,7 +126,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     // `If-Modified-Since` must not match other bytes, even if the clock is behind.
     const afterPreviousMs = previous === undefined ? 0 : previous.firstStoredAtMs + LAST_MODIFIED_STEP_MS;
     const firstStoredAtMs = Math.max(clock.now(), afterPreviousMs);
-    return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha } };
+    return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha }, bytes };
   }
 
   async function find(channel: Channel, kind: ImageKind, ref: OriginalRef): Promise<FoundOriginal> {
@@ -169,13 +182,9 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const key = originalBytesKey(channelId, original.digest);
     const stored = await images.get(key, 'plain');
     if (stored !== undefined) return stored;
-    const bytes = await failedImages.run(ref.key, () => fetchBytes(ref));
-    if ((await digestOf(bytes)) === original.digest) {
-      images.put(key, bytes, 'plain');
-      return bytes;
-    }
-    const replace = (previous: Original | undefined) => examine(channelId, ref, bytes, previous);
-    await cache.reload(originalKey(channelId, kind), replace, ref.key);
+    const { value, bytes } = await load(channelId, ref, original);
+    if (value.digest === original.digest) return bytes;
+    await cache.reload(originalKey(channelId, kind), async () => ({ value }), ref.key);
     throw justChanged();
   }
 

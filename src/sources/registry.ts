@@ -85,7 +85,7 @@ function createUpstreamClient(name: keyof typeof ORIGINS, config: Config, { cloc
   const origin = config[ORIGINS[name]];
   const isPublic = origin === SETTINGS[ORIGINS[name]].fallback;
   const http = createHttpClient({
-    allowedOrigins: isPublic ? [origin] : [],
+    isAllowed: (candidate) => isPublic && candidate === origin,
     // Another origin belongs to the operator and may have a private address.
     privateOrigins: isPublic ? [] : [origin],
     followRedirects: false,

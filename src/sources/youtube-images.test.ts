@@ -6,6 +6,8 @@ describe('parseImage', () => {
     ['https://yt3.ggpht.com/abc=s88-c-k', 'https://yt3.ggpht.com/abc'],
     ['//yt3.ggpht.com/ytc/abc=s88', 'https://yt3.ggpht.com/ytc/abc'],
     ['https://yt3.googleusercontent.com/abc', 'https://yt3.googleusercontent.com/abc'],
+    ['https://lh3.googleusercontent.com/abc=w1060', 'https://lh3.googleusercontent.com/abc'],
+    ['http://yt4.ggpht.com/abc=s88', 'https://yt4.ggpht.com/abc'],
     ['https://yt3.googleusercontent.com/abc=s200?days_since_epoch=20666', 'https://yt3.googleusercontent.com/abc'],
   ])('reads %s', (url, base) => {
     expect(parseImage(url, 'avatar')?.key).toBe(base);
@@ -14,7 +16,9 @@ describe('parseImage', () => {
   it.each([
     'https://yt3.googleusercontent.com/a/default-user=s100-c-k-c0x00ffffff-no-rj',
     '//yt3.ggpht.com/a/default-user=s88',
-    'http://yt3.ggpht.com/abc=s88',
+    'https://i.ytimg.com/abc=s88',
+    'https://yt3.ggpht.com:8443/abc=s88',
+    'https://yt3.ggpht.com.example.org/abc=s88',
     'data:image/png;base64,AAAA',
     'https://yt3.ggpht.com/',
     'abc',

@@ -1,4 +1,4 @@
-import { imageVersion, type OriginalRef, type SearchHit } from '../domain/channel.ts';
+import { imageVersion, isImageOrigin, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { findHandle, isChannelId } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 
@@ -54,13 +54,13 @@ const WHOLE_IMAGE: Readonly<Record<ImageKind, readonly string[]>> = {
 
 /**
  * The original of an image, by one of its URLs. Its key is the https URL up to the first `=`, after which only size and
- * crop options follow. `undefined` for the default avatar and everything that is not an https URL.
+ * crop options follow. `undefined` for the default avatar, and for everything that is not loaded.
  */
 export function parseImage(url: unknown, kind: ImageKind): OriginalRef | undefined {
   if (typeof url !== 'string') return undefined;
   const [key = ''] = withScheme(url).split(/[=?#]/);
-  const parsed = URL.parse(key);
-  if (parsed?.protocol !== 'https:' || parsed.pathname.length < 2 || isDefaultAvatar(key)) return undefined;
+  const { origin = '', pathname = '' } = URL.parse(key) ?? {};
+  if (!isImageOrigin(origin) || pathname.length < 2 || isDefaultAvatar(key)) return undefined;
   return { kind: 'remote', key, urls: WHOLE_IMAGE[kind].map((options) => `${key}=${options}`) };
 }
 
@@ -68,13 +68,14 @@ export function isDefaultAvatar(imageUrl: string): boolean {
   return URL.parse(withScheme(imageUrl))?.pathname.startsWith(DEFAULT_AVATAR_PATH) === true;
 }
 
+/** The Data API has named images by `http:` URLs (seen 2026-11), and pages name them without a scheme. */
 function withScheme(url: string): string {
-  return url.startsWith('//') ? `https:${url}` : url;
+  return url.replace(/^(?:http:)?\/\//, 'https://');
 }
 
 /** Whether the channel of a search result has an avatar. @param thumbnail its URL in the result */
 export function avatarOfHit(thumbnail: string | undefined): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
   if (thumbnail === undefined) return { avatar: 'unknown' };
-  if (isDefaultAvatar(thumbnail)) return { avatar: 'absent' };
-  return { avatar: 'present', avatarVersion: imageVersion(parseImage(thumbnail, 'avatar') ?? null) };
+  const avatar = parseImage(thumbnail, 'avatar');
+  return avatar === undefined ? { avatar: 'absent' } : { avatar: 'present', avatarVersion: imageVersion(avatar) };
 }

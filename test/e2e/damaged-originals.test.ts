@@ -1,13 +1,16 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { OWN_WORK } from '../../src/lib/work.ts';
+import { pngOf } from '../faults/bare-png.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { respondWithBytes } from '../helpers/fake-upstream.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { startYoutubeForTest } from '../helpers/youtube-service.ts';
 
 const ID = 'UCreplayLighthouse000001';
+const MIB = 1024 * 1024;
 
 const encoder = sharedEncoder();
 
@@ -19,9 +22,35 @@ async function damage(path: string): Promise<void> {
   await writeFile(path, bytes);
 }
 
+const CARD = drawTestCard({ width: 400, height: 400 }).jpeg().toBuffer();
+
+test.each<[what: string, bytes: Promise<Buffer>]>([
+  ['64 megapixels', Promise.resolve(pngOf({ width: 8_000, height: 8_000 }))],
+  ['damaged', CARD.then((bytes) => bytes.subarray(0, bytes.length / 2))],
+  ['longer than 16 MiB', CARD.then((bytes) => Buffer.concat([bytes, Buffer.alloc(16 * MIB)]))],
+])(
+  'where an original is %s, the next size is tried once, and read again when it is no longer stored',
+  async (_what, bytes) => {
+    const [unusable, card] = [respondWithBytes(await bytes), respondWithBytes(await CARD)];
+    const image: RequestListener = (request, response) =>
+      (request.url?.endsWith('=s0') ? unusable : card)(request, response);
+    const { service, replay } = await startYoutubeForTest({ image }, { encoder });
+    expect((await service.get(`/${ID}/avatar.png`)).status).toBe(200);
+    expect(replay.callsTo('image')).toHaveLength(2);
+    await service.untilImagesWritten();
+    await rm(join(service.dataDir, 'images.db-files'), { recursive: true });
+    expect((await service.get(`/${ID}/avatar.png?width=100`)).status).toBe(200);
+
+    replay.misbehave('image', unusable);
+    replay.forgetCalls();
+    expect((await service.get(`/${ID}/tv`)).status).toBe(502);
+    expect(replay.callsTo('image')).toHaveLength(2);
+  },
+);
+
 test('no image is made from the file of an original that has changed on the disk', async () => {
   const size = { width: 400, height: 400 };
-  const bytes = await drawTestCard(size).jpeg().toBuffer();
+  const bytes = await CARD;
   const { service } = await startYoutubeForTest({ image: respondWithBytes(bytes) }, { encoder });
   await service.get(`/${ID}/avatar`);
   await service.untilImagesWritten();

@@ -40,7 +40,12 @@ afterEach(async () => {
 });
 
 function createClient(followRedirects = true, allowedOrigins = [upstream.origin]): HttpClient {
-  return createHttpClient({ allowedOrigins, followRedirects, userAgent: 'pennant-test', clock });
+  return createHttpClient({
+    isAllowed: (origin) => allowedOrigins.includes(origin),
+    followRedirects,
+    userAgent: 'pennant-test',
+    clock,
+  });
 }
 
 function get(path: string, options: Partial<HttpRequest> = {}) {
@@ -219,7 +224,7 @@ describe('addresses', () => {
   it('may be private if the operator allows them', async () => {
     const origin = upstream.origin.replace('127.0.0.1', 'localhost');
     client = createHttpClient({
-      allowedOrigins: [],
+      isAllowed: () => false,
       privateOrigins: [origin],
       followRedirects: true,
       userAgent: 'pennant-test',

@@ -12,7 +12,7 @@ import { limitReceivedBytes, limitResponses } from './response-limits.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
-  /** Absolute. Its origin must be one of the client's origins. */
+  /** Absolute. Its origin must be allowed. */
   readonly url: string;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -55,8 +55,8 @@ export class ForeignRedirectError extends AppError {
 }
 
 interface HttpClientOptions {
-  /** Exact origins, `https://host`. Host names must resolve to public addresses. */
-  readonly allowedOrigins: readonly string[];
+  /** Of an origin, `https://host`. Its host name must resolve to public addresses. */
+  readonly isAllowed: (origin: string) => boolean;
   /** The operator's own origins: plain http and private addresses are allowed. */
   readonly privateOrigins?: readonly string[];
   /** Follows redirects of a GET within the allowed origins; otherwise a redirect is returned like any other response. */
@@ -77,8 +77,8 @@ const KEPT_ALIVE_MS = 60_000;
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { clock = systemClock, privateOrigins = [] } = options;
-  // A literal address is not resolved. It is reachable only if it is one of the origins.
-  const origins = new Set([...options.allowedOrigins, ...privateOrigins]);
+  // A literal address is not resolved. It is reachable only if its origin is allowed.
+  const isAllowed = ({ origin }: URL) => options.isAllowed(origin) || privateOrigins.includes(origin);
   let agent: Dispatcher | undefined;
 
   async function send(request: HttpRequest, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
@@ -113,11 +113,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   async function follow(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     let url = new URL(request.url);
-    if (!origins.has(url.origin)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
+    if (!isAllowed(url)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const target = await sendOnce(request, url, signal);
       if (!(target instanceof URL)) return target;
-      if (!origins.has(target.origin)) {
+      if (!isAllowed(target)) {
         throw new ForeignRedirectError(
           'upstream_unavailable',
           'The upstream redirected to a host that is not allowed.',

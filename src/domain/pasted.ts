@@ -109,7 +109,8 @@ function readAddress(address: URL): Pasted {
   if (!CHANNEL_HOSTS.test(url.hostname)) return OTHER_PAGE;
   if (page === 'feeds') return channelOf(idRef(parameter('channel_id'))) ?? OTHER_PAGE;
   if (page === 'playlist') return channelOf(idRef(parameter('list'))) ?? { names: 'playlist' };
-  if (VIDEO_PAGES.has(page)) return { names: 'video' };
+  const isOneVideo = second !== '' || url.searchParams.has('v');
+  if (VIDEO_PAGES.has(page) && isOneVideo) return { names: 'video' };
   return channelOf(...refsOfPage(page, first, second)) ?? OTHER_PAGE;
 }
 

@@ -4,8 +4,8 @@ import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { withRequest } from '../lib/work.ts';
+import { findAdvice } from './request/advice.ts';
 import { type Endpoint, type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
-import { findHint } from './request/hints.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
 import { METHODS } from './request/validation.ts';
 import { applyConditions } from './response/conditions.ts';
@@ -55,7 +55,7 @@ export function createPipeline({ createContext, router, steps, responseSteps }: 
     const { request, response, target, endpoint } = context;
     if (response.headersSent || response.destroyed) return;
     if (endpoint === undefined && target.problem === undefined && METHODS.has(request.method)) router.find(context);
-    finish(context, problemResponse(error, context, findHint(error, context)));
+    finish(context, problemResponse(error, context, findAdvice(error, context)));
   }
 
   function run(context: RequestContext): void {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
+import { identify } from '../../src/site/identify.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { startForTest } from '../helpers/app.ts';
-import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { startForTest, type TestApp } from '../helpers/app.ts';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
 
 const [A, B, C] = [numberedChannelId(1), numberedChannelId(2), numberedChannelId(3)];
 const CYRILLIC = 'ж'.repeat(48);
@@ -18,9 +20,16 @@ const CHANNELS: Readonly<Record<string, string>> = {
   'username onlyuser': C,
 };
 
+/** The channels have 1, 2 and 3 subscribers. */
 function sourceOfNames(unavailable?: string): ChannelSource {
   return {
     ...numberedSource(),
+    async getChannel(channelId) {
+      const subscriberCount = String([A, B, C].indexOf(channelId) + 1);
+      const image = { kind: 'remote', key: channelId, urls: [] } as const;
+      const channel = testChannel(channelId, { banner: image, avatar: image, links: [], subscriberCount });
+      return { channel, isComplete: true, missing: [] };
+    },
     async resolve({ kind, key }) {
       if (kind === unavailable) throw new AppError('upstream_unavailable', 'The source could not tell.');
       const channelId = CHANNELS[`${kind} ${key}`];
@@ -30,36 +39,62 @@ function sourceOfNames(unavailable?: string): ChannelSource {
   };
 }
 
+async function start(unavailable?: string): Promise<TestApp> {
+  const downloader = { download: async () => Buffer.from('original') };
+  return startForTest({ sources: [sourceOfNames(unavailable)], downloader, encoder: createFakeEncoder() });
+}
+
+/** The channel in a record, a search, the JSON or the image of a badge, or the name of an image's file. */
+function channelIn({ headers, text }: Awaited<ReturnType<TestApp['get']>>): string | undefined {
+  const [, subscribers = ''] = /"message":"(\d)"|<title>.*: (\d)</.exec(text)?.filter(Boolean) ?? [];
+  return subscribers === ''
+    ? /UC\w{22}/.exec(headers['content-disposition'] ?? text)?.[0]
+    : [A, B, C][Number(subscribers) - 1];
+}
+
+const searchFor = (text: string) => `/api/search?q=${encodeURIComponent(text)}`;
+const playground = (text: string) => identify(text)?.path ?? '';
+
 test.each([
-  ['/c/santicristo', A],
-  ['/api/channel/santicristo?type=handle', B],
-  ['/user/santicristo', C],
-  ['/c/NoorGaming', A],
-  [`/c/${encodeURIComponent('いまにゅの教室')}`, A],
-  [`/c/${encodeURIComponent(CYRILLIC)}`, A],
-  ['/c/onlyhandle', B],
-  ['/c/onlyuser', C],
-])('%s is the channel %s', async (path, channelId) => {
-  const app = await startForTest({ sources: [sourceOfNames()] });
-  expect((await app.get(path)).json()).toMatchObject({ channelId });
+  ['a record', '/c/santicristo', A],
+  ['a record', '/api/channel/santicristo?type=handle', B],
+  ['a record', '/user/santicristo', C],
+  ['a record', '/c/NoorGaming', A],
+  ['a record', `/c/${encodeURIComponent('いまにゅの教室')}`, A],
+  ['a record', `/c/${encodeURIComponent(CYRILLIC)}`, A],
+  ['a record', '/c/onlyhandle', B],
+  ['a record', '/c/onlyuser', C],
+  ['a search', searchFor('youtube.com/santicristo'), A],
+  ['a search', searchFor('https://www.youtube.com/c/santicristo/about'), A],
+  ['a search', searchFor('(youtube.com/c/SantiCristo)'), A],
+  ['the playground', playground('youtube.com/santicristo'), A],
+  ['the playground', playground('<https://www.youtube.com/c/いまにゅの教室>'), A],
+  ['the playground', playground('santicristo'), B],
+  // An image or a badge by a bare name: the handle, then the user name
+  ['an image', '/api/banner/santicristo', B],
+  ['an image', '/santicristo/avatar', B],
+  ['an image', '/api/banner/onlyuser/tv', C],
+  ['a badge', '/api/badge/santicristo', B],
+  ['a badge', '/api/badge/santicristo.svg', B],
+  ['a badge', '/youtube/channel/subscribers/onlyuser', C],
+])('%s at %s is of the channel %s', async (_what, path, channelId) => {
+  const app = await start();
+  expect(channelIn(await app.get(path))).toBe(channelId);
 });
 
-test.each(['youtube.com/santicristo', 'https://www.youtube.com/c/santicristo/about', '(youtube.com/c/SantiCristo)'])(
-  'a search for %s finds the channel with the custom name first',
-  async (text) => {
-    const app = await startForTest({ sources: [sourceOfNames()] });
-    const { results } = (await app.get(`/api/search?q=${encodeURIComponent(text)}`)).json<{ results: object[] }>();
-    expect(results[0]).toMatchObject({ channelId: A });
-  },
-);
+test('the image in the record of a custom name is of its channel', async () => {
+  const app = await start();
+  const { bannerUrls } = (await app.get('/c/santicristo')).json<{ bannerUrls: Record<string, string> }>();
+  expect(channelIn(await app.get(new URL(bannerUrls.tv ?? '').pathname))).toBe(A);
+});
 
-test('a bare name of an image or a badge is a handle', async () => {
-  const app = await startForTest({ sources: [sourceOfNames()] });
-  expect((await app.get('/api/badge/noorgaming')).status).toBe(404);
-  expect((await app.get('/api/badge/santicristo')).status).toBe(200);
+test('a bare name of an image or a badge is no custom name', async () => {
+  const app = await start();
+  for (const path of ['/api/banner/noorgaming', '/api/badge/noorgaming']) {
+    expect((await app.get(path)).status).toBe(404);
+  }
 });
 
 test('is not read as a handle while the source cannot tell', async () => {
-  const app = await startForTest({ sources: [sourceOfNames('custom')] });
-  expect((await app.get('/c/santicristo')).status).toBe(503);
+  expect((await (await start('custom')).get('/c/santicristo')).status).toBe(503);
 });

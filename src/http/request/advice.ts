@@ -1,216 +1,172 @@
-import { AppError } from '../../domain/errors.ts';
-import { findFormat, formatRow, titleOfFormat } from '../../domain/formats.ts';
-import {
-  type ChannelRef,
-  findHandle,
-  findIdentifier,
-  isChannelId,
-  refsOfBareIdentifier,
-} from '../../domain/identifier.ts';
-import { channelRefsOf, findChannelId } from '../../domain/pasted.ts';
+import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { findFormat, formatRow } from '../../domain/formats.ts';
+import { type ChannelRef, findIdentifier, refsOfBareIdentifier } from '../../domain/identifier.ts';
+import { channelRefsOf, findChannelId, MAX_PASTED_CHARACTERS, readPasted } from '../../domain/pasted.ts';
 import { isVariant } from '../../domain/variants.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { RequestContext } from './context.ts';
 import { parseQuery } from './parameters.ts';
 import { isDecodable } from './target.ts';
 
-/*
- * Advice for failed requests: the most similar request that works. Nothing here calls a source, so the advice may name a
- * channel that does not exist.
- */
+/** A text in the place of a channel's identifier that cannot be one. */
+export class InvalidIdentifier extends AppError {
+  readonly text: string;
 
-/** Advice for the detail of an error, as whole sentences; empty if there is none. */
-export function findHint(error: unknown, context: RequestContext): string {
-  switch (error instanceof AppError ? error.code : undefined) {
-    case 'route_not_found':
-      return hintForPath(context.target.path, context.target.query) ?? 'GET / lists the endpoints.';
-    case 'malformed_request':
-      return hintForMalformed(context.request.url ?? '');
-    case 'invalid_parameter':
-      return didYouMean(findRequestOfType(context));
-    case 'channel_not_found':
-      return hintForMissingChannel(context);
-    case 'upstream_unavailable':
-      return hintForExtension(context);
-    default:
-      return '';
+  constructor(text: string, message: string) {
+    super('invalid_parameter', message);
+    this.text = text;
   }
 }
 
-function didYouMean(request: string | undefined): string {
-  return request === undefined ? '' : `Did you mean ${request}?`;
+/** What was wrong: the path, a text that is no identifier, another parameter, or there is no such channel. */
+type Fault = 'path' | 'identifier' | 'parameter' | 'channel';
+
+interface FailedRequest {
+  readonly fault: Fault;
+  /** Decoded, without the slash at its beginning. */
+  readonly path: string;
+  /** With its question mark. */
+  readonly query: string;
+  /** What stands where an identifier could be. */
+  readonly text: string;
 }
 
-/** Longer than typical mistakes. Bounds the work and the length of the advice. */
-const MAX_CHARACTERS = 300;
-/** A query that advice may repeat. */
-const REPEATABLE = /^[\x21-\x7e]{0,300}$/;
+const ID_IN_ANY_CASE = /^@?uc[\w-]{22}$/i;
+const ID_OF_BOTH_CASES = /^@?UC(?=.*[a-z]).*[A-Z]/;
+const NEAR_ID = /^UC[\w-]{15,30}$/;
+/** Seen at www.youtube.com, 2026-11. */
+const TAB =
+  /\/(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
+const LIST = /^(?:api\/)?(search|channels)\?(?=.*\b(?:q|ids)=[^&])[\x21-\x7e]{1,300}$/i;
+const ENDPOINT = /^(?:api\/)?(channel|banner|badge)\/([^/]+)/i;
+const USE = 'use the ID or the @handle of a channel.';
+/** Vulnerability scanners request many. */
+const FILE = /^[^\p{L}\p{N}]|\.[a-z]{2,5}$/iu;
 
-/** Paths of the private listener, which are never names of channels. */
-const OTHER_PATHS: readonly (readonly [path: RegExp, hint: string])[] = [
-  [/^\/playground(?:\/|$)/i, 'The playground: /playground/ on the private port.'],
-  [/^\/console(?:\/|$)/i, 'The console: / on the private port.'],
-  [/^\/healthz(?:\/|$)/i, 'Health: /healthz on the private port.'],
-  [/^\/readyz(?:\/|$)/i, 'Readiness: /readyz on the private port.'],
-  [/^\/metrics(?:\/|$)/i, 'Metrics: /metrics on the private port.'],
+/**
+ * All advice: for which faults, and a sentence or the request that works. The first that applies is given. No source is asked,
+ * so the request may be for a channel that does not exist.
+ */
+const ADVICE: readonly [faults: readonly Fault[], advise: (failed: FailedRequest) => string | undefined][] = [
+  // A path of the private listener
+  [
+    ['path'],
+    ({ path }) =>
+      /^(?:playground|healthz|readyz|metrics)(?:\/|$)/.test(path) ? 'That is on the private port.' : undefined,
+  ],
+  // A video, a playlist or another page
+  [
+    ['path', 'identifier'],
+    ({ path, query, text }) => {
+      const pasted = readPasted(text + query);
+      const below = readPasted(`youtube.com/${path}${query}`);
+      if (pasted?.names === 'other page') return `That is a page without a channel: ${USE}`;
+      const page = [pasted, below].find((read) => read?.names === 'video' || read?.names === 'playlist');
+      return page && `That is a ${page.names}: ${USE}`;
+    },
+  ],
+  // An ID in the wrong letter case, without its `UC` or of the wrong length, or an uploads list
+  [
+    ['path', 'identifier', 'channel'],
+    ({ text }) => {
+      if (ID_IN_ANY_CASE.test(text) && !ID_OF_BOTH_CASES.test(text)) return 'Channel IDs are case-sensitive.';
+      const channelId = findChannelId(text);
+      if (channelId !== undefined) return channelId === text ? undefined : `/${channelId}`;
+      return NEAR_ID.test(text) ? `${quoted(text)} has ${text.length} characters, a channel ID has 24.` : undefined;
+    },
+  ],
+  // A pasted address, or an ID or a handle with something around it
+  [
+    ['path', 'identifier'],
+    ({ path, query, text }) => requestFor(channelRefsOf(text + query)[0] ?? channelRefsOf(text)[0], path),
+  ],
+  // A tab of a channel page
+  [
+    ['path'],
+    ({ path, text }) => requestFor(TAB.test(text) ? channelRefsOf(`youtube.com/${text}`)[0] : undefined, path),
+  ],
+  // The `type` of the other endpoint
+  [
+    ['parameter'],
+    ({ path, query, text }) => {
+      const { type } = parseQuery(query);
+      if (type === 'id' || type === 'handle' || type === 'username')
+        return requestFor(findIdentifier(text, type), path);
+      const isImage = typeof type === 'string' && isVariant(type) && refsOfBareIdentifier(text).length > 0;
+      return isImage ? `/api/banner/${escaped(text)}?type=${type}` : undefined;
+    },
+  ],
+  // An extension behind a handle, which is read as a part of the handle
+  [
+    ['channel'],
+    ({ text }) => {
+      const [, handle = '', extension = ''] = /^(@.+)\.([^.]+)$/.exec(text) ?? [];
+      const format = findFormat(extension.toLowerCase());
+      return format && `/${escaped(handle)}/default.${formatRow(format).extension}`;
+    },
+  ],
+  // A misspelt endpoint
+  [
+    ['path'],
+    ({ path, query }) => {
+      const [, list] = LIST.exec(path + query) ?? [];
+      const [, endpoint, name = ''] = ENDPOINT.exec(path) ?? [];
+      return list
+        ? `/api/${list.toLowerCase()}${query}`
+        : requestFor(refsOfBareIdentifier(name)[0], `api/${endpoint}/`);
+    },
+  ],
+  // A bare name
+  [
+    ['path', 'identifier'],
+    ({ fault, path, text }) =>
+      fault === 'path' && FILE.test(text) ? undefined : requestFor(refsOfBareIdentifier(text)[0], path),
+  ],
 ];
 
-const ANY_CASE_CHANNEL_ID = /^uc[\w-]{22}$/i;
-const MIXED_CASE_CHANNEL_ID = /^UC(?=.*[a-z]).*[A-Z]/;
-/** The note on a channel ID in another letter case. */
-export const CASE_NOTE = ' Channel IDs are case-sensitive.';
-
-/** Whether the text is a channel ID that was probably changed to lower or upper case. */
-function isChannelIdOfOneCase(text: string): boolean {
-  return ANY_CASE_CHANNEL_ID.test(text) && !MIXED_CASE_CHANNEL_ID.test(text);
-}
-
-const NEAR_CHANNEL_ID = /^UC[\w-]{15,30}$/;
-const VIDEO = 'use the ID or the @handle of its channel.';
-
-/** What a text that is not accepted as an identifier may be instead, as a sentence with a leading space. */
-export function identifierNote(identifier: string): string {
-  if (isChannelIdOfOneCase(identifier)) return CASE_NOTE;
-  if (identifier.length > MAX_CHARACTERS || isChannelId(identifier)) return '';
-  const named = findChannelId(identifier);
-  if (named !== undefined) return ` Did you mean /${named}?`;
-  if (NEAR_CHANNEL_ID.test(identifier)) {
-    return ` ${quoted(identifier)} has ${identifier.length} characters, a channel ID has 24.`;
-  }
-  return '';
-}
-
-function hintForPath(rawPath: string, query: string): string | undefined {
-  if (rawPath.length > MAX_CHARACTERS || !REPEATABLE.test(query)) return undefined;
-  const [, elsewhere] = OTHER_PATHS.find(([pattern]) => pattern.test(rawPath)) ?? [];
-  if (elsewhere !== undefined) return elsewhere;
-  const path = decodeURIComponent(rawPath.slice(1));
-  if (isChannelIdOfOneCase(path.split('/', 1)[0] ?? '')) return CASE_NOTE.trim();
-  if (isVideoPage(path, query)) return `That is a video: ${VIDEO}`;
-  const note = path.includes('/') ? '' : identifierNote(path);
-  const request = findPastedPage(path) ?? findNearestEndpoint(path, query) ?? findNearestPage(path);
-  if (request === undefined) return note.trim() || undefined;
-  return `${didYouMean(request)}${note.includes('Did you mean') ? '' : note}`;
-}
-
-/** An escaped slash is refused. It appears when a whole URL was escaped. */
-function hintForMalformed(rawUrl: string): string {
-  if (rawUrl.length > MAX_CHARACTERS || !/%2f/i.test(rawUrl) || !isDecodable(rawUrl)) return '';
-  const [path = ''] = decodeURIComponent(rawUrl).split(/[?#]/);
-  return didYouMean(findPastedPage(path.replaceAll(/\/{2,}/g, '/').slice(1)));
-}
-
-const UP_TO_SITE = /^(?:.*?\/)??(?:(?:www|m|music)\.)?youtube\.com(?:\/|$)/is;
-
-function isVideoPage(path: string, query: string): boolean {
-  if (/(?:^|\/)youtu\.be(?:\/|$)/i.test(path)) return true;
-  const page = path.replace(UP_TO_SITE, '');
-  if (/^watch(?:\/|$)/.test(page)) return /[?&]v=/.test(query);
-  return /^(?:shorts|live|embed|v)\/[\w-]{11}(?:\/|$)/.test(page);
-}
-
-/** `https://www.youtube.com/@name`, also below `api/channel/`. */
-function findPastedPage(path: string): string | undefined {
-  const page = path.replace(UP_TO_SITE, '');
-  const [ref] = page === path ? [] : refsOfPage(page);
+/** The request for a channel that gives what a request for this path was to give: its record, its badge or an image. */
+function requestFor(ref: ChannelRef | undefined, path: string): string | undefined {
   if (ref === undefined) return undefined;
-  const [, endpoint] = /^api\/([^/]*)/.exec(path) ?? [];
-  return endpoint === undefined ? pathOf(ref) : requestOf(endpoint, ref);
-}
-
-function refsOfPage(page: string): readonly ChannelRef[] {
-  return channelRefsOf(`https://www.youtube.com/${page.split('/').map(encodeURIComponent).join('/')}`);
-}
-
-/** `search?q=text`, `channels?ids=A,B`, `badge/name`, `API/Channel/ID`. The path is decoded and has no slash at the beginning. */
-function findNearestEndpoint(path: string, query: string): string | undefined {
-  const [first = '', name = ''] = path.replace(/^api\//i, '').split('/');
-  const endpoint = first.toLowerCase();
-  if (endpoint === 'search' && /[?&]q=[^&]/.test(query)) return `/api/search${query}`;
-  if (endpoint === 'channels' && /[?&]ids=[^&]/.test(query)) return `/api/channels${query}`;
-  const isNamed = endpoint === 'banner' || endpoint === 'badge' || (endpoint === 'channel' && /^api\//i.test(path));
-  const [ref] = isNamed ? refsOfBareIdentifier(name) : [];
-  return ref && requestOf(endpoint, ref);
-}
-
-/** Seen at www.youtube.com, 2026-11. The error for any other second segment lists the images. */
-const TABS =
-  /^(?:about|channels|community|featured|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i;
-
-function findNearestPage(path: string): string | undefined {
-  const [name = '', second = '', third] = path.split('/');
-  // `channel/ID/videos`: a tab of a channel page
-  const isPage = third !== undefined && /^(?:channel|user|c)$/.test(name);
-  const [page] = isPage ? refsOfPage(`${name}/${second}`) : [];
-  if (page !== undefined) return `/${page.kind === 'id' ? 'channel' : name}/${escaped(second)}`;
-  // `@name/videos`
-  if (TABS.test(second) && isPageName(name)) return `/${escaped(name)}`;
-  if (second !== '') return undefined;
-  // A channel ID with something around it or without its `UC`
-  const [pasted] = channelRefsOf(name);
-  if (pasted?.kind === 'id') return pathOf(pasted);
-  // `name`, but no file: vulnerability scanners request files.
-  const isName = /^[\p{L}\p{N}]/u.test(name) && !NEAR_CHANNEL_ID.test(name) && !/\.[a-z]{2,5}$/i.test(name);
-  const handle = isName ? findHandle(name) : undefined;
-  return handle && pathOf(handle);
-}
-
-function isPageName(name: string): boolean {
-  return isChannelId(name) || (name.startsWith('@') && findHandle(name) !== undefined);
-}
-
-function escaped(name: string): string {
-  return encodeURIComponent(name).replace(/^%40/, '@');
-}
-
-/** The path of the channel's banner, or of its record if it is known by its user name or custom name. */
-function pathOf({ kind, value }: ChannelRef): string {
-  if (kind === 'id') return `/${value}`;
-  if (kind === 'handle') return `/@${encodeURIComponent(value)}`;
-  return `/${kind === 'custom' ? 'c' : 'user'}/${encodeURIComponent(value)}`;
-}
-
-function requestOf(endpoint: string | undefined, ref: ChannelRef): string {
   const { kind, value } = ref;
-  if (kind === 'custom') return pathOf(ref);
   const name = encodeURIComponent(value);
-  if (endpoint === 'channel') return `/api/channel/${name}${kind === 'id' ? '' : `?type=${kind}`}`;
-  return `/api/${endpoint === 'badge' ? 'badge' : 'banner'}/${kind === 'handle' ? '@' : ''}${name}`;
+  if (kind === 'custom') return `/c/${name}`;
+  if (kind === 'username') return `/user/${name}`;
+  const named = kind === 'handle' ? `@${name}` : name;
+  if (/^api\/badge\//i.test(path)) return `/api/badge/${named}`;
+  if (!/^(?:(?:api\/)?channel|user|c)\//i.test(path)) return `/${named}`;
+  return kind === 'handle' ? `/api/channel/${name}?type=handle` : `/channel/${name}`;
 }
 
-/** `type` has another meaning for records than for images. */
-function findRequestOfType({ endpoint, pathParameters, target }: RequestContext): string | undefined {
-  const { identifier = '' } = pathParameters;
-  const { type } = parseQuery(target.query);
-  if (type === 'id' || type === 'handle' || type === 'username') {
-    const ref = endpoint?.url.includes('channel') ? undefined : findIdentifier(identifier, type);
-    return ref && requestOf('banner', ref);
+function escaped(identifier: string): string {
+  return encodeURIComponent(identifier).replace(/^%40/, '@');
+}
+
+const FAULTS: Partial<Record<ErrorCode, Fault>> = {
+  route_not_found: 'path',
+  malformed_request: 'path',
+  invalid_parameter: 'parameter',
+  channel_not_found: 'channel',
+};
+
+function readFailure(error: AppError, { target, request, pathParameters }: RequestContext): FailedRequest | undefined {
+  const fault = error instanceof InvalidIdentifier ? 'identifier' : FAULTS[error.code];
+  // A whole address that was escaped is malformed, because it has an escaped slash.
+  const rawPath = error.code === 'malformed_request' ? (request.url ?? '') : target.path;
+  if (fault === undefined || rawPath.length > MAX_PASTED_CHARACTERS || !isDecodable(rawPath)) return undefined;
+  const path = decodeURIComponent(rawPath.slice(1));
+  // The router's path has no empty segments.
+  const end = path.replace(/^api\/(?:channels?|banner|badge)\//i, '').replace(/(https?:)\/+/i, '$1//');
+  const text = error instanceof InvalidIdentifier ? error.text : fault === 'path' ? end : pathParameters.identifier;
+  return { fault, path, query: target.query, text: text ?? '' };
+}
+
+/** Advice for the detail of an error, as a sentence; empty if there is none. */
+export function findAdvice(error: unknown, context: RequestContext): string {
+  if (!(error instanceof AppError)) return '';
+  const failed = readFailure(error, context);
+  for (const [faults, advise] of ADVICE) {
+    const advice = failed !== undefined && faults.includes(failed.fault) ? advise(failed) : undefined;
+    if (advice !== undefined) return advice.startsWith('/') ? `Did you mean ${advice}?` : advice;
   }
-  const isImage = type === 'phone' || (typeof type === 'string' && isVariant(type));
-  if (!isImage || endpoint?.url !== '/api/channel/:identifier') return undefined;
-  return refsOfBareIdentifier(identifier).length > 0
-    ? `/api/banner/${escaped(identifier)}?type=${type === 'phone' ? 'mobile' : type}`
-    : undefined;
-}
-
-/** Names the path for the format, because an extension after a handle is read as a part of the handle. */
-function hintForExtension({ pathParameters, endpoint }: Pick<RequestContext, 'pathParameters' | 'endpoint'>): string {
-  const [, handle = '', extension = ''] = /^@(.+)\.([^.]+)$/.exec(pathParameters.identifier ?? '') ?? [];
-  const format = findFormat(extension.toLowerCase());
-  if (format === undefined || !/banner|^\/:/.test(endpoint?.url ?? '')) return '';
-  return `For a ${titleOfFormat(format)}: /@${encodeURIComponent(handle)}/default.${formatRow(format).extension}.`;
-}
-
-function hintForMissingChannel({ pathParameters, endpoint, target }: RequestContext): string {
-  const { identifier = '' } = pathParameters;
-  const name = identifier.replace(/^@/, '');
-  if (isChannelIdOfOneCase(name)) return CASE_NOTE.trim();
-  const extensionHint = hintForExtension({ pathParameters, endpoint });
-  if (extensionHint !== '') return extensionHint;
-  if (!isChannelId(name)) return identifierNote(name).trim();
-  const { type } = parseQuery(target.query);
-  const isReadAsName =
-    name !== identifier || type === 'handle' || type === 'username' || endpoint?.url === '/user/:identifier';
-  const isImage = /banner|badge|^\/:/.test(endpoint?.url ?? '');
-  return isReadAsName ? didYouMean(isImage ? `/${name}` : `/channel/${name}`) : '';
+  return error.code === 'route_not_found' ? 'GET / lists the endpoints.' : '';
 }

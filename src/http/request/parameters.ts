@@ -1,7 +1,7 @@
 import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS } from '../../domain/formats.ts';
-import { channelRefsOf } from '../../domain/pasted.ts';
+import { channelRefsOf, MAX_PASTED_CHARACTERS } from '../../domain/pasted.ts';
 import { type Background, FITS, MAX_SIDE_PX, VARIANTS } from '../../domain/variants.ts';
 import { quoted } from '../../lib/printable.ts';
 
@@ -121,9 +121,9 @@ const MAX_SEARCH_CODE_POINTS = 100;
 
 const SEARCH_TEXT: Parameter<string> = {
   description:
-    'The search text, without surrounding blanks. The address of a channel page may have up to 2,048 characters.',
+    'The search text, without surrounding blanks: up to 100 characters, or an ID, @handle or address of a channel.',
   example: 'pennant',
-  schema: { type: 'string', minLength: 1, maxLength: MAX_SEARCH_CODE_POINTS },
+  schema: { type: 'string', minLength: 1, maxLength: MAX_PASTED_CHARACTERS },
   expected: `a text of 1 to ${MAX_SEARCH_CODE_POINTS} characters`,
   isRequired: true,
   read(text) {

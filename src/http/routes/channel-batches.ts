@@ -3,8 +3,8 @@ import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';
+import { InvalidIdentifier } from '../request/advice.ts';
 import type { Endpoint } from '../request/context.ts';
-import { identifierNote } from '../request/hints.ts';
 import { BATCH_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
 import { keptForMs, publicFor } from '../response/cache-fields.ts';
 import { entityTag } from '../response/conditions.ts';
@@ -50,14 +50,12 @@ function latin1(text: string): string {
 function parseId(identifier: string, at: number): ChannelRef {
   const ref = identifier.startsWith('@') ? findHandle(identifier) : findIdentifier(identifier, 'id');
   if (ref !== undefined) return ref;
-  const isHandle = !identifier.startsWith('@') && findHandle(identifier.trim()) !== undefined;
-  const note = identifierNote(identifier) || (isHandle ? ` Did you mean @${identifier.trim()}?` : '');
   const fault =
     identifier === ''
       ? `Value ${at + 1} of "ids" is empty.`
-      : `${quoted(identifier)} in "ids" is neither a channel ID nor an @handle.${note}`;
-  throw new AppError(
-    'invalid_parameter',
+      : `${quoted(identifier)} in "ids" is neither a channel ID nor an @handle.`;
+  throw new InvalidIdentifier(
+    identifier,
     `${fault} Valid: channel IDs and @handles, separated by commas without blanks.`,
   );
 }

@@ -1,4 +1,3 @@
-import { AppError } from '../../domain/errors.ts';
 import {
   type ChannelRef,
   findIdentifier,
@@ -10,8 +9,8 @@ import {
 import { quoted } from '../../lib/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { SearchService } from '../../services/search.ts';
+import { InvalidIdentifier } from '../request/advice.ts';
 import { disconnectSignal, type Endpoint, type PublicResponse } from '../request/context.ts';
-import { CASE_NOTE, identifierNote } from '../request/hints.ts';
 import { CHANNEL_QUERY, parseQuery, readQuery, SEARCH_QUERY } from '../request/parameters.ts';
 import type { RequestTarget } from '../request/target.ts';
 import { type ImageUrlStyle, jsonResponse, type RecordBodyOf, searchResultOf } from '../response/serializers.ts';
@@ -36,10 +35,10 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
   const readers: Record<string, (identifier: string, target: RequestTarget) => readonly ChannelRef[]> = {
     '/api/channel/:identifier': (identifier, target) => {
       const { type } = readQuery(CHANNEL_QUERY, parseQuery(target.query));
-      return parseIdentifier(identifier, type, target);
+      return parseIdentifier(identifier, type);
     },
-    '/channel/:identifier': (identifier, target) => parseIdentifier(identifier, 'id', target),
-    '/user/:identifier': (identifier, target) => parseIdentifier(identifier, 'username', target),
+    '/channel/:identifier': (identifier) => parseIdentifier(identifier, 'id'),
+    '/user/:identifier': (identifier) => parseIdentifier(identifier, 'username'),
     '/c/:identifier': parseCustomName,
   };
   return Object.entries(readers).map(([url, read]) => ({
@@ -63,26 +62,21 @@ export function searchRoute(options: ImageUrlStyle & { readonly searches: Search
 }
 
 function parseCustomName(name: string): ChannelRef[] {
-  if (isChannelId(name)) {
-    throw new AppError('invalid_parameter', `"${name}" is a channel ID. Did you mean /channel/${name}?`);
-  }
-  const refs = refsOfCustomName(name);
+  const refs = isChannelId(name) ? [] : refsOfCustomName(name);
   if (refs.length > 0) return refs;
-  throw new AppError('invalid_parameter', `${quoted(name)} can be neither a custom name nor a handle.`);
+  throw new InvalidIdentifier(name, `${quoted(name)} can be neither a custom name nor a handle.`);
 }
 
 /**
  * Reads an identifier whose kind the request does not name: a channel ID, an `@handle` or a bare name.
  *
- * @throws AppError `invalid_parameter`
+ * @throws InvalidIdentifier
  */
-export function parseBareIdentifier(identifier: string): readonly ChannelRef[] {
-  const refs = refsOfBareIdentifier(identifier);
+export function parseBareIdentifier(text: string): readonly ChannelRef[] {
+  const refs = refsOfBareIdentifier(text);
   if (refs.length > 0) return refs;
-  throw new AppError(
-    'invalid_parameter',
-    `${quoted(identifier)} is neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name.${identifierNote(identifier)}`,
-  );
+  const forms = 'neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name';
+  throw new InvalidIdentifier(text, `${quoted(text)} is ${forms}.`);
 }
 
 type RecordType = Exclude<IdentifierKind, 'custom'>;
@@ -90,21 +84,12 @@ type RecordType = Exclude<IdentifierKind, 'custom'>;
 /**
  * Reads an identifier as the kind in its path or `type`.
  *
- * @throws AppError `invalid_parameter` if it is invalid for that kind. If it is valid for another kind, the message names the
- * request for that kind.
+ * @throws InvalidIdentifier
  */
-function parseIdentifier(text: string, kind: RecordType, target: RequestTarget): readonly ChannelRef[] {
+function parseIdentifier(text: string, kind: RecordType): readonly ChannelRef[] {
   const ref = findIdentifier(text, kind);
   if (ref !== undefined) return [ref];
-  const note = identifierNote(text);
-  const [advice = ''] =
-    note === CASE_NOTE || note.includes('Did you mean')
-      ? ['']
-      : OTHER_KINDS.flatMap(([other, looks]) => {
-          const found = findIdentifier(text, other);
-          return found === undefined ? [] : [` ${looks}: ${requestFor(found, target)}.`];
-        });
-  throw new AppError('invalid_parameter', `${quoted(text)} is not ${FORMS[kind]}${advice}${note}`);
+  throw new InvalidIdentifier(text, `${quoted(text)} is not ${FORMS[kind]}`);
 }
 
 const FORMS: Record<RecordType, string> = {
@@ -112,17 +97,3 @@ const FORMS: Record<RecordType, string> = {
   handle: 'a handle: 1 to 30 letters, digits, "_", "-", "." or "·", at least one letter or digit.',
   username: 'a username: 1 to 60 of the characters A-Z a-z 0-9 "_" "-" ".".',
 };
-
-/** Tried in this order. Not `id`, because every channel ID is also a valid handle and a valid username. */
-const OTHER_KINDS = [
-  ['handle', 'It looks like a handle'],
-  ['username', 'It may be a username'],
-] as const;
-
-const RECORD_PATH = '/api/channel/';
-
-/** Names the whole request, or only the `type` if adding it is enough. */
-function requestFor({ kind, value }: ChannelRef, { path, query }: RequestTarget): string {
-  if (path.startsWith(RECORD_PATH) && query === '') return `add ?type=${kind}`;
-  return `ask for ${RECORD_PATH}${encodeURIComponent(value)}?type=${kind}`;
-}

@@ -149,50 +149,22 @@ test('an error that concerns no badge is JSON: the rate limit, a method, malform
   expect(await ask(path)).toEqual([429, 'application/problem+json']);
 });
 
-describe('metrics and the log have the error, not the 200', () => {
-  async function startLogged(options: TestAppOptions) {
-    const { lines, logger } = recordLog();
-    const service = await startForTest({ logger, ...options });
-    const countOf = (route: string, status: number) =>
-      service.metric(`pennant_http_requests_total{route="${route}",status="${status}"}`);
-    return { service, lines, countOf };
-  }
-  const ROUTE = '/api/badge/:identifier.svg';
-
-  test('of a failure, also where the client’s copy is current and the micro-cache has nothing', async () => {
-    const { service, lines, countOf } = await startLogged({ sources: [createStub()], env: { ACCESS_LOG: 'on' } });
-    const { headers } = await service.get(`/api/badge/${ID}.svg`);
-    const again = await service.get(`/api/badge/${ID}.svg`, { 'if-none-match': headers.etag ?? '' });
-    expect(again.status).toBe(304);
-    expect([await countOf(ROUTE, 503), await countOf(ROUTE, 200), await countOf(ROUTE, 304)]).toEqual([
-      2,
-      undefined,
-      undefined,
-    ]);
-    expect(lines.filter(({ route }) => route === ROUTE)).toEqual(
-      expect.arrayContaining([expect.objectContaining({ status: 503 })]),
-    );
-    expect(lines.filter(({ route, status }) => route === ROUTE && status !== 503)).toEqual([]);
-  });
-
-  test('of a bug, with its stack', async () => {
-    const { service, lines, countOf } = await startLogged({
-      sources: [createStub({ channel: new Error('oops') })],
-    });
-    await service.get(`/youtube/channel/views/${ID}`);
-    expect(await countOf('/youtube/channel/views/:identifier', 500)).toBe(1);
-    expect(lines).toContainEqual(
-      expect.objectContaining({ level: 50, err: expect.objectContaining({ message: 'oops' }) }),
-    );
-  });
-
-  test.each([
-    ['@nobodyhasthisone.svg', 404],
-    [`${SAMPLE}.svg?color=no`, 400],
-    ['UCPennantSample00000003A.svg', 451],
-  ])('of a mistake: %s is a %i', async (path, status) => {
-    const { service, countOf } = await startLogged({ env: { BLOCKED_CHANNELS: 'UCPennantSample00000003A' } });
-    for (let at = 0; at < 3; at += 1) await service.get(`/api/badge/${path}`);
-    expect([await countOf(ROUTE, status), await countOf(ROUTE, 200)]).toEqual([3, undefined]);
-  });
+test.each<[path: string, status: number, options: TestAppOptions]>([
+  ['@nobodyhasthisone.svg', 404, {}],
+  [`${SAMPLE}.svg?color=no`, 400, {}],
+  [`${SAMPLE}.svg`, 451, { env: { BLOCKED_CHANNELS: SAMPLE } }],
+  [`${ID}.svg`, 503, { sources: [createStub()] }],
+  [`${ID}.svg`, 500, { sources: [createStub({ channel: new Error('oops') })] }],
+])('metrics and the log have the error of %s, a %i, and not the 200 or the 304', async (path, status, options) => {
+  const { lines, logger } = recordLog();
+  const service = await startForTest({ logger, ...options, env: { ACCESS_LOG: 'on', ...options.env } });
+  const { headers } = await service.get(`/api/badge/${path}`);
+  const again = await service.get(`/api/badge/${path}`, { 'if-none-match': headers.etag ?? '' });
+  expect(again.status).toBe(304);
+  const route = '/api/badge/:identifier.svg';
+  const [ofError, of200, of304] = [status, 200, 304].map((counted) =>
+    service.metric(`pennant_http_requests_total{route="${route}",status="${counted}"}`),
+  );
+  expect([await ofError, await of200, await of304]).toEqual([2, undefined, undefined]);
+  expect(lines.filter((line) => line.route === route).map((line) => line.status)).toEqual([status, status]);
 });

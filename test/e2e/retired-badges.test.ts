@@ -30,32 +30,11 @@ const logo = 'whitesmoke';
 /** Query strings of READMEs on GitHub (seen 2026-11). */
 const SUBSCRIBERS: readonly (readonly [query: string, drawn: Drawn])[] = [
   ['', SOCIAL],
-  ['?style=social', SOCIAL],
   ['?color=red&style=social', SOCIAL],
-  ['?label=Subscribe', { ...SOCIAL, label: 'Subscribe' }],
-  ['?label=YouTube', { ...SOCIAL, label: 'YouTube' }],
-  ['?label=%40nikochan144', { ...SOCIAL, label: '@nikochan144' }],
-  ['?label=River%20Code&style=social', { ...SOCIAL, label: 'River Code' }],
-  ['?label=Suscriptores&style=social', { ...SOCIAL, label: 'Suscriptores' }],
   ['?label=Follow%20%40AdamLuiTube&style=social', { ...SOCIAL, label: 'Follow @AdamLuiTube' }],
-  ['?style=social&label=YouTube%20%40powersync_', { ...SOCIAL, label: 'YouTube @powersync_' }],
   ['?style=flat', FLAT],
-  ['?style=for-the-badge', WIDE],
-  ['?label=test&style=for-the-badge', { ...WIDE, label: 'test' }],
-  ['?label=YouTube&style=for-the-badge', { ...WIDE, label: 'YouTube' }],
   ['?logo=youtube&label=Youtube&style=for-the-badge', { ...WIDE, logo, label: 'Youtube' }],
-  ['?color=red&label=YouTube&logo=youtube&style=for-the-badge', { ...WIDE, logo, label: 'YouTube' }],
-  ['?logoColor=red&logo=youtube&style=for-the-badge', { ...WIDE, logo: '#dd4343' }],
-  ['?style=for-the-badge&logo=youtube&logoColor=white&color=red', { ...WIDE, logo: 'white' }],
   ['?color=Green&logo=YouTube&logoColor=White&style=for-the-badge', { ...WIDE, logo: 'white', color: 'green' }],
-  [
-    '?label=YouTube&logo=Youtube&logoColor=%23DF5D44&style=for-the-badge',
-    { ...WIDE, logo: '#df5d44', label: 'YouTube' },
-  ],
-  [
-    '?style=for-the-badge&logo=youtube&logoColor=ffffff&label=YouTube&labelColor=%23fb1b20&color=%23e4e2e2',
-    { ...WIDE, logo: '#ffffff', label: 'YouTube', labelColor: '#fb1b20', color: '#e4e2e2' },
-  ],
   [
     '?style=for-the-badge&logo=youtube&logoColor=%23fb1b20&label=youtube&labelColor=%23161719&color=%23E4E2E2',
     { ...WIDE, logo: '#fb1b20', label: 'youtube', labelColor: '#161719', color: '#e4e2e2' },
@@ -64,35 +43,15 @@ const SUBSCRIBERS: readonly (readonly [query: string, drawn: Drawn])[] = [
     '?color=%23E05D44&label=SUBSCRIBE&logo=video&logoColor=white&style=for-the-badge&labelColor=CE4630',
     { ...WIDE, label: 'SUBSCRIBE', labelColor: '#ce4630', color: '#e05d44' },
   ],
-  ['?style=flat&label=youtube&color=brightgreen', { ...FLAT, label: 'youtube', color: 'brightgreen' }],
-  [
-    '?style=flat&logo=youtube&logoColor=white&logoSize=auto&labelColor=FF0000&color=FF0000',
-    { ...FLAT, logo: 'white', labelColor: '#ff0000', color: '#ff0000' },
-  ],
   [
     '?style=flat-square&label=%20&logo=youtube&logoColor=ff2129&color=2d2d2d',
     { ...SQUARE, logo: '#ff2129', label: '', color: '#2d2d2d' },
-  ],
-  [
-    '?style=flat-square&logo=youtube&logoColor=%23ff0000&labelColor=%230f0f0f&color=%23272727',
-    { ...SQUARE, logo: '#ff0000', labelColor: '#0f0f0f', color: '#272727' },
-  ],
-  [
-    '?color=FF5CB2&label=Subscribers&logo=Youtube&logoColor=3EC2FB&style=flat-square',
-    { ...SQUARE, logo: '#3ec2fb', label: 'Subscribers', color: '#ff5cb2' },
   ],
 ];
 
 const VIEWS: typeof SUBSCRIBERS = [
   ['', SOCIAL],
-  ['?style=social', SOCIAL],
-  ['?label=YouTube&style=social', { ...SOCIAL, label: 'YouTube' }],
-  ['?logo=Youtube&style=for-the-badge', { ...WIDE, logo }],
   ['?style=flat&label=YouTube%20views&logo=youtube', { ...FLAT, logo, label: 'YouTube views' }],
-  [
-    '?label=watch&logo=youtube&style=flat&color=brightgreen&logoColor=ff0000',
-    { ...FLAT, logo: '#ff0000', label: 'watch', color: 'brightgreen' },
-  ],
   ['?style=plastic&logo=youtube', { style: 'plastic', logo }],
   // Parameters of shields.io that mean nothing here, and one that means nothing there.
   ['?cacheSeconds=3600&logoWidth=20&link=https://a.example&colorA=2E3440', SOCIAL],

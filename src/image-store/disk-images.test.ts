@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bytesOf, imageOf, MIB, originalOf, pathOf, setUpImages } from '../../test/helpers/disk-images.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 
@@ -245,65 +244,6 @@ describe('an erasure', () => {
     expect(images.usage().entries).toBe(42);
   });
 });
-
-describe('a disk that is full', () => {
-  it('can be read, refuses images, and lets the images of a channel be erased', async (context) => {
-    const dataDir = await createTemporaryDirectory();
-    if (!mountSmallDisk(dataDir)) return context.skip('mounting a small disk takes more rights than this user has');
-    const { open } = await setUpImages({ dataDir, maxBytes: 4 * MIB });
-    const images = open();
-    for (let number = 0; number < 80; number += 1) await images.set(imageOf(ONE, `${number}`), bytesOf('x', 100_000));
-    const { entries } = images.usage();
-    await writeFile(join(dataDir, 'filler'), Buffer.alloc(8 * MIB)).catch(() => undefined);
-    await expect(images.set(originalOf(OTHER), bytesOf('original', MIB))).rejects.toThrow(/full|ENOSPC/);
-    expect(await images.get(imageOf(ONE, '79'))).toEqual(bytesOf('x', 100_000));
-    expect(entries).toBeGreaterThan(15);
-    expect((await images.erase([ONE], 'always')).images).toBeGreaterThan(10);
-    expect(images.usage().entries).toBe(0);
-    expect(await images.set(KEY, bytesOf('image'))).toBe(true);
-  });
-
-  it('that has room for an original but not for its row keeps neither', async (context) => {
-    const dataDir = await createTemporaryDirectory();
-    if (!mountSmallDisk(dataDir)) return context.skip('mounting a small disk takes more rights than this user has');
-    const { open, files } = await setUpImages({ dataDir });
-    const images = open();
-    await images.readEpoch();
-    // An empty log must grow for the row.
-    await images.erase([ONE], 'always');
-    await mkdir(files);
-    await writeFile(join(dataDir, 'room'), Buffer.alloc(32_768));
-    await writeFile(join(dataDir, 'filler'), Buffer.alloc(8 * MIB)).catch(() => undefined);
-    await rm(join(dataDir, 'room'));
-    await expect(images.set(originalOf(ONE), bytesOf('original', 20_000))).rejects.toThrow('full');
-    expect(await readdir(files)).toEqual([]);
-  });
-
-  it('that has no room even for an erasure makes it fail, and all images are still there', async (context) => {
-    const dataDir = await createTemporaryDirectory();
-    if (!mountSmallDisk(dataDir)) return context.skip('mounting a small disk takes more rights than this user has');
-    const { open } = await setUpImages({ dataDir });
-    const images = open();
-    for (let number = 0; number < 10; number += 1) await images.set(imageOf(ONE, `${number}`), bytesOf('x', 100_000));
-    await writeFile(join(dataDir, 'filler'), Buffer.alloc(8 * MIB)).catch(() => undefined);
-    await expect(images.erase([ONE], 'always')).rejects.toThrow('full');
-    expect(await images.get(imageOf(ONE, '3'))).toEqual(bytesOf('x', 100_000));
-    await rm(join(dataDir, 'filler'));
-    expect(await images.erase([ONE], 'always')).toMatchObject({ images: 10 });
-  });
-});
-
-function mountSmallDisk(directory: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'none', directory], { stdio: 'ignore' });
-  } catch {
-    return false;
-  }
-  onTestFinished(() => {
-    execFileSync('umount', ['--lazy', directory]);
-  });
-  return true;
-}
 
 describe('what an earlier version or a killed process left', () => {
   it('is deleted: the former folder with one log line, a file without a row after an hour', async () => {

@@ -6,7 +6,6 @@ import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.t
 import { createEncoder } from '../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
 import { OWN_WORK } from '../src/lib/work.ts';
-import { benchFirstBytes } from './first-bytes.ts';
 import { type BenchImage, encodeBare, readBackgrounds, readSampleBanners } from './images.ts';
 import { benchQuality } from './quality.ts';
 import type { Print, Row } from './report.ts';
@@ -29,12 +28,8 @@ export async function bench(print: Print): Promise<Row[]> {
   const rows = await inTemporaryDirectory((directory) =>
     compareWithBare(directory, (photographs[0] ?? samples[0]) as BenchImage),
   );
-  print('comparing what each format and effort makes of the same images');
+  print('encoding the same images in each format');
   rows.push(...(await benchQuality({ samples, photographs }, print)));
-  print('comparing the first AVIF of each crop with WebP');
-  for (const [group, images] of Object.entries({ samples, photographs })) {
-    if (images.length > 0) rows.push(...(await benchFirstBytes(group, images)));
-  }
   return rows;
 }
 

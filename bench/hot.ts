@@ -2,13 +2,12 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ServiceProcess, startProcess } from '../test/helpers/process.ts';
 import { createLoadGenerator, type LoadedServer, type LoadGenerator, type Round } from './load.ts';
 import { ON_SERVER_CORE, stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
-import { assertAllGood, readMetric, SAMPLE_CHANNEL, startPinnedService } from './servers.ts';
+import { assertAllGood, SAMPLE_CHANNEL, startPinnedService } from './servers.ts';
 import { formatSummary, summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 
@@ -46,10 +45,6 @@ export function bench(print: Print): Promise<Row[]> {
       const service = await startPinnedService(join(directory, 'service'));
       const logging = await startPinnedService(join(directory, 'logging'), { ACCESS_LOG: 'on', LOG_LEVEL: 'info' });
       try {
-        if (number === 1) {
-          print('waiting until the image has been encoded again');
-          await Promise.all([settle(service), settle(logging)]);
-        }
         const compared = { service, logging, load, directory, print };
         results['hot JSON'].push(...(await compare(RECORD_PATH, compared)));
         results['hot image'].push(...(await compare(IMAGE_PATH, compared)));
@@ -60,21 +55,6 @@ export function bench(print: Print): Promise<Row[]> {
     }
     return Object.entries(results).flatMap(([what, rounds]) => rowsOf(what, rounds));
   });
-}
-
-const SETTLE_MS = 180_000;
-/** Longer than the time of the micro-cache, whose responses do not count for the re-encoding. */
-const BETWEEN_REQUESTS_MS = 1_100;
-const RE_ENCODES = 'pennant_encoder_task_duration_seconds_count{task="re-encode"}';
-
-/** Requests the image until the background has encoded it again. From then on its bytes stay the same. */
-async function settle(service: ServiceProcess): Promise<void> {
-  const deadlineMs = performance.now() + SETTLE_MS;
-  while ((await readMetric(service, RE_ENCODES)) === 0) {
-    if (performance.now() > deadlineMs) throw new Error('The image was not encoded again in time.');
-    await probe(service.base + IMAGE_PATH);
-    await setTimeout(BETWEEN_REQUESTS_MS);
-  }
 }
 
 interface Compared {

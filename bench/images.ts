@@ -40,5 +40,5 @@ async function readBanner(file: string): Promise<BenchImage> {
 export function encodeBare(original: Buffer, crop: Rectangle, format: Format): Promise<Buffer> {
   const cropped = sharp(original).autoOrient().extract(crop);
   const image = format === 'jpeg' ? cropped.flatten({ background: 'white' }) : cropped;
-  return image.toFormat(format, encoderOptions(format, 'fast', undefined)).toBuffer();
+  return image.toFormat(format, encoderOptions(format, crop, undefined)).toBuffer();
 }

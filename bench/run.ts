@@ -8,7 +8,6 @@ const PARTS: Readonly<Record<string, () => Promise<{ readonly bench: Part }>>> =
   hot: () => import('./hot.ts'),
   first: () => import('./first.ts'),
   encode: () => import('./encode.ts'),
-  behind: () => import('./behind.ts'),
   limiter: () => import('./limiter.ts'),
   redis: () => import('./redis.ts'),
   memory: () => import('./memory.ts'),

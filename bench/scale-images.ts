@@ -90,16 +90,7 @@ function writeImages(path: string, count: number): void {
     const usedAtMs = now - spread(number, 7 * DAY_MS);
     const space = spaceOf(content.length, false);
     const checksum = crc32(content, crc32(key));
-    const { lastInsertRowid } = add.run(
-      key,
-      channelIdOf(number),
-      'plain',
-      content.length,
-      space,
-      checksum,
-      usedAtMs,
-      null,
-    );
+    const { lastInsertRowid } = add.run(key, channelIdOf(number), content.length, space, checksum, usedAtMs, null);
     addContent.run(lastInsertRowid, content);
     if (number % ROWS_PER_COMMIT === 0) db.exec('COMMIT; BEGIN');
   }
@@ -127,8 +118,7 @@ async function measureStore(dataDir: string, count: number): Promise<Omit<Figure
   // Smaller than what is stored.
   const images = createDiskImages({ dataDir, maxBytes: Math.floor(0.98 * size), clock: systemClock, onEvent });
   const epoch = await images.readEpoch();
-  const write = (number: number) =>
-    images.set(`image2/UCnew/${number}/x`, Buffer.alloc(20_000, `${number}`), 'plain', epoch);
+  const write = (number: number) => images.set(`image2/UCnew/${number}/x`, Buffer.alloc(20_000, `${number}`), epoch);
   // The first one evicts all that is too much.
   await write(WRITES);
   const evictingWriteMs = await medianCpuMs(WRITES, write);

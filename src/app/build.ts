@@ -20,7 +20,6 @@ import { createFetchedChannels } from '../services/fetched-channels.ts';
 import { createImageService } from '../services/images.ts';
 import { createMissingFields } from '../services/missing-fields.ts';
 import { createOriginals } from '../services/originals.ts';
-import { createReEncoding } from '../services/re-encoding.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
 import { openOwnCatalog } from './catalog.ts';
@@ -120,8 +119,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     channels,
     runtime,
   });
-  const reEncoding = createReEncoding({ runtime });
-  const channelImages = createImageService({ channels, originals, encoder, images, reEncoding, runtime });
+  const channelImages = createImageService({ channels, originals, encoder, images, runtime });
 
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });

@@ -40,16 +40,13 @@ export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?
     });
   const queueOf = (entries: number) => ({ entries, maxEntries: QUEUE_LENGTH });
   holders.add('encoder queue', () => queueOf(encoder.stats().queued));
-  holders.add('re-encoding queue', () => queueOf(encoder.stats().queuedInBackground));
-  holders.add('clients of the encoder', () => encoder.stats().clients.interactive);
-  holders.add('clients of re-encodes', () => encoder.stats().clients.background);
   metrics.addGauge({
     name: 'pennant_encoder_jobs',
-    help: 'Tasks of encoders by state: a client waits for an encoder (queued), none waits (background), or an encoder works (running).',
+    help: 'Tasks of encoders by state: a client waits for an encoder (queued), or an encoder works (running).',
     label: 'state',
     read() {
-      const { queued, queuedInBackground, running } = encoder.stats();
-      return { queued, background: queuedInBackground, running };
+      const { queued, running } = encoder.stats();
+      return { queued, running };
     },
   });
   metrics.addGauge({

@@ -140,8 +140,7 @@ export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 
   const burst = BURST_SECONDS * callsPerSecond;
   return (upstream: string, http: HttpClient): HttpClient => {
     const budget = createCallBudget({ clock, callsPerSecond, burst });
-    holders.add(`calls to ${upstream} that wait`, () => budget.stats().waiting);
-    holders.add(`clients of ${upstream}`, () => budget.stats().clients);
+    holders.add(`calls to ${upstream} that wait`, () => budget.waiting());
     return guardHttpClient(http, budget);
   };
 }

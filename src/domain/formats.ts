@@ -10,15 +10,18 @@ interface FormatRow {
   readonly hasTransparency: boolean;
   /** 1–100 on the format's own scale; with these values the formats look similar (docs/images.md). `undefined`: lossless. */
   readonly quality: number | undefined;
-  /** For a client that waits. */
-  readonly fast: LibraryOptions;
-  /** Encoder time of `fast` for a noisy photograph, on one core. Only the relation between formats matters. */
-  readonly msPerMegapixel: number;
-  /** For the background: takes longer, needs fewer bytes and looks the same. */
-  readonly optimized: LibraryOptions;
-  /** How much lower the quality of `optimized` can be without looking worse than `fast` (`npm run bench -- --only encode`). */
-  readonly optimizedQualityStep?: number;
+  /** For images of every size. */
+  readonly options: LibraryOptions;
+  /**
+   * Further options by the number of pixels: those of the first row with as many. Smaller images get more effort, so that a desktop
+   * crop takes at most 150 ms of one core (docs/performance.md).
+   */
+  readonly efforts: readonly (readonly [maxPixels: number, options: LibraryOptions])[];
 }
+
+/** A little more than the desktop crop. */
+const DESKTOP_PX = 1_300_000;
+const ANY_PX = Number.POSITIVE_INFINITY;
 
 /** Every format of a response, one row each. */
 const FORMAT_TABLE = {
@@ -27,11 +30,13 @@ const FORMAT_TABLE = {
     extension: 'avif',
     isNegotiated: true,
     hasTransparency: true,
-    quality: 60,
-    fast: { effort: 0, chromaSubsampling: '4:2:0' },
-    msPerMegapixel: 50,
-    optimized: { effort: 3, chromaSubsampling: '4:2:0' },
-    optimizedQualityStep: 2,
+    quality: 64,
+    options: { chromaSubsampling: '4:2:0', tune: 'ssim' },
+    efforts: [
+      [150_000, { effort: 3 }],
+      [DESKTOP_PX, { effort: 1 }],
+      [ANY_PX, { effort: 0 }],
+    ],
   },
   webp: {
     mediaType: 'image/webp',
@@ -39,9 +44,11 @@ const FORMAT_TABLE = {
     isNegotiated: true,
     hasTransparency: true,
     quality: 82,
-    fast: { effort: 2 },
-    msPerMegapixel: 50,
-    optimized: { effort: 4 },
+    options: {},
+    efforts: [
+      [DESKTOP_PX, { effort: 4 }],
+      [ANY_PX, { effort: 2 }],
+    ],
   },
   jpeg: {
     mediaType: 'image/jpeg',
@@ -49,10 +56,11 @@ const FORMAT_TABLE = {
     isNegotiated: true,
     hasTransparency: false,
     quality: 80,
-    // Both give the same pixels. The best Huffman tables need a second pass over the image.
-    fast: { optimiseCoding: false },
-    msPerMegapixel: 5,
-    optimized: { optimiseScans: true },
+    options: {},
+    efforts: [
+      [DESKTOP_PX, { optimiseScans: true }],
+      [ANY_PX, { optimiseCoding: true }],
+    ],
   },
   // Images with transparency fall back to it, so `Accept` need not name it.
   png: {
@@ -61,9 +69,11 @@ const FORMAT_TABLE = {
     isNegotiated: false,
     hasTransparency: true,
     quality: undefined,
-    fast: { compressionLevel: 2, adaptiveFiltering: true },
-    msPerMegapixel: 60,
-    optimized: { compressionLevel: 9, adaptiveFiltering: true },
+    options: { adaptiveFiltering: true },
+    efforts: [
+      [DESKTOP_PX, { compressionLevel: 6 }],
+      [ANY_PX, { compressionLevel: 4 }],
+    ],
   },
 } as const satisfies Record<string, FormatRow>;
 

@@ -109,16 +109,6 @@ export function resolveOutput(crop: Rectangle, wanted: WantedSize): ResolvedOutp
   return { crop, output: scaled(crop, factor) };
 }
 
-/** Whether these are the crop and the size of a variant. A requested size may give the same image as another variant. */
-export function isWholeVariant(kind: ImageKind, { crop, output }: ResolvedOutput, source: Size): boolean {
-  return VARIANTS.some((variant) => {
-    if (VARIANT_PRESETS[variant].kind !== kind) return false;
-    const whole = resolveOutput(cropOf(variant, source), {});
-    const isSamePlace = whole.crop.left === crop.left && whole.crop.top === crop.top;
-    return isSamePlace && isSameSize(whole.crop, crop) && isSameSize(whole.output, output);
-  });
-}
-
 export function isSameSize(one: Size, other: Size): boolean {
   return one.width === other.width && one.height === other.height;
 }

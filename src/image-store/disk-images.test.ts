@@ -32,14 +32,14 @@ describe('stored images', () => {
     expect((await readFile(await pathOf(next, originalOf(ONE)))).equals(large)).toBe(true);
   });
 
-  it('are replaced completely, also by one of another class or size', async () => {
+  it('are replaced completely, also by one of another size', async () => {
     const { open, files } = await setUpImages();
     const images = open();
-    await images.set(KEY, bytesOf('first'), 'custom');
-    await images.set(KEY, bytesOf('second', 2 * MIB), 'plain');
+    await images.set(KEY, bytesOf('first'));
+    await images.set(KEY, bytesOf('second', 2 * MIB));
     expect((await images.get(KEY))?.equals(bytesOf('second', 2 * MIB))).toBe(true);
-    expect(images.usage()).toMatchObject({ entries: 1, customBytes: 0 });
-    await images.set(KEY, bytesOf('third'), 'plain');
+    expect(images.usage()).toMatchObject({ entries: 1 });
+    await images.set(KEY, bytesOf('third'));
     expect(await images.get(KEY)).toEqual(bytesOf('third'));
     expect(await readdir(files)).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe('an erasure', () => {
       await images.set(originalOf(channelId, 'now'), bytesOf(`original of ${channelId}`));
       await images.set(originalOf(channelId, 'a year ago'), bytesOf(`original of ${channelId}`));
       for (let width = 1; width <= 40; width += 1) {
-        await images.set(imageOf(channelId, `${width}`), bytesOf(`image of ${channelId}`), 'custom');
+        await images.set(imageOf(channelId, `${width}`), bytesOf(`image of ${channelId}`));
       }
     }
     return { ...directory, images };
@@ -215,7 +215,7 @@ describe('an erasure', () => {
     const before = await processes[0]?.readEpoch();
     await processes[by]?.erase([ONE], 'always');
     for (const key of [KEY, originalOf(ONE)]) {
-      expect(await processes[0]?.setIn(key, bytesOf('old'), 'plain', before ?? '')).toBe(false);
+      expect(await processes[0]?.setIn(key, bytesOf('old'), before ?? '')).toBe(false);
       expect(await processes[1]?.get(key)).toBeUndefined();
       expect(await processes[0]?.set(key, bytesOf('new'))).toBe(true);
     }

@@ -10,7 +10,7 @@ import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { channelOfImage, isOriginalBytes } from './image-keys.ts';
 import type { Erased, ImageFunctions, ImageNotice, ImageThreadData, StoredFile } from './image-worker.ts';
 import type { NewImage, Usage } from './quota.ts';
-import { type ImageClass, imagePaths } from './schema.ts';
+import { imagePaths } from './schema.ts';
 
 export type DiskImagesEvent =
   | ImageNotice
@@ -42,7 +42,7 @@ export interface DiskImages {
   /** The ID of the epoch, whose number a purge raises. Work remembers it when it begins. */
   readEpoch(): Promise<string>;
   /** Stores an image, or nothing if it is too large. Returns false if the disk is in another epoch. */
-  set(key: string, bytes: Buffer, imageClass: ImageClass, epoch: string): Promise<boolean>;
+  set(key: string, bytes: Buffer, epoch: string): Promise<boolean>;
   /**
    * Removes the images of these channels and their bytes, and raises the number in the same transaction.
    *
@@ -71,7 +71,7 @@ const MAX_ROW_BYTES = 1024 * 1024;
 const CHANNELS_PER_STEP = 100;
 const NAMES_PER_STEP = 200;
 const TIDY_MS = 3_600_000;
-const NOTHING_STORED: Usage = { entries: 0, bytes: 0, freeBytes: 0, plainBytes: 0, customBytes: 0 };
+const NOTHING_STORED: Usage = { entries: 0, bytes: 0, freeBytes: 0 };
 
 type NewRow = Omit<Parameters<ImageFunctions['set']>[0], keyof Times>;
 
@@ -192,8 +192,8 @@ export function createDiskImages(options: DiskImagesOptions): DiskImages {
 
     readEpoch: readState,
 
-    async set(key, bytes, imageClass, epoch) {
-      const kind = isOriginalBytes(key) ? 'original' : imageClass;
+    async set(key, bytes, epoch) {
+      const kind = isOriginalBytes(key) ? 'original' : 'encoded';
       const size = bytes.length;
       const image: NewImage = { kind, size, isFile: kind === 'original' || size > MAX_ROW_BYTES };
       const row = { key, channel: channelOfImage(key), image, epoch };

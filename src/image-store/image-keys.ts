@@ -47,8 +47,3 @@ export function channelOfImage(key: string): string {
 export function isOriginalBytes(key: string): boolean {
   return key.startsWith('original/');
 }
-
-/** The key of the optimized encoding, made for images that are requested again. */
-export function optimizedImageKey(fastImageKey: string): string {
-  return `${fastImageKey}.optimized`;
-}

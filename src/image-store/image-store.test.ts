@@ -32,41 +32,22 @@ async function createInstance(maxMemoryBytes: number, dataDir?: string): Promise
 
 const bytes = Buffer.from('image');
 
-test('images of custom sizes use at most a quarter of the memory', async () => {
-  const maxMemoryBytes = 100_000;
-  const { images } = await createInstance(maxMemoryBytes);
-  const put = (fileClass: 'plain' | 'custom', count: number) => {
-    for (let number = 0; number < count; number += 1) {
-      images.put(`image2/UC/${fileClass} ${number}`, Buffer.alloc(1_000), fileClass);
-    }
-  };
-  put('plain', 20);
-  const { bytes: plainBytes = 0 } = images.stats().memory;
-  put('custom', 200);
-  const { bytes: allBytes = 0 } = images.stats().memory;
-  expect(allBytes - plainBytes).toBeGreaterThan(0.2 * maxMemoryBytes);
-  expect(allBytes - plainBytes).toBeLessThanOrEqual(0.25 * maxMemoryBytes);
-  put('plain', 200);
-  expect(images.stats().memory.bytes).toBeGreaterThan(0.9 * maxMemoryBytes);
-  expect(images.stats().memory.bytes).toBeLessThanOrEqual(maxMemoryBytes);
-});
-
 test('the largest image is written', async () => {
   const { images } = await createInstance(1_000);
   // Incompressible rows of a PNG with a filter byte each, in deflate blocks that are stored as they are, and some metadata.
   const rows = MAX_SIDE_PX * (4 * MAX_SIDE_PX + 1);
-  images.put('largest', Buffer.alloc(rows + 5 * Math.ceil(rows / 16_383) + 1_000), 'plain');
+  images.put('largest', Buffer.alloc(rows + 5 * Math.ceil(rows / 16_383) + 1_000));
   await images.close();
   expect(images.stats().disk.entries).toBe(1);
 });
 
 test('an image that is used from memory only stays on the disk, and one that nobody used is removed', async () => {
   const { images, clock } = await createInstance(1_000_000);
-  for (const key of ['used', 'unused']) images.put(key, bytes, 'plain');
+  for (const key of ['used', 'unused']) images.put(key, bytes);
   await expect.poll(() => images.stats().disk.entries).toBe(2);
   for (let day = 0; day < 31; day += 1) {
     clock.advance(24 * 3_600_000);
-    await images.get('used', 'plain');
+    await images.get('used');
   }
   await images.tidy();
   expect(images.stats().disk.entries).toBe(1);
@@ -74,9 +55,9 @@ test('an image that is used from memory only stays on the disk, and one that nob
 
 test('a load that ends after the store was closed writes no file', async () => {
   const { images } = await createInstance(1_000_000);
-  images.put('before', bytes, 'plain');
+  images.put('before', bytes);
   await images.close();
-  images.put('after', bytes, 'plain');
+  images.put('after', bytes);
   expect(images.stats().writes.entries).toBe(0);
   expect(images.stats().disk.entries).toBe(1);
 });
@@ -86,14 +67,14 @@ const keysOf = (channelId: string) => [`original/${channelId}/0123`, `image2/${c
 
 test('a channel’s images are erased from memory and disk, also while they are written', async () => {
   const { images, epochs } = await createInstance(1_000_000);
-  for (const key of [...keysOf(GONE), ...keysOf(KEPT)]) images.put(key, bytes, 'custom');
+  for (const key of [...keysOf(GONE), ...keysOf(KEPT)]) images.put(key, bytes);
   await expect.poll(() => images.stats().disk.entries).toBe(4);
   const [key = ''] = keysOf(GONE);
-  images.put(`${key}4567`, bytes, 'custom');
+  images.put(`${key}4567`, bytes);
   epochs.moveTo('next');
   expect(await images.erase([GONE], 'always')).toEqual({ images: 2, bytes: 2 * bytes.length });
-  for (const gone of [...keysOf(GONE), `${key}4567`]) expect(await images.get(gone, 'custom')).toBeUndefined();
-  for (const kept of keysOf(KEPT)) expect(await images.get(kept, 'custom')).toEqual(bytes);
+  for (const gone of [...keysOf(GONE), `${key}4567`]) expect(await images.get(gone)).toBeUndefined();
+  for (const kept of keysOf(KEPT)) expect(await images.get(kept)).toEqual(bytes);
   expect(images.stats()).toMatchObject({ disk: { entries: 2 }, memory: { entries: 2 }, writes: { entries: 0 } });
 });
 
@@ -102,11 +83,11 @@ test('an image from work of an earlier epoch is not stored, and one from later w
   const [key = ''] = keysOf(GONE);
   await asWork(epochs.current(), async () => {
     epochs.moveTo('next');
-    images.put(key, bytes, 'plain');
+    images.put(key, bytes);
   });
-  expect(await images.get(key, 'plain')).toBeUndefined();
-  images.put(key, bytes, 'plain');
-  expect(await images.get(key, 'plain')).toEqual(bytes);
+  expect(await images.get(key)).toBeUndefined();
+  images.put(key, bytes);
+  expect(await images.get(key)).toEqual(bytes);
   await expect.poll(() => images.stats().disk.entries).toBe(1);
 });
 
@@ -115,15 +96,15 @@ test('after a purge by another process, work that began before it keeps no image
   const [service, command] = [await createInstance(1_000_000, dataDir), await createInstance(0, dataDir)];
   const [key = '', otherKey = ''] = keysOf(GONE);
   // The epoch of the disk is known when the first image is on it.
-  service.images.put(key, bytes, 'plain');
+  service.images.put(key, bytes);
   await expect.poll(() => service.images.stats().disk.entries).toBe(1);
   const before = service.epochs.current();
   await command.images.erase([GONE], 'always');
-  await asWork(before, async () => service.images.put(otherKey, bytes, 'plain'));
+  await asWork(before, async () => service.images.put(otherKey, bytes));
   await expect.poll(() => before.hasEnded).toBe(true);
-  expect(await command.images.get(otherKey, 'plain')).toBeUndefined();
-  service.images.put(otherKey, bytes, 'plain');
-  await expect.poll(() => command.images.get(otherKey, 'plain')).toEqual(bytes);
+  expect(await command.images.get(otherKey)).toBeUndefined();
+  service.images.put(otherKey, bytes);
+  await expect.poll(() => command.images.get(otherKey)).toEqual(bytes);
 });
 
 function createFakeDisk(faked: Partial<DiskImages> = {}): DiskImages {
@@ -136,7 +117,7 @@ function createFakeDisk(faked: Partial<DiskImages> = {}): DiskImages {
     erase: async () => ({ images: 0, bytes: 0 }),
     tidy: async () => undefined,
     tryToWrite: async () => undefined,
-    usage: () => ({ entries: 0, bytes: 0, freeBytes: 0, maxBytes: 0, plainBytes: 0, customBytes: 0 }),
+    usage: () => ({ entries: 0, bytes: 0, freeBytes: 0, maxBytes: 0 }),
     calls: () => ({}),
     close: async () => undefined,
     ...faked,
@@ -150,8 +131,8 @@ test('an image that is stored during its lookup is found', async () => {
     maxMemoryBytes: 1_000_000,
     runtime: createTestRuntime(),
   });
-  const found = images.get('key', 'plain');
-  images.put('key', bytes, 'plain');
+  const found = images.get('key');
+  images.put('key', bytes);
   lookUp.resolve(undefined);
   expect(await found).toEqual(bytes);
 });
@@ -162,7 +143,7 @@ test('an image that was being read when the epoch ended is not kept', async () =
   const disk = createFakeDisk({ get: () => read.promise });
   const images = createImageStore({ disk, maxMemoryBytes: 1_000_000, runtime });
   const [key = ''] = keysOf(GONE);
-  const reading = images.get(key, 'plain');
+  const reading = images.get(key);
   runtime.epochs.moveTo('next');
   read.resolve(bytes);
   await reading;
@@ -189,8 +170,8 @@ test('an image that a hanging disk does not return counts as absent, which is a 
   const hanging = () => new Promise<never>(() => undefined);
   const disk = createFakeDisk({ get: hanging, findForReading: hanging, set: hanging });
   const images = createImageStore({ disk, maxMemoryBytes: 0, runtime });
-  images.put('large', Buffer.alloc(2 * 1024 * 1024), 'plain');
-  for (const find of [() => images.get('absent', 'plain'), () => images.findForReading('absent')]) {
+  images.put('large', Buffer.alloc(2 * 1024 * 1024));
+  for (const find of [() => images.get('absent'), () => images.findForReading('absent')]) {
     const found = find();
     await clock.advance(IMAGE_READ_MS);
     expect(await found).toBeUndefined();
@@ -209,7 +190,7 @@ test('a disk that hangs does not fill the memory: surplus images are not written
     maxWriteBytes: 10_000,
     runtime: createTestRuntime(),
   });
-  for (let number = 0; number < 100; number += 1) images.put(`key ${number}`, Buffer.alloc(1_000), 'plain');
+  for (let number = 0; number < 100; number += 1) images.put(`key ${number}`, Buffer.alloc(1_000));
   const { writes, memory } = images.stats();
   expect(memory).toEqual({ entries: 0, bytes: 0, maxBytes: 0 });
   expect(writes.bytes).toBeGreaterThan(8_000);
@@ -226,11 +207,11 @@ test('an image of the current epoch is written, also while an earlier write of i
   const runtime = createTestRuntime();
   const images = createImageStore({ disk, maxMemoryBytes: 1_000_000, runtime });
   const [key = ''] = keysOf(GONE);
-  images.put(key, bytes, 'plain');
+  images.put(key, bytes);
   await new Promise((resolve) => setImmediate(resolve));
   runtime.epochs.moveTo('next');
-  images.put(key, Buffer.from('new image'), 'plain');
-  images.put(key, Buffer.from('new image'), 'plain');
+  images.put(key, Buffer.from('new image'));
+  images.put(key, Buffer.from('new image'));
   goOn();
   await images.close();
   expect(written).toEqual([`${key}: image`, `${key}: new image`]);
@@ -250,7 +231,7 @@ memoryTest('images in memory count at least what they take there, with their key
   const heldBytes = await measureHeldBytes(async () => {
     for (let number = 0; number < 10_000; number += 1) {
       const part = Buffer.from(packet).subarray(100, 200);
-      images.put(`image2/UC${String(number).padStart(22, '0')}/0123456789abcdef/default.avif`, part, 'plain');
+      images.put(`image2/UC${String(number).padStart(22, '0')}/0123456789abcdef/default.avif`, part);
     }
     await images.close();
   });

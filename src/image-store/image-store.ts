@@ -2,13 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { responseWithinMs } from '../lib/deadlines.ts';
 import type { Epoch } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
-import { compactBytes, createMemoryCache, type MemoryCache } from '../lib/memory-cache.ts';
+import { compactBytes, createMemoryCache } from '../lib/memory-cache.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, epochOfWork } from '../lib/work.ts';
 import type { DiskImages } from './disk-images.ts';
 import { channelOfImage } from './image-keys.ts';
 import type { Erased } from './image-worker.ts';
-import type { ImageClass } from './schema.ts';
 
 /** A read of a stored image. After this time it counts as absent. */
 export const IMAGE_READ_MS = 2_000;
@@ -21,8 +20,6 @@ interface ImageStoreOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'holders' | 'metrics'>;
 }
 
-/** The share of custom sizes in the memory for images: they must not displace the popular images. */
-const CUSTOM_SHARE = 0.25;
 /** Copying more to another process would block the event loop for milliseconds. */
 const MAX_COPIED_BYTES = 1024 * 1024;
 /** Memory of the buffer's objects and of the cache's lists (measured; a test compares). */
@@ -43,7 +40,6 @@ interface HeldImage {
 
 interface PendingWrite {
   readonly bytes: Buffer;
-  readonly imageClass: ImageClass;
   /** The epoch in which the work that made the bytes began. */
   readonly epoch: Epoch;
   /** The end of an earlier write of the same key. */
@@ -52,13 +48,13 @@ interface PendingWrite {
 
 /** Originals and encoded images by key: in memory, in front of this instance's disk. */
 export interface ImageStore {
-  get(key: string, imageClass: ImageClass): Promise<Buffer | undefined>;
+  get(key: string): Promise<Buffer | undefined>;
   /**
    * Returns at once; the image is written in the background. If a write fails, or is skipped because the disk is too
    * slow, the image is encoded again later. Does nothing if the epoch in which the current work began has ended, or if another
    * process has purged images since then.
    */
-  put(key: string, bytes: Buffer, imageClass: ImageClass): void;
+  put(key: string, bytes: Buffer): void;
   /** For another process: the path of an original, or its bytes if they are few or not on the disk yet. */
   findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
   /**
@@ -83,10 +79,11 @@ export interface ImageStore {
 export function createImageStore(options: ImageStoreOptions): ImageStore {
   const { disk, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
   const { clock, epochs, health, holders, metrics } = options.runtime;
-  const memory: Record<ImageClass, MemoryCache<HeldImage>> = {
-    plain: createMemory(1 - CUSTOM_SHARE),
-    custom: createMemory(CUSTOM_SHARE),
-  };
+  // The key contains the digest of the original, so that an image cannot become old.
+  const memory = createMemoryCache<HeldImage>({
+    maxBytes: maxMemoryBytes,
+    sizeOf: ({ bytes }, key) => sizeOf(bytes, key),
+  });
   const writing = new Map<string, PendingWrite & { readonly done: Promise<void> }>();
   let writingBytes = 0;
   /** The number of erasures. What was read from the disk during one is not kept in memory. */
@@ -109,13 +106,8 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     });
   }
 
-  function createMemory(share: number): MemoryCache<HeldImage> {
-    // The key contains the digest of the original, so that an image cannot become old.
-    return createMemoryCache({ maxBytes: maxMemoryBytes * share, sizeOf: ({ bytes }, key) => sizeOf(bytes, key) });
-  }
-
-  function holdInMemory(key: string, bytes: Buffer, imageClass: ImageClass): boolean {
-    return memory[imageClass].set(key, { bytes, notedAtMs: clock.monotonic() });
+  function holdInMemory(key: string, bytes: Buffer): boolean {
+    return memory.set(key, { bytes, notedAtMs: clock.monotonic() });
   }
 
   /** @param since `successes` when the call began: a failure says nothing about the time after a later success */
@@ -140,7 +132,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   }
 
   function inMemory(key: string): Buffer | undefined {
-    const held = memory.plain.get(key) ?? memory.custom.get(key);
+    const held = memory.get(key);
     if (held !== undefined) {
       noteUse(key, held);
       return held.bytes;
@@ -157,13 +149,13 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     void read(() => disk.noteUse(key));
   }
 
-  async function write(key: string, { bytes, epoch, imageClass, earlier }: PendingWrite): Promise<void> {
+  async function write(key: string, { bytes, epoch, earlier }: PendingWrite): Promise<void> {
     // Lets the response be sent first.
     await setImmediate();
     await earlier;
     const since = successes;
     try {
-      await store(key, bytes, imageClass, epoch);
+      await store(key, bytes, epoch);
       report();
     } catch (error) {
       reportFailure(error, since);
@@ -172,43 +164,42 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     }
   }
 
-  async function store(key: string, bytes: Buffer, imageClass: ImageClass, epoch: Epoch): Promise<void> {
+  async function store(key: string, bytes: Buffer, epoch: Epoch): Promise<void> {
     if (epoch.hasEnded) return;
     const known = diskEpoch;
     const epochId = await known;
-    if (epoch.hasEnded || (await disk.set(key, bytes, imageClass, epochId))) return;
+    if (epoch.hasEnded || (await disk.set(key, bytes, epochId))) return;
     // Another process has purged since this epoch began. Work that begins from now on may keep its images.
     if (!epoch.hasEnded && known === diskEpoch) epochs.end();
   }
 
-  function keep(key: string, image: Buffer, imageClass: ImageClass): void {
+  function keep(key: string, image: Buffer): void {
     const bytes = compactBytes(image);
-    if (!holdInMemory(key, bytes, imageClass)) return;
+    if (!holdInMemory(key, bytes)) return;
     const earlier = writing.get(key);
     // The key determines the bytes, but an earlier epoch's are not written.
     const isBeingWritten = earlier !== undefined && !earlier.epoch.hasEnded;
     if (isClosed || isBeingWritten || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
     writingBytes += sizeOf(bytes, key);
-    const pending = { bytes, epoch: epochOfWork(), imageClass, earlier: earlier?.done };
+    const pending = { bytes, epoch: epochOfWork(), earlier: earlier?.done };
     const done = write(key, pending).finally(() => {
       if (writing.get(key)?.done === done) writing.delete(key);
     });
     writing.set(key, { ...pending, done });
   }
 
-  async function find(key: string, imageClass: ImageClass): Promise<Buffer | undefined> {
+  async function find(key: string): Promise<Buffer | undefined> {
     const before = erasures;
     const bytes = await read(() => disk.get(key));
-    if (bytes !== undefined && before === erasures) holdInMemory(key, bytes, imageClass);
+    if (bytes !== undefined && before === erasures) holdInMemory(key, bytes);
     // The image may have been stored meanwhile.
     return bytes ?? inMemory(key);
   }
 
   function stats() {
-    const [plain, custom] = [memory.plain.stats(), memory.custom.stats()];
     return {
       disk: disk.usage(),
-      memory: { entries: plain.entries + custom.entries, bytes: plain.bytes + custom.bytes, maxBytes: maxMemoryBytes },
+      memory: memory.stats(),
       writes: { entries: writing.size, bytes: writingBytes, maxBytes: maxWriteBytes },
     };
   }
@@ -222,15 +213,14 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     help: 'Bytes of images kept.',
     label: 'kind',
     read() {
-      const { plainBytes, customBytes } = disk.usage();
-      return { plain: plainBytes, custom: customBytes, memory: stats().memory.bytes };
+      return { disk: stats().disk.bytes, memory: stats().memory.bytes };
     },
   });
 
   return {
-    get: (key, imageClass) => asWork(epochs.current(), async () => inMemory(key) ?? (await find(key, imageClass))),
+    get: (key) => asWork(epochs.current(), async () => inMemory(key) ?? (await find(key))),
 
-    put: (key, bytes, imageClass) => asWork(epochs.current(), () => keep(key, bytes, imageClass)),
+    put: (key, bytes) => asWork(epochs.current(), () => keep(key, bytes)),
 
     async findForReading(key) {
       const pending = writing.get(key);
@@ -252,7 +242,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       } finally {
         erasures += 1;
         const ids = new Set(channelIds);
-        for (const images of Object.values(memory)) images.removeWhere((key) => ids.has(channelOfImage(key)));
+        memory.removeWhere((key) => ids.has(channelOfImage(key)));
       }
     },
 

@@ -9,7 +9,7 @@ import { emptyLog, inTransaction, isFullDisk } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
 import { readEpoch } from '../store/database.ts';
 import { checksumOf } from '../store/keys.ts';
-import { exceeds, findClassToEvict, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
+import { exceeds, hasRoomFor, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
 import { createRecordedUses } from './recorded-uses.ts';
 import {
   type ImageRow,
@@ -118,7 +118,7 @@ const functions = {
   makeRoom: ({ image, ...times }: Times & { image: NewImage }): boolean =>
     use(times, (statements, db) => {
       if (neverFits(quota, image)) return false;
-      const isEnough = findClassToEvict(quota, readUsage(statements), image) === undefined;
+      const isEnough = hasRoomFor(quota, readUsage(statements), image);
       if (isEnough) return image.isFile && giveBackSurplus(statements, db, image);
       const { removed } = inTransaction(db, () => {
         uses.record(statements);
@@ -260,13 +260,11 @@ function removeRow(statements: ImageStatements, { row, file }: ImageRow): void {
 /** Evicts some images, the least recently used first, until the new one has room. */
 function evictFor(statements: ImageStatements, image: NewImage, nowMs: number) {
   for (let removed = 0; ; removed += 1) {
-    const imageClass = findClassToEvict(quota, readUsage(statements), image);
-    if (imageClass === undefined) return { removed, hasRoom: true };
-    if (imageClass === 'none' || removed === ROWS_PER_STEP) return { removed, hasRoom: false };
-    const isCustom = imageClass === 'custom' ? 1 : 0;
+    if (hasRoomFor(quota, readUsage(statements), image)) return { removed, hasRoom: true };
+    if (removed === ROWS_PER_STEP) return { removed, hasRoom: false };
     // First those of a time when the clock was ahead. Otherwise each new image would be evicted before them.
-    const [ahead] = rowsOf(statements.usedAfter.all(isCustom, nowMs + AHEAD_MS));
-    const victim = ahead ?? rowsOf(statements.leastRecentlyUsed.all(isCustom))[0];
+    const [ahead] = rowsOf(statements.usedAfter.all(nowMs + AHEAD_MS));
+    const victim = ahead ?? rowsOf(statements.leastRecentlyUsed.all())[0];
     if (victim === undefined) return { removed, hasRoom: false };
     removeRow(statements, victim);
   }

@@ -26,7 +26,7 @@ test('the quota holds for the database, its log and the originals while images o
   for (let number = 0; number < 300; number += 1) {
     const size = 1 + ((number * 7_919) % 150_000);
     if (number % 10 === 0) await images.set(originalOf(CHANNEL, `${number}`), bytesOf('original', 3 * size));
-    await images.set(keyOf(number), bytesOf(`${number}`, size), number % 3 === 0 ? 'custom' : 'plain');
+    await images.set(keyOf(number), bytesOf(`${number}`, size));
     expect(await bytesOfImages(directory)).toBeLessThanOrEqual(QUOTA);
   }
   expect(images.usage().bytes).toBeGreaterThan(0.6 * QUOTA);
@@ -71,19 +71,6 @@ test('the last uses are remembered after a restart', async () => {
   await next.set(keyOf(200), bytesOf('new', IMAGE_BYTES));
   expect(await next.get(keyOf(oldest))).toBeDefined();
   expect(await next.get(keyOf(oldest + 1))).toBeUndefined();
-});
-
-test('custom sizes have at most a quarter of the quota, are evicted first, and never displace another image', async () => {
-  const directory = await setUpImages({ maxBytes: QUOTA });
-  const images = directory.open();
-  for (let number = 0; number < 40; number += 1) await images.set(keyOf(number), bytesOf('x', IMAGE_BYTES), 'custom');
-  expect(images.usage().customBytes).toBeGreaterThan(0.2 * QUOTA);
-  expect(images.usage().customBytes).toBeLessThanOrEqual(0.25 * QUOTA);
-  for (let number = 100; number < 200; number += 1) await images.set(keyOf(number), bytesOf('x', IMAGE_BYTES));
-  expect(images.usage().customBytes).toBe(0);
-  const { plainBytes } = images.usage();
-  expect(await images.set(keyOf(300), bytesOf('x', IMAGE_BYTES), 'custom')).toBe(true);
-  expect(images.usage().plainBytes).toBe(plainBytes);
 });
 
 test('an image that is too large for the quota displaces no other', async () => {

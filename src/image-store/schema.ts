@@ -2,11 +2,8 @@ import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createTables, type EpochStatements, prepareEpoch } from '../store/database.ts';
 
-/** `custom` images (requested width, height or quality) have a quarter of the quota and are evicted first. */
-export type ImageClass = 'plain' | 'custom';
-
-/** What a row holds. Originals are of the class `plain`. */
-export type RowKind = 'original' | ImageClass;
+/** What a row holds. Originals are evicted last. */
+export type RowKind = 'original' | 'encoded';
 
 export interface ImagePaths {
   readonly database: string;
@@ -25,7 +22,7 @@ export function imagePaths(dataDir: string): ImagePaths {
 }
 
 /** `PRAGMA user_version`. It goes up when the tables change. A file of another version is created again. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 export const PAGE_BYTES = 16_384;
 /** The block size of ext4, XFS and most other file systems. */
 const BLOCK_BYTES = 4_096;
@@ -38,27 +35,25 @@ const SCHEMA = `
     row INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
     channel TEXT NOT NULL,
-    kind TEXT NOT NULL, -- original, plain or custom
+    kind TEXT NOT NULL, -- original or encoded
     size INTEGER NOT NULL, -- bytes of the image
     space INTEGER NOT NULL, -- bytes that count against the quota
     checksum INTEGER NOT NULL, -- CRC-32 of key and image
     used_at_ms INTEGER NOT NULL,
     file TEXT -- the name of the file with the image; NULL: it is in this database
   );
-  CREATE INDEX images_by_use ON images (kind = 'custom', used_at_ms);
+  CREATE INDEX images_by_use ON images (kind = 'original', used_at_ms);
   CREATE INDEX images_by_channel ON images (channel);
   CREATE INDEX images_by_file ON images (file) WHERE file IS NOT NULL;
   CREATE TABLE contents (row INTEGER PRIMARY KEY, content BLOB NOT NULL);
-  CREATE TABLE sums (kind TEXT PRIMARY KEY, images INTEGER NOT NULL, space INTEGER NOT NULL, in_files INTEGER NOT NULL);
-  INSERT INTO sums VALUES ('original', 0, 0, 0), ('plain', 0, 0, 0), ('custom', 0, 0, 0);
+  CREATE TABLE sums (images INTEGER NOT NULL, in_files INTEGER NOT NULL);
+  INSERT INTO sums VALUES (0, 0);
   CREATE TRIGGER images_added AFTER INSERT ON images BEGIN
-    UPDATE sums SET images = images + 1, space = space + new.space,
-      in_files = in_files + iif(new.file IS NULL, 0, new.space) WHERE kind = new.kind;
+    UPDATE sums SET images = images + 1, in_files = in_files + iif(new.file IS NULL, 0, new.space);
   END;
   CREATE TRIGGER images_removed AFTER DELETE ON images BEGIN
     DELETE FROM contents WHERE row = old.row;
-    UPDATE sums SET images = images - 1, space = space - old.space,
-      in_files = in_files - iif(old.file IS NULL, 0, old.space) WHERE kind = old.kind;
+    UPDATE sums SET images = images - 1, in_files = in_files - iif(old.file IS NULL, 0, old.space);
   END;
 `;
 
@@ -106,14 +101,14 @@ export function prepareStatements(db: DatabaseSync): ImageStatements {
     remove: db.prepare('DELETE FROM images WHERE row = ?'),
     use: db.prepare('UPDATE images SET used_at_ms = ? WHERE row = ?'),
     leastRecentlyUsed: db.prepare(`
-      SELECT ${COLUMNS} FROM images WHERE (kind = 'custom') = ? ORDER BY used_at_ms LIMIT 1`),
+      SELECT ${COLUMNS} FROM images ORDER BY kind = 'original', used_at_ms LIMIT 1`),
     usedAfter: db.prepare(`
-      SELECT ${COLUMNS} FROM images WHERE (kind = 'custom') = ? AND used_at_ms > ? LIMIT 1`),
+      SELECT ${COLUMNS} FROM images WHERE (kind = 'original') IN (0, 1) AND used_at_ms > ? LIMIT 1`),
     unusedSince: db.prepare(`
-      SELECT ${COLUMNS} FROM images WHERE (kind = 'custom') IN (0, 1) AND used_at_ms < ? LIMIT ?`),
+      SELECT ${COLUMNS} FROM images WHERE (kind = 'original') IN (0, 1) AND used_at_ms < ? LIMIT ?`),
     ofChannel: db.prepare(`SELECT ${COLUMNS} FROM images WHERE channel = ? LIMIT ?`),
     withFile: db.prepare('SELECT row FROM images WHERE file = ?'),
-    sums: prepareSums(db),
+    sums: db.prepare('SELECT images, in_files AS inFiles FROM sums'),
     pages: db.prepare(
       'SELECT page_count AS pages, freelist_count AS free FROM pragma_page_count, pragma_freelist_count',
     ),
@@ -125,20 +120,4 @@ export function prepareSchema(db: DatabaseSync): void {
   // Before the first page is written.
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL`);
   createTables(db, SCHEMA, SCHEMA_VERSION);
-}
-
-function prepareSums(db: DatabaseSync): StatementSync {
-  return db.prepare('SELECT kind, images, space, in_files AS inFiles FROM sums');
-}
-
-interface Sums {
-  readonly images: number;
-  readonly space: number;
-  /** The part of `space` that is in files. */
-  readonly inFiles: number;
-}
-
-export function readSums({ sums }: Pick<ImageStatements, 'sums'>): Record<RowKind, Sums> {
-  const rows = sums.all() as unknown as (Sums & { readonly kind: RowKind })[];
-  return Object.fromEntries(rows.map(({ kind, ...sum }) => [kind, sum])) as Record<RowKind, Sums>;
 }

@@ -1,24 +1,21 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
-import { createClientLogs, NONE } from './client-logs.ts';
+import { compactCopy } from '../lib/memory-cache.ts';
 import type { RateLimit, RateLimitBudget, RateLimitDecision, RateLimiter } from './limiter.ts';
 
 interface MemoryRateLimiterOptions {
   readonly clock: Clock;
-  /** The most clients to store. Clients with the most budget left are evicted first, refused clients last. Default: a million. */
+  /** The most clients to remember. The least recently seen is forgotten first. Default: 200,000. */
   readonly maxClients?: number;
 }
 
-const DEFAULT_MAX_CLIENTS = 1_000_000;
-
-/** More than ten, so that each count under the default limit has its own rank. The top rank has the clients without budget. */
-const TOP_RANK = 16;
-const RANK_COUNT = TOP_RANK + 1;
-/** Each decision sweeps one rank and adds at most one client. With twice the ranks, clients are removed faster than added. */
-const MAX_SWEPT_PER_VISIT = 2 * RANK_COUNT;
+const DEFAULT_MAX_CLIENTS = 200_000;
+/** A new client takes the place of expired ones. With two, they are removed faster than clients are added. */
+const MAX_REMOVED_FOR_ONE = 2;
 
 /**
- * Decides in this process from a log of each client's admitted requests: no span of `windowMs` contains more than
- * `requests` of them. A client under two limits (an override inside its IPv6 network) has a log for each.
+ * Decides in this process from the times of each client's admitted requests: no span of `windowMs` contains more than
+ * `requests` of them. A client under two limits (an override inside its IPv6 network) counts as two.
  */
 export interface MemoryRateLimiter extends RateLimiter {
   hit(client: string, limit: RateLimit): RateLimitDecision;
@@ -26,114 +23,114 @@ export interface MemoryRateLimiter extends RateLimiter {
   budget(client: string, limit: RateLimit): RateLimitBudget;
   /** Forgets the client's newest request, which another limiter has rejected. */
   takeBack(client: string, limit: RateLimit): void;
-  /** The stored clients (expired ones wait to be removed), and those evicted because of `maxClients` since the start. */
-  stats(): {
-    readonly entries: number;
-    readonly bytes: number;
-    readonly maxEntries: number;
-    readonly evicted: number;
-  };
+  /** The remembered clients, and those forgotten before the end of their window since the start. */
+  stats(): { readonly entries: number; readonly maxEntries: number; readonly evicted: number };
 }
 
 export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): MemoryRateLimiter {
   const { clock, maxClients = DEFAULT_MAX_CLIENTS } = options;
-  /** Ranked by limit and used budget. In each rank the client whose last admitted request is oldest comes first. */
-  const logs = createClientLogs(maxClients);
-  /** By number, in the order of their first use. The settings bound how many there are. */
-  const limits: RateLimit[] = [];
   let evicted = 0;
-  let visits = 0;
+  const logs = new LRUCache<string, RequestLog>({
+    max: maxClients,
+    dispose(log, _key, reason) {
+      if (reason === 'evict' && !log.isExpired(clock.monotonic())) evicted += 1;
+    },
+  });
 
-  function numberOf(limit: RateLimit): number {
-    for (let number = 0; number < limits.length; number += 1) {
-      const known = limits[number] as RateLimit;
-      if (known.requests === limit.requests && known.windowMs === limit.windowMs) return number;
-    }
-    return limits.push({ requests: limit.requests, windowMs: limit.windowMs }) - 1;
-  }
-
-  /** The rank among those of all limits. */
-  function rankOf(limit: number, rank: number): number {
-    return limit * RANK_COUNT + rank;
-  }
-
-  function findOrAddLog(limit: number, client: string, nowMs: number): number {
-    const known = logs.find(client, limit);
-    if (known !== NONE) return known;
-    if (logs.stats().entries >= maxClients) evictOne(nowMs);
-    return logs.add(client, limit);
-  }
-
-  function dropExpired(log: number, windowMs: number, nowMs: number): void {
-    while (logs.length(log) > 0 && nowMs - logs.oldest(log) >= windowMs) logs.shift(log);
-  }
-
-  function budgetOf(log: number, { requests, windowMs }: RateLimit, nowMs: number): RateLimitBudget {
-    const used = logs.length(log);
-    return { remaining: requests - used, resetMs: used === 0 ? 0 : windowMs - (nowMs - logs.oldest(log)) };
-  }
-
-  function push(log: number, limit: number, atMs: number): void {
-    logs.push(log, atMs);
-    const { requests } = limits[limit] as RateLimit;
-    logs.place(log, rankOf(limit, Math.floor((logs.length(log) * TOP_RANK) / requests)));
-  }
-
-  function isExpired(log: number, limit: number, nowMs: number): boolean {
-    return nowMs - logs.newest(log) >= (limits[limit] as RateLimit).windowMs;
-  }
-
-  function evictOne(nowMs: number): void {
-    for (let rank = 0; rank < RANK_COUNT; rank += 1) {
-      for (let limit = 0; limit < limits.length; limit += 1) {
-        const log = logs.first(rankOf(limit, rank));
-        if (log === NONE) continue;
-        if (!isExpired(log, limit, nowMs)) evicted += 1;
-        logs.remove(log);
-        return;
-      }
+  function removeExpired(nowMs: number): void {
+    for (let removed = 0; removed < MAX_REMOVED_FOR_ONE; removed += 1) {
+      const [oldest] = logs.rkeys().take(1);
+      if (oldest === undefined || !logs.peek(oldest)?.isExpired(nowMs)) return;
+      logs.delete(oldest);
     }
   }
 
-  /** Removes expired clients from one rank of one limit. The next call takes the next rank. */
-  function sweepNextRank(nowMs: number): void {
-    const limit = visits % limits.length;
-    const rank = rankOf(limit, Math.floor(visits / limits.length) % RANK_COUNT);
-    visits += 1;
-    for (let swept = 0; swept < MAX_SWEPT_PER_VISIT * limits.length; swept += 1) {
-      const log = logs.first(rank);
-      if (log === NONE || !isExpired(log, limit, nowMs)) return;
-      logs.remove(log);
-    }
+  function addLog(key: string, limit: RateLimit, nowMs: number): RequestLog {
+    removeExpired(nowMs);
+    const log = new RequestLog(limit);
+    logs.set(compactCopy(key), log);
+    return log;
   }
 
   return {
     hit(client, limit) {
       const nowMs = clock.monotonic();
-      const number = numberOf(limit);
-      sweepNextRank(nowMs);
-      const log = findOrAddLog(number, client, nowMs);
-      dropExpired(log, limit.windowMs, nowMs);
-      const isAllowed = logs.length(log) < limit.requests;
-      if (isAllowed) push(log, number, nowMs);
-      return { ...budgetOf(log, limit, nowMs), isAllowed };
+      const key = keyOf(client, limit);
+      return (logs.get(key) ?? addLog(key, limit, nowMs)).hit(nowMs);
     },
-
-    budget(client, limit) {
-      const log = logs.find(client, numberOf(limit));
-      if (log === NONE) return { remaining: limit.requests, resetMs: 0 };
-      const nowMs = clock.monotonic();
-      dropExpired(log, limit.windowMs, nowMs);
-      return budgetOf(log, limit, nowMs);
-    },
-
+    budget: (client, limit) => (logs.get(keyOf(client, limit)) ?? new RequestLog(limit)).budget(clock.monotonic()),
     takeBack(client, limit) {
-      const log = logs.find(client, numberOf(limit));
-      if (log === NONE || logs.length(log) === 0) return;
-      logs.pop(log);
-      if (logs.length(log) === 0) logs.remove(log);
+      const key = keyOf(client, limit);
+      const log = logs.get(key);
+      if (log !== undefined && log.takeBack() === 0) logs.delete(key);
     },
-
-    stats: () => ({ ...logs.stats(), maxEntries: maxClients, evicted }),
+    stats: () => ({ entries: logs.size, maxEntries: maxClients, evicted }),
   };
+}
+
+function keyOf(client: string, { requests, windowMs }: RateLimit): string {
+  return `${requests}/${windowMs} ${client}`;
+}
+
+/** The times of one client's admitted requests, in a ring that grows up to the limit. */
+class RequestLog {
+  readonly #limit: RateLimit;
+  #times: number[] = [];
+  #first = 0;
+  #length = 0;
+
+  constructor(limit: RateLimit) {
+    this.#limit = limit;
+  }
+
+  hit(nowMs: number): RateLimitDecision {
+    this.#dropExpired(nowMs);
+    const isAllowed = this.#length < this.#limit.requests;
+    if (isAllowed) this.#push(nowMs);
+    return { ...this.#budget(nowMs), isAllowed };
+  }
+
+  budget(nowMs: number): RateLimitBudget {
+    this.#dropExpired(nowMs);
+    return this.#budget(nowMs);
+  }
+
+  /** Drops the newest request. @returns how many are left */
+  takeBack(): number {
+    this.#length = Math.max(0, this.#length - 1);
+    return this.#length;
+  }
+
+  isExpired(nowMs: number): boolean {
+    this.#dropExpired(nowMs);
+    return this.#length === 0;
+  }
+
+  #at(index: number): number {
+    return this.#times[(this.#first + index) % this.#times.length] as number;
+  }
+
+  #dropExpired(nowMs: number): void {
+    while (this.#length > 0 && nowMs - this.#at(0) >= this.#limit.windowMs) {
+      this.#first = (this.#first + 1) % this.#times.length;
+      this.#length -= 1;
+    }
+  }
+
+  #push(atMs: number): void {
+    if (this.#length === this.#times.length) {
+      const times = Array.from({ length: this.#length }, (_, index) => this.#at(index));
+      // As many again without a time yet, so that most requests need no copy.
+      const more = Math.min(this.#limit.requests, Math.max(1, 2 * this.#length)) - this.#length;
+      this.#times = [...times, ...new Array<number>(more).fill(atMs)];
+      this.#first = 0;
+    }
+    this.#times[(this.#first + this.#length) % this.#times.length] = atMs;
+    this.#length += 1;
+  }
+
+  #budget(nowMs: number): RateLimitBudget {
+    const remaining = this.#limit.requests - this.#length;
+    return { remaining, resetMs: this.#length === 0 ? 0 : this.#limit.windowMs - (nowMs - this.#at(0)) };
+  }
 }

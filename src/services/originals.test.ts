@@ -6,7 +6,6 @@ import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
-import type { ImageClass } from '../image-store/schema.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
 import { createEpochs, type Epochs } from '../lib/epoch.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
@@ -22,7 +21,6 @@ let images: Map<string, Buffer>;
 let hasRoom: boolean;
 /** True: a file that an encoder is to read no longer exists. */
 let isErasedWhileRead: boolean;
-let imageClasses: Set<ImageClass>;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
 let epochs: Epochs;
 /** Keys of the requested images, in order. */
@@ -35,7 +33,6 @@ beforeEach(() => {
   images = new Map();
   hasRoom = true;
   isErasedWhileRead = false;
-  imageClasses = new Set();
   downloads = new Map();
   asked = [];
   epochs = createEpochs();
@@ -66,9 +63,8 @@ function start(): void {
         const bytes = images.get(key);
         return bytes && { bytes };
       },
-      put(key: string, bytes: Buffer, imageClass: ImageClass) {
+      put(key: string, bytes: Buffer) {
         if (hasRoom) images.set(key, bytes);
-        imageClasses.add(imageClass);
       },
     } as unknown as ImageStore,
     cache: testCache<Original>(
@@ -238,7 +234,6 @@ describe('the bytes of an original', () => {
     expect(asked).toEqual(['old', 'old']);
     downloadOf(OLD).resolve(Buffer.from('image'));
     expect(await Promise.all(reads)).toEqual(Array(3).fill(Buffer.from('image')));
-    expect([...imageClasses]).toEqual(['plain']);
   });
 
   it('match the metadata, or the client gets an error that asks it to retry', async () => {

@@ -7,7 +7,6 @@ import type { ImageStore } from '../image-store/image-store.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
-import { readStatedPixels } from '../images/header.ts';
 import { inSteps } from '../lib/byte-steps.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
@@ -37,8 +36,6 @@ interface OriginalsOptions {
 interface FoundOriginal extends Cached<Original> {
   /** The record that names it. Newer than the given record if the image of that one was gone. */
   readonly channel: Channel;
-  /** False if the record names a newer image, which could not be loaded yet. */
-  readonly isCurrent: boolean;
 }
 
 interface LoadedOriginal extends Loaded<Original> {
@@ -112,10 +109,10 @@ export function createOriginals(options: OriginalsOptions): Originals {
   ): Promise<LoadedOriginal> {
     const digest = await digestOf(bytes);
     const key = originalBytesKey(channelId, digest);
-    images.put(key, bytes, 'plain');
+    images.put(key, bytes);
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key }, bytes };
     const client = currentClient();
-    const options = { signal: NEVER_ABORTED, client, statedPixels: readStatedPixels(bytes) };
+    const options = { signal: NEVER_ABORTED, client };
     const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
     const readable = (await images.findForReading(key)) ?? { bytes };
     const { width, height, format, hasAlpha } = await inspect(readable).catch((error: unknown) => {
@@ -131,14 +128,13 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
   async function find(channel: Channel, kind: ImageKind, ref: OriginalRef): Promise<FoundOriginal> {
     const { channelId } = channel;
-    const isCurrent = ({ refKey }: Original) => refKey === ref.key;
     const found = await cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
       softTimeoutMs: SOFT_TIMEOUT_MS,
       loadId: ref.key,
       // A new key in the record means a new image.
-      isCurrent,
+      isCurrent: ({ refKey }) => refKey === ref.key,
     });
-    return withoutFutureTime(kind, { ...found, channel, isCurrent: isCurrent(found.value) });
+    return withoutFutureTime(kind, { ...found, channel });
   }
 
   /**
@@ -180,7 +176,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
   async function bytesOf({ channelId, kind, ref, original }: Wanted): Promise<Buffer> {
     const key = originalBytesKey(channelId, original.digest);
-    const stored = await images.get(key, 'plain');
+    const stored = await images.get(key);
     if (stored !== undefined) return stored;
     const { value, bytes } = await load(channelId, ref, original);
     if (value.digest === original.digest) return bytes;

@@ -6,7 +6,6 @@ import type { EncodeJob, JobOptions } from '../../src/images/encoder/job.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
 import { pngOf } from '../faults/bare-png.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
-import { jpegOfScans, webpOfFrames } from '../helpers/many-parts.ts';
 import { differenceFromCard, drawTestCard } from '../helpers/test-card.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
@@ -210,17 +209,9 @@ describe('an unusable image is refused', () => {
     ['an AVIF cut', async () => cut(await drawPhoto().avif({ effort: 0 }).toBuffer(), 0.9)],
     ['a GIF cut', async () => cut(await drawPhoto().gif().toBuffer(), 0.9)],
     ['51 megapixels', async () => blank(10_000, 5_100)],
-    ['a JPEG of 5,000 scans', async () => jpegOfScans({ width: 8_000, height: 6_000 }, 5_000)],
-    ['a WebP of 300,000 frames', async () => webpOfFrames(300_000)],
   ])('%s', async (_, draw) => {
     const bytes = await draw();
     await expect(encoder.inspect({ bytes }, ANYONE)).rejects.toMatchObject({ code: 'upstream_invalid' });
-  });
-
-  it('unless it has as many parts as are decoded', async () => {
-    const size = { width: 1_600, height: 900 };
-    expect(await encoder.inspect({ bytes: jpegOfScans(size, 100) }, ANYONE)).toMatchObject(size);
-    expect(await encoder.inspect({ bytes: await webpOfFrames(1_000) }, ANYONE)).toMatchObject({ width: 1_024 });
   });
 
   it('unless it is complete and only has bytes after its end, or has just under 50 megapixels', async () => {

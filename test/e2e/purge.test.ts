@@ -27,9 +27,7 @@ interface Gate {
 }
 
 /** What the fake components wait for, if anything. */
-let gates: Partial<
-  Record<'download' | 'encode' | 're-encode' | 'page', { reached: () => void; opened: Promise<void> }>
->;
+let gates: Partial<Record<'download' | 'encode' | 'page', { reached: () => void; opened: Promise<void> }>>;
 /** How often the fake components were called. */
 let passes: Partial<Record<keyof typeof gates, number>>;
 /** What the image host has. */
@@ -59,10 +57,9 @@ async function pass(name: keyof typeof gates): Promise<void> {
 
 const encoder = createFakeEncoder({
   info: { width: 900, height: 900, format: 'webp' },
-  async encode(_job, { priority }) {
-    const isAgain = priority === 'background';
-    await pass(isAgain ? 're-encode' : 'encode');
-    return isAgain ? IMAGE.subarray(0, 500) : IMAGE;
+  async encode() {
+    await pass('encode');
+    return IMAGE;
   },
 });
 
@@ -206,17 +203,6 @@ describe('a purged channel', () => {
     await before;
     expect((await after).text).not.toContain('old title');
     expect((await app.getLater(url)).text).not.toContain('old title');
-  });
-
-  test('is not stored by a re-encode that began before', async () => {
-    await app.get(IMAGE_URL);
-    app.clock.advance(20_000);
-    const gate = closeGate('re-encode');
-    await app.get(IMAGE_URL);
-    await gate.reached;
-    await purge();
-    gate.open();
-    expect(await storedBytes()).not.toMatch(/RIFF/);
   });
 });
 

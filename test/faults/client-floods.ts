@@ -11,14 +11,14 @@ import type { Outcome } from './report.ts';
 import { findEmptySamples } from './response-faults.ts';
 
 const LIMIT = { requests: 10, windowMs: 30_000 };
-const REMEMBERED = 100_000;
+const REMEMBERED = 200_000;
 const MAX_LEFT_MEMORY = 1.5;
 /** A blocked client is admitted again after its window, so the attack must be shorter. */
 const BLOCKED_MS = 20_000;
 const MAX_LIMITER_BYTES = 64 * 1024 * 1024;
 const SETTLED_BYTES = 1024 * 1024;
 
-/** A million addresses against a limiter that stores a tenth of them. */
+/** A million addresses against a limiter that remembers a fifth of them. */
 export async function floodTheLimiter(): Promise<Outcome> {
   // The clock stands still: a blocked client is never admitted, however slow the machine is.
   const limiter = createMemoryRateLimiter({ clock: createManualClock(), maxClients: REMEMBERED });

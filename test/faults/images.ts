@@ -5,28 +5,22 @@ import { decodeImage } from '../helpers/image.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { startBannerChannels } from './banner-channels.ts';
-import { encodersOf, type FaultContext, metricsOf, metricValue, type Subject, stopService } from './context.ts';
+import { type FaultContext, type Subject, stopService } from './context.ts';
 import { IMAGE_CASES, type ImageCase } from './image-cases.ts';
 import { SHAPES, type Shape } from './image-shapes.ts';
-import { findFaultsOf } from './mixed-load.ts';
-import { HOT_URLS, startProbe } from './probe.ts';
 import { loadAverage, type Outcome } from './report.ts';
-import { findEmptySamples, findResponseFaults } from './response-faults.ts';
 
 /** No request takes longer. */
 const LONGEST_MS = 12_000;
-const STOPPED_PROCESSES = 'pennant_encoder_processes_ended_total{reason="stopped"}';
 
 const CARD = { width: 32, height: 18 };
 
-/** Hostile images, and an encoder process that a signal has stopped. */
+/** Hostile images. */
 export const images: Subject = {
   name: 'images',
   async run(context) {
     await serveStrangeImages(context);
     await serveStrangeShapes(context);
-    await context.measure('images', 'an encoder stopped before an encode', () => stopTheEncoder(context, true));
-    await context.measure('images', 'an encoder stopped before an original', () => stopTheEncoder(context, false));
   },
 };
 
@@ -114,30 +108,4 @@ async function describe({ status, bytes }: SentResponse): Promise<string> {
 
 function channelIdOf(index: number): string {
   return `UCstrangeimage${String(index).padStart(10, '0')}`;
-}
-
-const STOPPED = '/UCPennantSample00000001A/tv.webp?width=777';
-
-/** @param isOriginalKnown whether the encode waits for the stopped process instead of the inspection before it */
-async function stopTheEncoder(context: FaultContext, isOriginalKnown: boolean): Promise<Outcome> {
-  const service = await context.start({ env: { ENCODERS: '1' } });
-  const { client } = service;
-  const known = isOriginalKnown ? ['/UCPennantSample00000001A/tv.webp?width=776'] : [];
-  const faults = await findFaultsOf(client, [...HOT_URLS, ...known]);
-  const probe = startProbe(service);
-  const encoders = await encodersOf(service);
-  for (const pid of encoders) process.kill(pid, 'SIGSTOP');
-  const startedAtMs = performance.now();
-  const response = await client.send({ url: STOPPED });
-  const tookMs = performance.now() - startedAtMs;
-  const others = await probe.stop();
-  faults.push(...findEmptySamples({ encoders: encoders.length }), ...others.faults);
-  faults.push(...(await findResponseFaults([{ url: STOPPED, response }])));
-  const replaced = metricValue(await metricsOf(service), STOPPED_PROCESSES);
-  if (replaced !== 1) faults.push(`${replaced} stopped processes were replaced`);
-  // `test/system/encoder-processes.test.ts` shows when a stopped process is noticed. The start of another one takes CPU time.
-  return {
-    measured: `another process made the image after ${(tookMs / 1000).toFixed(1)} s; others not touched`,
-    faults,
-  };
 }

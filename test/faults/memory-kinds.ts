@@ -129,8 +129,7 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
     counts: [500, LONG_ENCODED],
     request: (number) => ({ url: `/${numberedChannelId(number % 4 === 3 ? 'p' : 'r', number)}/tv.webp` }),
     statuses: [200, 502, 503],
-    // A quarter of the images in memory and on disk is for those of a client's own size.
-    fills: { 'originals in memory': FULL, 'images in memory': 0.75 * FULL, 'images on disk': 0.75 * DISK_FULL },
+    fills: { 'originals in memory': FULL, 'images in memory': FULL, 'images on disk': DISK_FULL },
   },
   {
     name: 'tiny images',

@@ -13,7 +13,7 @@ export const MIB = 2 ** 20;
 
 /** Stored images whose writer's work has just begun. */
 export type OpenImages = Omit<DiskImages, 'set'> & {
-  set(key: string, bytes: Buffer, imageClass?: 'plain' | 'custom'): Promise<boolean>;
+  set(key: string, bytes: Buffer): Promise<boolean>;
   setIn: DiskImages['set'];
 };
 
@@ -43,7 +43,7 @@ export async function setUpImages(options: { dataDir?: string; maxBytes?: number
       onTestFinished(() => images.close());
       return {
         ...images,
-        set: async (key, bytes, imageClass = 'plain') => images.set(key, bytes, imageClass, await images.readEpoch()),
+        set: async (key, bytes) => images.set(key, bytes, await images.readEpoch()),
         setIn: images.set,
       };
     },

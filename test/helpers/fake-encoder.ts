@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import type { Format } from '../../src/domain/formats.ts';
 import type { Encoder } from '../../src/images/encoder/encoder.ts';
 import type { ImageInfo } from '../../src/images/encoder/job.ts';
-import { readLibraryVersion } from '../../src/images/encoder/version.ts';
+import { readLibraryVersion } from '../../src/images/encoder/library-version.ts';
 
 const drawn = sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } });
 const PIXELS = new Map<Format, Promise<Buffer>>();
@@ -34,12 +34,10 @@ export function createFakeEncoder({
     encode: ({ format }) => pixelIn(format),
     stats: () => ({
       queued: 0,
-      queuedInBackground: 0,
       running: 0,
       processes: 0,
       restarts: 0,
       refused: 0,
-      clients: { interactive: {}, background: {} },
     }),
     warmUp: () => undefined,
     close: async () => undefined,

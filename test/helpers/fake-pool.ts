@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EndReason, TaskInterrupted } from '../../src/images/encoder/child.ts';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
-import type { Priority, TaskReply } from '../../src/images/encoder/job.ts';
+import type { TaskReply } from '../../src/images/encoder/job.ts';
 import type { EncoderPool } from '../../src/images/encoder/pool.ts';
 import { clientOf } from './clients.ts';
 import { createManualClock } from './clock.ts';
@@ -25,13 +25,12 @@ function createFakePool(places: number) {
   const pool: EncoderPool = {
     stats: () => ({ running: running.size, processes: places, restarts: 0 }),
     places,
-    hasFreePlace: () => running.size < places,
     warmUp: () => undefined,
     run(task) {
       const name = task.kind === 'inspect' && 'path' in task.original ? task.original.path : '';
       const reply = Promise.withResolvers<TaskReply>();
       running.set(name, reply);
-      return { reply: reply.promise, preempt: () => interrupt(name, 'preempted') };
+      return reply.promise;
     },
     close: async () => undefined,
   };
@@ -47,18 +46,20 @@ export function setUpEncoder({ places = 1, queueLength = 64 } = {}) {
   const clock = createManualClock();
   const encoder = createEncoder({ clock, pool: fake.pool, queueLength, deadlineMs: 1_000 });
   /** @param client a network of its own, unless it is `network/client` */
-  function submit(name: string, client = '', priority: Priority = 'interactive', signal = PATIENT) {
-    const result = encoder.inspect({ path: name }, { signal, client: clientOf(client), priority });
+  async function submit(name: string, client = '', signal = PATIENT) {
+    const result = encoder.inspect({ path: name }, { signal, client: clientOf(client) });
     // A rejection must not fail a test that ignores the result.
     result.catch(() => undefined);
-    return result;
+    await nextTurn();
+    return { result };
   }
   async function finish(name: string) {
     fake.succeed(name);
-    await settled();
+    await nextTurn();
   }
-  return { ...fake, clock, encoder, submit, finish };
+  async function interrupt(name: string, reason: EndReason) {
+    fake.interrupt(name, reason);
+    await nextTurn();
+  }
+  return { running: fake.running, clock, encoder, submit, finish, interrupt };
 }
-
-/** Waits until all pending callbacks have run. */
-export const settled = () => nextTurn();

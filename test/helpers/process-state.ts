@@ -1,10 +1,5 @@
 import { readFile } from 'node:fs/promises';
 
-/** "T" if a signal has stopped the process, "Z" or "X" if it has ended, and undefined if it does not exist (proc(5)). */
-export async function stateOf(pid: number): Promise<string | undefined> {
-  return (await readFields(pid))?.[0];
-}
-
 /** A process's CPU time in ticks of 10 ms, or undefined if it does not exist or has ended. */
 export async function cpuTicks(pid: number | undefined): Promise<number | undefined> {
   const fields = await readFields(pid);

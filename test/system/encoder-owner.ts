@@ -17,7 +17,6 @@ export async function slowJob(size = { width: 2000, height: 1500 }): Promise<Enc
     output: size,
     format: 'avif',
     quality: 90,
-    effort: 'optimized',
   };
 }
 

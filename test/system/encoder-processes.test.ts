@@ -7,13 +7,12 @@ import { createEncoder, type Encoder, type EncoderOptions } from '../../src/imag
 import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
-import { LOOK_EVERY_MS } from '../../src/images/encoder/process-stat.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
 import { startForTest } from '../helpers/app.ts';
 import { clientOf } from '../helpers/clients.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
-import { cpuTicks, stateOf } from '../helpers/process-state.ts';
+import { cpuTicks } from '../helpers/process-state.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { slowJob } from './encoder-owner.ts';
 
@@ -160,16 +159,6 @@ describe('an encoder process', () => {
     expect(endings()).toEqual([]);
   });
 
-  it('is taken from background work when interactive work needs it', async () => {
-    const { encoder, started, endings } = start();
-    const background = encoder.encode(await slowJob(), { ...ANYONE, priority: 'background' });
-    const ended = expect(background).rejects.toMatchObject({ code: 'overloaded' });
-    await untilEncoding(started[0]);
-    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
-    await ended;
-    await vi.waitFor(() => expect(endings()).toEqual(['preempted']), WAIT);
-  });
-
   it('ends when the encoder is closed, and running jobs reject', async () => {
     const { encoder, started } = start();
     const running = expect(encoder.encode(await slowJob(), ANYONE)).rejects.toMatchObject({ code: 'overloaded' });
@@ -179,55 +168,15 @@ describe('an encoder process', () => {
     expect(await cpuTicks(started[0])).toBeUndefined();
   });
 
-  it.each(['encodes', 'is stopped'])('ends when the server is killed while it %s', async (what) => {
+  it('ends when the server is killed while it encodes', async () => {
     const owner = fork(fileURLToPath(new URL('./encoder-owner.ts', import.meta.url)), { execArgv: [] });
     const [{ pid = 0 }] = (await once(owner, 'message')) as [PoolEvent];
     onTestFinished(async () => {
       if ((await cpuTicks(pid)) !== undefined) process.kill(pid, 'SIGKILL');
     });
     await untilEncoding(pid);
-    if (what === 'is stopped') process.kill(pid, 'SIGSTOP');
     owner.kill('SIGKILL');
     await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeUndefined(), { ...WAIT, interval: 20 });
-  });
-});
-
-describe('an encoder process that a signal has stopped', () => {
-  it.each(['before', 'during'])('%s a task is killed, and another process repeats the task', async (when) => {
-    const { encoder, clock, started, endings } = start();
-    await encoder.inspect({ bytes }, ANYONE);
-    const [pid = 0] = started;
-    if (when === 'before') process.kill(pid, 'SIGSTOP');
-    const result = encoder.encode(await slowJob(SECONDS), ANYONE);
-    if (when === 'during') {
-      await untilEncoding(pid);
-      process.kill(pid, 'SIGSTOP');
-    }
-    await vi.waitFor(async () => expect(await stateOf(pid)).toBe('T'), { ...WAIT, interval: 20 });
-    clock.advance(LOOK_EVERY_MS);
-    expect(started).toHaveLength(1);
-    clock.advance(LOOK_EVERY_MS);
-    expect((await result).length).toBeGreaterThan(1_000);
-    expect(endings()).toEqual(['stopped']);
-    expect(started).toHaveLength(2);
-    expect(await cpuTicks(pid)).toBeUndefined();
-  });
-
-  it('keeps its task if it has run meanwhile, as under a CPU limiter', async () => {
-    const { encoder, clock, started, endings } = start();
-    const result = encoder.encode(await slowJob(), ANYONE);
-    result.catch(() => undefined);
-    const [pid = 0] = started;
-    await untilEncoding(pid);
-    for (let looks = 0; looks < 3; looks += 1) {
-      const before = (await cpuTicks(pid)) ?? 0;
-      await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeGreaterThan(before), { ...WAIT, interval: 5 });
-      process.kill(pid, 'SIGSTOP');
-      await vi.waitFor(async () => expect(await stateOf(pid)).toBe('T'), { ...WAIT, interval: 5 });
-      clock.advance(LOOK_EVERY_MS);
-      process.kill(pid, 'SIGCONT');
-    }
-    expect([endings(), encoder.stats().running]).toEqual([[], 1]);
   });
 });
 

@@ -25,8 +25,7 @@ async function writeImages(dataDir: string): Promise<void> {
   const epoch = await images.readEpoch();
   for (let first = 0; ; first += 8) {
     const numbers = Array.from({ length: 8 }, (_, index) => (first + index) % 200);
-    const write = (number: number) =>
-      images.set(keyOf(number), imageOf(number), number % 4 === 0 ? 'custom' : 'plain', epoch);
+    const write = (number: number) => images.set(keyOf(number), imageOf(number), epoch);
     await Promise.all(numbers.map(write));
     process.stdout.write('.');
   }

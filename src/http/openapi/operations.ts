@@ -83,7 +83,7 @@ function record(id: string, summary: string, identifier: PathParameter, query?: 
   };
 }
 
-const IMAGE_FIELDS = ['Last-Modified', 'CDN-Cache-Control', 'X-Accel-Expires', 'Content-Disposition'] as const;
+const IMAGE_FIELDS = ['Last-Modified', 'Content-Disposition'] as const;
 const IMAGE = success('image', IMAGES, [...LOOKED_UP_FIELDS, ...IMAGE_FIELDS, 'Vary']);
 /** At `/@handle`, for a client that accepts JSON and no image. */
 const IMAGE_OR_RECORD = success(

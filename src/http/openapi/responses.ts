@@ -49,14 +49,6 @@ export const HEADER_FIELDS = {
   ),
   ETag: requiredField('A strong validator for `If-None-Match`.', '"5d41402abc4b2a76"'),
   'Last-Modified': requiredField('When the image’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
-  'CDN-Cache-Control': optionalField(
-    'For shared caches (RFC 9213): the time until they ask again, while a smaller encoding of the image is to come.',
-    'public, max-age=30',
-  ),
-  'X-Accel-Expires': optionalField(
-    'For nginx: the seconds for which it may store an image that has `CDN-Cache-Control`, or a 451.',
-    '30',
-  ),
   'Content-Disposition': requiredField(
     'The name under which a browser saves the image.',
     'inline; filename="UCPennantSample00000001A-tv.avif"',
@@ -172,7 +164,6 @@ function problemOf(status: string, codes: readonly ErrorCode[]): ResponseSchema 
   const fields: FieldName[] = ['Cache-Control', 'Cache-Status', 'Vary'];
   if (codes.some((code) => 'retryAfterSeconds' in PROBLEMS[code])) fields.push('Retry-After');
   if (status === '405') fields.push('Allow');
-  if (codes.some((code) => 'nginxSeconds' in PROBLEMS[code])) fields.push('X-Accel-Expires');
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].description}`).join(' '),
     headers: headersOf(fields),

@@ -14,7 +14,7 @@ function cacheStatusOf({ kind, ttlMs, isStored, isCollapsed, reason }: CacheOutc
 }
 
 /** How long a cache may store a stale value: a later request may get a fresh one. */
-export const STALE_MAX_AGE_MS = 60_000;
+const STALE_MAX_AGE_MS = 60_000;
 
 /** How long a cache may store a response with this value: as long as it is fresh, and briefly if it is stale or provisional. */
 export function keptForMs({ kind, ttlMs, isProvisional = false }: CacheOutcome): number {

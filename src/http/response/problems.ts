@@ -10,8 +10,6 @@ export interface Problem {
   readonly description: string;
   /** Default: `no-store`. `remaining-ttl`: as long as the error says that it holds. */
   readonly cacheControl?: 'no-store' | 'remaining-ttl' | 'public, max-age=60';
-  /** How long nginx may store the response, whatever `cacheControl` says. */
-  readonly nginxSeconds?: number;
   /** `Retry-After` in seconds if the error itself has none. */
   readonly retryAfterSeconds?: number;
 }
@@ -75,8 +73,6 @@ export const PROBLEMS = {
     status: 451,
     title: 'Channel not available',
     description: 'The operator of this instance has taken the channel down.',
-    // Stored for the shortest time, so that it replaces the image in nginx's cache (deploy/nginx.conf).
-    nginxSeconds: 1,
   },
   upstream_invalid: {
     status: 502,
@@ -139,8 +135,6 @@ export function problemResponse(
   const status = error === HEADERS_TOO_LARGE ? HEADERS_TOO_LARGE_STATUS : problem.status;
   const headers: Record<string, string> = {
     'content-type': PROBLEM_MEDIA_TYPE,
-    // Before Cache-Control: nginx 1.22 follows the first of them.
-    ...(problem.nginxSeconds !== undefined && { 'x-accel-expires': String(problem.nginxSeconds) }),
     'cache-control': cacheControlOf(problem, known),
   };
   if (problem.retryAfterSeconds !== undefined) {

@@ -17,7 +17,7 @@ import {
   routeNotFound,
 } from '../request/context.ts';
 import { IMAGE_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
-import { cacheStatusFields, publicFor, STALE_MAX_AGE_MS } from '../response/cache-fields.ts';
+import { cacheStatusFields, publicFor } from '../response/cache-fields.ts';
 import { type ChannelRouteOptions, parseBareIdentifier, recordResponse } from './channels.ts';
 
 /** After this time the encoder counts as overloaded, not the upstream as failed. */
@@ -96,23 +96,13 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
 }
 
 const DAY_MS = 86_400_000;
-const FIRST_ENCODING_SECONDS = 30;
-/**
- * For shared caches only: RFC 9213, which CDNs follow, and the field of nginx. They ask again for an image whose smaller
- * encoding is still to come, while browsers keep the first one for its day.
- */
-const FIRST_ENCODING_FIELDS = {
-  'cdn-cache-control': `public, max-age=${FIRST_ENCODING_SECONDS}`,
-  'x-accel-expires': String(FIRST_ENCODING_SECONDS),
-};
 
 function responseWithoutBody(image: Image): PublicResponse {
-  const { etag, lastModifiedMs, outcome, isCurrent, isFinal, freshMs, format, channelId, variant } = image;
+  const { etag, lastModifiedMs, outcome, freshMs, format, channelId, variant } = image;
   return {
     status: 200,
     headers: {
-      'cache-control': publicFor(isCurrent ? DAY_MS : STALE_MAX_AGE_MS),
-      ...(isCurrent && !isFinal && FIRST_ENCODING_FIELDS),
+      'cache-control': publicFor(DAY_MS),
       etag,
       'last-modified': new Date(lastModifiedMs).toUTCString(),
       ...cacheStatusFields(outcome),

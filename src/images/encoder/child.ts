@@ -1,9 +1,8 @@
-import { fork, spawnSync } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { siblingModule } from '../../lib/worker-thread.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
-import { readEncoderVersion } from './version.ts';
 
 /** Why an encoder process ended. Metrics have a series for every reason from the start. */
 export const END_REASONS = [
@@ -11,13 +10,9 @@ export const END_REASONS = [
   'deadline',
   /** The same, although the task had the CPU for most of that time. */
   'exhausted',
-  /** A signal stopped the process during a task (SIGSTOP, for example). */
-  'stopped',
   'crash',
-  /** Its code cannot be loaded, or is of another version than the server's. */
+  /** Its code cannot be loaded. */
   'unusable',
-  /** Its background task made room for a task that a client waits for. */
-  'preempted',
   /** It had too much memory after a task. */
   'grown',
   /** It had no task for a while. */
@@ -57,18 +52,6 @@ const JEMALLOC_PATHS = [
   '/usr/local/lib/libjemalloc.so.2',
 ];
 
-/**
- * On Linux with util-linux 2.33 or newer, the kernel kills an encoder when the server has ended in any way, and programs
- * that it starts get no more privileges than it has. Elsewhere an encoder ends by itself, but not while a signal has stopped it.
- */
-const SETPRIV = '/usr/bin/setpriv';
-const CONFINEMENT = ['--pdeathsig', 'SIGKILL', '--no-new-privs'];
-/** `undefined` until the first start. BusyBox and older versions of util-linux lack the options. */
-let isConfinable: boolean | undefined;
-
-/** The version of the files when the server started. */
-const SERVER_VERSION = readEncoderVersion();
-const OTHER_VERSION = 'is of another version than this server, whose files were replaced while it ran: restart it';
 /** How much of a process's stderr is kept. */
 const MAX_STDERR_CHARACTERS = 8_000;
 
@@ -86,26 +69,23 @@ export interface EncoderChild {
 
 /** @param maxDataBytes how much memory the process may allocate for its tasks; only Linux with util-linux limits it */
 export function startEncoderChild(maxDataBytes: number): EncoderChild {
-  isConfinable ??= spawnSync(SETPRIV, [...CONFINEMENT, '--version']).status === 0;
   const child = fork(PROGRAM, [String(maxDataBytes)], {
     serialization: 'advanced',
     // A process that decodes untrusted files gets nothing of the server's environment (secrets) or flags (debugger port).
     env: childEnvironment(),
-    execPath: isConfinable ? SETPRIV : process.execPath,
-    execArgv: [...(isConfinable ? [...CONFINEMENT, process.execPath] : []), '--expose-gc', '--disable-sigusr1'],
+    execArgv: ['--expose-gc', '--disable-sigusr1'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
   const { promise: ended, resolve: onEnded } = Promise.withResolvers<ProcessEnd>();
   let pending: PromiseWithResolvers<TaskReply> | undefined;
-  let hasVersion = false;
+  let isReady = false;
   let stderr = '';
   /** Known before the end of a process that the server kills. */
   let end: ProcessEnd | undefined;
 
   function handleEnd(code: number | null): void {
-    // Without a version, its code could not be loaded.
-    const isUnusable = !hasVersion && code !== null && code !== 0;
+    const isUnusable = !isReady && code !== null && code !== 0;
     end ??= isUnusable
       ? { reason: 'unusable', detail: loadProblem(stderr) }
       : { reason: 'crash', detail: stderr.trimEnd() };
@@ -120,16 +100,11 @@ export function startEncoderChild(maxDataBytes: number): EncoderChild {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-MAX_STDERR_CHARACTERS);
   });
-  // A process that has loaded its code sends its version first.
-  child.once('message', (version) => {
-    hasVersion = true;
-    if (version === SERVER_VERSION) {
-      child.on('message', (reply) => pending?.resolve(reply as TaskReply));
-      onReady();
-    } else {
-      end ??= { reason: 'unusable', detail: OTHER_VERSION };
-      child.kill('SIGKILL');
-    }
+  // The first message says that it has loaded its code.
+  child.once('message', () => {
+    isReady = true;
+    child.on('message', (reply) => pending?.resolve(reply as TaskReply));
+    onReady();
   });
 
   return {

@@ -1,20 +1,17 @@
 import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import { RESOURCE_LIMITS } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { HolderStats } from '../../lib/holders.ts';
-import type { ClientKeys } from '../../lib/work.ts';
+import { createRoundRobin } from '../../lib/round-robin.ts';
 import { TaskInterrupted } from './child.ts';
-import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, Priority, TaskReply } from './job.ts';
+import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
+import { readLibraryVersion } from './library-version.ts';
 import {
   createEncoderPool,
   type EncoderPool,
   type EncoderPoolOptions,
   maxPlacesOfNetwork,
   poolSizeFor,
-  type RunningTask,
 } from './pool.ts';
-import { createTaskQueue, type QueuedTask, queuedTaskOf, type TaskName } from './task-queue.ts';
-import { readLibraryVersion } from './version.ts';
 
 /** An original or an image waits for an encoder process. */
 export const ENCODER_WAIT_MS = 8_000;
@@ -23,14 +20,12 @@ export const INSPECT_MS = 8_000;
 /** An encode by an encoder process. */
 export const ENCODE_MS = 10_000;
 
-/** Two cores process a full queue of fast encodes in about this time. */
+/** Two cores process a full queue of common images in about this time. */
 const RETRY_AFTER_MS = 5_000;
-/** Jobs of each priority that may wait. */
+/** Jobs that may wait. */
 export const QUEUE_LENGTH = 64;
 /** How long a task is refused that used up its CPU time. Otherwise a few images could keep the encoders busy. */
 const EXHAUSTED_MS = 3_600_000;
-/** For an encode that no client waits for. It is interrupted for encodes that a client waits for. */
-const BACKGROUND_DEADLINE_MS = 60_000;
 
 /** Defaults: processes and their memory from the CPU and memory limits of the cgroup, the system's clock. */
 export interface EncoderOptions extends Partial<EncoderPoolOptions> {
@@ -38,22 +33,19 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
   readonly pool?: EncoderPool;
   /** Default: `QUEUE_LENGTH`. */
   readonly queueLength?: number;
-  /**
-   * The deadline of an interactive encode, including the start of a process. Default: 10 s. That of an inspection is 8 s at most.
-   */
+  /** The deadline of an encode, including the start of a process. Default: 10 s. That of an inspection is 8 s at most. */
   readonly deadlineMs?: number;
-  /** For metrics. A task waited `waitedMs` until its last attempt began, which took `tookMs`. */
-  readonly onFinished?: (finished: { task: TaskName; waitedMs: number; tookMs: number }) => void;
+  /** For metrics. A task waited `waitedMs` for its turn, and took `tookMs`. */
+  readonly onFinished?: (finished: { task: EncoderTask['kind']; waitedMs: number; tookMs: number }) => void;
 }
 
 /**
  * Decodes and encodes images.
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full, or if a job waits in it for too long, exceeds its
- * deadline, crashes or stops two processes, or is preempted background work. A job that had the CPU for most of its deadline
- * gets the same error for an hour (`validForMs`). They reject with `upstream_invalid` if the original cannot be decoded, which
- * may be for lack of memory, and with `ENOENT` if the file of the original is gone, cannot be read or has changed. Everything
- * else is a bug.
+ * deadline, or crashes two processes. A job that had the CPU for most of its deadline gets the same error for an hour
+ * (`validForMs`). They reject with `upstream_invalid` if the original cannot be decoded, which may be for lack of memory, and
+ * with `ENOENT` if the file of the original is gone, cannot be read or has changed. Everything else is a bug.
  */
 export interface Encoder {
   /** The version of the image library, as hex digits. Another version may encode the same job as other bytes. */
@@ -69,17 +61,13 @@ export interface Encoder {
 }
 
 interface EncoderStats {
-  /** Jobs that a client waits for. */
   readonly queued: number;
-  readonly queuedInBackground: number;
   readonly running: number;
   readonly processes: number;
   /** Processes that ended because of a task or of themselves, not because they were idle or closed. */
   readonly restarts: number;
-  /** Jobs of clients that were rejected because the queue was full or they waited for too long. */
+  /** Jobs that were rejected because the queue was full or they waited for too long. */
   readonly refused: number;
-  /** The clients whose encoder time is remembered, by priority. */
-  readonly clients: Readonly<Record<Priority, HolderStats>>;
 }
 
 /** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */
@@ -89,131 +77,75 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     onFinished,
     pool = createEncoderPool({ ...poolSizeFor(RESOURCE_LIMITS, options.processes), ...options, clock }),
   } = options;
-  const queue = createTaskQueue({ maxLength: queueLength, clock });
-  const running = new Set<QueuedTask>();
-  let runningBackground: RunningTask | undefined;
+  const queue = createRoundRobin({
+    ...{ maxLength: queueLength, maxWaitMs: ENCODER_WAIT_MS, clock, giveTurns },
+    refusal() {
+      refused += 1;
+      return overloaded('Too many images are being encoded at the moment.');
+    },
+  });
+  /** The networks of the running tasks. */
+  const running: string[] = [];
   let refused = 0;
   let isClosed = false;
 
-  /** Resolves with the response of the process; rejects with `AppError` `overloaded`, or the signal's reason. */
-  async function execute(task: EncoderTask, options: JobOptions): Promise<TaskReply> {
-    options.signal.throwIfAborted();
-    if (isClosed) throw overloaded('The service is stopping.');
-    const queued = queuedTaskOf(task, options, clock.monotonic());
-    takePlace(queued);
-    dropIfNotNeeded(queued);
-    startWaiting();
-    return queued.result.promise;
-  }
-
-  /** @throws AppError `overloaded` if the queue has no room. If it displaces another task, that one is refused instead */
-  function takePlace(queued: QueuedTask): void {
-    const withoutPlace = queue.add(queued);
-    if (withoutPlace === queued) throw refuse(queued);
-    if (withoutPlace !== undefined) drop(withoutPlace, refuse(withoutPlace));
-  }
-
-  /** Drops a waiting task when its clients have disconnected, or have waited for too long. */
-  function dropIfNotNeeded(queued: QueuedTask): void {
-    const { signal } = queued.options;
-    const onDisconnect = () => drop(queued, signal.reason);
-    const onLate = () => drop(queued, refuse(queued));
-    const cancelLimit = queued.priority === 'interactive' ? clock.after(ENCODER_WAIT_MS, onLate) : () => undefined;
-    signal.addEventListener('abort', onDisconnect, { once: true });
-    queued.stopWaiting = () => {
-      cancelLimit();
-      signal.removeEventListener('abort', onDisconnect);
-    };
-  }
-
-  function drop(queued: QueuedTask, reason: unknown): void {
-    queued.stopWaiting();
-    queue.remove(queued);
-    queued.result.reject(reason);
-  }
-
-  function refuse({ priority }: QueuedTask): AppError {
-    if (priority === 'interactive') refused += 1;
-    return overloaded('Too many images are being encoded at the moment.');
+  function giveTurns(): void {
+    while (running.length < pool.places) {
+      const client = queue.next(mayStart);
+      if (client === undefined) return;
+      running.push(client.network);
+    }
   }
 
   /** One network never has all places: its running tasks are not interrupted for the waiting tasks of others. */
-  function mayStart({ network }: ClientKeys): boolean {
-    const held = [...running].filter(
-      ({ priority, client }) => priority === 'interactive' && client.network === network,
-    );
-    return held.length < maxPlacesOfNetwork(pool.places);
+  function mayStart(network: string): boolean {
+    return running.filter((other) => other === network).length < maxPlacesOfNetwork(pool.places);
   }
 
-  function startWaiting(): void {
-    if (queue.needsPlace(mayStart) && !pool.hasFreePlace()) runningBackground?.preempt();
-    while (pool.hasFreePlace()) {
-      const next = queue.next(mayStart, runningBackground === undefined);
-      if (next === undefined) return;
-      void perform(next);
-    }
-  }
-
-  async function perform(queued: QueuedTask): Promise<void> {
-    queued.stopWaiting();
+  async function execute(task: EncoderTask, { client, signal }: JobOptions): Promise<ImageInfo | Buffer> {
+    if (isClosed) throw stopping();
+    const submittedAtMs = clock.monotonic();
+    await queue.wait(client, signal);
     const startedAtMs = clock.monotonic();
-    const tookMs = () => clock.monotonic() - startedAtMs;
-    // The client was charged what was expected when the task left the queue for the first time.
-    const chargedMs = queued.isRepeated ? 0 : queued.expectedMs;
-    running.add(queued);
-    const task = pool.run(queued.task, deadlineOf(queued, deadlineMs));
-    if (queued.priority === 'background') runningBackground = task;
     try {
-      queued.result.resolve(await task.reply);
-      onFinished?.({ task: queued.name, waitedMs: startedAtMs - queued.submittedAtMs, tookMs: tookMs() });
-    } catch (error) {
-      onFailed(queued, error);
+      const reply = await perform(task);
+      onFinished?.({
+        task: task.kind,
+        waitedMs: startedAtMs - submittedAtMs,
+        tookMs: clock.monotonic() - startedAtMs,
+      });
+      return resultOf(reply);
+    } finally {
+      running.splice(running.indexOf(client.network), 1);
+      giveTurns();
     }
-    queue.charge(queued, tookMs() - chargedMs);
-    running.delete(queued);
-    if (runningBackground === task) runningBackground = undefined;
-    startWaiting();
   }
 
-  function onFailed(queued: QueuedTask, error: unknown): void {
-    if (!(error instanceof TaskInterrupted)) {
-      queued.result.reject(error);
-    } else if (['crash', 'stopped'].includes(error.reason) && !queued.isRepeated && !isClosed) {
-      queued.isRepeated = true;
-      queue.repeat(queued);
-    } else {
-      // No retry after a deadline: it would take as long again.
-      queued.result.reject(failureAfter(error));
+  /** Tries a task again whose process crashed. After a deadline it would take as long again. */
+  async function perform(task: EncoderTask): Promise<TaskReply> {
+    const ms = task.kind === 'inspect' ? Math.min(deadlineMs, INSPECT_MS) : deadlineMs;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await pool.run(task, ms);
+      } catch (error) {
+        if (!(error instanceof TaskInterrupted)) throw error;
+        if (error.reason !== 'crash' || attempt === 2 || isClosed) throw failureAfter(error);
+      }
     }
   }
 
   return {
     libraryVersion: readLibraryVersion(),
-    async inspect(original, jobOptions) {
-      return resultOf(await execute({ kind: 'inspect', original }, jobOptions)) as ImageInfo;
-    },
-    async encode(job, jobOptions) {
-      return resultOf(await execute({ kind: 'encode', job }, jobOptions)) as Buffer;
-    },
-    stats: () => ({
-      queued: queue.sizes.interactive,
-      queuedInBackground: queue.sizes.background,
-      refused,
-      clients: queue.clients(),
-      ...pool.stats(),
-    }),
+    inspect: async (original, jobOptions) => (await execute({ kind: 'inspect', original }, jobOptions)) as ImageInfo,
+    encode: async (job, jobOptions) => (await execute({ kind: 'encode', job }, jobOptions)) as Buffer,
+    stats: () => ({ queued: queue.size, refused, ...pool.stats() }),
     warmUp: () => pool.warmUp(),
     async close() {
       isClosed = true;
-      for (const queued of queue.drain()) drop(queued, overloaded('The service is stopping.'));
+      queue.clear(stopping());
       await pool.close();
     },
   };
-}
-
-function deadlineOf({ task, priority }: QueuedTask, deadlineMs: number): number {
-  if (priority === 'background') return BACKGROUND_DEADLINE_MS;
-  return task.kind === 'inspect' ? Math.min(deadlineMs, INSPECT_MS) : deadlineMs;
 }
 
 function resultOf(reply: TaskReply): ImageInfo | Buffer {
@@ -227,6 +159,10 @@ function resultOf(reply: TaskReply): ImageInfo | Buffer {
 
 function overloaded(message: string, options: AppErrorOptions = {}): AppError {
   return new AppError('overloaded', message, { retryAfterMs: RETRY_AFTER_MS, ...options });
+}
+
+function stopping(): AppError {
+  return overloaded('The service is stopping.');
 }
 
 function failureAfter(cause: TaskInterrupted): AppError {

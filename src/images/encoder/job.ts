@@ -7,15 +7,11 @@ export const MAX_ORIGINAL_PIXELS = 50_000_000;
 /** An original with a longer side is refused. The largest JPEG has it (ITU T.81 B.2.2). A decoder needs memory for whole rows. */
 export const MAX_ORIGINAL_SIDE_PX = 65_535;
 
-/** `fast` is for a client that waits; `optimized` takes longer, needs fewer bytes and looks the same. */
-export type Effort = 'fast' | 'optimized';
-
 /** The options for the encoder library. `quality` replaces the format's own and has no effect on a lossless format. */
-export function encoderOptions(format: Format, effort: Effort, quality: number | undefined): LibraryOptions {
+export function encoderOptions(format: Format, { width, height }: Size, quality: number | undefined): LibraryOptions {
   const row = formatRow(format);
-  if (row.quality === undefined) return row[effort];
-  const step = effort === 'optimized' ? (row.optimizedQualityStep ?? 0) : 0;
-  return { ...row[effort], quality: Math.max(1, (quality ?? row.quality) - step) };
+  const [, effort] = row.efforts.find(([maxPixels]) => width * height <= maxPixels) ?? [];
+  return { ...row.options, ...effort, ...(row.quality !== undefined && { quality: quality ?? row.quality }) };
 }
 
 /**
@@ -43,22 +39,13 @@ export interface EncodeJob {
   readonly format: Format;
   /** 1–100; `undefined` takes the format's default. */
   readonly quality: number | undefined;
-  /** Default `fast`. */
-  readonly effort?: Effort;
 }
-
-/** `background` jobs run one at a time while no interactive job waits, and are killed when one does. */
-export type Priority = 'interactive' | 'background';
 
 export interface JobOptions {
   /** The disconnect signal. When it is aborted, a queued job is dropped and rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** The client that began the job, for a fair queue. A job that several clients wait for belongs to it. */
+  /** The client that began the job, for its turn. A job that several clients wait for belongs to it. */
   readonly client: ClientKeys;
-  /** Default `interactive`. */
-  readonly priority?: Priority;
-  /** The pixels of an original to inspect, from its header. They give the expected cost. Default: 0. */
-  readonly statedPixels?: number;
 }
 
 /** A task for an encoder process, as plain data. */

@@ -1,8 +1,8 @@
+import { readFileSync } from 'node:fs';
 import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild, TaskInterrupted } from './child.ts';
+import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
-import { readProcessStat, whenStopped } from './process-stat.ts';
 
 export type PoolEvent = { readonly pid: number | undefined } & (
   | { readonly kind: 'started' | 'ready' }
@@ -20,22 +20,18 @@ export interface EncoderPoolOptions {
   readonly onEvent?: (event: PoolEvent) => void;
 }
 
-export interface RunningTask {
-  /** Rejects with `TaskInterrupted` if the process ends before it has responded. */
-  readonly reply: Promise<TaskReply>;
-  /** Ends the process. */
-  readonly preempt: () => void;
-}
-
 /** Processes that run one task at a time each, and are started on demand. */
 export interface EncoderPool {
   /** How many tasks may run at a time. */
   readonly places: number;
-  hasFreePlace(): boolean;
   /** Starts a process if there is none, so that the first task need not wait for it. */
   warmUp(): void;
-  /** Precondition: there is a free place. A task that exceeds the deadline is killed together with its process. */
-  run(task: EncoderTask, deadlineMs: number): RunningTask;
+  /**
+   * Precondition: fewer tasks than places are running. A task that exceeds the deadline is killed together with its process.
+   *
+   * @throws TaskInterrupted if the process ends before it has responded
+   */
+  run(task: EncoderTask, deadlineMs: number): Promise<TaskReply>;
   /** `restarts`: processes that ended because of a task or of themselves, not because they were idle or closed. */
   stats(): { readonly running: number; readonly processes: number; readonly restarts: number };
   close(): Promise<void>;
@@ -45,8 +41,6 @@ export interface EncoderPool {
 export const ENCODER_IDLE_MS = 120_000;
 /** A task that had the CPU for this share of its deadline is too expensive. With less, the machine may be too busy. */
 const EXHAUSTED_SHARE = 0.75;
-/** The pause after a process that cannot work, because the next one most likely cannot either. */
-const UNUSABLE_PAUSE_MS = 3_000;
 
 interface Worker {
   readonly child: EncoderChild;
@@ -58,7 +52,6 @@ interface Worker {
 export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   const workers = new Set<Worker>();
   let isClosed = false;
-  let unusableUntilMs = 0;
   let restarts = 0;
 
   function start(): Worker {
@@ -81,7 +74,6 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   function onEnded(worker: Worker, ended: ProcessEnd): void {
     workers.delete(worker);
     worker.cancelIdleLimit();
-    if (ended.reason === 'unusable') unusableUntilMs = performance.now() + UNUSABLE_PAUSE_MS;
     if (ended.reason !== 'closed' && ended.reason !== 'idle') restarts += 1;
     options.onEvent?.({ kind: 'ended', pid: worker.child.pid, ...ended });
     // An idle process is not replaced at once, so that a broken installation does not start processes in a loop.
@@ -107,7 +99,6 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       const isExhausted = cpuMsOf(pid) - startedAtCpuMs >= EXHAUSTED_SHARE * deadlineMs;
       replace(worker, isExhausted ? 'exhausted' : 'deadline');
     });
-    const endWatch = pid === undefined ? undefined : whenStopped(pid, options.clock, () => replace(worker, 'stopped'));
     try {
       const reply = await worker.child.run(task);
       worker.busy = false;
@@ -116,7 +107,6 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
       return reply;
     } finally {
       cancelDeadline();
-      endWatch?.();
     }
   }
 
@@ -127,19 +117,14 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   return {
     stats: () => ({ running: countBusy(), processes: workers.size, restarts }),
     places: options.processes,
-    hasFreePlace: () => countBusy() < options.processes,
     warmUp() {
       if (workers.size === 0 && !isClosed) start();
     },
-    run(task, deadlineMs) {
-      const idle = [...workers].find((candidate) => !candidate.busy);
-      if (idle === undefined && performance.now() < unusableUntilMs) {
-        return { reply: Promise.reject(new TaskInterrupted('unusable')), preempt: () => undefined };
-      }
-      const worker = idle ?? start();
+    async run(task, deadlineMs) {
+      const worker = [...workers].find(({ busy }) => !busy) ?? start();
       worker.busy = true;
       worker.cancelIdleLimit();
-      return { reply: runOn(worker, task, deadlineMs), preempt: () => end(worker, 'preempted') };
+      return runOn(worker, task, deadlineMs);
     },
     async close() {
       isClosed = true;
@@ -150,8 +135,20 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
   };
 }
 
+/** USER_HZ, the unit of times in /proc, is 100 on every processor that Node supports. */
+const MS_PER_TICK = 10;
+
+/** CPU time of all threads of the process. 0 for a process that does not exist, and outside of Linux. */
 function cpuMsOf(pid: number | undefined): number {
-  return (pid === undefined ? undefined : readProcessStat(pid)?.cpuMs) ?? 0;
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return 0;
+  }
+  // The name may contain spaces and parentheses. User time and system time are fields 14 and 15 (proc(5)).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
 const MIB = 1024 * 1024;

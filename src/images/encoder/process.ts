@@ -11,7 +11,6 @@ import { setPriority } from 'node:os';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { type Backdrop, isSameSize, type Size } from '../../domain/variants.ts';
-import { findExceededParts } from '../header.ts';
 import {
   type EncodeJob,
   type EncoderTask,
@@ -23,7 +22,6 @@ import {
   type TaskFailure,
   type TaskReply,
 } from './job.ts';
-import { readEncoderVersion } from './version.ts';
 
 /** Incomplete files are rejected. Warnings of decoders (a wrong checksum in a comment, for example) are accepted, as in browsers. */
 const INPUT_OPTIONS: SharpOptions = { limitInputPixels: MAX_ORIGINAL_PIXELS, failOn: 'error' };
@@ -129,8 +127,6 @@ function messageOf(error: unknown): string {
 
 async function inspect(original: OriginalBytes): Promise<ImageInfo> {
   const { format, bytes } = await read(original);
-  const exceeded = findExceededParts(bytes);
-  if (exceeded !== undefined) throw new Undecodable(`The original has more than ${exceeded.most} ${exceeded.what}`);
   const { width, height, hasAlpha, autoOrient } = await awaitLibrary(sharp(bytes, INPUT_OPTIONS).metadata());
   if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
   // The header does not show whether the rest is damaged. Decoders start at the top, so the last row needs all data.
@@ -140,7 +136,7 @@ async function inspect(original: OriginalBytes): Promise<ImageInfo> {
 }
 
 async function encode(job: EncodeJob): Promise<Buffer> {
-  const { original, originalSize, crop, output, backdrop, format, effort = 'fast', quality } = job;
+  const { original, originalSize, crop, output, backdrop, format, quality } = job;
   const { bytes } = await read(original);
   const size = backdrop?.inner ?? output;
   let image = sharp(bytes, INPUT_OPTIONS).autoOrient();
@@ -150,7 +146,7 @@ async function encode(job: EncodeJob): Promise<Buffer> {
     image = image.resize({ width: size.width, height: size.height, fit: 'fill', fastShrinkOnLoad: false });
   if (backdrop !== undefined) image = await pad(image, output, backdrop);
   else if (!formatRow(format).hasTransparency) image = image.flatten({ background: 'white' });
-  return awaitLibrary(image.toFormat(format, encoderOptions(format, effort, quality)).toBuffer());
+  return awaitLibrary(image.toFormat(format, encoderOptions(format, output, quality)).toBuffer());
 }
 
 async function pad(image: Sharp, output: Size, { inner, background }: Backdrop): Promise<Sharp> {
@@ -217,4 +213,4 @@ process.on('message', async (task: EncoderTask) => {
   // that is still being written survives minor collections. A full collection takes about 20 ms.
   globalThis.gc?.({ type: performed % TASKS_PER_FULL_COLLECTION === 0 ? 'major' : 'minor', execution: 'sync' });
 });
-process.send?.(readEncoderVersion());
+process.send?.('ready');

@@ -111,12 +111,12 @@ describe('a budget with one client', () => {
 });
 
 describe('a budget with several clients', () => {
-  it('lets the client that has made the fewest calls come first', async () => {
+  it('lets clients take turns', async () => {
     const hog = ask('hog', 110);
     const strangers = [ask('first'), ask('second')];
-    await pass(200);
+    await pass(300);
     expect(strangers.map(({ granted }) => granted)).toEqual([1, 1]);
-    expect(hog.granted).toBe(100);
+    expect(hog.granted).toBe(101);
   });
 
   it('rejects calls of the client with the most calls if too many wait', async () => {
@@ -135,21 +135,18 @@ describe('a budget with several clients', () => {
     expect(hog.granted).toBe(110);
     for (const client of ['a', 'b', 'c', 'd', 'e']) ask(client, 2);
     await pass(1_000);
-    expect(hog).toMatchObject({ granted: 110, refusals: { length: 10 } });
+    expect(hog).toMatchObject({ granted: 112, refusals: { length: 8 } });
     for (const { retryAfterMs } of hog.refusals) expect(retryAfterMs).toBeGreaterThan(0);
   });
 
-  it('remembers and lets wait a bounded number', async () => {
-    budget = createBudget({ burst: 10_000 });
-    for (let client = 0; client < 11_000; client += 1) ask(`client ${client}`);
+  it('lets a bounded number wait', async () => {
+    for (let client = 0; client < 300; client += 1) ask(`client ${client}`);
     await pass(0);
-    expect(budget.stats()).toEqual({
-      clients: { entries: 10_000, maxEntries: 10_000 },
-      waiting: { entries: 20, maxEntries: 20 },
-    });
+    expect(budget.waiting()).toEqual({ entries: 20, maxEntries: 20 });
   });
 
   it('admits every new client while two clients call all the time, and is never exceeded', async () => {
+    budget = createBudget({ burst: 1 });
     const hogs = [ask('first hog', 10), ask('second hog', 10)] as const;
     const strangers: Asked[] = [];
     for (let tenths = 0; tenths < 300; tenths += 1) {
@@ -162,6 +159,6 @@ describe('a budget with several clients', () => {
     expect(strangers.map(({ granted }) => granted)).toEqual(strangers.map(() => 3));
     // A client that asks for three times as much does not get more.
     expect(Math.abs(hogs[0].granted - hogs[1].granted)).toBeLessThan(10);
-    expect(hogs[0].granted + hogs[1].granted + 3 * strangers.length).toBeLessThanOrEqual(100 + 32 * 10);
+    expect(hogs[0].granted + hogs[1].granted + 3 * strangers.length).toBeLessThanOrEqual(1 + 32 * 10);
   });
 });

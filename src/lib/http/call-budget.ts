@@ -3,8 +3,8 @@ import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { abortError } from '../deadlines.ts';
 import type { HolderStats } from '../holders.ts';
+import { createRoundRobin } from '../round-robin.ts';
 import { createTokenBucket } from '../token-bucket.ts';
-import { createTurns } from '../turns.ts';
 import { type ClientKeys, currentClient } from '../work.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
 
@@ -17,15 +17,13 @@ export interface CallBudgetOptions {
 /** Limits the calls to one upstream with a token bucket. While calls wait, networks take turns, and so do their clients. */
 export interface CallBudget {
   /**
-   * Waits for this call's turn. The network that has made the fewest calls lately comes first, and in it the client that has made
-   * the fewest. The calls of one client stay in order.
+   * Waits for this call's turn.
    *
    * @param client whose request needs the call
-   * @throws LocalLimitError if it has no turn within 2 s, or at once if too many calls wait and this client and
-   *   its network have made as many as the others
+   * @throws LocalLimitError if it has no turn within 2 s, or if too many calls wait and most of them are this client's
    */
   take(client: ClientKeys, signal: AbortSignal): Promise<void>;
-  stats(): { readonly clients: HolderStats; readonly waiting: HolderStats };
+  waiting(): HolderStats;
 }
 
 /** As many calls may wait as can be made in this time. */
@@ -37,25 +35,25 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
   const tokens = createTokenBucket({ perSecond: callsPerSecond, capacity: burst, nowMs: clock.monotonic() });
   const callsInTime = Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000);
   const maxLength = Math.min(MAX_WAITING, callsInTime);
-  const turns = createTurns({ maxLength, maxWaitMs: MAX_WAIT_MS, clock, giveTurns, refusal });
+  const queue = createRoundRobin({ maxLength, maxWaitMs: MAX_WAIT_MS, clock, giveTurns, refusal });
   let cancelTimer: () => void = () => undefined;
 
   /** The error of a call that gets no turn. Its `retryAfterMs` ends when the call would have had one. */
   function refusal(): LocalLimitError {
-    const waitMs = tokens.msUntil(turns.waiting().entries + 1, clock.monotonic());
+    const waitMs = tokens.msUntil(queue.size + 1, clock.monotonic());
     return new LocalLimitError('The call budget for the upstream is spent.', waitMs);
   }
 
   function giveTurns(): void {
     const nowMs = clock.monotonic();
-    while (tokens.msUntil(1, nowMs) === 0 && turns.give()) tokens.take(nowMs);
+    while (tokens.msUntil(1, nowMs) === 0 && queue.next() !== undefined) tokens.take(nowMs);
     cancelTimer();
-    if (turns.waiting().entries > 0) cancelTimer = clock.after(tokens.msUntil(1, nowMs), giveTurns);
+    if (queue.size > 0) cancelTimer = clock.after(tokens.msUntil(1, nowMs), giveTurns);
   }
 
   return {
-    take: (client, signal) => turns.wait(client, 1, signal),
-    stats: () => ({ clients: turns.clients(), waiting: turns.waiting() }),
+    take: (client, signal) => queue.wait(client, signal),
+    waiting: () => ({ entries: queue.size, maxEntries: maxLength }),
   };
 }
 

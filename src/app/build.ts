@@ -149,7 +149,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     ],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
-  const state = createConsoleStateReader({
+  const state = await createConsoleStateReader({
     version: build,
     settings,
     runtime,

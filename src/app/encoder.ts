@@ -1,26 +1,33 @@
+import { Counter, Gauge, Histogram } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
 import { END_REASONS } from '../images/encoder/child.ts';
 import { createEncoder, type Encoder, QUEUE_LENGTH } from '../images/encoder/encoder.ts';
+import { SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
 /** The encoder as configured, or the given one, with its log, metrics and health. */
 export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?: Encoder): Encoder {
   const { metrics, holders, health, logger } = runtime;
-  const ends = metrics.createCounter(
-    'pennant_encoder_processes_ended_total',
-    'Encoder processes that ended, by reason.',
-    ['reason'],
-  );
-  const taskSeconds = metrics.createHistogram(
-    'pennant_encoder_task_duration_seconds',
-    'Time that an encoder process took for one task.',
-    ['task'],
-  );
-  const waitSeconds = metrics.createHistogram(
-    'pennant_encoder_wait_duration_seconds',
-    'Time that a task waited for an encoder process.',
-    ['task'],
-  );
+  const ends = new Counter({
+    name: 'pennant_encoder_processes_ended_total',
+    help: 'Encoder processes that ended, by reason.',
+    labelNames: ['reason'],
+    registers: [metrics],
+  });
+  const taskSeconds = new Histogram({
+    name: 'pennant_encoder_task_duration_seconds',
+    help: 'Time that an encoder process took for one task.',
+    labelNames: ['task'],
+    buckets: SECONDS_BUCKETS,
+    registers: [metrics],
+  });
+  const waitSeconds = new Histogram({
+    name: 'pennant_encoder_wait_duration_seconds',
+    help: 'Time that a task waited for an encoder process.',
+    labelNames: ['task'],
+    buckets: SECONDS_BUCKETS,
+    registers: [metrics],
+  });
   // Alerts use the increase of these counters, so each series starts at 0.
   for (const reason of END_REASONS) ends.inc({ reason }, 0);
   const encoder =
@@ -40,19 +47,24 @@ export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?
     });
   const queueOf = (entries: number) => ({ entries, maxEntries: QUEUE_LENGTH });
   holders.add('encoder queue', () => queueOf(encoder.stats().queued));
-  metrics.addGauge({
+  new Gauge({
     name: 'pennant_encoder_jobs',
     help: 'Tasks of encoders by state: a client waits for an encoder (queued), or an encoder works (running).',
-    label: 'state',
-    read() {
+    labelNames: ['state'],
+    registers: [metrics],
+    collect() {
       const { queued, running } = encoder.stats();
-      return { queued, running };
+      this.set({ state: 'queued' }, queued);
+      this.set({ state: 'running' }, running);
     },
   });
-  metrics.addGauge({
+  new Gauge({
     name: 'pennant_encoder_processes',
     help: 'Encoder processes.',
-    read: () => encoder.stats().processes,
+    registers: [metrics],
+    collect() {
+      this.set(encoder.stats().processes);
+    },
   });
   return encoder;
 }

@@ -1,3 +1,4 @@
+import { Counter, Gauge } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
 import { createConnections } from '../http/connections.ts';
 import { createClientIdentification } from '../http/request/client-identification.ts';
@@ -75,30 +76,33 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
   holders.add('connections and unread requests', connections.stats);
   holders.add('refused networks', () => refusedClients.stats());
   holders.add('requests that got 429 or 5xx', unservedRequests.stats);
-  metrics.addGauge({
+  new Gauge({
     name: 'pennant_refused_networks',
     help: 'Networks of clients that the rate limit refused in the last minutes.',
-    read: () => refusedClients.stats().entries,
+    registers: [metrics],
+    collect() {
+      this.set(refusedClients.stats().entries);
+    },
   });
   return { http, limiter, refusedClients, unservedRequests };
 }
 
 /** The connections of clients. There may be as many as files and memory allow. */
 function createClientConnections({ failureLog, metrics }: Pick<Runtime, 'failureLog' | 'metrics'>): OpenConnections {
-  const closed = { client: 0, network: 0, full: 0 };
-  metrics.addCounter({
+  const closed = new Counter({
     name: 'pennant_connections_closed_total',
     help: 'Connections that were closed: their client or network had too many, or all places were taken.',
-    label: 'reason',
-    read: () => closed,
+    labelNames: ['reason'],
+    registers: [metrics],
   });
+  for (const reason of Object.keys(CLOSED)) closed.inc({ reason }, 0);
   const { memoryBytes } = RESOURCE_LIMITS;
   const maxConnections = maxConnectionsFor({ openFiles: readOpenFilesLimit(), memoryBytes });
   return createOpenConnections({
     maxConnections,
     maxConnectionsPerNetwork: Math.ceil(maxConnections * NETWORK_SHARE),
     onClosed(reason) {
-      closed[reason] += 1;
+      closed.inc({ reason });
       failureLog.report({
         level: 'warn',
         key: `connections closed: ${reason}`,
@@ -121,28 +125,39 @@ const CLOSED: Readonly<Record<CloseReason, string>> = {
 
 /** The limiter of this process, or with Redis the one that all instances share. */
 function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
-  const { clock, metrics, holders } = runtime;
+  const { clock, metrics, refusedValues, holders } = runtime;
   const local = createMemoryRateLimiter({ clock });
   holders.add('rate limit', () => local.stats());
-  metrics.addGauge({
+  new Gauge({
     name: 'pennant_limiter_clients',
     help: 'Clients that the rate limiter remembers.',
-    read: () => local.stats().entries,
+    registers: [metrics],
+    collect() {
+      this.set(local.stats().entries);
+    },
   });
-  metrics.addCounter({
+  new Counter({
     name: 'pennant_limiter_evicted_clients_total',
     help: 'Clients that the rate limiter forgot because it was full.',
-    read: () => local.stats().evicted,
+    registers: [metrics],
+    collect() {
+      this.reset();
+      this.inc(local.stats().evicted);
+    },
   });
   if (redis === undefined) return local;
-  const onRefused = () => metrics.refusedValues.inc({ kind: 'limit' });
+  const onRefused = () => refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection: redis, onRefused });
   const limiter = createFallbackRateLimiter({ shared, local });
   holders.add('rate limit decisions by Redis', shared.stats);
-  metrics.addCounter({
+  new Counter({
     name: 'pennant_limiter_decided_alone_total',
     help: 'Requests that this instance has admitted or refused without the shared Redis.',
-    read: () => limiter.stats().decidedAlone,
+    registers: [metrics],
+    collect() {
+      this.reset();
+      this.inc(limiter.stats().decidedAlone);
+    },
   });
   return { hit: limiter.hit, stats: local.stats };
 }

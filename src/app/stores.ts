@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { getHeapStatistics } from 'node:v8';
+import { Counter, Gauge } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
 import { createDiskImages } from '../image-store/disk-images.ts';
 import { createImageStore, type ImageStore } from '../image-store/image-store.ts';
@@ -43,7 +44,7 @@ const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
 const STORE_OPEN_MS = 5_000;
 
 export async function createStores(config: Config, runtime: Runtime): Promise<Stores> {
-  const { clock, epochs, logger, failureLog, health, holders, metrics } = runtime;
+  const { clock, epochs, logger, failureLog, health, holders, metrics, refusedValues } = runtime;
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
@@ -74,11 +75,11 @@ export async function createStores(config: Config, runtime: Runtime): Promise<St
     runtime,
   });
 
-  for (const kind of [...ENTRY_KINDS, 'limit']) metrics.refusedValues.inc({ kind }, 0);
+  for (const kind of [...ENTRY_KINDS, 'limit']) refusedValues.inc({ kind }, 0);
 
   /** Counts damaged or foreign values. */
   function onRefused(key: string): void {
-    metrics.refusedValues.inc({ kind: findEntryKind(key) ?? 'kept' });
+    refusedValues.inc({ kind: findEntryKind(key) ?? 'kept' });
   }
 
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
@@ -104,11 +105,14 @@ export async function createStores(config: Config, runtime: Runtime): Promise<St
     originals: createCache('originals', CACHE_POLICY.originals),
   };
 
-  metrics.addGauge({
+  new Gauge({
     name: 'pennant_memory_entries',
     help: 'Values in the memory tier.',
-    label: 'kind',
-    read: () => Object.fromEntries(Object.entries(caches).map(([kind, { stats }]) => [kind, stats().memory.entries])),
+    labelNames: ['kind'],
+    registers: [metrics],
+    collect() {
+      for (const [kind, { stats }] of Object.entries(caches)) this.set({ kind }, stats().memory.entries);
+    },
   });
   if (redis !== undefined) addRedisMetrics(redis, runtime);
 
@@ -141,18 +145,24 @@ async function deleteCacheDatabase({ dataDir }: Config, { logger }: Runtime): Pr
 
 function addRedisMetrics(redis: RedisConnection, { metrics, holders }: Runtime): void {
   holders.add('commands to Redis', () => redis.stats().commands);
-  metrics.addGauge({
+  new Gauge({
     name: 'pennant_redis_usable',
     help: '1 while the shared Redis is used, 0 while this instance works alone.',
-    read: () => (redis.stats().isUsable ? 1 : 0),
+    registers: [metrics],
+    collect() {
+      this.set(redis.stats().isUsable ? 1 : 0);
+    },
   });
-  metrics.addCounter({
+  new Counter({
     name: 'pennant_redis_trouble_total',
     help: 'Commands to Redis that timed out, and outages of Redis.',
-    label: 'kind',
-    read() {
+    labelNames: ['kind'],
+    registers: [metrics],
+    collect() {
       const { timeouts, outages } = redis.stats();
-      return { timeout: timeouts, outage: outages };
+      this.reset();
+      this.inc({ kind: 'timeout' }, timeouts);
+      this.inc({ kind: 'outage' }, outages);
     },
   });
 }

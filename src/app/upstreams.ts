@@ -1,3 +1,4 @@
+import { Counter } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
 import type { SourceReading } from '../console/state.ts';
 import { isImageOrigin } from '../domain/channel.ts';
@@ -79,9 +80,12 @@ export function createUpstreams(options: UpstreamsOptions) {
   });
 
   const imageHttp = withBudget(IMAGE_SOURCE, createImageClient(config, userAgent, clock));
-  const downloads = metrics.createCounter('pennant_image_host_calls_total', 'Downloads from image hosts, by outcome.', [
-    'outcome',
-  ]);
+  const downloads = new Counter({
+    name: 'pennant_image_host_calls_total',
+    help: 'Downloads from image hosts, by outcome.',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
   const downloader =
     options.downloader ??
     createDownloader({

@@ -1,5 +1,5 @@
+import { Counter, Registry } from '@prometheus-io/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createMetrics } from '../lib/metrics/metrics.ts';
 import { growthSince, quantile, readTotals, STEP_SECONDS, startHistory } from './history.ts';
 
 const STEP_MS = STEP_SECONDS * 1_000;
@@ -12,40 +12,61 @@ afterEach(() => {
 });
 
 test('the history keeps a quarter of an hour, however long the service runs', async () => {
-  const metrics = createMetrics();
-  const requests = metrics.createCounter('pennant_http_requests_total', '', ['route', 'status']);
-  const read = () => ({ atMs: Date.now(), totals: readTotals(metrics), queued: 0 });
-  const history = startHistory(() => {
+  const metrics = new Registry();
+  const requests = new Counter({
+    name: 'pennant_http_requests_total',
+    help: 'x',
+    labelNames: ['route', 'status'],
+    registers: [metrics],
+  });
+  const read = async () => ({ atMs: Date.now(), totals: await readTotals(metrics), queued: 0 });
+  const history = await startHistory(() => {
     requests.inc({ route: '/', status: 200 });
     return read();
   });
   expect(history.steps()).toHaveLength(180);
   expect(history.steps().every(({ requests }) => requests.responded === 0)).toBe(true);
-  expect(history.recent(read()).seconds).toBe(1);
+  expect(history.recent(await read()).seconds).toBe(1);
   await vi.advanceTimersByTimeAsync(10 * STEP_MS);
   expect(history.steps().map(({ requests }) => requests.responded)).toEqual([
     ...Array(170).fill(0),
     ...Array(10).fill(1),
   ]);
-  expect(history.recent(read()).seconds).toBe(50);
+  expect(history.recent(await read()).seconds).toBe(50);
   await vi.advanceTimersByTimeAsync(1_000 * STEP_MS);
   const steps = history.steps();
   expect(steps).toHaveLength(180);
   expect(steps.map(({ requests }) => requests.responded)).toEqual(steps.map(() => 1));
-  expect(history.recent(read()).seconds).toBe(900);
+  expect(history.recent(await read()).seconds).toBe(900);
   history.stop();
 });
 
-test('requests are counted by outcome', () => {
-  const metrics = createMetrics();
-  const requests = metrics.createCounter('pennant_http_requests_total', '', ['route', 'status']);
+test('requests are counted by outcome', async () => {
+  const metrics = new Registry();
+  const requests = new Counter({
+    name: 'pennant_http_requests_total',
+    help: 'x',
+    labelNames: ['route', 'status'],
+    registers: [metrics],
+  });
   for (const status of [200, 204, 304, 400, 404, 429, 451, 500, 503]) requests.inc({ route: '/', status });
-  expect(readTotals(metrics).requests).toEqual({ responded: 2, unchanged: 1, clientError: 3, refused: 1, failed: 2 });
+  expect((await readTotals(metrics)).requests).toEqual({
+    responded: 2,
+    unchanged: 1,
+    clientError: 3,
+    refused: 1,
+    failed: 2,
+  });
 });
 
-test('lookups are counted by kind and outcome', () => {
-  const metrics = createMetrics();
-  const lookups = metrics.createCounter('pennant_cache_lookups_total', '', ['route', 'outcome']);
+test('lookups are counted by kind and outcome', async () => {
+  const metrics = new Registry();
+  const lookups = new Counter({
+    name: 'pennant_cache_lookups_total',
+    help: 'x',
+    labelNames: ['route', 'outcome'],
+    registers: [metrics],
+  });
   const routes = {
     records: [
       '/api/channel/:identifier',
@@ -65,7 +86,7 @@ test('lookups are counted by kind and outcome', () => {
     for (const outcome of outcomes) lookups.inc({ route, outcome });
   }
   const each = (count: number) => Object.fromEntries(outcomes.map((outcome) => [outcome, count]));
-  expect(readTotals(metrics).lookups).toEqual({ records: each(8), searches: each(1), images: each(4) });
+  expect((await readTotals(metrics)).lookups).toEqual({ records: each(8), searches: each(1), images: each(4) });
 });
 
 const bucketsOf = (first: number, second: number, third: number, all: number) => ({

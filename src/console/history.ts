@@ -1,6 +1,6 @@
+import type { Registry } from '@prometheus-io/client';
 import { IMAGE_SOURCE } from '../domain/source-status.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
-import type { Sample } from '../lib/metrics/series.ts';
+import { readSamples, type Sample } from '../lib/metrics.ts';
 
 /** The counters since the start, grouped for the console. */
 interface Totals {
@@ -61,16 +61,16 @@ export const STEP_SECONDS = 5;
 const KEPT_STEPS = 180;
 
 /** Samples the counters every five seconds and keeps 15 minutes. */
-export function startHistory(read: () => HistorySample): History {
-  let oldest = read();
+export async function startHistory(read: () => Promise<HistorySample>): Promise<History> {
+  let oldest = await read();
   const later = new Array<HistorySample>(KEPT_STEPS).fill(oldest);
 
-  function sample(): void {
-    later.push(read());
+  async function sample(): Promise<void> {
+    later.push(await read());
     oldest = later.shift() as HistorySample;
   }
 
-  const timer = setInterval(sample, STEP_SECONDS * 1_000);
+  const timer = setInterval(() => void sample(), STEP_SECONDS * 1_000);
   timer.unref();
 
   return {
@@ -107,23 +107,32 @@ const NO_REQUESTS = { responded: 0, unchanged: 0, clientError: 0, refused: 0, fa
 const NO_LOOKUPS = { records: {}, images: {}, searches: {} };
 
 /** Reads the counters of `/metrics`. */
-export function readTotals({ samples }: Pick<Metrics, 'samples'>): Totals {
+export async function readTotals(metrics: Registry): Promise<Totals> {
   const isEncode = ({ labels }: Sample) => labels.task === 'encode';
+  const [requests, latency, lookups, encoding, waiting, calls, downloads] = await Promise.all([
+    readSamples(metrics, 'pennant_http_requests_total'),
+    readSamples(metrics, 'pennant_http_request_duration_seconds'),
+    readSamples(metrics, 'pennant_cache_lookups_total'),
+    readSamples(metrics, 'pennant_encoder_task_duration_seconds'),
+    readSamples(metrics, 'pennant_encoder_wait_duration_seconds'),
+    readSamples(metrics, 'pennant_source_calls_total'),
+    readSamples(metrics, 'pennant_image_host_calls_total'),
+  ]);
   return {
     requests: {
       ...NO_REQUESTS,
-      ...sumBy(samples('pennant_http_requests_total'), ({ status }) => requestOutcome(Number(status))),
+      ...sumBy(requests, ({ status }) => requestOutcome(Number(status))),
     },
-    latency: bucketsOf(samples('pennant_http_request_duration_seconds')),
+    latency: bucketsOf(latency),
     lookups: {
       ...NO_LOOKUPS,
-      ...outcomesBy(samples('pennant_cache_lookups_total'), ({ route }) => lookupKind(String(route))),
+      ...outcomesBy(lookups, ({ route }) => lookupKind(String(route))),
     },
-    encoding: bucketsOf(samples('pennant_encoder_task_duration_seconds').filter(isEncode)),
-    waiting: bucketsOf(samples('pennant_encoder_wait_duration_seconds').filter(isEncode)),
+    encoding: bucketsOf(encoding.filter(isEncode)),
+    waiting: bucketsOf(waiting.filter(isEncode)),
     sources: {
-      ...outcomesBy(samples('pennant_source_calls_total'), ({ source }) => String(source)),
-      ...outcomesBy(samples('pennant_image_host_calls_total'), () => IMAGE_SOURCE),
+      ...outcomesBy(calls, ({ source }) => String(source)),
+      ...outcomesBy(downloads, () => IMAGE_SOURCE),
     },
   };
 }
@@ -136,11 +145,9 @@ export interface FieldCounts {
   readonly missing: number;
 }
 
-export function readFields({ samples }: Pick<Metrics, 'samples'>): FieldCounts[] {
-  const byField = Map.groupBy(
-    samples('pennant_source_fields_total'),
-    ({ labels }) => `${labels.source} ${labels.field}`,
-  );
+export async function readFields(metrics: Registry): Promise<FieldCounts[]> {
+  const samples = await readSamples(metrics, 'pennant_source_fields_total');
+  const byField = Map.groupBy(samples, ({ labels }) => `${labels.source} ${labels.field}`);
   return [...byField.values()].map((ofField) => ({
     source: String(ofField[0]?.labels.source),
     field: String(ofField[0]?.labels.field),
@@ -189,7 +196,7 @@ type Buckets = Readonly<Record<string, number>>;
 
 /** Sums all label sets. */
 function bucketsOf(samples: readonly Sample[]): Buckets {
-  const buckets = samples.filter(({ suffix }) => suffix === '_bucket');
+  const buckets = samples.filter(({ metricName }) => metricName?.endsWith('_bucket'));
   return sumBy(buckets, ({ le }) => String(le)) as Buckets;
 }
 

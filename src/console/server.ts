@@ -5,7 +5,6 @@ import type { PublicListener } from '../http/server.ts';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { createOpenConnections } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
-import { TEXT_CONTENT_TYPE } from '../lib/metrics/series.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Examples } from '../services/examples.ts';
 import type { Purge } from '../services/purge.ts';
@@ -90,8 +89,8 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   const routes = new Map<string, ConsoleHandler>([
     ['GET /healthz', () => ({ body: { status: 'ok' } })],
     ['GET /readyz', readiness],
-    ['GET /metrics', () => ({ headers: { 'content-type': TEXT_CONTENT_TYPE }, body: metrics.text() })],
-    ['GET /state.json', () => ({ body: state.read() })],
+    ['GET /metrics', async () => ({ headers: { 'content-type': metrics.contentType }, body: await metrics.metrics() })],
+    ['GET /state.json', async () => ({ body: await state.read() })],
     ['POST /purge', createPurgeHandler(purge)],
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
     [

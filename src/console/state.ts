@@ -75,20 +75,20 @@ export interface ConsoleState {
 
 /** The state of the service for the console and for `/readyz`. */
 export interface ConsoleStateReader {
-  read(): ConsoleState;
+  read(): Promise<ConsoleState>;
   readiness(): { readonly ready: boolean; readonly conditions: readonly Condition[]; readonly version: string };
   /** Ends the sampling of the history. */
   stop(): void;
 }
 
-export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleStateReader {
+export async function createConsoleStateReader(options: ConsoleStateOptions): Promise<ConsoleStateReader> {
   const { version, runtime, upstreams, encoder, limiter, refusedClients, unservedRequests, http, settings } = options;
   const { metrics, holders, health } = runtime;
   const startedAtMs = Date.now();
-  const history = startHistory(sample);
+  const history = await startHistory(sample);
 
-  function sample() {
-    return { atMs: Date.now(), totals: readTotals(metrics), queued: encoder.stats().queued };
+  async function sample() {
+    return { atMs: Date.now(), totals: await readTotals(metrics), queued: encoder.stats().queued };
   }
 
   function readConditions(): Condition[] {
@@ -99,8 +99,8 @@ export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleS
   }
 
   return {
-    read() {
-      const now = sample();
+    async read() {
+      const now = await sample();
       const { entries: clients, evicted } = limiter.stats();
       return {
         version,
@@ -112,7 +112,7 @@ export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleS
         steps: history.steps(),
         recent: history.recent(now),
         sources: upstreams.states(),
-        fields: readFields(metrics),
+        fields: await readFields(metrics),
         encoder: encoder.stats(),
         stores: holders.read(),
         limiter: { clients, evicted },

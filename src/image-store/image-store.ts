@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { Gauge } from '@prometheus-io/client';
 import { responseWithinMs } from '../lib/deadlines.ts';
 import type { Epoch } from '../lib/epoch.ts';
 import type { HolderStats } from '../lib/holders.ts';
@@ -208,12 +209,14 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   holders.add('images in memory', () => stats().memory);
   holders.add('images being written', () => stats().writes);
   holders.add('calls to images.db', disk.calls);
-  metrics.addGauge({
+  new Gauge({
     name: 'pennant_image_store_bytes',
     help: 'Bytes of images kept.',
-    label: 'kind',
-    read() {
-      return { disk: stats().disk.bytes, memory: stats().memory.bytes };
+    labelNames: ['kind'],
+    registers: [metrics],
+    collect() {
+      this.set({ kind: 'disk' }, stats().disk.bytes);
+      this.set({ kind: 'memory' }, stats().memory.bytes);
     },
   });
 

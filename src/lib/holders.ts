@@ -1,4 +1,4 @@
-import type { Metrics } from './metrics/metrics.ts';
+import { Gauge, type Registry } from '@prometheus-io/client';
 
 /** The current and maximum content of a cache, a map or a queue. Members that do not apply are absent. */
 export interface HolderStats {
@@ -46,10 +46,17 @@ export function createHolders(): Holders {
 }
 
 /** Metrics of the current and maximum content of everything that grows with requests. */
-export function addHolderGauges({ addGauge }: Pick<Metrics, 'addGauge'>, holders: Holders): void {
+export function addHolderGauges(metrics: Registry, holders: Holders): void {
   for (const [figure, name, help] of GAUGES) {
-    const valuesOf = ({ name: holder, [figure]: value }: HolderReading) =>
-      value === undefined ? [] : [[holder, value]];
-    addGauge({ name, help, label: 'holder', read: () => Object.fromEntries(holders.read().flatMap(valuesOf)) });
+    new Gauge({
+      name,
+      help,
+      labelNames: ['holder'],
+      registers: [metrics],
+      collect() {
+        for (const { name: holder, [figure]: value } of holders.read())
+          if (value !== undefined) this.set({ holder }, value);
+      },
+    });
   }
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Metrics } from './metrics/metrics.ts';
+import { Counter, Gauge, type Registry } from '@prometheus-io/client';
 
 /** How often the delay of the event loop is sampled. */
 const SAMPLE_MS = 20;
@@ -9,53 +9,61 @@ const SAMPLE_MS = 20;
  * Metrics of the process, read when scraped. Garbage collections are not included, because observing them costs a hot
  * response more than a microsecond.
  */
-export function addProcessGauges({ addGauge, addCounter, addSummary }: Metrics): void {
+export function addProcessGauges(metrics: Registry): void {
+  const registers = [metrics];
   const loopDelay = monitorEventLoopDelay({ resolution: SAMPLE_MS });
   loopDelay.enable();
-  addCounter({
+  new Counter({
     name: 'process_cpu_seconds_total',
     help: 'CPU time of this process, user and system.',
-    read() {
+    registers,
+    collect() {
       const { user, system } = process.cpuUsage();
-      return (user + system) / 1e6;
+      this.reset();
+      this.inc((user + system) / 1e6);
     },
   });
-  addGauge({
+  new Gauge({
     name: 'process_resident_memory_bytes',
     help: 'Resident memory of this process, encoder processes not included.',
-    read: () => process.memoryUsage.rss(),
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
   });
-  addGauge({
+  new Gauge({
     name: 'process_start_time_seconds',
     help: 'When this process started, seconds since 1970.',
-    read: () => Math.round(performance.timeOrigin / 1000),
-  });
-  addGauge({
+    registers,
+  }).set(Math.round(performance.timeOrigin / 1000));
+  new Gauge({
     name: 'process_open_fds',
     help: 'Open file descriptors; 0 if the system does not report them.',
-    read: countOpenFiles,
+    registers,
+    collect() {
+      this.set(countOpenFiles());
+    },
   });
-  addSummary({
+  new Gauge({
     name: 'pennant_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last scrape.',
-    label: 'quantile',
-    read() {
-      const delays = [0.5, 0.99].map(
-        (quantile) => [quantile, delaySecondsOf(loopDelay.percentile(quantile * 100))] as const,
-      );
+    labelNames: ['quantile'],
+    registers,
+    collect() {
+      for (const quantile of [0.5, 0.99]) this.set({ quantile }, delaySecondsOf(loopDelay.percentile(quantile * 100)));
       loopDelay.reset();
-      return Object.fromEntries(delays);
     },
   });
 }
 
 /** @param version with the digest of the build */
-export function addBuildInfo({ addGauge }: Pick<Metrics, 'addGauge'>, version: string): void {
-  addGauge({
+export function addBuildInfo(metrics: Registry, version: string): void {
+  new Gauge({
     name: 'pennant_build_info',
     help: '1, with the version and build of the program, and the version of Node.',
-    read: () => [{ labels: { version, node: process.versions.node }, value: 1 }],
-  });
+    labelNames: ['version', 'node'],
+    registers: [metrics],
+  }).set({ version, node: process.versions.node }, 1);
 }
 
 function countOpenFiles(): number {

@@ -1,10 +1,10 @@
+import { Counter, Gauge, Registry } from '@prometheus-io/client';
 import type { Clock } from './clock.ts';
 import { type ComponentHealth, createComponentHealth } from './component-health.ts';
 import { createEpochs, type Epochs } from './epoch.ts';
 import { createFailureLog, type FailureLog } from './failure-log.ts';
 import { addHolderGauges, createHolders, type Holders } from './holders.ts';
 import { type Logger, logOutputStats } from './logger.ts';
-import { createMetrics, type Metrics } from './metrics/metrics.ts';
 
 /** What all components of a service share. */
 export interface Runtime {
@@ -16,29 +16,45 @@ export interface Runtime {
   /** Components that cannot be used at the moment, and why. `/readyz` and the console show it. */
   readonly health: ComponentHealth;
   /** What each component counts and measures. */
-  readonly metrics: Metrics;
+  readonly metrics: Registry;
+  /** Stored values that a component could not use. */
+  readonly refusedValues: Counter<'kind'>;
   /** The content of every cache, map and queue that grows with requests. */
   readonly holders: Holders;
 }
 
 export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger'>): Runtime {
-  const metrics = createMetrics();
+  const metrics = new Registry();
   const holders = createHolders();
   const health = createComponentHealth(logger, clock);
   const failureLog = createFailureLog({ logger, clock });
   addHolderGauges(metrics, holders);
   holders.add('log of failures', failureLog.stats);
   holders.add('log lines being written', () => logOutputStats().waiting);
-  metrics.addCounter({
+  new Counter({
     name: 'pennant_log_lines_dropped_total',
     help: 'Log lines that were dropped because the reader of the log was too slow.',
-    read: () => logOutputStats().droppedLines,
+    registers: [metrics],
+    collect() {
+      this.reset();
+      this.inc(logOutputStats().droppedLines);
+    },
   });
-  metrics.addGauge({
+  new Gauge({
     name: 'pennant_part_degraded',
     help: '1 for a component that cannot be used at the moment, or a field that most channels lack.',
-    label: 'part',
-    read: () => Object.fromEntries(health.problems().map(([component]) => [component, 1])),
+    labelNames: ['part'],
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const [part] of health.problems()) this.set({ part }, 1);
+    },
   });
-  return { clock, epochs: createEpochs(), logger, metrics, holders, health, failureLog };
+  const refusedValues = new Counter({
+    name: 'pennant_stored_values_refused_total',
+    help: 'Stored values that were damaged or written by another program, and counted as absent.',
+    labelNames: ['kind'],
+    registers: [metrics],
+  });
+  return { clock, epochs: createEpochs(), logger, metrics, refusedValues, holders, health, failureLog };
 }

@@ -75,5 +75,5 @@ it('an invalid stored time is reported and loaded again', async () => {
   stored.set(KEY, { value: 'yesterday', ttlMs: 1 });
   expect(await complete(DAY)).toBe(DAY);
   expect(found).toEqual([EXACT]);
-  expect(runtime.metrics.text()).toContain('pennant_stored_values_refused_total{kind="published"} 1');
+  expect(await runtime.metrics.metrics()).toContain('pennant_stored_values_refused_total{kind="published"} 1');
 });

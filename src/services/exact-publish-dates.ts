@@ -6,7 +6,7 @@ import { FOR_GOOD_MS, type Store } from '../store/store.ts';
 
 interface ExactPublishDatesOptions {
   readonly store: Store;
-  readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'logger' | 'refusedValues'>;
   readonly sources: Pick<Failover, 'findPublishedAt'>;
 }
 
@@ -23,13 +23,13 @@ export interface ExactPublishDates {
 }
 
 export function createExactPublishDates({ store, sources, runtime }: ExactPublishDatesOptions): ExactPublishDates {
-  const { clock, logger, metrics } = runtime;
+  const { clock, logger, refusedValues } = runtime;
 
   async function knownTime(channelId: string): Promise<string | undefined> {
     const key = publishedKey(channelId);
     const stored = await store.get(key);
     if (stored === undefined || isPublishedAt(stored.value)) return stored?.value;
-    metrics.refusedValues.inc({ kind: 'published' });
+    refusedValues.inc({ kind: 'published' });
     return undefined;
   }
 

@@ -1,9 +1,9 @@
+import { Gauge, type Registry } from '@prometheus-io/client';
 import { IMAGE_SOURCE, PAUSE_REASONS, type SourceState } from '../domain/source-status.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Holders } from '../lib/holders.ts';
 import { createPause, type Pause, type PauseState } from '../lib/http/pause.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { PausedOperation } from './failover.ts';
 import type { ChannelSource } from './source.ts';
 
@@ -142,19 +142,25 @@ function sourceOf(pauseName: string): string {
 }
 
 /** Which calls are paused, why, and until when. */
-export function addPauseGauges({ addGauge }: Pick<Metrics, 'addGauge'>, { states }: Pick<Pauses, 'states'>): void {
-  addGauge({
+export function addPauseGauges(metrics: Registry, { states }: Pick<Pauses, 'states'>): void {
+  new Gauge({
     name: 'pennant_source_paused',
     help: '1 while calls to a source are paused, and after that until a call succeeds, by reason: it refuses this address, its daily quota is spent, its calls fail, or it cannot be reached.',
-    read: () =>
-      states().flatMap(({ name: source, pause }) =>
-        PAUSE_REASONS.map((reason) => ({ labels: { source, reason }, value: Number(pause?.reason === reason) })),
-      ),
+    labelNames: ['source', 'reason'],
+    registers: [metrics],
+    collect() {
+      for (const { name: source, pause } of states()) {
+        for (const reason of PAUSE_REASONS) this.set({ source, reason }, Number(pause?.reason === reason));
+      }
+    },
   });
-  addGauge({
+  new Gauge({
     name: 'pennant_source_paused_until_timestamp_seconds',
     help: 'When the next call to a paused source may be made, Unix time; 0: it is not paused.',
-    label: 'source',
-    read: () => Object.fromEntries(states().map(({ name, pause }) => [name, (pause?.untilMs ?? 0) / 1000])),
+    labelNames: ['source'],
+    registers: [metrics],
+    collect() {
+      for (const { name: source, pause } of states()) this.set({ source }, (pause?.untilMs ?? 0) / 1000);
+    },
   });
 }

@@ -1,23 +1,29 @@
+import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client';
 import type { SourceStatus } from '../domain/source-status.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
+import { SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { SourceOutcome } from './failover.ts';
 
 /** Counts the calls of all sources, and the fields that were found in the responses of their upstreams. */
-export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>) {
-  const calls = metrics.createCounter('pennant_source_calls_total', 'Calls made to a source of channels, by outcome.', [
-    'source',
-    'operation',
-    'outcome',
-  ]);
-  const seconds = metrics.createHistogram('pennant_source_call_duration_seconds', 'Time of one call of a source.', [
-    'source',
-    'operation',
-  ]);
-  const fields = metrics.createCounter(
-    'pennant_source_fields_total',
-    'Fields read from upstream responses, by the path that contained them ("none": no path did).',
-    ['source', 'field', 'path'],
-  );
+export function createSourceMetrics(metrics: Registry) {
+  const calls = new Counter({
+    name: 'pennant_source_calls_total',
+    help: 'Calls made to a source of channels, by outcome.',
+    labelNames: ['source', 'operation', 'outcome'],
+    registers: [metrics],
+  });
+  const seconds = new Histogram({
+    name: 'pennant_source_call_duration_seconds',
+    help: 'Time of one call of a source.',
+    labelNames: ['source', 'operation'],
+    buckets: SECONDS_BUCKETS,
+    registers: [metrics],
+  });
+  const fields = new Counter({
+    name: 'pennant_source_fields_total',
+    help: 'Fields read from upstream responses, by the path that contained them ("none": no path did).',
+    labelNames: ['source', 'field', 'path'],
+    registers: [metrics],
+  });
 
   return {
     countCall({ source, operation, outcome, durationMs, wasMade }: SourceOutcome): void {
@@ -35,31 +41,38 @@ export function createSourceMetrics(metrics: Pick<Metrics, 'createCounter' | 'cr
 }
 
 /** @param readStatuses returns the status of every source that has one, always with the same members */
-export function addSourceGauges(
-  { addGauge }: Pick<Metrics, 'addGauge'>,
-  readStatuses: () => readonly SourceStatus[],
-): void {
+export function addSourceGauges(metrics: Registry, readStatuses: () => readonly SourceStatus[]): void {
   const versions = () => readStatuses().flatMap(({ clientVersion }) => clientVersion?.version ?? []);
   const quotas = () => readStatuses().flatMap((status) => status.quotas ?? []);
   if (versions().length > 0) {
-    addGauge({
+    new Gauge({
       name: 'pennant_youtube_client_version_info',
       help: '1 for the client version in calls to YouTube.',
-      label: 'version',
-      read: () => Object.fromEntries(versions().map((version) => [version, 1])),
+      labelNames: ['version'],
+      registers: [metrics],
+      collect() {
+        this.reset();
+        for (const version of versions()) this.set({ version }, 1);
+      },
     });
   }
   if (quotas().length === 0) return;
-  addGauge({
+  new Gauge({
     name: 'pennant_data_api_quota_spent',
     help: 'Calls to the YouTube Data API today (Pacific time), by allowance.',
-    label: 'allowance',
-    read: () => Object.fromEntries(quotas().map(({ name, spent }) => [name, spent])),
+    labelNames: ['allowance'],
+    registers: [metrics],
+    collect() {
+      for (const { name: allowance, spent } of quotas()) this.set({ allowance }, spent);
+    },
   });
-  addGauge({
+  new Gauge({
     name: 'pennant_data_api_quota_per_day',
     help: 'Calls to the YouTube Data API that are allowed per day, by allowance.',
-    label: 'allowance',
-    read: () => Object.fromEntries(quotas().map(({ name, perDay }) => [name, perDay])),
+    labelNames: ['allowance'],
+    registers: [metrics],
+    collect() {
+      for (const { name: allowance, perDay } of quotas()) this.set({ allowance }, perDay);
+    },
   });
 }

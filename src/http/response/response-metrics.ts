@@ -1,6 +1,7 @@
+import { Counter, Histogram, type Registry } from '@prometheus-io/client';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { AppError } from '../../domain/errors.ts';
-import type { Metrics } from '../../lib/metrics/metrics.ts';
+import { SECONDS_BUCKETS } from '../../lib/metrics.ts';
 
 /** A response that was handed to the socket, for metrics and the log. */
 export interface FinishedResponse {
@@ -24,27 +25,32 @@ const STATUSES_FROM_THE_START = [500, 502, 503, 504];
 const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refreshed', 'stale'];
 
 /** Returns the function that counts the responses of these routes. */
-export function createResponseMetrics(metrics: Pick<Metrics, 'createCounter' | 'createHistogram'>, routes: string[]) {
-  const requests = metrics.createCounter(
-    'pennant_http_requests_total',
-    'Responses of the public listener. A badge that shows an error counts with the status of the error.',
-    ['route', 'status'],
-  );
-  const lookups = metrics.createCounter('pennant_cache_lookups_total', 'Cache lookups, by outcome.', [
-    'route',
-    'outcome',
-  ]);
-  const seconds = metrics.createHistogram(
-    'pennant_http_request_duration_seconds',
-    'Time from receiving a request to handing its response to the socket.',
-    ['route'],
-  );
+export function createResponseMetrics(metrics: Registry, routes: string[]) {
+  const requests = new Counter({
+    name: 'pennant_http_requests_total',
+    help: 'Responses of the public listener. A badge that shows an error counts with the status of the error.',
+    labelNames: ['route', 'status'],
+    registers: [metrics],
+  });
+  const lookups = new Counter({
+    name: 'pennant_cache_lookups_total',
+    help: 'Cache lookups, by outcome.',
+    labelNames: ['route', 'outcome'],
+    registers: [metrics],
+  });
+  const seconds = new Histogram({
+    name: 'pennant_http_request_duration_seconds',
+    help: 'Time from receiving a request to handing its response to the socket.',
+    labelNames: ['route'],
+    buckets: SECONDS_BUCKETS,
+    registers: [metrics],
+  });
   const routesWithLookups = new Set<string>();
 
   // Prometheus sees an increase only in a counter that it has seen before.
   for (const route of routes) {
     for (const status of STATUSES_FROM_THE_START) requests.inc({ route, status }, 0);
-    seconds.begin({ route });
+    seconds.zero({ route });
   }
 
   return ({ route, status, seconds: taken, cache: outcome }: FinishedResponse): void => {

@@ -1,9 +1,9 @@
+import { Registry } from '@prometheus-io/client';
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { recordLog } from '../../../test/helpers/log.ts';
 import { AppError } from '../../domain/errors.ts';
 import { createFailureLog } from '../../lib/failure-log.ts';
-import { createMetrics } from '../../lib/metrics/metrics.ts';
 import type { FinishedResponse } from './response-metrics.ts';
 import { createResponseReporter } from './response-reporter.ts';
 
@@ -22,7 +22,7 @@ function logged(options: { logsAll: boolean; showsAddresses: boolean }, ...entri
   const { lines, logger } = recordLog();
   const clock = createManualClock();
   const { report } = createResponseReporter({
-    runtime: { clock, metrics: createMetrics(), logger, failureLog: createFailureLog({ logger, clock }) },
+    runtime: { clock, metrics: new Registry(), logger, failureLog: createFailureLog({ logger, clock }) },
     unservedRequests: { note: () => undefined },
     endpoints: [],
     ...options,

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Counter } from '@prometheus-io/client';
 import type { Runtime } from '../runtime.ts';
 
 interface ResponseWriterOptions {
@@ -23,6 +24,8 @@ const RESPONSE_BYTES = 10 * 1024;
 const ALLOWED_MS = 60_000;
 const BYTES_PER_SECOND = 16 * 1024;
 const SWEEP_MS = 1_000;
+/** Past the deadline, or slowest when too much waited. */
+const CLOSE_REASONS = ['deadline', 'memory'] as const;
 
 /**
  * Ends responses. Most are taken by the kernel at once. The others wait for their readers: they have a deadline, and the
@@ -50,7 +53,13 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
   const connections = new Map<Socket, Map<ServerResponse, Waiting>>();
   /** The number of waiting responses of each buffer: one that several responses share is kept in memory once. */
   const buffers = new Map<ArrayBufferLike, number>();
-  const closed = { deadline: 0, memory: 0 };
+  const closed = new Counter({
+    name: 'pennant_slow_responses_closed_total',
+    help: 'Responses whose connection was closed because the reader was too slow: past the deadline, or slowest when too much waited.',
+    labelNames: ['reason'],
+    registers: [metrics],
+  });
+  for (const reason of CLOSE_REASONS) closed.inc({ reason }, 0);
   let entries = 0;
   let bytes = 0;
   let cancelSweep: (() => void) | undefined;
@@ -104,8 +113,12 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
     connections.set(socket, responses);
   }
 
-  function close(socket: Socket, responses: ReadonlyMap<ServerResponse, Waiting>, reason: keyof typeof closed): void {
-    closed[reason] += responses.size;
+  function close(
+    socket: Socket,
+    responses: ReadonlyMap<ServerResponse, Waiting>,
+    reason: (typeof CLOSE_REASONS)[number],
+  ): void {
+    closed.inc({ reason }, responses.size);
     for (const response of [...responses.keys()]) forget(socket, response);
     // With `destroy`, the kernel would go on sending what it has.
     socket.resetAndDestroy();
@@ -145,12 +158,6 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
   }
 
   holders.add('responses being sent', () => ({ entries, bytes, maxBytes: MAX_BYTES }));
-  metrics.addCounter({
-    name: 'pennant_slow_responses_closed_total',
-    help: 'Responses whose connection was closed because the reader was too slow: past the deadline, or slowest when too much waited.',
-    label: 'reason',
-    read: () => closed,
-  });
 
   return {
     end(response, body, encoding = 'utf8', onSent) {

@@ -102,7 +102,7 @@ Every path accepts GET, HEAD and OPTIONS. There are no redirects. Unknown parame
 and \`Range\`. A listed parameter that is empty, given twice (but for \`ids\`) or not allowed is a 400. A URL may have 8,192 bytes, the header section
 24 KiB. No request takes longer than 12 s. A response must be read within 60 s plus 1 s for each 16 KiB.
 
-An operator can change the rate limit, the form of image URLs in records (\`URL_FORM\`, \`IMAGE_VERSIONS\`) and whether the format
+An operator can change the rate limit, the form of image URLs in records (\`URL_FORM\`) and whether the format
 follows \`Accept\` (\`NEGOTIATE\`).
 
 If several things are wrong with a request, the first of this list is reported: the rate limit (429), malformed HTTP (400), the

@@ -27,13 +27,13 @@ export interface EndpointsOptions {
 /** Every path of the public listener. */
 export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
   const { config, runtime, version, channels, channelBatches, searches, channelImages, examples } = options;
-  const { contact, siteUrl, rateLimit, urlForm, imageVersions: hasImageVersions, negotiate: isNegotiating } = config;
-  const recordBodyOf = createRecordBodies({ urlForm, hasImageVersions, holders: runtime.holders });
+  const { contact, rateLimit, urlForm, negotiate: isNegotiating } = config;
+  const recordBodyOf = createRecordBodies({ urlForm, holders: runtime.holders });
   return [
-    ...documentRoutes({ contact, siteUrl, defaultLimit: rateLimit, version, examples }),
+    ...documentRoutes({ contact, defaultLimit: rateLimit, version, examples }),
     ...channelRoutes({ channels, recordBodyOf }),
     channelBatchRoute({ channelBatches, recordBodyOf }),
-    searchRoute({ searches, urlForm, hasImageVersions }),
+    searchRoute({ searches, urlForm }),
     ...badgeRoutes({ channels }),
     ...imageRoutes({ clock: runtime.clock, channels, channelImages, recordBodyOf, isNegotiating }),
   ];

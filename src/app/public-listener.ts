@@ -69,7 +69,6 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
       unservedRequests,
       endpoints,
       logsAll,
-      showsAddresses: config.logAddresses === 'full',
     }),
   });
   holders.add('IPv6 addresses', clients.stats);

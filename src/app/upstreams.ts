@@ -151,12 +151,12 @@ export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 
 
 /** The client of the image hosts and of the origin that replaces them. */
 export function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
-  const { youtubeImageOrigin: origin, youtubeUserAgent } = config;
+  const { youtubeImageOrigin: origin } = config;
   return createHttpClient({
     isAllowed: isImageOrigin,
     privateOrigins: origin === undefined ? [] : [origin],
     followRedirects: true,
-    userAgent: youtubeUserAgent ?? userAgent,
+    userAgent,
     clock,
   });
 }

@@ -166,16 +166,6 @@ describe('the doctor for a healthy channel', () => {
     expect(remarks.join()).toContain('(tr)');
   });
 
-  it('sends the User-Agent of the settings with every call', async () => {
-    await startUpstream();
-    await doctor([LIGHTHOUSE], { env: { YOUTUBE_USER_AGENT: 'Operator-Browser/77' } });
-    const sent = replay.calls.map(({ route, headers }) => [route, headers['user-agent']]);
-    expect(new Set(sent.map(([route]) => route))).toEqual(
-      new Set(['browse', 'about', 'about-page', 'search', 'version', 'feed', 'image']),
-    );
-    expect(sent.filter(([, userAgent]) => userAgent !== 'Operator-Browser/77')).toEqual([]);
-  });
-
   it('accepts a feed that does not respond', async () => {
     await startUpstream();
     replay.misbehave('feed', respondWithStatus(500));

@@ -1,16 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { findNameWarnings, shownSettings } from './report.ts';
 
-function warnings(env: Record<string, string>, inFile: readonly string[] = [], ignoredLines: readonly number[] = []) {
-  return findNameWarnings(env, {
-    path: '/srv/.env',
-    isThere: true,
-    problem: undefined,
-    names: inFile,
-    loaded: inFile,
-    ignoredLines,
-    cutLines: [],
-  });
+function warnings(env: Record<string, string>, inFile: readonly string[] = []) {
+  return findNameWarnings(env, { path: '/srv/.env', isThere: true, problem: undefined, names: inFile, loaded: inFile });
 }
 
 describe('the settings report', () => {
@@ -57,15 +49,11 @@ describe('a warning', () => {
     expect(warnings({}, ['NODE_ENV', 'TZ', 'PORT', 'YOUTUBE_API_KEY_FILE'])).toEqual([]);
   });
 
-  test('names lines of .env that have no effect', () => {
-    const names = ['BLOCKED_CHANNEL', 'SOMETHING', 'NODE_EXTRA_CA_CERTS', 'OTEL_SERVICE_NAME', 'PORT_FILE'];
-    const env = Object.fromEntries(names.map((name) => [name, 'x']));
-    expect(warnings(env, names, [3])).toEqual([
-      '/srv/.env: line 3 has no effect (one NAME=value a line, each name once)',
+  test('names variables of .env that are no settings', () => {
+    const names = ['BLOCKED_CHANNEL', 'SOMETHING', 'PORT_FILE'];
+    expect(warnings(Object.fromEntries(names.map((name) => [name, 'x'])), names)).toEqual([
       '/srv/.env: BLOCKED_CHANNEL is not a setting; did you mean BLOCKED_CHANNELS?',
       '/srv/.env: SOMETHING is not a setting',
-      '/srv/.env: NODE_EXTRA_CA_CERTS has no effect here: Node reads it before this file, so set it in the environment',
-      '/srv/.env: OTEL_SERVICE_NAME has no effect here: OpenTelemetry’s SDK reads it before this file, so set it in the environment',
       '/srv/.env: PORT_FILE is not a setting',
     ]);
   });

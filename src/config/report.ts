@@ -89,30 +89,21 @@ export function findConsoleWarnings({ consoleHost, consolePort }: Config, isInCo
   ];
 }
 
-/** Names that are probably misspelled, and lines of `.env` that have no effect. */
-export function findNameWarnings(env: Environment, { path, names, loaded, ignoredLines, cutLines }: EnvFile): string[] {
+/** Names that are probably misspelled, and names in `.env` that are no settings. */
+export function findNameWarnings(env: Environment, { path, names, loaded }: EnvFile): string[] {
   const unknownInFile = names.filter((name) => !KNOWN_NAMES.has(name) && !USED_BY_OTHERS.test(name));
   const unknownOutside = Object.keys(env).filter((name) => !KNOWN_NAMES.has(name) && !loaded.includes(name));
   return [
-    ...ignoredLines.map((line) => `${path}: line ${line} has no effect (one NAME=value a line, each name once)`),
-    ...cutLines.map(
-      (line) => `${path}: line ${line} loses the end of its value (put a value that has # or a quote in quotes)`,
-    ),
-    ...unknownInFile.map((name) => `${path}: ${describeUnknown(name)}`),
-    ...unknownOutside.flatMap((name) => {
-      const near = findNearName(name);
-      return near === undefined ? [] : [`environment: ${name} is not a setting; did you mean ${near}?`];
-    }),
+    ...unknownInFile.map((name) => `${path}: ${name} is not a setting${adviceFor(name)}`),
+    ...unknownOutside
+      .filter((name) => findNearName(name) !== undefined)
+      .map((name) => `environment: ${name} is not a setting${adviceFor(name)}`),
   ];
 }
 
-function describeUnknown(name: string): string {
-  const reader = name.startsWith('NODE_') ? 'Node' : name.startsWith('OTEL_') ? 'OpenTelemetry’s SDK' : undefined;
-  if (reader !== undefined) {
-    return `${name} has no effect here: ${reader} reads it before this file, so set it in the environment`;
-  }
+function adviceFor(name: string): string {
   const near = findNearName(name);
-  return `${name} is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`;
+  return near === undefined ? '' : `; did you mean ${near}?`;
 }
 
 /** The setting whose name differs in one character, or would without `_` and `-`. */

@@ -1,14 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  directoryUrl,
-  isShowable,
-  list,
-  oneOf,
-  origin,
-  proxyCidr,
-  rateLimitOverride,
-  SettingError,
-} from './setting-forms.ts';
+import { isShowable, list, oneOf, origin, proxyCidr, rateLimitOverride, SettingError } from './setting-forms.ts';
 
 function mistakeOf(parse: (value: string) => unknown, value: string): SettingError {
   try {
@@ -31,7 +22,7 @@ describe('a mistake in a setting', () => {
     expect(isShowable(mistake, given)).toBe(true);
   });
 
-  it.each([origin, directoryUrl, list(origin)])('does not have the value of a URL (%#)', (parse) => {
+  it.each([origin, list(origin)])('does not have the value of a URL (%#)', (parse) => {
     for (const url of ['https://user:secret@a.example/', 'https://user:secret', 'ftp://a.example']) {
       const mistake = mistakeOf(parse, url);
       expect(mistake.value).toBeUndefined();

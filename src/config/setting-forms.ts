@@ -95,16 +95,6 @@ export const origin = form(
   { isUrl: true },
 );
 
-/** The http or https URL of a directory, without a query or a fragment. The value ends with a slash. */
-export const directoryUrl = form(
-  'a URL such as https://pennant.example/play/, without user name, password and query',
-  (value) => {
-    const url = /[?#]/.test(value) ? undefined : findHttpUrl(value);
-    return url?.href.replace(/[^/]$/, '$&/');
-  },
-  { isUrl: true },
-);
-
 const isHostName = (name: string) => /^[a-z\d]([a-z\d._-]*[a-z\d])?\.?$/i.test(name) || /^\[[\da-f:.]+\]$/i.test(name);
 
 /** A name or an address, as in `Host` but without a port. */

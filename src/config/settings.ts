@@ -26,17 +26,6 @@ export const SETTINGS = {
     form.oneOf(['api', 'short']),
     'Form of the image URLs in a record: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both forms are always served.',
   ),
-  siteUrl: form.optionalSetting(
-    'SITE_URL',
-    form.directoryUrl,
-    'Public URL at which the files of `dist/site/` are served. The index then links the playground and the documentation. Unset: no links.',
-  ),
-  imageVersions: form.setting(
-    'IMAGE_VERSIONS',
-    'off',
-    form.onOff,
-    'Whether image URLs in records end in `v=` and eight digits that change with the image, so that caches in front load a changed image as soon as a record names it. Requests may have any `v`.',
-  ),
   dataDir: form.setting('DATA_DIR', './data', form.directory, 'Directory of the cache and the images.'),
   sources: form.setting(
     'SOURCES',
@@ -60,11 +49,6 @@ export const SETTINGS = {
     form.origin,
     'Origin that images are downloaded from, instead of their own hosts (`*.ggpht.com`, `*.googleusercontent.com`). The path stays.',
   ),
-  youtubeUserAgent: form.optionalSetting(
-    'YOUTUBE_USER_AGENT',
-    form.matching((value) => /^[\x20-\x7e]{1,500}$/.test(value), 'at most 500 printable ASCII characters'),
-    '`User-Agent` of requests to YouTube and its image hosts, for example a browser’s if YouTube refuses the default. Unset: `Pennant/` and the version.',
-  ),
   youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.text, 'Key of the `youtube-data-api` source.'),
   youtubeApiOrigin: form.setting(
     'YOUTUBE_API_ORIGIN',
@@ -76,13 +60,7 @@ export const SETTINGS = {
     'YOUTUBE_API_DAILY_QUOTA',
     '10000',
     form.integer(1, 1_000_000_000),
-    'Units per day that the `youtube-data-api` source may spend on channels, one per channel. Searches have a separate allowance.',
-  ),
-  youtubeApiDailySearches: form.setting(
-    'YOUTUBE_API_DAILY_SEARCHES',
-    '100',
-    form.integer(1, 1_000_000_000),
-    'Searches per day that the `youtube-data-api` source may make. They are released through the day; at most a fifth may be made at once.',
+    'Calls per day that the `youtube-data-api` source may make for channels. It may make a hundredth of that for searches, which are released through the day.',
   ),
   upstreamCallsPerSecond: form.setting(
     'UPSTREAM_CALLS_PER_SECOND',
@@ -161,12 +139,6 @@ export const SETTINGS = {
     'Lowest level that is logged.',
   ),
   accessLog: form.setting('ACCESS_LOG', 'off', form.onOff, 'Whether each response is logged as one line.'),
-  logAddresses: form.setting(
-    'LOG_ADDRESSES',
-    'truncated',
-    form.oneOf(['truncated', 'full']),
-    'How clients appear in the log: `truncated` = network (IPv4 /24, IPv6 /48), `full` = address.',
-  ),
   consolePort: form.setting(
     'CONSOLE_PORT',
     '8081',

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 /**
  * The original of an image as plain data: the location of its bytes, and their key.
  *
@@ -83,9 +81,6 @@ export interface SearchHit
   /** `unknown` if the search result has no such information. The response then has the URL where the image would be. */
   readonly banner: 'present' | 'absent' | 'unknown';
   readonly avatar: 'present' | 'absent' | 'unknown';
-  /** `imageVersion` of the images in the search result. */
-  readonly bannerVersion?: string | undefined;
-  readonly avatarVersion?: string | undefined;
 }
 
 /** The search result of a channel whose record is known. */
@@ -95,16 +90,7 @@ export function hitOf(channel: Channel): SearchHit {
     ...{ channelId, title, description, customUrl, subscriberCount, videoCount },
     banner: banner === null ? 'absent' : 'present',
     avatar: avatar === null ? 'absent' : 'present',
-    ...(banner !== null && { bannerVersion: imageVersion(banner) }),
-    ...(avatar !== null && { avatarVersion: imageVersion(avatar) }),
   };
-}
-
-/**
- * Eight hex digits that change with the image: the start of the SHA-256 of its key. `undefined` without an image.
- */
-export function imageVersion(original: OriginalRef | null): string | undefined {
-  return original === null ? undefined : hash('sha256', original.key).slice(0, 8);
 }
 
 /** True for a text that has the form of `Channel.publishedAt` and is a time that exists. */

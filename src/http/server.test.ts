@@ -46,7 +46,7 @@ async function startWithLimiter(hit: RateLimiter['hit']): Promise<{ port: number
     reporter: createResponseReporter({
       runtime: { ...runtime, failureLog },
       unservedRequests: { note: () => undefined },
-      ...{ endpoints: [], logsAll: false, showsAddresses: false },
+      ...{ endpoints: [], logsAll: false },
     }),
   });
   await listener.listen({ port: 0, host: '127.0.0.1' });

@@ -99,7 +99,6 @@ const CHANNEL_ENTRY: Check<ChannelEntry> = either(
 );
 
 const IMAGE_PRESENCE = oneOf(['present', 'absent', 'unknown']);
-const IMAGE_VERSION = optional(text(/^[0-9a-f]{8}$/));
 
 const SEARCH_HIT = fields<SearchHit>({
   channelId: CHANNEL_ID,
@@ -110,8 +109,6 @@ const SEARCH_HIT = fields<SearchHit>({
   videoCount: COUNT,
   banner: IMAGE_PRESENCE,
   avatar: IMAGE_PRESENCE,
-  bannerVersion: IMAGE_VERSION,
-  avatarVersion: IMAGE_VERSION,
 });
 
 const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { startFakeUpstream } from '../../test/helpers/fake-upstream.ts';
 import { handleRef } from '../../test/helpers/handle.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { createBudgets } from '../app/upstreams.ts';
@@ -59,10 +58,10 @@ describe('the settings', () => {
     }
   });
 
-  it('YOUTUBE_API_DAILY_QUOTA and YOUTUBE_API_DAILY_SEARCHES limit the calls to the official API per day', async () => {
-    const sources = await create({ YOUTUBE_API_DAILY_QUOTA: '7000', YOUTUBE_API_DAILY_SEARCHES: '80' });
+  it('YOUTUBE_API_DAILY_QUOTA limits the calls to the official API per day', async () => {
+    const sources = await create({ YOUTUBE_API_DAILY_QUOTA: '7000' });
     expect(sources['youtube-data-api']?.status?.().quotas).toEqual([
-      { name: 'searches', spent: 0, perDay: 80 },
+      { name: 'searches', spent: 0, perDay: 70 },
       { name: 'units', spent: 0, perDay: 7_000 },
     ]);
   });
@@ -70,24 +69,5 @@ describe('the settings', () => {
   it('SOURCES sets the order in which sources are called, and the catalog is none of them', async () => {
     const sources = await create({ SOURCES: 'youtube-data-api,catalog,youtube' });
     expect(Object.keys(sources)).toEqual(['youtube-data-api', 'youtube']);
-  });
-
-  it('YOUTUBE_USER_AGENT is in every call for a channel', async () => {
-    async function userAgentsWith(env: Record<string, string>) {
-      const userAgents = new Set<string | undefined>();
-      // Its own upstream: a call for what the first service lacks can come when the next one has started.
-      const { origin, close } = await startFakeUpstream((request, response) => {
-        userAgents.add(request.headers['user-agent']);
-        response.writeHead(503).end();
-      });
-      onTestFinished(close);
-      const { youtube } = await create({ YOUTUBE_ORIGIN: origin, ...env });
-      const { signal } = new AbortController();
-      await youtube?.getChannel('UCPennantSample00000001A', { signal }).catch(() => undefined);
-      return [...userAgents];
-    }
-
-    expect(await userAgentsWith({})).toEqual(['Pennant/test']);
-    expect(await userAgentsWith({ YOUTUBE_USER_AGENT: 'me' })).toEqual(['me']);
   });
 });

@@ -37,8 +37,7 @@ export function createSources(config: Config, deps: SourceDeps): ChannelSource[]
 
 export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {
   youtube(config, deps) {
-    const userAgent = config.youtubeUserAgent ?? deps.userAgent;
-    const http = createUpstreamClient('youtube', config, { ...deps, userAgent });
+    const http = createUpstreamClient('youtube', config, deps);
     return createYoutubeSource({
       http,
       clock: deps.clock,
@@ -72,7 +71,6 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
       apiKey: config.youtubeApiKey ?? '',
       clock: deps.clock,
       unitsPerDay: config.youtubeApiDailyQuota,
-      searchesPerDay: config.youtubeApiDailySearches,
       kept: deps.keptQuota,
       pauses: { units: deps.pauseOf('youtube-data-api'), searches: deps.pauseOf('youtube-data-api searches') },
     }),

@@ -1,4 +1,4 @@
-import { imageVersion, isImageOrigin, type OriginalRef, type SearchHit } from '../domain/channel.ts';
+import { isImageOrigin, type OriginalRef, type SearchHit } from '../domain/channel.ts';
 import { findHandle, isChannelId } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 
@@ -74,8 +74,7 @@ function withScheme(url: string): string {
 }
 
 /** Whether the channel of a search result has an avatar. @param thumbnail its URL in the result */
-export function avatarOfHit(thumbnail: string | undefined): Pick<SearchHit, 'avatar' | 'avatarVersion'> {
-  if (thumbnail === undefined) return { avatar: 'unknown' };
-  const avatar = parseImage(thumbnail, 'avatar');
-  return avatar === undefined ? { avatar: 'absent' } : { avatar: 'present', avatarVersion: imageVersion(avatar) };
+export function avatarOfHit(thumbnail: string | undefined): SearchHit['avatar'] {
+  if (thumbnail === undefined) return 'unknown';
+  return parseImage(thumbnail, 'avatar') === undefined ? 'absent' : 'present';
 }

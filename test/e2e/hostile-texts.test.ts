@@ -13,7 +13,7 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 const HOSTILE = '\u001b[2J\u009b31m\r\u202e';
 const LONG = 'x'.repeat(100_000);
 
-const ENV_FILE = { isThere: true, problem: undefined, loaded: [], ignoredLines: [], cutLines: [] };
+const ENV_FILE = { isThere: true, problem: undefined, loaded: [] };
 
 const COMMANDS: Record<string, Command> = {
   add: addCommand,

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
@@ -9,7 +8,7 @@ let port: number;
 beforeAll(async () => {
   service = await startTestApp({
     encoder: createFakeEncoder(),
-    env: { SITE_URL: 'https://play.example/pennant', CONTACT: 'ops@pennant.example' },
+    env: { CONTACT: 'ops@pennant.example' },
   });
   port = await service.listen();
 });
@@ -162,20 +161,6 @@ interface OpenApiHead {
 }
 
 describe('the documents', () => {
-  test('GET / links the playground for this instance, and the page of the API', async () => {
-    const index = await service.get('/');
-    expect(index.headers['cache-control']).toBe('public, max-age=3600');
-    const links = index.json<{ playground: string; documentation: string }>();
-    const playground = new URL(links.playground);
-    expect(`${playground.origin}${playground.pathname}`).toBe('https://play.example/pennant/');
-    expect(playground.searchParams.get('instance')).toBe('http://pennant.test');
-    expect(links.documentation).toBe('https://play.example/pennant/api.html');
-    // The file of this name in dist/site/, with the sections of docs/api.md.
-    expect(await readFile(new URL('../../dist/site/api.html', import.meta.url), 'utf8')).toContain(
-      '<h1 id="http-api">',
-    );
-  });
-
   test.each(['/', '/problems', '/openapi.json'])('GET %s is indented', async (url) => {
     const text = (await service.get(url)).bytes.toString();
     expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);

@@ -145,13 +145,3 @@ describe('a client version that YouTube refuses', () => {
     expect(replay.callsTo('about-page')).toEqual([]);
   });
 });
-
-it('the user agent of all requests to YouTube can be set', async () => {
-  const { service, replay } = await start({ YOUTUBE_USER_AGENT: 'Mozilla/5.0 (X11)' });
-  await service.get(`/${LIGHTHOUSE}/avatar`);
-  youtube.acceptsWithoutHeaders = false;
-  for (const url of [QUIET, HARBOUR]) await service.get(url);
-  const routes = replay.calls.map(({ route, headers }) => `${route}: ${headers['user-agent']}`);
-  for (const route of ['browse', 'about', 'image', 'version']) expect(routes).toContain(`${route}: Mozilla/5.0 (X11)`);
-  expect(new Set(replay.calls.map(({ headers }) => headers['user-agent'])).size).toBe(1);
-});

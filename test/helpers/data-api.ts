@@ -83,7 +83,6 @@ export function createTestDataApiSource(origin: string, options: Partial<Youtube
     kept: createMemoryText(),
     pauses: createQuotaPauses(clock),
     unitsPerDay: 10_000,
-    searchesPerDay: 100,
     ...options,
   });
 }

@@ -26,8 +26,6 @@ export async function runInProcess(
       problem: undefined,
       names: [],
       loaded: [],
-      ignoredLines: [],
-      cutLines: [],
     },
     stdout,
     stderr,

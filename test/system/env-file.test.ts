@@ -1,4 +1,4 @@
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommand } from '../helpers/process.ts';
@@ -69,18 +69,18 @@ describe('.env', () => {
   });
 
   const UNUSABLE: [string, string, () => Promise<unknown>][] = [
-    ['is a directory', 'it is a directory', () => mkdir(envFile)],
-    ['is in UTF-16', 'it is not UTF-8 text', () => writeFile(envFile, Buffer.from('\u{feff}PORT=9', 'utf16le'))],
-    ['has invalid UTF-8', 'it is not UTF-8 text', () => writeFile(envFile, 'PORT=9\0')],
-    ['is unresolvable', 'it is a link to a file that does not exist', () => symlink('gone', envFile)],
+    ['is a directory', 'EISDIR', () => mkdir(envFile)],
+    ['is in UTF-16', 'not valid', () => writeFile(envFile, Buffer.from('\u{feff}PORT=9', 'utf16le'))],
   ];
 
   test.each(UNUSABLE)('that %s is refused, and the message names it', async (_what, reason, make) => {
     await make();
-    const refusal = { exitCode: 1, stdout: '', stderr: `${envFile} cannot be used: ${reason}\n` };
-    expect(await settings()).toEqual(refusal);
-    expect(await runCommand(['serve', '--check'], { directory })).toEqual(refusal);
-    expect(await runCommand(['serve'], { directory })).toEqual(refusal);
+    const refusal = { exitCode: 1, stdout: '', stderr: expect.stringContaining(reason) };
+    for (const args of [['settings'], ['serve', '--check'], ['serve']]) {
+      const ended = await runCommand(args, { directory, env: {} });
+      expect(ended).toEqual(refusal);
+      expect(ended.stderr).toContain(`${envFile} cannot be used: `);
+    }
     expect(await runCommand(['serve', '--help'], { directory })).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
@@ -93,11 +93,9 @@ describe('.env', () => {
     expect(ended.stderr).toMatch(new RegExp(`^${envFile} cannot be used: EACCES: permission denied.*\\n$`));
   });
 
-  test('with a mistake causes a warning, also from serve --check', async () => {
-    await writeFile(envFile, `BLOCKED_CHANNELS: ${BLOCKED}\nBLOCKED_CHANELS=${BLOCKED}\nPORT=1\nPORT=2\n`);
+  test('with a misspelled name causes a warning, also from serve --check', async () => {
+    await writeFile(envFile, `BLOCKED_CHANELS=${BLOCKED}\nPORT=2\n`);
     const expected = [
-      `${envFile}: line 1 has no effect (one NAME=value a line, each name once)`,
-      `${envFile}: line 3 has no effect (one NAME=value a line, each name once)`,
       `${envFile}: BLOCKED_CHANELS is not a setting; did you mean BLOCKED_CHANNELS?`,
       'environment: CONSOLE_PROT is not a setting; did you mean CONSOLE_PORT?',
     ];
@@ -109,55 +107,14 @@ describe('.env', () => {
   });
 });
 
-describe('a quote in .env', () => {
-  const REST = `YOUTUBE_API_KEY=the-key\nREDIS_URL=redis://:the-password@cache\nBLOCKED_CHANNELS=${BLOCKED}\n`;
-
-  test.each([
-    ['CONTACT', `CONTACT="ops@example.org\n${REST}LOG_LEVEL="info"\n`],
-    ['CONTACT', `CONTACT='t Hooft\n${REST}# don't remove\n`],
-    ['CONTACT', `CONTACT=\`ops\r\n${REST}HOST=\`::\`\r\n`],
-    ['SOMETHING', `export SOMETHING='a\n${REST}HOST='::'\n`],
-    ['CONTACT', `CONTACT="ops@example.org\n${REST}`],
-  ])('of %s that is not closed is refused, and no value is shown', async (name, content) => {
-    await writeFile(envFile, content);
-    const reason = `the value of ${name} has no closing quote`;
-    const refusal = { exitCode: 1, stdout: '', stderr: `${envFile} cannot be used: ${reason}\n` };
-    expect(await settings()).toEqual(refusal);
-    expect(await runCommand(['serve', '--check'], { directory })).toEqual(refusal);
-    expect(await runCommand(['serve'], { directory })).toEqual(refusal);
-  });
-
-  test('or an escape that makes a line break is refused', async () => {
-    await writeFile(envFile, `CONTACT="ops\\nexample"\n${REST}`);
-    expect(await settings()).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: `${envFile} cannot be used: the value of CONTACT has a line break\n`,
-    });
-  });
-
-  test.each([
-    ['CONTACT=Room #5', 'Room'],
-    ['CONTACT=a#b # c', 'a'],
-    ['CONTACT="a"b', 'a'],
-    [`export CONTACT='a' "b"`, 'a'],
-  ])('or a "#" that cuts a value causes a warning: %s', async (line, value) => {
-    await writeFile(envFile, `PORT=9 # the port\n${line}\nHOST="::" #local\n#LOG_LEVEL=a#b\nLOG_LEVEL= # none\n`);
-    const { exitCode, stdout, stderr } = await settings();
-    expect(lineOf('CONTACT', stdout)).toEqual(['CONTACT', '.env', value]);
-    const warning = `${envFile}: line 2 loses the end of its value (put a value that has # or a quote in quotes)`;
-    expect([exitCode, stderr]).toEqual([0, `warning: ${warning}\n`]);
-    const checked = await runCommand(['serve', '--check'], { directory });
-    expect(checked.stdout).toContain(`warning  ${warning}\n`);
-  });
-
-  test.each([`CONTACT="a#b"`, `CONTACT='"a" # b'`, `CONTACT="'t Hooft" # a comment`])(
-    'may hold both: %s',
-    async (line) => {
-      await writeFile(envFile, `${line}\n`);
-      expect((await settings()).stderr).toBe('');
-    },
-  );
+test.each([
+  `CONTACT="ops@example.org\nYOUTUBE_API_KEY=the-key\nLOG_LEVEL="info"\n`,
+  `CONTACT='t Hooft\nYOUTUBE_API_KEY=the-key\n# don't remove\n`,
+  `CONTACT="ops\\nthe-key"\n`,
+])('a line break in a value of .env is refused, and the value is not shown', async (content) => {
+  await writeFile(envFile, content);
+  const reason = 'the value of CONTACT has a line break; is a quote not closed?';
+  expect(await settings()).toEqual({ exitCode: 1, stdout: '', stderr: `${envFile} cannot be used: ${reason}\n` });
 });
 
 describe('pennant settings', () => {

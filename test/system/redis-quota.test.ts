@@ -29,7 +29,6 @@ describe.skipIf(!findRedisServer())('the day’s calls to the YouTube Data API, 
         YOUTUBE_API_KEY: KEY,
         YOUTUBE_API_ORIGIN: upstream.origin,
         YOUTUBE_API_DAILY_QUOTA: '3',
-        YOUTUBE_API_DAILY_SEARCHES: '10',
         ...env,
       },
     });

@@ -71,7 +71,6 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
       REDIS_URL: `redis://somebody:${PASSWORD}@127.0.0.1:${redis.port}/0`,
       LOG_LEVEL: 'debug',
       ACCESS_LOG: 'on',
-      LOG_ADDRESSES: 'full',
     },
   });
 
@@ -97,7 +96,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
 test('no part of a password with unusual characters is in the output of a start, a check or the settings', async () => {
   const directory = await createTemporaryDirectory();
   const url = 'https://user:FIRST@PART:OF/MY#WORD?IS%LONG AND,HIDDEN@host.example';
-  const env = { BASE_URL: url, SITE_URL: url, YOUTUBE_ORIGIN: url, YOUTUBE_API_ORIGIN: url, REDIS_URL: url, PORT: url };
+  const env = { BASE_URL: url, YOUTUBE_ORIGIN: url, YOUTUBE_API_ORIGIN: url, REDIS_URL: url, PORT: url };
   for (const args of [['serve'], ['serve', '--check'], ['settings']]) {
     const { exitCode, stdout, stderr } = await runCommand(args, { directory, env });
     expect(exitCode).toBe(1);

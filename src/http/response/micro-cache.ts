@@ -88,18 +88,7 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
 function keyOf({ base, target: { path, query }, request }: RequestContext): string | undefined {
   const { accept = '' } = request.headers;
   if (base.length + path.length + query.length + accept.length > MAX_KEY_CHARACTERS) return undefined;
-  return `${base}${path}${VERSION.test(query) ? withoutVersion(query) : query} ${accept}`;
-}
-
-const VERSION = /[?&]v(?:[=&]|$)/;
-
-/** No endpoint reads `v`: it only makes URLs differ for caches in front (`IMAGE_VERSIONS`). */
-function withoutVersion(query: string): string {
-  const kept = query
-    .slice(1)
-    .split('&')
-    .filter((parameter) => parameter !== 'v' && !parameter.startsWith('v='));
-  return kept.length === 0 ? '' : `?${kept.join('&')}`;
+  return `${base}${path}${query} ${accept}`;
 }
 
 function sizeOf({ response: { headers, body } }: KeptResponse, key: string): number {

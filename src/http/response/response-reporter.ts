@@ -19,8 +19,6 @@ interface ResponseReporterOptions {
   readonly endpoints: readonly Pick<Endpoint, 'url'>[];
   /** True: a line for each response. False: for failed and slow ones only. */
   readonly logsAll: boolean;
-  /** True: clients appear with their full address. False: with its network (IPv4 /24, IPv6 /48). */
-  readonly showsAddresses: boolean;
 }
 
 /** Longer than a stale record waits for a fresh one. */
@@ -35,7 +33,7 @@ export interface ResponseReporter {
 }
 
 export function createResponseReporter(options: ResponseReporterOptions): ResponseReporter {
-  const { runtime, unservedRequests, endpoints, logsAll, showsAddresses } = options;
+  const { runtime, unservedRequests, endpoints, logsAll } = options;
   const { clock, metrics, logger, failureLog } = runtime;
   const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);
 
@@ -52,7 +50,7 @@ export function createResponseReporter(options: ResponseReporterOptions): Respon
       method,
       path,
       durationMs: Math.round(seconds * 1000),
-      client: showsAddresses ? client : truncateAddress(client),
+      client: truncateAddress(client),
       cache,
       code: failure?.code,
     };

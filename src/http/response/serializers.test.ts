@@ -10,7 +10,7 @@ function channel(number: number, description: string): Channel {
   return testChannel(numberedChannelId(number), { description, avatar });
 }
 
-const STYLE = { urlForm: 'api', hasImageVersions: false } as const;
+const STYLE = { urlForm: 'api' } as const;
 const BASE = 'http://pennant.test';
 
 function create(maxBytes?: number) {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
-import { type Channel, imageVersion, type SearchHit } from '../../domain/channel.ts';
+import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
@@ -14,30 +14,19 @@ const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', '
 export interface ImageUrlStyle {
   /** `api`: form A (`/api/banner/{id}?type=tv`). `short`: form B (`/{id}/tv`). */
   readonly urlForm: 'api' | 'short';
-  /** True: `v=` and the image's version, so that caches load a changed image as soon as a record names it. */
-  readonly hasImageVersions: boolean;
 }
 
-/** @param version of the image, if it is known */
-function imageUrl(
-  base: string,
-  channelId: string,
-  variant: Variant,
-  version: string | undefined,
-  { urlForm, hasImageVersions }: ImageUrlStyle,
-): string {
+function imageUrl(base: string, channelId: string, variant: Variant, { urlForm }: ImageUrlStyle): string {
   const isSegment = urlForm === 'short' && SHORT_SEGMENTS.has(variant);
   const path = `${base}${urlForm === 'api' ? '/api/banner' : ''}/${channelId}${isSegment ? `/${variant}` : ''}`;
-  const type = variant === 'default' || isSegment ? [] : [`type=${variant}`];
-  const query = [...type, ...(hasImageVersions && version !== undefined ? [`v=${version}`] : [])];
-  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+  return variant === 'default' || isSegment ? path : `${path}?type=${variant}`;
 }
 
 /** The channel record in responses: always all 13 fields, in this order. */
 function recordOf(channel: Channel, base: string, style: ImageUrlStyle): object {
   const urlEntries = VARIANTS.map((variant) => {
     const image = variant === 'avatar' ? channel.avatar : channel.banner;
-    return [variant, image && imageUrl(base, channel.channelId, variant, imageVersion(image), style)] as const;
+    return [variant, image && imageUrl(base, channel.channelId, variant, style)] as const;
   });
   const urls = Object.fromEntries(urlEntries) as Record<Variant, string | null>;
   return {
@@ -61,7 +50,7 @@ function recordOf(channel: Channel, base: string, style: ImageUrlStyle): object 
 /** A search result. An image's URL is null only when it is known that there is none. */
 export function searchResultOf(hit: SearchHit, base: string, style: ImageUrlStyle): object {
   const { channelId, title, description, customUrl, subscriberCount, videoCount } = hit;
-  const urlOf = (variant: Variant, version?: string) => imageUrl(base, channelId, variant, version, style);
+  const urlOf = (variant: Variant) => imageUrl(base, channelId, variant, style);
   return {
     channelId,
     title,
@@ -69,8 +58,8 @@ export function searchResultOf(hit: SearchHit, base: string, style: ImageUrlStyl
     customUrl,
     subscriberCount,
     videoCount,
-    bannerUrl: hit.banner === 'absent' ? null : urlOf('default', hit.bannerVersion),
-    avatarUrl: hit.avatar === 'absent' ? null : urlOf('avatar', hit.avatarVersion),
+    bannerUrl: hit.banner === 'absent' ? null : urlOf('default'),
+    avatarUrl: hit.avatar === 'absent' ? null : urlOf('avatar'),
   };
 }
 

@@ -11,8 +11,6 @@ interface DocumentRouteOptions {
   /** Contact address of the operator. */
   readonly contact: string | undefined;
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
-  /** The URL of the files of `dist/site/`, with a slash at the end. */
-  readonly siteUrl: string | undefined;
   readonly version: string;
   readonly examples: Examples;
 }
@@ -135,7 +133,7 @@ function imageExample({ hasBanner, hasAvatar }: ExampleChannel, pathOf: (variant
 
 function indexDocument(
   base: string,
-  { contact, defaultLimit, siteUrl, version }: DocumentRouteOptions,
+  { contact, defaultLimit, version }: DocumentRouteOptions,
   [channel]: readonly ExampleChannel[],
 ): object {
   return {
@@ -148,10 +146,6 @@ function indexDocument(
     }),
     openapi: `${base}/openapi.json`,
     problems: `${base}/problems`,
-    ...(siteUrl !== undefined && {
-      playground: `${siteUrl}?instance=${encodeURIComponent(base)}`,
-      documentation: `${siteUrl}api.html`,
-    }),
     limits: {
       requests: defaultLimit.requests,
       seconds: defaultLimit.windowMs / 1000,

@@ -122,7 +122,7 @@ function parseHit(item: unknown): SearchHit | undefined {
     subscriberCount: null,
     videoCount: null,
     banner: 'unknown',
-    ...avatarOfHit(thumbnail),
+    avatar: avatarOfHit(thumbnail),
   };
 }
 

@@ -9,15 +9,10 @@ const HOUR_MS = 3_600_000;
 /** 22:30 in California, where it is still 30 June. */
 const LATE_IN_CALIFORNIA = Date.UTC(2026, 6, 1, 5, 30);
 
-function setUp({
-  unitsPerDay = 10_000,
-  searchesPerDay = 100,
-  startMs = LATE_IN_CALIFORNIA,
-  kept = createMemoryText(),
-} = {}) {
+function setUp({ unitsPerDay = 10_000, startMs = LATE_IN_CALIFORNIA, kept = createMemoryText() } = {}) {
   const clock = createManualClock(startMs);
   const pauses = createQuotaPauses(clock);
-  const quota = createDailyQuota({ clock, unitsPerDay, searchesPerDay, kept, pauses });
+  const quota = createDailyQuota({ clock, unitsPerDay, kept, pauses });
   /** The number of admitted searches out of this many that are tried now. */
   async function search(times: number): Promise<number> {
     let done = 0;
@@ -48,7 +43,7 @@ describe('the daily quota', () => {
   });
 
   it('refuses calls beyond it, separately for both allowances', async () => {
-    const { quota, spent } = setUp({ unitsPerDay: 2, searchesPerDay: 1 });
+    const { quota, spent } = setUp({ unitsPerDay: 2 });
     await quota.spend('units');
     await quota.spend('units');
     await expect(quota.spend('units')).rejects.toThrow(PausedError);
@@ -60,7 +55,7 @@ describe('the daily quota', () => {
   it.each(['searches', 'units'] as const)(
     'for %s is renewed at midnight in California, and reports when that is',
     async (name) => {
-      const { clock, quota, spent } = setUp({ unitsPerDay: 1, searchesPerDay: 1 });
+      const { clock, quota, spent } = setUp({ unitsPerDay: 1 });
       await quota.spend(name);
       await expect(quota.spend(name)).rejects.toThrow(expect.objectContaining({ retryAfterMs: 1.5 * HOUR_MS }));
       clock.advance(1.5 * HOUR_MS - 1);

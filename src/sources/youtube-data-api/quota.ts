@@ -13,13 +13,14 @@ export interface DailyQuotaOptions {
   readonly clock: Clock;
   /** The project's daily quota for everything except searches. Each call costs one unit. */
   readonly unitsPerDay: number;
-  readonly searchesPerDay: number;
   /** The calls of the day, which survive a restart and are shared between instances. */
   readonly kept: KeptText;
   /** The pause of each allowance, which lasts until the quota is renewed. */
   readonly pauses: Readonly<Record<Allowance, Pause>>;
 }
 
+/** Of the calls of a day: by default, a project may make 10,000 calls and 100 searches. */
+const SEARCH_SHARE = 0.01;
 const SEARCH_BURST_SHARE = 0.2;
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = DAY_MS / 1_000;
@@ -37,7 +38,8 @@ const isKept = fields({ day: text(), searches: CALLS, units: CALLS });
  * Instances read and write the day's calls without a lock, so calls at the same moment may be counted once. YouTube's own
  * count decides.
  */
-export function createDailyQuota({ clock, unitsPerDay, searchesPerDay, kept, pauses }: DailyQuotaOptions) {
+export function createDailyQuota({ clock, unitsPerDay, kept, pauses }: DailyQuotaOptions) {
+  const searchesPerDay = Math.max(1, Math.floor(unitsPerDay * SEARCH_SHARE));
   const perDay = { searches: searchesPerDay, units: unitsPerDay };
   const searchesNow = createTokenBucket({
     perSecond: searchesPerDay / DAY_SECONDS,

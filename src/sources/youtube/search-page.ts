@@ -190,8 +190,7 @@ function makeHit({ channelId, title: shown, description, page, texts: raw, thumb
     subscriberCount: findCount(texts, 'subscriber') ?? null,
     videoCount: findCount(texts, 'video') ?? null,
     banner: 'unknown',
-    // The same image has this host on the channel page (2026-07), so that its version is the same.
-    ...avatarOfHit(image?.replace('//yt3.ggpht.com/', '//yt3.googleusercontent.com/')),
+    avatar: avatarOfHit(image),
   };
 }
 

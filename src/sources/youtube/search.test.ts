@@ -2,8 +2,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { respondWithJson, respondWithStatus } from '../../../test/helpers/fake-upstream.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
-import { imageVersion } from '../../domain/channel.ts';
-import { parseImage } from '../youtube-urls.ts';
 
 const HIT = { channelId: 'UCreplayLighthouse000001', title: { simpleText: 'Bell Rock Light' } };
 const OTHER_HIT = { channelId: 'UCreplayQuiet00000000007', title: { simpleText: 'Quiet' } };
@@ -49,12 +47,11 @@ describe('a search', () => {
     ['an image', '//yt3.ggpht.com/ytc/abc=s88-c-k-c0x00ffffff-no-rj', 'present'],
     ['the default image', '//yt3.ggpht.com/a/default-user=s88', 'absent'],
     ['no URL', undefined, 'unknown'],
-  ])('with %s as avatar has the image version of the record', async (_what, url, avatar) => {
+  ])('with %s as avatar is read', async (_what, url, avatar) => {
     const renderer = { ...HIT, thumbnail: { thumbnails: [{ url }] } };
     replay.misbehave('search', respondWithJson(firstPage(section({ channelRenderer: renderer }))));
     const [hit] = (await search()).hits;
-    const inRecord = imageVersion(parseImage('https://yt3.googleusercontent.com/ytc/abc', 'avatar') ?? null);
-    expect([hit?.avatar, hit?.avatarVersion]).toEqual([avatar, avatar === 'present' ? inRecord : undefined]);
+    expect(hit?.avatar).toBe(avatar);
   });
 
   it('ends after three pages, even if upstream has more', async () => {
@@ -159,8 +156,7 @@ describe('a search whose results are lockups', () => {
     const { lockupViewModel } = lockup(HIT.channelId, 'Bell Rock Light');
     const item = { lockupViewModel: { ...lockupViewModel, contentImage } };
     replay.misbehave('search', respondWithJson(firstPage(section(item))));
-    const inRecord = imageVersion(parseImage('https://yt3.googleusercontent.com/abc', 'avatar') ?? null);
-    expect((await search()).hits[0]).toMatchObject({ avatar: 'present', avatarVersion: inRecord });
+    expect((await search()).hits[0]?.avatar).toBe('present');
   });
 });
 

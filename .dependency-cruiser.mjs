@@ -14,9 +14,6 @@ const ROOMS = {
   services: ['domain', 'lib', 'sources', 'images', 'store', 'image-store'],
   http: ['domain', 'lib', 'rate-limit', 'services'],
   console: ['domain', 'lib', 'services', 'http'],
-  // What browsers load. The console's page has types of the console.
-  site: ['domain'],
-  'console/page': ['console', 'site'],
   app: [
     'domain',
     'lib',

@@ -40,7 +40,7 @@ const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, env, ...COM
 /** Unit and contract tests, and the service in one process. They need only npm's packages. */
 export const CORE_TESTS = {
   name: 'core',
-  include: ['src/**/*.test.ts', 'test/contracts/*.test.ts', 'test/e2e/*.test.ts'],
+  include: ['{src,web}/**/*.test.ts', 'test/contracts/*.test.ts', 'test/e2e/*.test.ts'],
   exclude: MEASURE_MEMORY,
   // The files share no module state, and loading the service for each of them would take half of the time.
   isolate: false,

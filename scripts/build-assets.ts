@@ -1,44 +1,28 @@
 /*
- * The second half of `npm run build`, after the compiler: bundles the pages, copies the other files of src/ (HTML, images) to
- * dist/, writes the pages of docs/ there, and deletes files of dist/ whose source is gone. Writes only what differs, so that an
- * installation without write access can start.
+ * The second half of `npm run build`, after the compiler: bundles the pages of web/ and writes them, with the pages of docs/, to
+ * dist/web/, and deletes files of dist/ whose source is gone. Writes only what differs, so that an installation without write
+ * access can start.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { apiPage, GUIDE_PAGES, guidePage } from './docs-site.ts';
+import { writtenPage } from './written-page.ts';
 
-const SOURCE = join(import.meta.dirname, '../src');
-const DOCUMENTS = join(import.meta.dirname, '../docs');
-const OUTPUT = join(import.meta.dirname, '../dist');
+const ROOT = join(import.meta.dirname, '..');
+const OUTPUT = join(ROOT, 'dist');
 const BUILD_INFO = '.tsbuildinfo';
 
 /** Each becomes one file with everything that it imports, because a slow connection waits for each file. */
-const BUNDLES = [
-  'site/main.ts',
-  'site/main.css',
-  'site/api.css',
-  'console/page/console.ts',
-  'console/page/console.css',
-];
-/** The scripts and style sheets of these folders are in a bundle. */
-const PAGE_FOLDERS = /^(?:site|console\/page)\//;
-
-/** What belongs in dist/ besides the compiler's files. */
-const files = new Map<string, Uint8Array>();
-const compiled = new Set([BUILD_INFO]);
-
-for (const name of filesIn(SOURCE)) {
-  const isBundled = PAGE_FOLDERS.test(name) && /\.(?:ts|css)$/.test(name);
-  if (isBundled || /\.test\.ts$|tsconfig\.json$/.test(name)) continue;
-  if (name.endsWith('.ts')) compiled.add(name.replace(/ts$/, 'js'));
-  else files.set(name, readFileSync(join(SOURCE, name)));
-}
+const BUNDLES = {
+  'web/playground/playground': 'web/playground/main.tsx',
+  'web/playground/pages': 'web/styles/pages.css',
+  'web/console/console': 'web/console/main.tsx',
+};
 
 const { outputFiles } = await build({
-  absWorkingDir: SOURCE,
+  absWorkingDir: ROOT,
   entryPoints: BUNDLES,
-  outbase: SOURCE,
   outdir: OUTPUT,
   bundle: true,
   minify: true,
@@ -47,10 +31,24 @@ const { outputFiles } = await build({
   charset: 'utf8',
   write: false,
 });
-for (const { path, contents } of outputFiles) files.set(relative(OUTPUT, path), contents);
 
-for (const name of GUIDE_PAGES) files.set(`console/guide/${name}.html`, Buffer.from(guidePage(documentNamed(name))));
-files.set('site/api.html', Buffer.from(apiPage(documentNamed('api'))));
+/** What belongs in dist/ besides the compiler's files. */
+const files = new Map<string, Uint8Array>(outputFiles.map(({ path, contents }) => [relative(OUTPUT, path), contents]));
+/** All files that are kept. */
+const kept = new Set([BUILD_INFO]);
+for (const name of filesIn(join(ROOT, 'src'))) {
+  if (name.endsWith('.test.ts')) continue;
+  if (name.endsWith('.ts')) kept.add(name.replace(/ts$/, 'js'));
+  else files.set(name, readFileSync(join(ROOT, 'src', name)));
+}
+for (const name of filesIn(join(ROOT, 'web'))) {
+  if (/\.(?:svg|jpg|webp)$/.test(name)) files.set(`web/${name}`, readFileSync(join(ROOT, 'web', name)));
+}
+for (const name of ['playground', 'console']) {
+  files.set(`web/${name}/index.html`, Buffer.from(await writtenPage(join(ROOT, 'web', name))));
+}
+files.set('web/playground/api.html', Buffer.from(apiPage(documentNamed('api'))));
+for (const name of GUIDE_PAGES) files.set(`web/guide/${name}.html`, Buffer.from(guidePage(documentNamed(name))));
 
 for (const [name, content] of files) {
   const path = join(OUTPUT, name);
@@ -59,10 +57,10 @@ for (const [name, content] of files) {
   writeFileSync(path, content);
 }
 
-for (const name of filesIn(OUTPUT)) if (!files.has(name) && !compiled.has(name)) rmSync(join(OUTPUT, name));
+for (const name of filesIn(OUTPUT)) if (!files.has(name) && !kept.has(name)) rmSync(join(OUTPUT, name));
 
 function documentNamed(name: string): string {
-  return readFileSync(join(DOCUMENTS, `${name}.md`), 'utf8');
+  return readFileSync(join(ROOT, 'docs', `${name}.md`), 'utf8');
 }
 
 /** Paths relative to the directory. */

@@ -4,7 +4,7 @@ import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id';
 /** The pages of docs/ that the console serves. */
 export const GUIDE_PAGES = ['operating', 'youtube', 'settings', 'images', 'performance'] as const;
 
-/** On a phone, cells stand below each other, each with the head of its column (api.css). */
+/** On a phone, cells stand below each other, each with the head of its column (web/styles/document.css). */
 const LABELLED_CELLS: MarkedExtension = {
   renderer: {
     table({ header, rows }) {
@@ -74,9 +74,9 @@ function pageOf(converter: Marked, document: string, { title, description, files
   <meta name="description" content="${description}">
   <title>Pennant ${title}</title>
   <link rel="icon" href="${files}pennant.svg" type="image/svg+xml">
-  <link rel="stylesheet" href="${files}api.css">
+  <link rel="stylesheet" href="${files}pages.css">
 </head>
-<body>
+<body class="document">
 <header class="top"><p class="brand"><img src="${files}pennant.svg" alt="" width="28" height="28">Pennant <span>${title}</span></p>
 <p>${links}</p></header>
 <nav aria-label="On this page">

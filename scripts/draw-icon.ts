@@ -5,7 +5,7 @@ import sharp from 'sharp';
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-await sharp(path('src/site/pennant.svg'), { density: 96 })
+await sharp(path('web/playground/pennant.svg'), { density: 96 })
   .resize(48, 48)
   .png({ compressionLevel: 9, palette: true })
   .toFile(path('src/http/favicon.png'));

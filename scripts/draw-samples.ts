@@ -1,6 +1,6 @@
 /**
  * Renders scripts/drawings into the images of the sample catalog (samples/images), and small copies of them for the
- * playground's first page (src/site/gallery), and the preview of shared links: `node scripts/draw-samples.ts [NAME…]`.
+ * playground's first page (web/playground/gallery), and the preview of shared links: `node scripts/draw-samples.ts [NAME…]`.
  *
  * Run by hand after a change to a drawing: the images are committed. The letters need the fonts Inter, EB Garamond and
  * League Spartan (Debian: fonts-inter fonts-ebgaramond fonts-league-spartan).
@@ -36,7 +36,7 @@ const CARD_AVATAR_SIZE = [96, 96] as const;
 /** The size of the preview of a shared link to the playground (https://ogp.me). */
 const SHARE_SIZE = [1200, 630] as const;
 
-const [DRAWINGS, IMAGES, SITE] = ['drawings', '../samples/images', '../src/site'].map((directory) =>
+const [DRAWINGS, IMAGES, SITE] = ['drawings', '../samples/images', '../web/playground'].map((directory) =>
   join(import.meta.dirname, directory),
 ) as [string, string, string];
 const GALLERY = join(SITE, 'gallery');

@@ -135,7 +135,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   });
   const { redis } = stores;
   const listener = openPublicListener({ config, runtime, redis, responseWriter, endpoints, channels });
-  const { http, limiter, refusedClients, unservedRequests } = listener;
+  const { http, unservedRequests } = listener;
   const backgroundWork = createBackgroundWork(
     [
       upstreams.checkUnreachable,
@@ -149,14 +149,11 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     ],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
-  const state = await createConsoleStateReader({
+  const state = createConsoleStateReader({
     version: build,
     settings,
     runtime,
     http,
-    limiter,
-    refusedClients,
-    unservedRequests,
     upstreams,
     encoder,
   });

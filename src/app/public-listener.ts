@@ -4,7 +4,6 @@ import { createConnections } from '../http/connections.ts';
 import { createClientIdentification } from '../http/request/client-identification.ts';
 import type { Endpoint } from '../http/request/context.ts';
 import { createRateLimitStep } from '../http/request/rate-limit-step.ts';
-import { createRefusedClients } from '../http/request/refused-clients.ts';
 import { createMicroCache } from '../http/response/micro-cache.ts';
 import { createResponseReporter } from '../http/response/response-reporter.ts';
 import { createUnservedRequests } from '../http/response/unserved-requests.ts';
@@ -38,7 +37,7 @@ interface ConfiguredListenerOptions {
 export function openPublicListener(options: ConfiguredListenerOptions) {
   const { config, runtime, redis, responseWriter, endpoints, channels } = options;
   const { baseUrls, contact, rateLimit: defaultLimit, accessLog: logsAll } = config;
-  const { clock, logger, metrics, holders } = runtime;
+  const { clock, logger, holders } = runtime;
   const limiter = openRateLimiter(runtime, redis);
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
@@ -52,8 +51,7 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
       );
     },
   });
-  const refusedClients = createRefusedClients({ clock });
-  const unservedRequests = createUnservedRequests({ clock, logger, refusedClients });
+  const unservedRequests = createUnservedRequests({ clock, logger });
   const connections = createConnections({ clients, openConnections: createClientConnections(runtime), defaultLimit });
   const http = createPublicListener({
     runtime,
@@ -73,17 +71,8 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
   });
   holders.add('IPv6 addresses', clients.stats);
   holders.add('connections and unread requests', connections.stats);
-  holders.add('refused networks', () => refusedClients.stats());
   holders.add('requests that got 429 or 5xx', unservedRequests.stats);
-  new Gauge({
-    name: 'pennant_refused_networks',
-    help: 'Networks of clients that the rate limit refused in the last minutes.',
-    registers: [metrics],
-    collect() {
-      this.set(refusedClients.stats().entries);
-    },
-  });
-  return { http, limiter, refusedClients, unservedRequests };
+  return { http, unservedRequests };
 }
 
 /** The connections of clients. There may be as many as files and memory allow. */

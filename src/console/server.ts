@@ -34,10 +34,10 @@ const MACHINE_PATHS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
 /** Browsers get the compiled pages, even if the service runs from its sources. */
 const BUILT = new URL('../../dist/', import.meta.url);
-const SITE = fileURLToPath(new URL('site', BUILT));
-const GALLERY = fileURLToPath(new URL('site/gallery', BUILT));
-const PAGE = fileURLToPath(new URL('console/page', BUILT));
-const GUIDE = fileURLToPath(new URL('console/guide', BUILT));
+const PLAYGROUND = fileURLToPath(new URL('web/playground', BUILT));
+const GALLERY = fileURLToPath(new URL('web/playground/gallery', BUILT));
+const PAGE = fileURLToPath(new URL('web/console', BUILT));
+const GUIDE = fileURLToPath(new URL('web/guide', BUILT));
 /** The playground of this listener requests the paths of the public listener below this one. */
 const INSTANCE_PATH = '/playground/instance/';
 /** Enough for some operators, scrapers and probes. The public listener leaves open files for them (`maxConnectionsFor`). */
@@ -53,28 +53,20 @@ const SERVER_OPTIONS: ServerOptions = {
   connectionsCheckingInterval: 1_000,
 };
 
-const POLICY =
-  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; script-src 'self'";
-/** Of the script in the playground's page. */
-const SCRIPT_HASH = 'sha256-sBFqNppPUZ1Zd/+0nW0Tw78q7K6TN+tiGKOnVH3mk/s=';
 const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'cross-origin-opener-policy': 'same-origin',
-  'content-security-policy': `${POLICY}; connect-src 'self'; img-src 'self'`,
-};
-const PLAYGROUND_HEADERS = {
-  ...PAGE_HEADERS,
-  // The playground connects to any instance that the user enters, and shows images from `blob:` URLs.
-  'content-security-policy': `${POLICY} '${SCRIPT_HASH}'; connect-src http: https:; img-src 'self' blob:`,
+  // The pages themselves have the other rules (scripts/written-page.ts).
+  'content-security-policy': "frame-ancestors 'none'",
 };
 
 /** The files of the pages, read once. */
 const FILE_ROUTES = [
   ...staticRoutes('/', PAGE, PAGE_HEADERS),
-  ...staticRoutes('/', SITE, PAGE_HEADERS, ['pennant.svg']),
+  ...staticRoutes('/', PLAYGROUND, PAGE_HEADERS, ['pennant.svg']),
   ...staticRoutes('/guide/', GUIDE, PAGE_HEADERS),
-  ...staticRoutes('/playground/', SITE, PLAYGROUND_HEADERS),
+  ...staticRoutes('/playground/', PLAYGROUND, PAGE_HEADERS),
   ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
 ];
 
@@ -175,7 +167,6 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   return {
     ...listener,
     close() {
-      state.stop();
       const closed = listener.close();
       server.closeAllConnections();
       return closed;

@@ -1,17 +1,7 @@
 import { IMAGE_SOURCE, type SourceState, type SourceStatus } from '../domain/source-status.ts';
-import type { RefusedClients, RefusedNetwork } from '../http/request/refused-clients.ts';
-import type { RecentFailure, UnservedRequests } from '../http/response/unserved-requests.ts';
 import type { HolderReading } from '../lib/holders.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import {
-  type FieldCounts,
-  type HistoryStep,
-  type RecentActivity,
-  readFields,
-  readTotals,
-  STEP_SECONDS,
-  startHistory,
-} from './history.ts';
+import { readTotals, type Totals } from './totals.ts';
 
 /** The components whose state is shown. */
 interface ConsoleStateOptions {
@@ -20,9 +10,6 @@ interface ConsoleStateOptions {
   readonly runtime: Pick<Runtime, 'metrics' | 'holders' | 'health'>;
   readonly upstreams: { states(): readonly SourceReading[] };
   readonly encoder: { stats(): EncoderStats };
-  readonly limiter: { stats(): { readonly entries: number; readonly evicted: number } };
-  readonly refusedClients: Pick<RefusedClients, 'list'>;
-  readonly unservedRequests: Pick<UnservedRequests, 'recentFailures'>;
   readonly http: { isClosing(): boolean };
   readonly settings: readonly ShownSetting[];
 }
@@ -50,8 +37,6 @@ export interface Condition {
   readonly isBlocking: boolean;
 }
 
-const SHOWN_NETWORKS = 20;
-
 /** The content of the page, as one JSON document. */
 export interface ConsoleState {
   readonly version: string;
@@ -60,36 +45,22 @@ export interface ConsoleState {
   readonly nowMs: number;
   readonly settings: readonly ShownSetting[];
   readonly conditions: readonly Condition[];
-  readonly stepSeconds: number;
-  readonly steps: readonly HistoryStep[];
-  readonly recent: RecentActivity;
+  readonly totals: Totals;
   readonly sources: readonly SourceReading[];
-  readonly fields: readonly FieldCounts[];
   readonly encoder: EncoderStats;
   readonly stores: readonly HolderReading[];
-  /** Clients that the rate limit tracks, and those that it evicted before their window ended. */
-  readonly limiter: { readonly clients: number; readonly evicted: number };
-  readonly refusedNetworks: readonly RefusedNetwork[];
-  readonly failures: readonly RecentFailure[];
 }
 
 /** The state of the service for the console and for `/readyz`. */
 export interface ConsoleStateReader {
   read(): Promise<ConsoleState>;
   readiness(): { readonly ready: boolean; readonly conditions: readonly Condition[]; readonly version: string };
-  /** Ends the sampling of the history. */
-  stop(): void;
 }
 
-export async function createConsoleStateReader(options: ConsoleStateOptions): Promise<ConsoleStateReader> {
-  const { version, runtime, upstreams, encoder, limiter, refusedClients, unservedRequests, http, settings } = options;
+export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleStateReader {
+  const { version, runtime, upstreams, encoder, http, settings } = options;
   const { metrics, holders, health } = runtime;
   const startedAtMs = Date.now();
-  const history = await startHistory(sample);
-
-  async function sample() {
-    return { atMs: Date.now(), totals: await readTotals(metrics), queued: encoder.stats().queued };
-  }
 
   function readConditions(): Condition[] {
     const problems = [...health.problems(), ...upstreams.states().flatMap(sourceProblems)];
@@ -100,24 +71,16 @@ export async function createConsoleStateReader(options: ConsoleStateOptions): Pr
 
   return {
     async read() {
-      const now = await sample();
-      const { entries: clients, evicted } = limiter.stats();
       return {
         version,
         startedAtMs,
         settings,
-        nowMs: now.atMs,
+        nowMs: Date.now(),
         conditions: readConditions(),
-        stepSeconds: STEP_SECONDS,
-        steps: history.steps(),
-        recent: history.recent(now),
+        totals: await readTotals(metrics),
         sources: upstreams.states(),
-        fields: await readFields(metrics),
         encoder: encoder.stats(),
         stores: holders.read(),
-        limiter: { clients, evicted },
-        refusedNetworks: refusedClients.list(SHOWN_NETWORKS),
-        failures: unservedRequests.recentFailures(),
       };
     },
 
@@ -125,8 +88,6 @@ export async function createConsoleStateReader(options: ConsoleStateOptions): Pr
       const conditions = readConditions();
       return { ready: !conditions.some(({ isBlocking }) => isBlocking), conditions, version };
     },
-
-    stop: history.stop,
   };
 }
 

@@ -77,8 +77,8 @@ describe('a badge image', () => {
   });
 
   test('without a color has the one that the playground shows for it', async () => {
-    const page = await readFile('src/site/index.html', 'utf8');
-    const [, shown = ''] = /id="badge-color"[^>]* value="#(\w{6})"/.exec(page) ?? [];
+    const page = await readFile('web/playground/badge.tsx', 'utf8');
+    const [, shown = ''] = /USUAL_COLOR = '(\w{6})'/.exec(page) ?? [];
     const { text } = await service.get(`/api/badge/${SAMPLE}.svg?style=flat-square`);
     expect(await colorAt(text, -3, 2)).toBe(shown);
   });

@@ -78,7 +78,7 @@ describe('a request of the playground on the private listener', () => {
     const response = await ask(service, RECORD, headers as Record<string, string>);
     expect(response.status).toBe(403);
     expect(response.headers['access-control-allow-origin']).toBeUndefined();
-    expect((await service.state()).recent.requests.responded).toBe(0);
+    expect((await service.state()).totals.requests.responded).toBe(0);
   });
 
   it('is refused to a page elsewhere before it is sent: its preflight gets no permission', async () => {

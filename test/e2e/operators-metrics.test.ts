@@ -27,7 +27,6 @@ test('metrics count calls of sources, hits and stored values', async () => {
   expect(await calls('getChannel', 'found')).toBe(1);
   expect(await calls('resolve', 'channel_not_found')).toBe(1);
   expect(await service.metric('pennant_limiter_clients')).toBe(1);
-  expect(await service.metric('pennant_refused_networks')).toBe(1);
   expect(await service.metric('pennant_memory_entries{kind="records"}')).toBe(1);
   expect(await service.metric('pennant_memory_entries{kind="originals"}')).toBe(1);
   expect(await service.metric('pennant_memory_entries{kind="searches"}')).toBe(0);

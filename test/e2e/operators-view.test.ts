@@ -153,6 +153,6 @@ test('downloads from image hosts are counted by outcome, in metrics and console'
   for (let number = 0; number < 2; number += 1) await service.get(`/${numberedChannelId(number)}/avatar`);
   expect(await service.metric('pennant_image_host_calls_total{outcome="found"}')).toBe(1);
   expect(await service.metric('pennant_image_host_calls_total{outcome="upstream_unavailable"}')).toBe(1);
-  const { recent } = await service.state();
-  expect(recent.sources['image hosts']).toEqual({ found: 1, upstream_unavailable: 1 });
+  const { totals } = await service.state();
+  expect(totals.sources['image hosts']).toEqual({ found: 1, upstream_unavailable: 1 });
 });

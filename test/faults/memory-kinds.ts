@@ -71,8 +71,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
       headers: { 'x-forwarded-for': `11.${(number >> 9) & 255}.${(number >> 1) & 255}.1` },
     }),
     statuses: [200, 429],
-    // The other half is for the previous five minutes.
-    fills: { 'refused networks': 0.5 },
+    fills: {},
   },
   {
     name: 'sizes that the client already has',

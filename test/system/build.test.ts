@@ -51,22 +51,22 @@ async function outputs(): Promise<string[]> {
 test('a build writes only what has changed, and deletes what has no source', async () => {
   expect(await (await npm(['run', 'build'])).ended).toBe(0);
   const before = await outputs();
-  await writeFile(join(clone, 'dist/site/former.js'), '');
-  await writeFile(join(clone, 'src/site/added.svg'), '<svg/>');
-  await appendFile(join(clone, 'src/site/base.css'), 'p { color: red; }\n');
+  await writeFile(join(clone, 'dist/web/playground/former.js'), '');
+  await writeFile(join(clone, 'web/playground/added.svg'), '<svg/>');
+  await appendFile(join(clone, 'web/styles/base.css'), 'p { color: red; }\n');
   expect(await (await npm(['run', 'build'])).ended).toBe(0);
   const after = await outputs();
   const names = (files: string[]) => files.map((file) => file.split(' ')[0]);
   expect(names(before).filter((name) => !names(after).includes(name))).toEqual([]);
   const written = after.filter((file) => !before.includes(file)).map((file) => /dist\/(\S+)/.exec(file)?.[1]);
-  expect(written).toEqual(['console/page/console.css', 'site/added.svg', 'site/api.css', 'site/main.css']);
+  expect(written).toEqual(['console/page/console-style.css', 'web/playground/added.svg', 'web/playground/pages.css']);
 });
 
 test('`npm start` runs what was edited', async () => {
   await appendFile(join(clone, 'src/main.ts'), "process.stdout.write('edited\\n');\n");
   const { printed, console: origin } = await npm(['start']);
   await printed(/edited\n[\s\S]*listens on/);
-  expect((await fetch(`${origin}/playground/main.js`)).status).toBe(200);
+  expect((await fetch(`${origin}/playground/playground.js`)).status).toBe(200);
 });
 
 test.runIf(isRoot)('`npm start` needs no write access to a clone that was built', async () => {

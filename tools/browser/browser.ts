@@ -1,10 +1,6 @@
-import { appendFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { SHIPPED_SAMPLES_DIR } from '../../src/sources/catalog/catalog.ts';
 import { startTestApp } from '../../test/helpers/app.ts';
 import { createRunningClock } from '../../test/helpers/clock.ts';
 import { hasChromium, launchChromium } from './chromium.ts';
@@ -71,29 +67,14 @@ export async function expectSound(page: Page): Promise<void> {
   });
 }
 
-/** Channels that a test needs besides the samples. */
-interface OwnChannels {
-  readonly lines: readonly string[];
-  readonly images?: Readonly<Record<string, Buffer>>;
-}
-
 /** A browser, and a service with a large budget, for all tests of the file. Set when the tests begin. */
-export function usePlayground(makeChannels = async (): Promise<OwnChannels> => ({ lines: [] })) {
+export function usePlayground() {
   const used = useBrowser() as { browser: Browser; service: BrowsedService };
-  let folder: string;
   beforeAll(async () => {
     if (!hasBrowser) return;
-    folder = await mkdtemp(join(tmpdir(), 'pennant-test-'));
-    await cp(SHIPPED_SAMPLES_DIR, folder, { recursive: true });
-    const { lines, images = {} } = await makeChannels();
-    await appendFile(join(folder, 'channels.ndjson'), lines.map((line) => `${line}\n`).join(''));
-    for (const [name, bytes] of Object.entries(images)) await writeFile(join(folder, 'images', name), bytes);
-    used.service = await startBrowsedService({ RATE_LIMIT: '2000/30', CATALOG: folder });
+    used.service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
   });
-  afterAll(async () => {
-    await used.service?.close();
-    if (hasBrowser) await rm(folder, { recursive: true });
-  });
+  afterAll(() => used.service?.close());
   return used;
 }
 
@@ -133,8 +114,8 @@ export async function visitPlayground(
   if (hasOwnClock) await page.clock.install();
   await page.goto(`${service.consoleOrigin}/playground/${query}`);
   async function lookUp(text: string): Promise<void> {
-    await page.getByRole('combobox', { name: 'Look up a channel' }).fill(text);
-    await page.getByRole('button', { name: 'Look up', exact: true }).click();
+    await page.getByLabel('Look up a channel').fill(text);
+    await page.getByLabel('Look up a channel').press('Enter');
   }
   return { page, asked: asked as readonly string[], lookUp };
 }
@@ -151,16 +132,18 @@ export function countLoaded(page: Page, selector: string): Promise<number> {
     );
 }
 
-/** Opens the field with the instance's address, and returns it. */
-export async function openInstance(page: Page) {
-  await page.getByText('Instance', { exact: true }).click();
-  return page.getByLabel('Address of the instance');
-}
-
 /** A fact of the image. Does not wait. */
 export async function factOf(page: Page, label: string): Promise<string> {
   const [value = ''] = await page.locator(`#facts div:has(dt:text-is("${label}")) dd`).allInnerTexts();
   return value;
+}
+
+/** The page gets every record with these changes. */
+export async function changeRecords(page: Page, changes: Record<string, unknown>): Promise<void> {
+  await page.route('**/api/channel/*', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), ...changes } });
+  });
 }
 
 /** Holds a request of the page until the test releases it. */

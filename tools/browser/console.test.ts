@@ -30,20 +30,19 @@ async function visit(service = shared): Promise<{ page: Page; service: BrowsedSe
 }
 
 function legendOf(page: Page, label: string): Promise<string> {
-  return page.locator(`#requests-legend li:has-text("${label}") b`).innerText();
+  return page.locator(`#requests .legend li:has-text("${label}") b`).innerText();
 }
 
 describe.skipIf(!hasBrowser)('the console', () => {
-  test('updates itself', async () => {
+  test('draws what it has polled since it was opened', async () => {
     const { page, service } = await visit(await startUnused());
     expect(await legendOf(page, 'Successful')).toBe('0');
     for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/${SAMPLE}/avatar.webp?width=48`);
-    await expect.poll(() => legendOf(page, 'Successful')).toBe('10');
-    expect(await legendOf(page, 'Rate limited')).toBe('2');
-    await expect.poll(() => page.locator('#refused').innerText()).toContain('127.0.0.0/24');
+    await expect.poll(() => legendOf(page, 'Rate limited')).toBe('2');
+    expect(await legendOf(page, 'Successful')).toBe('10');
     expect(await page.locator('#lookups').innerText()).toMatch(/Images\s+90 % of 10/);
-    expect(await page.locator('#latency-legend').innerText()).toMatch(/p50\s*[\d.<]+/);
-    await expect.poll(() => page.locator('#requests-chart rect').count()).toBeGreaterThan(0);
+    expect(await page.locator('#latency .legend').innerText()).toMatch(/p50\s*[\d.<]+/);
+    expect(await page.locator('#requests rect').count()).toBeGreaterThan(0);
   });
 
   test('purges a channel and reports it', async () => {
@@ -53,59 +52,28 @@ describe.skipIf(!hasBrowser)('the console', () => {
     expect((await fetch(imageUrl)).headers.get('cache-status')).toContain('hit');
     await page.getByLabel(/^Channel ID/).fill(SAMPLE);
     await page.getByRole('button', { name: 'Purge' }).click();
-    await expect.poll(() => page.locator('#purge-result').innerText()).toBe(`Purged ${SAMPLE}.`);
+    await expect.poll(() => page.locator('form.purge [role=status]').innerText()).toBe(`Purged ${SAMPLE}.`);
     const again = await fetch(`${imageUrl}&cache=past-what-was-just-responded`);
     expect(again.headers.get('cache-status')).toContain('fwd=uri-miss');
     await page.getByLabel(/^Channel ID/).fill('some words');
     await page.getByRole('button', { name: 'Purge' }).click();
-    await expect.poll(() => page.locator('#purge-result').innerText()).toContain('Name a channel ID');
-  });
-
-  test('shows what is more than 70 % full at once, and folds the rest', async () => {
-    const { page, service } = await visit();
-    expect(await page.locator('#full-stores').innerText()).toBe('None is more than 70 % full.');
-    expect(await page.getByText('encoder queue').isVisible()).toBe(false);
-    await page.getByText('All others').click();
-    expect(await page.getByText('encoder queue').isVisible()).toBe(true);
-    await page.route(`${service.consoleOrigin}/state.json`, async (route) => {
-      const response = await route.fetch();
-      const state = await response.json();
-      state.stores = state.stores.map((store: { name: string }) =>
-        store.name === 'encoder queue' ? { ...store, entries: 60, maxEntries: 64 } : store,
-      );
-      await route.fulfill({ response, json: state });
-    });
-    await expect.poll(() => page.locator('#full-stores').innerText()).toMatch(/^encoder queue\s+60 of 64$/);
-    expect(await page.locator('#other-stores', { hasText: 'encoder queue' }).count()).toBe(0);
-    // A poll leaves it open.
-    expect(await page.getByText('micro-cache').isVisible()).toBe(true);
+    await expect.poll(() => page.locator('form.purge [role=status]').innerText()).toContain('Name a channel ID');
   });
 
   test('shows the active settings', async () => {
     const { page } = await visit();
     await page.getByText('Settings', { exact: true }).click();
-    const row = page.locator('#settings tr', { hasText: 'SOURCES' });
+    const row = page.locator('details tr', { hasText: 'SOURCES' });
     expect(await row.innerText()).toMatch(/SOURCES\s+catalog/);
   });
 
-  test('labels the axes of its charts', async () => {
-    const { page, service } = await visit(await startUnused());
-    for (let sent = 0; sent < 8; sent += 1) await fetch(`${service.publicOrigin}/channel/${SAMPLE}`);
-    await expect.poll(() => page.locator('#requests-chart .axis').innerText()).toBe('8\n4\n0');
-    expect(await page.locator('#requests-chart .unit').innerText()).toBe('requests in 10 s');
-    expect(await page.locator('#latency-chart .axis').innerText()).toMatch(/^10 s\n1 s\n.*\n0\.1 ms$/s);
-    for (const chart of ['requests', 'latency', 'encoder']) {
-      expect(await page.locator(`#${chart}-chart .scale`).innerText()).toMatch(/^15 min ago\s+10\s+5\s+now$/);
-    }
-  });
-
-  test('keeps its columns when an upstream fails in several ways', async () => {
+  test('shows in which ways an upstream fails', async () => {
     const { page, service } = await visit();
     const outcomes = { found: 1234, upstream_timeout: 12, upstream_unavailable: 3, upstream_invalid: 1 };
     await page.route(`${service.consoleOrigin}/state.json`, async (route) => {
       const response = await route.fetch();
       const state = await response.json();
-      state.recent.sources['image hosts'] = outcomes;
+      state.totals.sources['image hosts'] = outcomes;
       await route.fulfill({ response, json: state });
     });
     const row = page.locator('#sources tr', { hasText: 'image hosts' });
@@ -113,34 +81,20 @@ describe.skipIf(!hasBrowser)('the console', () => {
     await expect
       .poll(() => page.locator('#sources .detail').innerText())
       .toBe('12 upstream_timeout, 3 upstream_unavailable, 1 upstream_invalid');
-    // In one step, because the page replaces the table every two seconds.
-    const heights = await row
-      .locator('td')
-      .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().height));
-    expect(heights).toHaveLength(4);
-    for (const height of heights) expect(height).toBeLessThan(45);
   });
 
-  test('says what to do about a problem, with a link into the guide, and lists the latest failures', async () => {
+  test('says what to do about a problem, with a link into the guide', async () => {
     const { page, service } = await visit();
-    const failure = { status: 503, code: 'upstream_unavailable', reason: 'YouTube is paused', count: 132 };
-    const times = { firstAtMs: Date.UTC(2026, 10, 24, 12, 3), lastAtMs: Date.UTC(2026, 10, 24, 12, 4, 5) };
     await page.route(`${service.consoleOrigin}/state.json`, async (route) => {
       const response = await route.fetch();
       const state = await response.json();
       state.conditions = [{ name: 'redis', detail: 'not used (connect ECONNREFUSED)', isBlocking: false }];
-      state.failures = [{ ...failure, ...times, requestId: 'q3T1xKZ0fUvB-7', path: '/@nobody/tv' }];
       await route.fulfill({ response, json: state });
     });
     await expect.poll(() => page.locator('#status').innerText()).toBe('Degraded: 1 problem');
     const problem = page.locator('#conditions p');
     expect(await problem.innerText()).toMatch(
       /^redis: not used \(connect ECONNREFUSED\)\. Check the Redis server .*Guide$/,
-    );
-    const failures = await page.locator('#failures').innerText();
-    expect(failures).toMatch(/2026-11-24 12:04:05\s+503 upstream_unavailable\s+132/);
-    expect(failures).toContain(
-      'YouTube is paused. First at 2026-11-24 12:03:00. Latest request: q3T1xKZ0fUvB-7, /@nobody/tv',
     );
     await expectSound(page);
     await problem.getByText('Guide').click();
@@ -188,7 +142,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
   test('has no accessibility problem that axe-core finds, in any width and colour scheme', async () => {
     const { page, service } = await visit();
     for (let sent = 0; sent < 12; sent += 1) await fetch(`${service.publicOrigin}/${SAMPLE}/avatar`);
-    await expect.poll(() => page.locator('#refused table').count()).toBe(1);
+    await expect.poll(() => page.locator('#requests rect').count()).toBeGreaterThan(0);
     await page.getByText('Settings', { exact: true }).click();
     await expectSound(page);
   });

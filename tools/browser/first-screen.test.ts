@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { asVisitor, hasBrowser, usePlayground } from './browser.ts';
+import { hasBrowser, usePlayground } from './browser.ts';
 
 /* What somebody sees first: before the script of a page is there, without scripts, and as a preview of a link. */
 
@@ -62,25 +62,5 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     const image = await fetch(new URL((await contentOf('image')) ?? '', page.url()));
     const { width, height } = await sharp(await image.arrayBuffer()).metadata();
     expect([String(width), String(height)]).toEqual([await contentOf('image:width'), await contentOf('image:height')]);
-  });
-
-  test('on another web host names an instance that cannot be reached', async () => {
-    const page = await openPage();
-    await page.route('**/playground/config.json', (route) => route.fulfill({ json: { instance: 'http://img.test' } }));
-    await page.route('**/playground/channels.json', (route) => route.fulfill({ status: 404 }));
-    await page.route('http://img.test/**', (route) => route.abort());
-    await page.goto(`${used.service.consoleOrigin}/playground/`);
-    const notice = page.locator('#hero-notice');
-    await expect.poll(() => notice.innerText()).toContain('img.test cannot be reached from this browser.');
-    expect(await notice.getByRole('button').allInnerTexts()).toEqual(['Try again']);
-  });
-
-  test('on another web host shows no example that the instance does not have', async () => {
-    const page = await openPage();
-    await asVisitor(page.context(), used.service);
-    await page.route('**/playground/channels.json', (route) => route.fulfill({ status: 404 }));
-    await page.goto(`${used.service.consoleOrigin}/playground/`);
-    await expect.poll(() => page.locator('.budget-text').innerText()).toContain('requests left');
-    await expect.poll(() => page.locator('#hero').isVisible()).toBe(false);
   });
 });

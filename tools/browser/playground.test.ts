@@ -1,16 +1,26 @@
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { countLoaded, factOf, hasBrowser, usePlayground, visitPlayground } from './browser.ts';
+import {
+  asVisitor,
+  changeRecords,
+  countLoaded,
+  createHold,
+  factOf,
+  hasBrowser,
+  startBrowsedService,
+  usePlayground,
+  visitPlayground,
+} from './browser.ts';
 
-/* Lookups, results and downloads in the playground. */
+/* Lookups, images and the address of the playground. */
 
 const SAMPLE = 'UCPennantSample00000001A';
 
 const used = usePlayground();
 
-describe.skipIf(!hasBrowser)('the playground', () => {
-  test('starts with the sample channels without a request', async () => {
+describe.skipIf(!hasBrowser)('the first page of the playground', () => {
+  test('has the sample channels without a request', async () => {
     const { page, asked } = await visitPlayground(used);
     await expect.poll(() => page.locator('.sample-text').count()).toBe(8);
     const shown = await page.locator('.sample-text').allInnerTexts();
@@ -24,18 +34,18 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(asked).toEqual([]);
   });
 
-  test('has a URL on its first screen that can be changed and copied, with its image', async () => {
+  test('has a URL that can be changed and copied, with its image', async () => {
     const { page, asked } = await visitPlayground(used, '', { permissions: ['clipboard-read', 'clipboard-write'] });
     const field = page.getByLabel('Change the URL of this image');
     const image = page.locator('#hero-image');
     await expect.poll(() => field.inputValue()).toBe(`${used.service.publicOrigin}/@pennantsample/tv`);
     await expect.poll(() => countLoaded(page, '#hero-image')).toBe(1);
-    expect(asked).toEqual([]);
     const changed = `${used.service.publicOrigin}/@nightglass/avatar?width=48`;
     await field.fill(changed);
+    await field.press('Enter');
     await expect.poll(() => image.evaluate(widthOf)).toBe(48);
     expect(asked).toEqual(['/@nightglass/avatar?width=48']);
-    await page.getByRole('button', { name: 'Copy URL' }).first().click();
+    await page.getByRole('button', { name: 'Copy URL' }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(changed);
     for (const [url, sentence] of [
       [`${used.service.publicOrigin}/@nobodyhere/tv`, 'Channel not found.'],
@@ -43,216 +53,316 @@ describe.skipIf(!hasBrowser)('the playground', () => {
       ['https://elsewhere.example/@nightglass/tv', 'Enter a URL that begins with'],
     ] as const) {
       await field.fill(url);
-      await expect.poll(() => page.locator('#hero-notice').innerText()).toContain(sentence);
+      await field.press('Enter');
+      await expect.poll(() => page.locator('.hero .notice').innerText()).toContain(sentence);
       expect(await image.isVisible()).toBe(false);
     }
-    expect(asked.filter((path) => path.includes('elsewhere'))).toEqual([]);
   });
 
-  test('shows a sample channel after three requests', async () => {
-    const { page, asked } = await visitPlayground(used);
-    await page.getByRole('link', { name: 'Pennant Sample' }).click();
-    await expect.poll(() => page.locator('#preview').isVisible()).toBe(true);
-    await expect.poll(() => page.locator('#channel-face img').count()).toBe(1);
-    expect(asked[0]).toBe('/api/channel/pennantsample?type=handle');
-    expect(asked.slice(1).toSorted()).toEqual(['/@pennantsample/avatar?width=176', '/@pennantsample/tv?width=1280']);
-    expect(await page.locator('.budget-text').innerText()).toMatch(/^\d+ of 2000 requests left/);
-    expect(await page.locator('#gallery').isVisible()).toBe(false);
-    expect(await page.locator('.channel-names').innerText()).toMatch(/^Pennant Sample\s+@pennantsample$/);
-    const record = await page.locator('#record').innerText();
-    for (const text of ['1,284,000', '96,340,127', 'May 17, 2014', 'Netherlands']) expect(record).toContain(text);
-    expect(await page.getByRole('link', { name: 'Crop guide' }).getAttribute('href')).toMatch(/^https:/);
-    await expect.poll(() => page.locator('.device .banner img').count()).toBe(4);
-    expect([await factOf(page, 'Size'), await factOf(page, 'Format')]).toEqual(['1280 × 720', 'AVIF']);
-  });
-
-  test('says why a text cannot name a channel, without a request', async () => {
-    const { page, asked, lookUp } = await visitPlayground(used);
-    const notice = page.locator('#notice');
-    const videos = [
-      'https://www.youtube.com/watch?v=abcdefghijk',
-      'https://youtu.be/abcdefghijk',
-      'youtube.com/shorts/a',
-    ];
-    for (const video of videos) {
-      await lookUp(video);
-      await expect.poll(() => notice.innerText()).toBe('That is a video. Paste the address of its channel.');
-      await lookUp('https://www.youtube.com/playlist?list=PL1');
-      await expect.poll(() => notice.innerText()).toBe('That is a playlist. Paste the address of its channel.');
-    }
-    await lookUp('https://pennant.example/about');
-    await expect.poll(() => notice.innerText()).toContain('That address is not one of a channel.');
-    await lookUp('@!!!');
-    await expect.poll(() => notice.innerText()).toContain('A handle has 1 to 30 letters');
-    expect(asked).toEqual([]);
-  });
-
-  test('searches when typing pauses, and results can be chosen with the keyboard', async () => {
-    const { page, asked } = await visitPlayground(used);
-    const field = page.getByRole('combobox', { name: 'Look up a channel' });
-    await field.pressSequentially('saltmarrow k', { delay: 20 });
-    await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(0);
-    expect(asked).toEqual(['/api/search?q=saltmarrow%20k&limit=8']);
-    await field.press('ArrowDown');
-    expect(await field.getAttribute('aria-activedescendant')).toBe('suggestion-0');
-    await field.press('Enter');
-    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
-    expect(await field.inputValue()).toBe('@saltmarrowkitchen');
-  });
-
-  test('shows parts of the TV image on the other devices until their own images are requested', async () => {
-    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    const phone = page.getByRole('button', { name: 'Phone', exact: true });
-    await expect.poll(() => phone.locator('.banner img.cut').count()).toBe(1);
-    await phone.click();
-    await expect.poll(() => asked.at(-1)).toBe('/@pennantsample/mobile?width=1280');
-    await expect.poll(() => phone.locator('.banner img:not(.cut)').count()).toBe(1);
-    expect(await phone.getAttribute('aria-pressed')).toBe('true');
-    expect(await page.getByRole('radio', { name: 'Phone' }).isChecked()).toBe(true);
-  });
-
-  test('requests the chosen format and size, and offers the image as a file', async () => {
-    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await expect.poll(() => factOf(page, 'Format')).toBe('AVIF');
-    await page.getByText('WebP', { exact: true }).click();
-    await expect.poll(() => factOf(page, 'Format')).toBe('WebP');
-    await page.getByLabel('Width', { exact: true }).fill('320');
-    await expect.poll(() => factOf(page, 'Size')).toBe('320 × 180');
-    await page.getByRole('button', { name: '640 pixels wide' }).click();
-    await expect.poll(() => factOf(page, 'Size')).toBe('640 × 360');
-    const downloading = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Download' }).click();
-    expect((await downloading).suggestedFilename()).toBe(`${SAMPLE}-tv.webp`);
-  });
-
-  test('gives the image and the badge their sizes, as far as the page has room', async () => {
-    const { page } = await visitPlayground(used, `?channel=${SAMPLE}&variant=avatar`);
-    await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
-    await page.locator('#badge').scrollIntoViewIfNeeded();
-    await expect.poll(() => countLoaded(page, '#badge-preview')).toBe(1);
-    for (const [id, width, height] of [
-      ['preview', 176, 176],
-      ['badge-preview', 118, 20],
-    ] as const) {
-      const image = page.locator(`#${id}`);
-      const attributes = [await image.getAttribute('width'), await image.getAttribute('height')];
-      expect([id, attributes]).toEqual([id, [String(width), String(height)]]);
-      expect([id, await image.boundingBox()]).toEqual([id, expect.objectContaining({ width, height })]);
-    }
-    await page.setViewportSize({ width: 320, height: 900 });
-    await page.locator('#variants').getByText('TV', { exact: true }).click();
-    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    const { width = 0, height = 1 } = (await page.locator('#preview').boundingBox()) ?? {};
-    expect(width).toBeLessThan(320);
-    expect(width / height).toBeCloseTo(16 / 9, 1);
-  });
-
-  test('requests a width that is typed as 1e3 as 1000', async () => {
-    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    await page.getByLabel('Width', { exact: true }).fill('1e3');
-    await expect.poll(() => factOf(page, 'Size')).toBe('1000 × 563');
-    expect(asked.at(-1)).toBe('/@pennantsample/tv?width=1000');
-    expect(await page.locator('#image-url').innerText()).toMatch(/width=1000$/);
-  });
-
-  test('names no time for an image that the browser had', async () => {
-    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await expect.poll(() => factOf(page, 'Time')).toMatch(/ms$/);
-    await page.getByRole('radio', { name: 'WebP' }).check();
-    await expect.poll(() => factOf(page, 'Format')).toBe('WebP');
-    await page.getByRole('radio', { name: 'Auto' }).check();
-    await expect.poll(() => factOf(page, 'Format')).toBe('AVIF');
-    expect([await factOf(page, 'Time'), await factOf(page, 'Cache')]).toEqual(['', 'browser']);
-  });
-
-  test('offers different widths for avatars and banners', async () => {
-    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    await page.getByText('Avatar', { exact: true }).click();
-    await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
-    expect(await page.locator('#image-url').innerText()).toMatch(/\/@pennantsample\/avatar\?width=176$/);
-    expect(await page.locator('#presets button').allInnerTexts()).toEqual(['48', '96', '176']);
-    await page.getByRole('button', { name: '48 pixels wide' }).click();
-    await expect.poll(() => factOf(page, 'Size')).toBe('48 × 48');
-    await page.locator('#variants').getByText('Desktop', { exact: true }).click();
-    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 212');
-    expect(await page.locator('#presets button').allInnerTexts()).toEqual(['640', '1280', '2560']);
-    expect(asked.filter((path) => /avatar\?width=1280/.test(path))).toEqual([]);
-  });
-
-  test('compares the formats on demand', async () => {
-    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}&variant=mobile&width=640`);
-    await expect.poll(() => factOf(page, 'Size')).toBe('640 × 175');
-    expect(asked.filter((path) => /\.(?:avif|webp|jpeg|png)/.test(path))).toEqual([]);
-    await page.getByRole('button', { name: 'Compare formats' }).click();
-    await expect
-      .poll(() => page.locator('.formats .number').allInnerTexts())
-      .toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^[\d.]+ kB$/)));
-    for (const [index, format] of ['avif', 'webp', 'jpeg', 'png'].entries()) {
-      const item = page.locator('.formats li').nth(index);
-      const response = await fetch(`${used.service.publicOrigin}/${SAMPLE}/mobile.${format}?width=640`);
-      const bytes = (await response.arrayBuffer()).byteLength;
-      expect((await item.innerText()).toLowerCase()).toBe(
-        `${format}\n${(bytes / 1000).toFixed(1).replace('.0', '')} kb`,
-      );
-    }
-    await expect.poll(() => countLoaded(page, '.formats img')).toBe(4);
-    await page.getByText('Tablet', { exact: true }).first().click();
-    await expect.poll(() => page.locator('.formats li').count()).toBe(0);
-  });
-
-  test('compares with the width that was just typed, at the first click', async () => {
-    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
-    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    await page.getByLabel('Width', { exact: true }).fill('300');
-    await page.getByRole('button', { name: 'Compare formats' }).click();
-    await expect.poll(() => page.locator('.formats img').count()).toBe(4);
-    await expect.poll(() => factOf(page, 'Size')).toBe('300 × 169');
-    for (const image of await page.locator('.formats img').all()) expect(await image.evaluate(widthOf)).toBe(300);
-  });
-
-  test('weighs less than 70 KB without the images of the first screen', async () => {
-    const page = await openPage();
+  test('weighs less than 70 KB without its images', async () => {
+    const context = await used.browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
     const sizes: Promise<number>[] = [];
-    let underWay = 0;
-    page.on('request', () => {
-      underWay += 1;
-    });
     page.on('requestfinished', (request) => {
-      underWay -= 1;
-      if (!request.url().endsWith('.webp'))
-        sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+      if (request.url().endsWith('.webp')) return;
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
     });
-    await page.goto(`${used.service.consoleOrigin}/playground/`);
-    await expect.poll(() => page.locator('.sample-text').count()).toBe(8);
-    await expect.poll(async () => [await countLoaded(page, '#hero-image'), underWay]).toEqual([1, 0]);
+    await page.goto(`${used.service.consoleOrigin}/playground/`, { waitUntil: 'networkidle' });
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThan(70_000);
   });
+});
 
-  test('loads the images of the first screen only when it shows them', async () => {
-    const page = await openPage();
-    const requested: string[] = [];
-    page.on('request', (request) => requested.push(request.url()));
-    await page.goto(`${used.service.consoleOrigin}/playground/?channel=@pennantsample`);
-    await expect.poll(() => page.locator('.device .banner img').count()).toBe(4);
+describe.skipIf(!hasBrowser)('a lookup', () => {
+  test('shows a channel after four requests', async () => {
+    const { page, asked, lookUp } = await visitPlayground(used);
+    await lookUp(' https://www.youtube.com/@PennantSample/videos?x=1 ');
+    await expect.poll(() => factOf(page, 'Format')).toBe('AVIF');
+    await expect.poll(() => countLoaded(page, '.face img')).toBe(5);
+    await expect.poll(() => countLoaded(page, '#badge-preview')).toBe(1);
+    expect(asked[0]).toBe('/api/channel/PennantSample?type=handle');
+    expect(asked.slice(1).toSorted()).toEqual([
+      '/@pennantsample/avatar?width=176',
+      '/@pennantsample/tv?width=1280',
+      '/api/badge/@pennantsample.svg',
+    ]);
+    expect(new URL(page.url()).search).toBe('?channel=@PennantSample');
+    expect(await page.title()).toBe('Pennant Sample · Pennant playground');
+    expect(await page.locator('#gallery-heading').isVisible()).toBe(false);
+    expect(await page.locator('.channel-names').innerText()).toMatch(/^Pennant Sample\s+@pennantsample$/);
+    const record = await page.locator('.record').innerText();
+    for (const text of ['1,284,000', '96,340,127', 'May 17, 2014', 'Netherlands']) expect(record).toContain(text);
+    expect(await page.getByRole('link', { name: 'Crop guide' }).getAttribute('href')).toMatch(/^https:/);
+    expect([await factOf(page, 'Size'), await page.locator('.device .banner img').count()]).toEqual(['1280 × 720', 4]);
+  });
+
+  test('of another text searches, and the results are links', async () => {
+    const { page, asked, lookUp } = await visitPlayground(used);
+    await lookUp('nothing of this kind');
+    await expect
+      .poll(() => page.locator('search .notice').innerText())
+      .toBe('Nothing found for “nothing of this kind”.');
+    await lookUp('saltmarrow k');
+    const results = page.locator('.results a');
+    await expect.poll(() => results.allInnerTexts()).toEqual([expect.stringMatching(/^Saltmarrow Kitchen\s/)]);
+    expect(asked.at(-1)).toBe('/api/search?q=saltmarrow%20k&limit=8');
+    await results.first().click();
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
+    await page.goBack();
+    await expect.poll(() => results.count()).toBe(1);
+  });
+
+  test('of another page says so, without a request', async () => {
+    const { page, asked, lookUp } = await visitPlayground(used);
+    for (const [text, sentence] of [
+      ['https://youtu.be/abcdefghijk', 'That is a video.'],
+      ['https://www.youtube.com/playlist?list=PL1', 'That is a playlist.'],
+    ] as const) {
+      await lookUp(text);
+      await expect.poll(() => page.locator('search .notice').innerText()).toContain(sentence);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  test('shows no other channel while it loads', async () => {
+    const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
     await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
-    expect(requested.filter((url) => url.includes('/gallery/'))).toEqual([]);
-    await page.locator('#home').click();
-    await page.locator('footer').scrollIntoViewIfNeeded();
-    await expect.poll(() => countLoaded(page, '.sample img')).toBe(15);
-    await expect.poll(() => countLoaded(page, '#hero-image')).toBe(1);
+    const hold = createHold();
+    await page.route('**/api/channel/nightglass*', hold.handle);
+    await lookUp('@nightglass');
+    await hold.reached;
+    expect(await page.locator('.channel').getAttribute('aria-busy')).toBe('true');
+    expect(await page.locator('main').innerText()).not.toContain('Pennant Sample');
+    // The images of a sample are part of the page.
+    expect(await countLoaded(page, '.device .banner img')).toBe(4);
+    await lookUp('@saltmarrowkitchen');
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
+    hold.release();
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    expect(await page.locator('#channel-title').innerText()).toBe('Saltmarrow Kitchen');
+  });
+
+  test('that fails says why, and offers a retry only if it can help', async () => {
+    const { page, lookUp } = await visitPlayground(used, `?channel=${SAMPLE}`);
+    const notice = page.locator('search .notice');
+    await lookUp('@nobodyhere');
+    const sentence = 'There is no channel with the handle "nobodyhere".';
+    await expect.poll(() => notice.innerText()).toMatch(`Channel not found. ${sentence} Request `);
+    expect(await page.locator('.channel').isVisible()).toBe(false);
+    expect(await notice.getByRole('button').count()).toBe(0);
+    await page.route('**/api/channel/nightglass*', (route) => route.abort(), { times: 1 });
+    await lookUp('@nightglass');
+    const unreachable = `${used.service.publicOrigin.slice(7)} cannot be reached from this browser.`;
+    await expect.poll(() => notice.innerText()).toContain(unreachable);
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Nightglass');
+  });
+
+  test('over the rate limit says when to try again', async () => {
+    const limited = await startBrowsedService({ RATE_LIMIT: '2/300' });
+    onTestFinished(() => limited.close());
+    const { page, lookUp } = await visitPlayground({ ...used, service: limited }, '', { hasOwnClock: true });
+    for (let sent = 0; sent < 2; sent += 1) await fetch(`${limited.publicOrigin}/`);
+    await lookUp(SAMPLE);
+    await expect.poll(() => page.locator('search .notice').innerText()).toContain('Too many requests.');
+    const again = page.locator('search .notice').getByRole('button');
+    expect(await again.innerText()).toMatch(/^Try again in \d+ s$/);
+    expect(await again.isEnabled()).toBe(false);
+    limited.clock.advance(300_000);
+    await page.clock.fastForward(300_000);
+    await again.click();
+    await expect.poll(() => page.locator('#channel-title').innerText()).toBe('Pennant Sample');
   });
 });
 
-async function openPage(): Promise<Page> {
+describe.skipIf(!hasBrowser)('the image of a channel', () => {
+  test('has the chosen variant, format and size, and can be stored', async () => {
+    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
+    await expect.poll(() => factOf(page, 'Format')).toBe('AVIF');
+    await page.getByText('WebP', { exact: true }).click();
+    await expect.poll(() => factOf(page, 'Format')).toBe('WebP');
+    await page.getByLabel('Width', { exact: true }).fill('1e3');
+    await page.getByLabel('Width', { exact: true }).press('Enter');
+    await expect.poll(() => factOf(page, 'Size')).toBe('1000 × 563');
+    expect(asked.at(-1)).toBe('/@pennantsample/tv.webp?width=1000');
+    await page.getByRole('button', { name: '640 pixels wide' }).click();
+    await expect.poll(() => factOf(page, 'Size')).toBe('640 × 360');
+    const response = await fetch(await page.locator('#image-url').innerText());
+    const kilobytes = Math.round((await response.arrayBuffer()).byteLength / 100) / 10;
+    expect(await factOf(page, 'Bytes')).toBe(`${kilobytes} kB`);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    expect((await downloading).suggestedFilename()).toBe(`${SAMPLE}-tv.webp`);
+    await page.getByRole('radio', { name: 'Avatar' }).check();
+    await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
+    expect(await page.locator('.presets button').allInnerTexts()).toEqual(['48', '96', '176']);
+  });
+
+  test('is not loaded for a size that no image has', async () => {
+    const { page, asked } = await visitPlayground(used, `?channel=${SAMPLE}`);
+    await expect.poll(() => factOf(page, 'Format')).toBe('AVIF');
+    await page.getByLabel('Width', { exact: true }).fill('5000');
+    await page.getByLabel('Width', { exact: true }).press('Enter');
+    expect(await page.getByLabel('Width', { exact: true }).evaluate(isValid)).toBe(false);
+    expect([page.url(), asked.filter((path) => path.includes('5000'))]).toEqual([
+      expect.not.stringContaining('5000'),
+      [],
+    ]);
+  });
+
+  test('that fails leaves no former image, and can be loaded again', async () => {
+    const { page } = await visitPlayground(used, `?channel=${SAMPLE}`);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.route('**/*/tablet?*', (route) => route.abort(), { times: 1 });
+    await page.getByRole('button', { name: 'Tablet', exact: true }).click();
+    await expect.poll(() => page.locator('.preview .notice').innerText()).toContain('No response.');
+    expect([await page.locator('#preview').count(), await page.locator('#facts').count()]).toEqual([0, 0]);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 292');
+    expect(await page.getByRole('radio', { name: 'Tablet' }).isChecked()).toBe(true);
+  });
+
+  test('is the avatar of a channel without a banner', async () => {
+    const { page, lookUp } = await visitPlayground(used);
+    await lookUp('@lanternhours');
+    await expect.poll(() => factOf(page, 'Size')).toBe('176 × 176');
+    expect(await page.locator('.channel').innerText()).toContain('This channel has no banner.');
+    expect(await page.getByRole('radio', { name: 'TV' }).isDisabled()).toBe(true);
+    expect(await page.locator('.device .banner img').count()).toBe(0);
+  });
+
+  test('is not there for a channel without images', async () => {
+    const { page } = await visitPlayground(used);
+    await changeRecords(page, { bannerUrl: null, avatarUrl: null, subscriberCount: null });
+    await page.goto(`${used.service.consoleOrigin}/playground/?channel=${SAMPLE}`);
+    await expect.poll(() => page.locator('.channel').innerText()).toContain('no banner and no avatar.');
+    expect(await page.locator('.record .counts').innerText()).toMatch(/^Subscribers\s+not available/);
+    expect(await page.locator('#image-heading').count()).toBe(0);
+  });
+
+  test('of a small banner is shown on each device in the device’s own crop', async () => {
+    const { page, asked } = await visitPlayground(used);
+    const body = await sharp({ create: { width: 311, height: 175, channels: 3, background: '#f00' } })
+      .png()
+      .toBuffer();
+    await page.route('**/tv?*', (route) =>
+      route.fulfill({ body, contentType: 'image/png', headers: { 'access-control-allow-origin': '*' } }),
+    );
+    await page.goto(`${used.service.consoleOrigin}/playground/?channel=@fernwick.works`);
+    const own = page.locator('.device .banner img:not(.cut)');
+    await expect.poll(async () => [await own.count(), await countLoaded(page, '.device .banner img')]).toEqual([4, 4]);
+    const devices = ['desktop', 'mobile', 'tablet'].map((variant) => `/@fernwick.works/${variant}?width=1280`);
+    expect(asked.filter((path) => devices.includes(path)).toSorted()).toEqual(devices);
+  });
+});
+
+describe.skipIf(!hasBrowser)('the address of the playground', () => {
+  test('contains the whole state, which another browser restores', async () => {
+    const { page } = await visitPlayground(used, '', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByRole('link', { name: 'Nightglass' }).click();
+    await page.getByRole('radio', { name: 'Tablet' }).check();
+    await page.getByText('WebP', { exact: true }).click();
+    await page.getByText('More', { exact: true }).click();
+    for (const [label, value] of [
+      ['Width', '700'],
+      ['Quality', '40'],
+    ] as const) {
+      await page.getByLabel(label, { exact: true }).fill(value);
+      await page.getByLabel(label, { exact: true }).press('Enter');
+    }
+    await page.getByRole('radio', { name: 'Videos' }).check();
+    await expect.poll(() => factOf(page, 'Size')).toBe('700 × 160');
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    const query = '?channel=@nightglass&variant=tablet&format=webp&width=700&quality=40&metric=videos';
+    expect(link).toBe(`${used.service.consoleOrigin}/playground/${query}`);
+    const other = await visitPlayground(used, query);
+    await expect.poll(() => factOf(other.page, 'Size')).toBe('700 × 160');
+    expect(await factOf(other.page, 'Format')).toBe('WebP');
+    expect(await other.page.getByLabel('Quality').inputValue()).toBe('40');
+    expect(await other.page.getByRole('radio', { name: 'Videos' }).isChecked()).toBe(true);
+  });
+
+  test('changes with Back and Forward', async () => {
+    const { page } = await visitPlayground(used);
+    await page.getByRole('link', { name: 'Nightglass' }).click();
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    await page.getByRole('button', { name: 'Phone', exact: true }).click();
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 350');
+    await page.goBack();
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    expect(await page.getByRole('radio', { name: 'TV' }).isChecked()).toBe(true);
+    await page.goBack();
+    await expect.poll(() => page.locator('#gallery-heading').isVisible()).toBe(true);
+    await expect.poll(() => countLoaded(page, '#hero-image')).toBe(1);
+    expect(await page.locator('.channel').isVisible()).toBe(false);
+    await page.goForward();
+    await page.goForward();
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 350');
+  });
+});
+
+describe.skipIf(!hasBrowser)('the playground of the operator', () => {
+  async function visitAsOperator(env: Record<string, string>) {
+    const service = await startBrowsedService(env);
+    const context = await used.browser.newContext({ viewport: { width: 1280, height: 900 } });
+    onTestFinished(async () => {
+      await context.close();
+      await service.close();
+    });
+    const page = await context.newPage();
+    const outside: string[] = [];
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(service.consoleOrigin) && url.startsWith('http')) outside.push(url);
+    });
+    await page.goto(`${service.consoleOrigin}/playground/?channel=@nightglass`);
+    await expect.poll(() => factOf(page, 'Size')).toBe('1280 × 720');
+    return { page, service, outside };
+  }
+
+  test('has no limit, and shows the public address, which need not work yet', async () => {
+    const { page, outside } = await visitAsOperator({ RATE_LIMIT: '2/300', BASE_URL: 'https://img.pennant.example' });
+    for (const variant of ['Desktop', 'Tablet', 'Phone', 'Avatar']) {
+      await page.getByRole('radio', { name: variant }).check();
+      await expect.poll(() => factOf(page, 'Size')).not.toBe('');
+    }
+    expect(await page.locator('#image-url').innerText()).toBe(
+      'https://img.pennant.example/@nightglass/avatar?width=176',
+    );
+    expect(outside).toEqual([]);
+  });
+
+  test('passes nothing on for a page of another origin', async () => {
+    const { page, service } = await visitAsOperator({});
+    const url = `${service.consoleOrigin}/playground/instance/api/channel/pennantsample?type=handle`;
+    const headers = { 'x-pennant-console': 'playground' };
+    const send = `fetch(${JSON.stringify(url)}, ${JSON.stringify({ headers })}).then(({ status }) => status, ({ name }) => name)`;
+    expect(await page.evaluate(send)).toBe(200);
+    await page.goto(`${service.publicOrigin}/`);
+    expect(await page.evaluate(send)).toBe('TypeError');
+  });
+});
+
+test.skipIf(!hasBrowser)('the playground of another web host names a service that cannot be reached', async () => {
   const context = await used.browser.newContext();
   onTestFinished(() => context.close());
-  return context.newPage();
-}
+  await asVisitor(context, { ...used.service, publicOrigin: 'http://img.test' });
+  await context.route('**/playground/channels.json', (route) => route.fulfill({ status: 404 }));
+  const page = await context.newPage();
+  await page.goto(`${used.service.consoleOrigin}/playground/`);
+  await page.getByLabel('Look up a channel').fill('@a');
+  await page.getByLabel('Look up a channel').press('Enter');
+  await expect.poll(() => page.locator('search .notice').innerText()).toContain('img.test cannot be reached');
+});
 
 function widthOf(image: unknown): number {
   return (image as { naturalWidth: number }).naturalWidth;
+}
+
+function isValid(field: unknown): boolean {
+  return (field as { validity: { valid: boolean } }).validity.valid;
 }

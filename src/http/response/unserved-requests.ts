@@ -1,35 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import type { HolderStats } from '../../lib/holders.ts';
-import { describeFailure, type Logger } from '../../lib/logger.ts';
+import type { Logger } from '../../lib/logger.ts';
 import { entryLimit } from '../../lib/memory-cache.ts';
-import { printable } from '../../lib/printable.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
-import type { RefusedClients } from '../request/refused-clients.ts';
 import type { FinishedResponse } from './response-metrics.ts';
 
-type FinishedRequest = Pick<FinishedResponse, 'status' | 'requestId' | 'path' | 'client' | 'failure'>;
-
-/** Failures with the same reason. Times are milliseconds since 1970. */
-export interface RecentFailure {
-  readonly status: number;
-  readonly code: string;
-  readonly reason: string;
-  readonly count: number;
-  readonly firstAtMs: number;
-  readonly lastAtMs: number;
-  /** Of the latest one. */
-  readonly requestId: string;
-  readonly path: string;
-}
+type FinishedRequest = Pick<FinishedResponse, 'status' | 'requestId' | 'client' | 'failure'>;
 
 /** Requests that the rate limit refused (429) or that failed (5xx). */
 export interface UnservedRequests {
   note(request: FinishedRequest): void;
   /** Logs one line for the refused and one for the failed requests since the last call, if there were any. */
   summarize(): void;
-  /** The latest failures, newest first. */
-  recentFailures(): readonly RecentFailure[];
   stats(): HolderStats;
 }
 
@@ -47,20 +30,16 @@ interface Kind {
 
 const MAX_NETWORKS = 1_000;
 const SHOWN_NETWORKS = 10;
-const MAX_FAILURES = 20;
-const MAX_PATH_CHARACTERS = 200;
 
 interface UnservedRequestsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly refusedClients: Pick<RefusedClients, 'note'>;
 }
 
 /** Shows which requests were not served, and why, without a log line for each: a flood must not fill the log. */
-export function createUnservedRequests({ clock, logger, refusedClients }: UnservedRequestsOptions): UnservedRequests {
+export function createUnservedRequests({ clock, logger }: UnservedRequestsOptions): UnservedRequests {
   const refused = createKind('info', 'requests over the rate limit (429) in the last minute');
   const failed = createKind('warn', 'requests that failed (5xx) in the last minute');
-  const failures = new LRUCache<string, RecentFailure>({ max: MAX_FAILURES });
 
   function countIn(kind: Kind, { client, requestId, failure }: FinishedRequest): void {
     const network = truncateAddress(client);
@@ -69,16 +48,6 @@ export function createUnservedRequests({ clock, logger, refusedClients }: Unserv
     kind.lastRequestId = requestId;
     kind.networks.set(network, (kind.networks.get(network) ?? 0) + 1);
     if (failure !== undefined) kind.codes.set(failure.code, (kind.codes.get(failure.code) ?? 0) + 1);
-  }
-
-  function remember({ status, requestId, path, failure }: FinishedRequest): void {
-    if (failure === undefined) return;
-    const { code } = failure;
-    const reason = printable(describeFailure(failure));
-    const key = `${code} ${reason}`;
-    const { count = 0, firstAtMs = clock.now() } = failures.get(key) ?? {};
-    const latest = { lastAtMs: clock.now(), requestId, path: printable(path, MAX_PATH_CHARACTERS) };
-    failures.set(key, { status, code, reason, count: count + 1, firstAtMs, ...latest });
   }
 
   function logSummary({ level, message, count, sinceMs, networks, codes, lastRequestId }: Kind): void {
@@ -95,13 +64,8 @@ export function createUnservedRequests({ clock, logger, refusedClients }: Unserv
 
   return {
     note(request) {
-      if (request.status === 429) {
-        refusedClients.note(request.client);
-        countIn(refused, request);
-      } else if (request.status >= 500) {
-        countIn(failed, request);
-        remember(request);
-      }
+      if (request.status === 429) countIn(refused, request);
+      else if (request.status >= 500) countIn(failed, request);
     },
     summarize() {
       for (const kind of [refused, failed]) {
@@ -112,10 +76,9 @@ export function createUnservedRequests({ clock, logger, refusedClients }: Unserv
         kind.codes.clear();
       }
     },
-    recentFailures: () => [...failures.values()].sort((a, b) => b.lastAtMs - a.lastAtMs),
     stats: () => ({
-      entries: refused.networks.size + failed.networks.size + failures.size,
-      maxEntries: 2 * MAX_NETWORKS + MAX_FAILURES,
+      entries: refused.networks.size + failed.networks.size,
+      maxEntries: 2 * MAX_NETWORKS,
     }),
   };
 }

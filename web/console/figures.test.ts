@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { formatDurationOf, formatRate, formatUptime, growthSince, lookupFigures, quantile } from './figures.ts';
+
+describe('cache lookups', () => {
+  test('count stale responses as hits, and refreshed ones as misses', () => {
+    expect(lookupFigures({ hit: 5, stale: 3, miss: 1, refreshed: 1 })).toEqual({
+      total: 10,
+      hitPercent: 80,
+      shares: { hit: 0.5, stale: 0.3, miss: 0.2 },
+    });
+  });
+
+  test('have no rate before the first one', () => expect(lookupFigures({})).toBeUndefined());
+});
+
+describe('times and rates', () => {
+  test.each([
+    [59_999, '59 s'],
+    [60_000, '1 min'],
+    [5_400_000, '1 h 30 min'],
+    [172_799_000, '47 h 59 min'],
+    [172_800_000, '2 days'],
+  ])('%d ms of uptime are "%s"', (ms, text) => expect(formatUptime(ms)).toBe(text));
+
+  test('a duration in seconds is shown in milliseconds', () => {
+    expect([formatDurationOf(0.25), formatDurationOf(null)]).toEqual(['250 ms', '–']);
+  });
+
+  test.each([
+    [0, '0.0', 'a minute'],
+    [0.05, '3.0', 'a minute'],
+    [0.99, '59', 'a minute'],
+    [1, '1.0', 'a second'],
+    [9.94, '9.9', 'a second'],
+    [10.4, '10', 'a second'],
+  ])('a rate of %d is %s %s', (perSecond, amount, unit) => expect(formatRate(perSecond)).toEqual({ amount, unit }));
+});
+
+const bucketsOf = (first: number, second: number, third: number, all: number) => ({
+  '1': second,
+  '10': third,
+  '0.1': first,
+  '+Inf': all,
+});
+
+describe('a quantile', () => {
+  test('is interpolated inside its bucket', () => {
+    const buckets = bucketsOf(0, 10, 10, 10);
+    expect(quantile(buckets, 0.5)).toBeCloseTo(0.55);
+    expect(quantile(buckets, 1)).toBeCloseTo(1);
+  });
+
+  test('counts the buckets below', () => {
+    expect(quantile(bucketsOf(90, 90, 100, 100), 0.95)).toBeCloseTo(5.5);
+  });
+
+  test('is the last finite bound for values above it', () => {
+    expect(quantile(bucketsOf(1, 1, 1, 100), 0.5)).toBe(10);
+  });
+
+  test('is unknown without observations', () => {
+    expect(quantile(bucketsOf(0, 0, 0, 0), 0.5)).toBeNull();
+    expect(quantile({}, 0.5)).toBeNull();
+  });
+});
+
+test('the growth excludes earlier counts, at every level', () => {
+  const earlier = { all: 1, kinds: { old: 2, same: 1 } };
+  const now = { all: 1, kinds: { old: 5, same: 1, new: 1 } };
+  expect(growthSince(now, earlier)).toEqual({ all: 0, kinds: { old: 3, same: 0, new: 1 } });
+  expect(growthSince(now)).toEqual(now);
+});

@@ -1,0 +1,34 @@
+import { signal } from '@preact/signals';
+import { hydrate } from 'preact';
+import type { ConsoleState } from '../../src/console/state.ts';
+import { Page } from './page.tsx';
+
+/** One column of the charts. */
+const POLL_SECONDS = 5;
+/** A quarter of an hour. */
+const KEPT_POLLS = 181;
+
+/** Oldest first. */
+const polls = signal<readonly ConsoleState[]>([]);
+const isUnreachable = signal(false);
+
+async function poll(): Promise<void> {
+  try {
+    const response = await fetch('state.json');
+    if (!response.ok) throw new TypeError(`The service responded with status ${response.status}.`);
+    const state: ConsoleState = await response.json();
+    // The counters of a service that was restarted begin at 0.
+    const before = polls.value.filter(({ startedAtMs }) => startedAtMs === state.startedAtMs);
+    polls.value = [...before, state].slice(-KEPT_POLLS);
+    isUnreachable.value = false;
+  } catch (error) {
+    // `fetch` throws a TypeError. Every other error is a bug of this page.
+    if (!(error instanceof TypeError)) throw error;
+    isUnreachable.value = true;
+  } finally {
+    setTimeout(poll, POLL_SECONDS * 1_000);
+  }
+}
+
+hydrate(<Page polls={polls} isUnreachable={isUnreachable} moments={KEPT_POLLS - 1} />, document.body);
+void poll();

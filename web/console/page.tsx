@@ -1,0 +1,100 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { ConsoleState } from '../../src/console/state.ts';
+import { Status } from '../parts/status.tsx';
+import { Table } from '../parts/table.tsx';
+import { adviceFor } from './advice.ts';
+import { formatUptime, sentence } from './figures.ts';
+import { Purge } from './purge.tsx';
+import { Sources } from './sources.tsx';
+import { Traffic } from './traffic.tsx';
+
+interface PageProps {
+  /** What the service has told since the page was opened, oldest first. */
+  readonly polls: ReadonlySignal<readonly ConsoleState[]>;
+  readonly isUnreachable: ReadonlySignal<boolean>;
+  /** For how many polls the charts have room. */
+  readonly moments: number;
+}
+
+export function Page({ polls, isUnreachable, moments }: PageProps) {
+  const state = polls.value.at(-1);
+  return (
+    <>
+      <header class="top">
+        <h1 class="brand">
+          <img src="pennant.svg" alt="" width={28} height={28} />
+          Pennant <span>Console</span>
+        </h1>
+        <p id="status" class="needs-script" role="status">
+          {isUnreachable.value ? (
+            <Status isWell={false}>No response. Is the service running?</Status>
+          ) : (
+            <Health conditions={state?.conditions} />
+          )}
+        </p>
+        {state && (
+          <p class="muted number">
+            Version {state.version}, up {formatUptime(state.nowMs - state.startedAtMs)}
+          </p>
+        )}
+        <nav class="ways" aria-label="Other pages">
+          <a href="playground/">Playground</a> <a href="metrics">Metrics</a> <a href="guide/operating.html">Guide</a>
+        </nav>
+      </header>
+      <noscript>
+        <p class="notice">
+          This page needs JavaScript. <a href="metrics">Metrics</a> and <a href="readyz">readiness</a> do not.
+        </p>
+      </noscript>
+      {state && (
+        <main>
+          <Conditions conditions={state.conditions} />
+          <Traffic polls={polls.value} moments={moments} />
+          <Sources state={state} />
+          <Purge />
+          <section class="card wide" aria-labelledby="settings-heading">
+            <details>
+              <summary>
+                <h2 id="settings-heading">Settings</h2>
+              </summary>
+              <Settings settings={state.settings} />
+            </details>
+          </section>
+        </main>
+      )}
+    </>
+  );
+}
+
+function Health({ conditions }: { conditions: ConsoleState['conditions'] | undefined }) {
+  if (conditions === undefined) return <>Loading…</>;
+  if (conditions.length === 0) return <Status isWell>Healthy</Status>;
+  const problems = conditions.length === 1 ? '1 problem' : `${conditions.length} problems`;
+  const isReady = !conditions.some(({ isBlocking }) => isBlocking);
+  return <Status isWell={false}>{isReady ? `Degraded: ${problems}` : 'Not ready'}</Status>;
+}
+
+/** What hinders the service, and what the operator does about it. */
+function Conditions({ conditions }: Pick<ConsoleState, 'conditions'>) {
+  if (conditions.length === 0) return null;
+  return (
+    <section id="conditions" class="notice" aria-label="Conditions">
+      {conditions.map(({ name, detail }) => {
+        const { todo, guide } = adviceFor(name);
+        return (
+          <p key={name}>
+            <strong>{name}</strong>: {sentence(detail)} {todo} <a href={`guide/${guide}`}>Guide</a>
+          </p>
+        );
+      })}
+    </section>
+  );
+}
+
+function Settings({ settings }: Pick<ConsoleState, 'settings'>) {
+  const rows = settings.map(({ name, value, isDefault, origin }) => ({
+    cells: [<code key={name}>{name}</code>, value || '–', origin],
+    class: isDefault ? '' : 'own',
+  }));
+  return <Table columns={[{ label: 'Variable' }, { label: 'Value' }, { label: 'From' }]} rows={rows} />;
+}

@@ -1,0 +1,44 @@
+import { useState } from 'preact/hooks';
+
+/** Asks the service to remove what it stores of a channel. */
+export function Purge() {
+  const [outcome, setOutcome] = useState('');
+
+  async function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const { value } = (event.currentTarget as HTMLFormElement).elements.namedItem('channel') as HTMLInputElement;
+    setOutcome('');
+    const response = await fetch('purge', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-pennant-console': 'purge' },
+      body: JSON.stringify({ channel: value }),
+    }).catch(() => undefined);
+    const reply = await response?.json();
+    const done = reply?.channelId === null ? 'Removed what was stored for that name.' : `Purged ${reply?.channelId}.`;
+    setOutcome(response === undefined ? 'No response.' : response.ok ? done : reply.detail);
+  }
+
+  return (
+    <section class="card wide" aria-labelledby="purge-heading">
+      <h2 id="purge-heading">Purge a channel</h2>
+      <form class="purge" onSubmit={submit}>
+        <label for="purge-channel">Channel ID, @handle or channel page URL</label>
+        <div class="row">
+          <input
+            id="purge-channel"
+            name="channel"
+            required
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+          />
+          <button type="submit">Purge</button>
+        </div>
+        <p class="hint">Removes its record, names and images. The next request loads the channel again.</p>
+        <p class="purge-result" role="status">
+          {outcome}
+        </p>
+      </form>
+    </section>
+  );
+}

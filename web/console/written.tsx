@@ -1,0 +1,6 @@
+import { signal } from '@preact/signals';
+import { renderToString } from 'preact-render-to-string';
+import { Page } from './page.tsx';
+
+/** The page before the first poll, as HTML. */
+export const HTML = renderToString(<Page polls={signal([])} isUnreachable={signal(false)} moments={1} />);

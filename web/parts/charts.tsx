@@ -1,0 +1,142 @@
+import type { ComponentChildren } from 'preact';
+
+/* Charts over time, the newest moment at the right. The legend beside a chart has its figures. */
+
+const WIDTH = 600;
+const HEIGHT = 100;
+
+interface Series {
+  /** The CSS class of its shapes. */
+  readonly name: string;
+  /** One for each moment, oldest first. `null`: nothing was measured. */
+  readonly values: readonly (number | null)[];
+}
+
+interface ChartProps {
+  /** Describes the chart to screen readers. */
+  readonly label: string;
+  readonly series: readonly Series[];
+  /** For how many moments there is room. */
+  readonly moments: number;
+  readonly unit: string;
+  /** Of the time axis, equally spaced. */
+  readonly times: readonly string[];
+}
+
+/** Stacked bars, one column for each moment. */
+export function StackedBars({ label, series, moments, ...axes }: ChartProps) {
+  const count = series[0]?.values.length ?? 0;
+  const heights = Array.from({ length: count }, (_, at) => series.map(({ values }) => values[at] ?? 0));
+  const highest = Math.max(1, ...heights.map((column) => column.reduce((sum, value) => sum + value, 0)));
+  const width = WIDTH / moments;
+  const labels = [highest, highest % 2 === 0 ? highest / 2 : '', 0].map((value) => value.toLocaleString());
+  return (
+    <Plot label={label} labels={labels} {...axes}>
+      {heights.map((column, at) => {
+        let top = HEIGHT;
+        return column.map((value, index) => {
+          const height = (value / highest) * HEIGHT;
+          top -= height;
+          const x = WIDTH - (count - at) * width;
+          return height > 0 && <rect class={series[index]?.name} x={x} y={top} width={width - 0.8} height={height} />;
+        });
+      })}
+    </Plot>
+  );
+}
+
+interface LogChartProps extends ChartProps {
+  /** Powers of ten of the vertical axis. Smaller and greater values are drawn at its ends. */
+  readonly lowest: number;
+  readonly highest: number;
+  /** From top to bottom, one for each power of ten. */
+  readonly labels: readonly string[];
+}
+
+/** Lines over a logarithmic scale. A moment without a value is a gap, which a dashed line crosses. */
+export function LogLines({ label, series, moments, lowest, highest, ...axes }: LogChartProps) {
+  const span = Math.log(highest / lowest);
+  const heightOf = (value: number) =>
+    HEIGHT - (Math.log(Math.min(highest, Math.max(lowest, value)) / lowest) / span) * HEIGHT;
+  return (
+    <Plot label={label} {...axes}>
+      {series.map(({ name, values }) => {
+        const points = values.flatMap((value, at) => {
+          const x = WIDTH - ((values.length - 1 - at) * WIDTH) / (moments - 1);
+          return value === null ? [] : [{ at, place: `${x} ${heightOf(value)}` }];
+        });
+        const bridge = points.map(({ place }, index) => `${index === 0 ? 'M' : 'L'}${place}`);
+        // A single value between gaps is a dot: a line of no length with round ends.
+        const line = points.map(({ at, place }, index) =>
+          points[index - 1]?.at === at - 1 ? `L${place}` : `M${place}h0.01`,
+        );
+        return [
+          <path key={`${name} bridge`} class={`${name} bridge`} d={bridge.join('')} />,
+          <path key={name} class={name} d={line.join('')} stroke-linecap="round" />,
+        ];
+      })}
+    </Plot>
+  );
+}
+
+interface PlotProps extends Pick<ChartProps, 'label' | 'unit' | 'times'> {
+  /** Of the vertical axis, equally spaced from top to bottom. */
+  readonly labels: readonly string[];
+  readonly children: ComponentChildren;
+}
+
+function Plot({ label, labels, unit, times, children }: PlotProps) {
+  return (
+    <div class="plot">
+      <p class="unit">{unit}</p>
+      <div class="axis">{spans(labels)}</div>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
+        {labels.map((text, at) => {
+          const y = (at * HEIGHT) / (labels.length - 1);
+          return <line key={`${at} ${text}`} class="grid" x1={0} x2={WIDTH} y1={y} y2={y} />;
+        })}
+        {children}
+      </svg>
+      <p class="scale">{spans(times)}</p>
+    </div>
+  );
+}
+
+function spans(texts: readonly string[]) {
+  return texts.map((text, at) => <span key={`${at} ${text}`}>{text}</span>);
+}
+
+export function Legend({ entries }: { entries: readonly { name: string; label: string; value?: string }[] }) {
+  return (
+    <ul class="legend">
+      {entries.map(({ name, label, value }) => (
+        <li key={name}>
+          <i class={`key ${name}`} />
+          {label} {value !== undefined && <b>{value}</b>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface BarRowProps {
+  readonly label: string;
+  readonly words: string;
+  /** Shares of the whole bar, 0 to 1. */
+  readonly parts: readonly { readonly name: string; readonly share: number }[];
+}
+
+/** A name, its amount as text, and a bar of colored shares. */
+export function BarRow({ label, words, parts }: BarRowProps) {
+  return (
+    <div class="bar-row">
+      <span>{label}</span>
+      <span class="number">{words}</span>
+      <span class="bar" aria-hidden="true">
+        {parts.map(({ name, share }) => (
+          <i key={name} class={name} style={{ width: `${share * 100}%` }} />
+        ))}
+      </span>
+    </div>
+  );
+}

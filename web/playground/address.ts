@@ -1,0 +1,81 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { FORMATS } from '../../src/domain/formats.ts';
+import { MAX_SIDE_PX, VARIANTS } from '../../src/domain/variants.ts';
+
+export const BADGE_STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'];
+/** The image's own width in an address, where an empty value would look like a mistake. */
+export const OWN_WIDTH = 'auto';
+
+/** Which values an address may have, by parameter. */
+const ALLOWED = {
+  /** A handle, an ID or what somebody typed. */
+  channel: /./,
+  variant: oneOf(VARIANTS),
+  format: oneOf(FORMATS),
+  width: (text: string) => text === OWN_WIDTH || isUpTo(MAX_SIDE_PX, text),
+  height: (text: string) => isUpTo(MAX_SIDE_PX, text),
+  quality: (text: string) => isUpTo(100, text),
+  fit: oneOf(['contain']),
+  background: /^(?:[\da-f]{3}|[\da-f]{6}|transparent)$/i,
+  metric: oneOf(['views', 'videos']),
+  style: oneOf(BADGE_STYLES),
+  label: /^.{1,60}$/s,
+  color: /^[\da-f]{6}$/i,
+  logo: oneOf(['youtube']),
+} satisfies Record<string, RegExp | ((text: string) => boolean)>;
+
+/** What the page shows. An empty value is the usual one, and not in the address. */
+export type PageState = Readonly<Record<keyof typeof ALLOWED, string>>;
+
+export interface PageAddress {
+  readonly state: ReadonlySignal<PageState>;
+  /** Changes the state and the address, so that Back returns to the former state. */
+  readonly go: (changes: Partial<PageState>) => void;
+  /** Reads the address of the window, and again after Back and Forward. */
+  readonly follow: () => void;
+}
+
+export function createAddress(): PageAddress {
+  const state = signal(readState(''));
+  const read = () => {
+    state.value = readState(location.search);
+  };
+  return {
+    state,
+    go(changes) {
+      state.value = { ...state.value, ...changes };
+      const search = searchOf(state.value);
+      if (search !== searchOf(readState(location.search))) history.pushState(null, '', location.pathname + search);
+    },
+    follow() {
+      read();
+      addEventListener('popstate', read);
+    },
+  };
+}
+
+/** Reads the query of an address. Values that the page could not have written are ignored. */
+export function readState(search: string): PageState {
+  const params = new URLSearchParams(search);
+  const read = Object.entries(ALLOWED).map(([name, rule]) => {
+    const text = params.get(name) ?? '';
+    const isAllowed = rule instanceof RegExp ? rule.test(text) : rule(text);
+    return [name, isAllowed ? text : ''];
+  });
+  return Object.fromEntries(read) as PageState;
+}
+
+/** The query that `readState` reads as this state. */
+export function searchOf(state: Partial<PageState>): string {
+  const params = new URLSearchParams(Object.entries(state).filter(([, value]) => value !== ''));
+  // Allowed in a query, and easier to read as it is.
+  return params.size === 0 ? '' : `?${params}`.replaceAll('%40', '@');
+}
+
+function isUpTo(highest: number, text: string): boolean {
+  return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= highest;
+}
+
+function oneOf(values: readonly string[]) {
+  return (text: string) => values.includes(text);
+}

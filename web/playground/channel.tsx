@@ -1,0 +1,84 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import { CopyButton } from '../parts/copy-button.tsx';
+import type { PageAddress } from './address.ts';
+import { Badge } from './badge.tsx';
+import { Devices } from './devices.tsx';
+import { bundledImages } from './gallery.tsx';
+import { variantChange } from './image-options.tsx';
+import { ImagePanel } from './image-panel.tsx';
+import { choiceOf } from './image-url.ts';
+import { createImages } from './images.ts';
+import { Notice } from './notice.tsx';
+import { RecordCard, RecordCode } from './record.tsx';
+import type { ChannelRecord, Service } from './service.ts';
+
+interface ChannelProps {
+  readonly address: PageAddress;
+  readonly service: Service | undefined;
+  /** `undefined`: it is being loaded. */
+  readonly record: ChannelRecord | undefined;
+}
+
+/** A channel: its devices, image, record, badge and snippets. */
+export function Channel({ address, service, record }: ChannelProps) {
+  const state = address.state.value;
+  const images = useMemo(() => service && record && createImages(service, record), [service, record]);
+  useEffect(() => () => images?.close(), [images]);
+
+  const example = service?.examples.find(({ handle, channelId }) => [handle, channelId].includes(state.channel));
+  const bundled = bundledImages(record?.channelId ?? example?.channelId);
+  const choice = record && choiceOf(record, state);
+  const avatar = record?.avatarUrl ? images?.usual('avatar') : undefined;
+  const face = avatar?.state.value.value?.src ?? bundled?.avatar;
+  const isBare = record?.bannerUrl === null;
+  const isLocal = service !== undefined && isLoopback(new URL(service.origin).hostname);
+
+  return (
+    <section class="channel" aria-labelledby="channel-title" aria-busy={record === undefined}>
+      <header class="channel-head">
+        <span class="channel-face face" aria-hidden="true">
+          {face && <img src={face} alt="" />}
+        </span>
+        <div class="channel-names">
+          <h2 id="channel-title" tabIndex={-1} dir="auto" title={record?.title}>
+            {record?.title ?? (state.channel || 'Channel')}
+          </h2>
+          <p class="muted" dir="auto" role="status">
+            {record ? (record.customUrl ?? record.channelId) : 'Loading…'}
+          </p>
+        </div>
+        <CopyButton label="Copy link" text={record ? location.href : ''} />
+      </header>
+      <Devices
+        record={record}
+        images={isBare ? undefined : images}
+        bundledBanner={bundled?.banner}
+        avatar={face}
+        chosen={choice?.variant}
+        onChoose={(variant) => choice && address.go(variantChange(choice.variant, variant))}
+      />
+      {isBare && <p class="muted">This channel has no banner{record.avatarUrl === null ? ' and no avatar' : ''}.</p>}
+      {choice?.variant !== 'avatar' && <Notice of={avatar} />}
+      {service && record && images && choice && (
+        <>
+          <div class="result">
+            <ImagePanel {...{ address, origin: service.origin, record, images, choice }} />
+            <RecordCard key={record.channelId} record={record} />
+            <RecordCode origin={service.origin} record={record} />
+            <Badge {...{ address, origin: service.origin, record, images }} />
+          </div>
+          {isLocal && (
+            <p class="hint">
+              The URLs work on this machine only. With BASE_URL, the service writes its public address.
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Whether only this machine can reach the host. */
+function isLoopback(hostname: string): boolean {
+  return /(?:^|\.)localhost$/.test(hostname) || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
+}

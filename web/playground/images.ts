@@ -1,0 +1,37 @@
+import type { Variant } from '../../src/domain/variants.ts';
+import { imageUrl, usualWidth } from './image-url.ts';
+import { type Loading, startLoading } from './loading.ts';
+import type { ChannelRecord, LoadedImage, Service } from './service.ts';
+
+/** The images of one channel. Each is loaded once, when it is first shown. */
+export interface Images {
+  readonly at: (url: string) => Loading<LoadedImage>;
+  /** The variant at its usual width, as the devices show it. */
+  readonly usual: (variant: Variant) => Loading<LoadedImage>;
+  /** Whether the banner is smaller than the devices need. */
+  readonly isSmall: (tv: LoadedImage) => boolean;
+  /** Ends all loading, and frees the memory of the images. */
+  readonly close: () => void;
+}
+
+export function createImages(service: Service, record: ChannelRecord): Images {
+  const images: Map<string, Loading<LoadedImage>> = new Map();
+
+  function at(url: string): Loading<LoadedImage> {
+    const image = images.get(url) ?? startLoading((signal) => service.loadImage(url, signal));
+    images.set(url, image);
+    return image;
+  }
+
+  return {
+    at,
+    usual: (variant) => at(imageUrl(service.origin, record, { variant })),
+    isSmall: ({ width }) => width < Number(usualWidth('tv')),
+    close() {
+      for (const { abort, state } of images.values()) {
+        abort();
+        if (state.peek().value !== undefined) URL.revokeObjectURL(state.peek().value?.src ?? '');
+      }
+    },
+  };
+}

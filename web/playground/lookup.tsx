@@ -1,0 +1,73 @@
+import { formatCount } from '../parts/numbers.ts';
+import { type PageAddress, readState } from './address.ts';
+import { ChannelLink } from './channel-link.tsx';
+import type { Loading } from './loading.ts';
+import { Notice } from './notice.tsx';
+import { type Found, type SearchResult, shortNameOf } from './service.ts';
+
+interface LookupProps {
+  readonly address: PageAddress;
+  readonly lookup: Loading<Found> | undefined;
+}
+
+/** The field for a channel or a text to search for, and what is found if it is no channel. */
+export function Lookup({ address, lookup }: LookupProps) {
+  const { channel } = address.state.value;
+
+  function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const field = (event.currentTarget as HTMLFormElement).elements.namedItem('channel') as HTMLInputElement;
+    const entered = shortNameOf(field.value);
+    if (entered === '') field.focus();
+    else if (entered === channel) lookup?.retry();
+    else address.go({ ...readState(''), channel: entered });
+  }
+
+  return (
+    <search class="needs-script">
+      <form class="lookup" onSubmit={submit}>
+        <label for="query">Look up a channel</label>
+        <div class="row">
+          <input
+            id="query"
+            name="channel"
+            dir="auto"
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            enterkeyhint="search"
+            placeholder="@handle or youtube.com/…"
+            value={channel}
+          />
+          <button class="primary" type="submit">
+            Look up
+          </button>
+        </div>
+      </form>
+      <Notice of={lookup} />
+      <Results address={address} results={lookup?.state.value.value?.results} />
+    </search>
+  );
+}
+
+function Results({ address, results }: { address: PageAddress; results: readonly SearchResult[] | undefined }) {
+  const { channel } = address.state.value;
+  return (
+    <div role="status">
+      {results?.length === 0 && <p class="notice">Nothing found for “{channel}”.</p>}
+      {results !== undefined && results.length > 0 && (
+        <ul class="results card" aria-label="Matching channels">
+          {results.map(({ channelId, title, customUrl, subscriberCount }) => (
+            <li key={channelId}>
+              <ChannelLink address={address} channel={customUrl ?? channelId}>
+                <b dir="auto">{title}</b>
+                <span dir="auto">{customUrl ?? channelId}</span>
+                {subscriberCount !== null && <span class="number">{formatCount(subscriberCount)}</span>}
+              </ChannelLink>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

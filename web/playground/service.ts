@@ -1,0 +1,167 @@
+import type { ChannelRef } from '../../src/domain/identifier.ts';
+import { readPasted } from '../../src/domain/pasted.ts';
+import { Problem } from './loading.ts';
+
+/** A channel that the service has for certain. */
+export interface ExampleChannel {
+  readonly channelId: string;
+  readonly title: string;
+  readonly handle: string | null;
+  readonly hasBanner: boolean;
+}
+
+export interface ChannelRecord {
+  readonly channelId: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly customUrl: string | null;
+  readonly publishedAt: string | null;
+  readonly country: string | null;
+  readonly subscriberCount: string | null;
+  readonly viewCount: string | null;
+  readonly videoCount: string | null;
+  readonly bannerUrl: string | null;
+  readonly avatarUrl: string | null;
+  readonly links: readonly { readonly title: string; readonly url: string }[];
+}
+
+export type SearchResult = Pick<ChannelRecord, 'channelId' | 'title' | 'customUrl' | 'subscriberCount'>;
+
+/** What the service has for a text: the channel that it names, or search results. */
+export type Found =
+  | { readonly record: ChannelRecord; readonly results?: undefined }
+  | { readonly record?: undefined; readonly results: readonly SearchResult[] };
+
+/** The service that the page belongs to. All functions reject with `Problem`, or the signal's reason. */
+export interface Service {
+  /** The origin of its public URLs. */
+  readonly origin: string;
+  readonly examples: readonly ExampleChannel[];
+  readonly find: (text: string, signal: AbortSignal) => Promise<Found>;
+  readonly loadImage: (url: string, signal: AbortSignal) => Promise<LoadedImage>;
+}
+
+export interface LoadedImage {
+  /** Of the bytes in this page. */
+  readonly src: string;
+  /** In pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+  readonly mediaType: string;
+}
+
+/** Longer than the service takes for any response. */
+const MAX_RESPONSE_MS = 20_000;
+const MAX_RESULTS = 8;
+const MAX_QUERY_CHARACTERS = 100;
+/** The private listener passes on only requests with this field (src/console/own-requests.ts). */
+const OWN_REQUEST = { 'x-pennant-console': 'playground' };
+/** The `Accept` that browsers send for an `<img>`. */
+const BROWSER_ACCEPT = 'image/avif,image/webp,image/png,image/*;q=0.8,*/*;q=0.5';
+
+/**
+ * Reads which service the page belongs to. The private listener has it as a path of its own (`requestPath`), which works even if
+ * the public address does not yet. Another web host names its origin.
+ */
+export async function connect(signal: AbortSignal): Promise<Service> {
+  const [config, known] = await Promise.all(['config.json', 'channels.json'].map((name) => findJson(name, signal)));
+  const { instance: origin, requestPath } = config ?? {};
+  if (typeof origin !== 'string') throw new Problem({ title: 'No service', detail: 'This page has no config.json.' });
+
+  async function get(url: string, accept: string, signal: AbortSignal): Promise<Blob> {
+    const { pathname, search } = new URL(url, origin);
+    const address = new URL(requestPath === undefined ? origin : requestPath, location.href);
+    const target = `${address.href.replace(/\/$/, '')}${pathname}${search}`;
+    const headers = { accept, ...(requestPath !== undefined && OWN_REQUEST) };
+    try {
+      const ended = AbortSignal.any([signal, AbortSignal.timeout(MAX_RESPONSE_MS)]);
+      const response = await fetch(target, { headers, signal: ended });
+      if (!response.ok) throw await problemOf(response);
+      return await response.blob();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Problem) throw error;
+      const detail = `${new URL(origin).host} cannot be reached from this browser.`;
+      throw new Problem({ title: 'No response', detail, canRetry: true });
+    }
+  }
+
+  async function getJson(path: string, signal: AbortSignal) {
+    return JSON.parse(await (await get(path, 'application/json', signal)).text());
+  }
+
+  return {
+    origin,
+    examples: known?.channels ?? [],
+
+    async find(text, signal) {
+      const pasted = readPasted(text);
+      if (pasted === undefined) {
+        const query = encodeURIComponent(text.slice(0, MAX_QUERY_CHARACTERS));
+        return getJson(`/api/search?q=${query}&limit=${MAX_RESULTS}`, signal);
+      }
+      if (pasted.names !== 'channel') throw new Problem({ title: 'Not a channel', detail: OTHER_PAGES[pasted.names] });
+      return { record: await getJson(recordPath(pasted.refs[0] as ChannelRef), signal) };
+    },
+
+    async loadImage(url, signal) {
+      const body = await get(url, BROWSER_ACCEPT, signal);
+      const image = new Image();
+      image.src = URL.createObjectURL(body);
+      try {
+        await image.decode();
+      } catch {
+        URL.revokeObjectURL(image.src);
+        throw new Problem({ title: 'Not an image', detail: `This browser cannot show ${body.type || 'it'}.` });
+      }
+      const { src, naturalWidth: width, naturalHeight: height } = image;
+      return { src, width, height, bytes: body.size, mediaType: body.type };
+    },
+  };
+}
+
+const OTHER_PAGES = {
+  video: 'That is a video. Paste the address of its channel.',
+  playlist: 'That is a playlist. Paste the address of its channel.',
+  'other page': 'That address is not one of a channel. Channel addresses contain /@handle or /channel/UC….',
+};
+
+/** A short text for the channel that a text names, such as `@handle`; the text itself if there is none. */
+export function shortNameOf(text: string): string {
+  const pasted = readPasted(text);
+  const [ref] = pasted?.names === 'channel' ? pasted.refs : [];
+  if (ref?.kind === 'handle') return `@${ref.value}`;
+  return ref?.kind === 'id' ? ref.value : text.trim();
+}
+
+function recordPath({ kind, value }: ChannelRef): string {
+  const segment = encodeURIComponent(value);
+  if (kind === 'custom') return `/c/${segment}`;
+  return kind === 'id' ? `/api/channel/${segment}` : `/api/channel/${segment}?type=${kind}`;
+}
+
+/** `undefined` if the web host has no such document. Some hosts respond to every path with a page. */
+// biome-ignore lint/suspicious/noExplicitAny: as JSON.parse.
+async function findJson(name: string, signal: AbortSignal): Promise<any> {
+  try {
+    const response = await fetch(name, { signal });
+    return response.ok ? await response.json() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1_000;
+  const canRetry = [408, 429].includes(response.status) || response.status >= 500;
+  // A proxy may have responded.
+  const { title, detail, requestId } = await response.json().catch(() => ({}));
+  return new Problem({
+    title: title ?? `Status ${response.status}`,
+    detail: detail ?? 'The response has no error document.',
+    requestId,
+    retryAfterMs,
+    canRetry,
+  });
+}

@@ -9,7 +9,7 @@ import {
 } from './identifier.ts';
 
 /** A longer text names no channel. */
-const MAX_PASTED_CHARACTERS = 2_048;
+export const MAX_PASTED_CHARACTERS = 2_048;
 
 /**
  * What a pasted text names: a channel, as the references to try in their order, or another page. A channel's address of a wrong

@@ -135,7 +135,7 @@ export function shortNameOf(text: string): string {
   return ref?.kind === 'id' ? ref.value : text.trim();
 }
 
-function recordPath({ kind, value }: ChannelRef): string {
+export function recordPath({ kind, value }: ChannelRef): string {
   const segment = encodeURIComponent(value);
   if (kind === 'custom') return `/c/${segment}`;
   return kind === 'id' ? `/api/channel/${segment}` : `/api/channel/${segment}?type=${kind}`;

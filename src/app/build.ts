@@ -18,7 +18,6 @@ import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createExamples, type Examples } from '../services/examples.ts';
 import { createFetchedChannels } from '../services/fetched-channels.ts';
 import { createImageService } from '../services/images.ts';
-import { createMissingFields } from '../services/missing-fields.ts';
 import { createOriginals } from '../services/originals.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
@@ -95,7 +94,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   // Services
   const blockedChannels = new Set(config.blockedChannels);
   const examples = createExamples(catalog, blockedChannels);
-  const missingFields = createMissingFields({ runtime });
   const fetched =
     failover &&
     createFetchedChannels({
@@ -103,7 +101,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       records: caches.records,
       names: caches.names,
       publishDates: createExactPublishDates({ store, runtime, sources: failover }),
-      missingFields,
       blockedChannels,
       clock,
     });
@@ -142,7 +139,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       // It may take minutes, and the other tasks do not wait for it.
       async () => void images.tidy(),
       async () => void store.retry(),
-      async () => missingFields.update(),
       async () => failureLog.summarize(),
       async () => health.summarize(),
       async () => unservedRequests.summarize(),

@@ -33,7 +33,7 @@ interface UpstreamsOptions {
 export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, store, version } = options;
   const userAgent = `Pennant/${version}`;
-  const { clock, logger, failureLog, metrics, holders } = runtime;
+  const { clock, logger, failureLog, metrics } = runtime;
   const withBudget = createBudgets(config, runtime);
   const sourceMetrics = createSourceMetrics(metrics);
   const pauses = createPauses(runtime);
@@ -59,9 +59,6 @@ export function createUpstreams(options: UpstreamsOptions) {
       },
       onField: sourceMetrics.countField,
     });
-  for (const source of sources) {
-    for (const [name, stats] of Object.entries(source.holders ?? {})) holders.add(name, stats);
-  }
   const reachability = createReachability(sources, pauses);
   // The metrics of every pause exist from the start.
   for (const source of sources) for (const operation of PAUSED_OPERATIONS) pauses.ofCall(source, operation);

@@ -22,20 +22,19 @@ import {
   text,
   trueOrFalse,
 } from '../lib/shape.ts';
-import type { FoundChannels } from '../sources/search-all.ts';
+import type { SearchPage } from '../sources/source.ts';
 import { channelKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 
 /** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
 export type ChannelEntry = StoredRecord | { readonly movedTo: string };
 
-interface StoredRecord {
+export interface StoredRecord {
   readonly channel: Channel;
-  readonly isComplete: boolean;
-  /** When values of it vanished that upstream may have lost, milliseconds since 1970. Absent if none did. */
-  readonly vanishedAtMs?: number | undefined;
-  /** Absent in values of earlier versions, which also stored channels of the catalog. */
-  readonly isFetched?: true | undefined;
+  /** Milliseconds since 1970. */
+  readonly loadedAtMs: number;
+  /** When upstream last sent the fields that it did not send this time, milliseconds since 1970. */
+  readonly lastSeenAtMs: Partial<Readonly<Record<keyof Channel, number>>>;
 }
 
 /** The metadata of an original. */
@@ -54,7 +53,7 @@ export interface Original extends ImageInfo {
 export interface Caches {
   readonly records: ReadThrough<ChannelEntry>;
   readonly names: ReadThrough<string>;
-  readonly searches: ReadThrough<FoundChannels>;
+  readonly searches: ReadThrough<SearchPage>;
   readonly originals: ReadThrough<Original>;
 }
 
@@ -88,12 +87,13 @@ const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]>
   avatar: nullOr(REMOTE_IMAGE),
 };
 
+const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
+
 const CHANNEL_ENTRY: Check<ChannelEntry> = either(
   fields<StoredRecord>({
     channel: fields<Channel>(CHANNEL_FIELDS),
-    isComplete: trueOrFalse,
-    vanishedAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
-    isFetched: optional((value): value is true => value === true),
+    loadedAtMs: TIME,
+    lastSeenAtMs: mapOf(TIME),
   }),
   fields<{ movedTo: string }>({ movedTo: CHANNEL_ID }),
 );
@@ -111,7 +111,7 @@ const SEARCH_HIT = fields<SearchHit>({
   avatar: IMAGE_PRESENCE,
 });
 
-const FOUND_CHANNELS = fields<FoundChannels>({ hits: listOf(SEARCH_HIT), next: mapOf(text()) });
+const SEARCH_PAGE = fields<SearchPage>({ hits: listOf(SEARCH_HIT) });
 
 const INFO_FIELDS = {
   width: numberIn(1, MAX_ORIGINAL_SIDE_PX),
@@ -146,8 +146,7 @@ export const CACHE_POLICY = {
     ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.2 },
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
-      CHANNEL_ENTRY(value) &&
-      (!('channel' in value) || (channelKey(value.channel.channelId) === key && isFetched(value))),
+      CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
     leadsTo: (entry: ChannelEntry) => ('movedTo' in entry ? entry.movedTo : undefined),
   },
   names: {
@@ -158,7 +157,7 @@ export const CACHE_POLICY = {
   searches: {
     // A stale list lacks new channels, so each request tries to reload it. The pauses of the sources limit the calls.
     ...{ freshMs: 10 * MINUTE_MS, graceMs: DAY_MS, retryFailedLoadMs: 0, memoryShare: 0.1 },
-    isValue: FOUND_CHANNELS,
+    isValue: SEARCH_PAGE,
   },
   originals: {
     // Another instance may have loaded a newer image that this one cannot load. Its metadata must not hide the image here.
@@ -166,14 +165,6 @@ export const CACHE_POLICY = {
     isValue: ORIGINAL,
   },
 } as const;
-
-/**
- * False for a record that may come from the catalog, whose channels earlier versions stored. Its images would be of another
- * kind, so a record with an image was fetched.
- */
-function isFetched({ channel, isFetched: isMarked }: StoredRecord): boolean {
-  return isMarked === true || channel.avatar !== null || channel.banner !== null;
-}
 
 /** The share of images and originals in the memory for cached values. */
 export const IMAGE_MEMORY_SHARE = 0.6;

@@ -3,7 +3,6 @@ import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts
 import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/fake-source.ts';
 import { handleRef } from '../../test/helpers/handle.ts';
 import { testCache } from '../../test/helpers/read-through.ts';
-import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
@@ -11,7 +10,6 @@ import type { Store, StoredEntry } from '../store/store.ts';
 import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
 import { createFetchedChannels } from './fetched-channels.ts';
-import { createMissingFields } from './missing-fields.ts';
 
 const HOUR_MS = 3_600_000;
 const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
@@ -56,7 +54,6 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
     records: testCache<ChannelEntry>(CACHE_POLICY.records, { store, clock }),
     names: testCache<string>(CACHE_POLICY.names, { store, clock }),
     publishDates: { complete: async (channel) => channel },
-    missingFields: createMissingFields({ runtime: createTestRuntime({ clock }) }),
     blockedChannels,
     clock,
   });
@@ -177,10 +174,9 @@ describe('a stored record', () => {
     expect(outcome).toMatchObject({ kind: 'stale', reason: 'upstream_unavailable' });
   });
 
-  it('keeps its values for a minute if the next response lacks fields', async () => {
+  it('keeps its values for a minute if the next response lacks its panel', async () => {
     getChannel = (channelId) => load(channelId, { country: 'IS', description: 'Full' });
     await getById(1);
-    const before = stored.get([...stored.keys()].join());
     clock.advance(HOUR_MS);
     getChannel = async (channelId) => ({
       ...(await load(channelId, { country: null, description: 'New' })),
@@ -189,21 +185,6 @@ describe('a stored record', () => {
     });
     const { channel, outcome } = await channels.getChannel([channelIdRef(idOf(1))]);
     expect(channel).toMatchObject({ country: 'IS', description: 'New' });
-    expect(outcome).toMatchObject({ ttlMs: 60_000, isStored: false });
-    expect(stored.get([...stored.keys()].join())).toEqual(before);
-  });
-
-  it('is stored again as long as each response lacks a part', async () => {
-    getChannel = async (channelId) => ({
-      ...(await load(channelId, { title: `Reply ${asked.length}` })),
-      isComplete: false,
-      missing: ['country'],
-    });
-    await getById(1);
-    clock.advance(60_000);
-    await getById(1);
-    start();
-    expect((await getById(1)).title).toBe('Reply 2');
-    expect(asked).toHaveLength(2);
+    expect(outcome).toMatchObject({ ttlMs: 60_000, isStored: true });
   });
 });

@@ -6,17 +6,14 @@ import type { Failover } from '../sources/failover.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { channelKey, nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
-import type { ChannelEntry } from './cache-policy.ts';
-import { SOFT_TIMEOUT_MS } from './cache-policy.ts';
+import { type ChannelEntry, SOFT_TIMEOUT_MS, type StoredRecord } from './cache-policy.ts';
 import type { ExactPublishDates } from './exact-publish-dates.ts';
-import type { MissingFields } from './missing-fields.ts';
 
 interface FetchedChannelsOptions {
   readonly sources: Pick<Failover, 'resolve' | 'getChannel'>;
   readonly records: ReadThrough<ChannelEntry>;
   readonly names: ReadThrough<string>;
   readonly publishDates: ExactPublishDates;
-  readonly missingFields: Pick<MissingFields, 'note' | 'isMissing'>;
   readonly blockedChannels: ReadonlySet<string>;
   readonly clock: Clock;
 }
@@ -39,13 +36,13 @@ export interface FetchedChannels {
   reload(channelId: string): Promise<unknown>;
 }
 
-/** After this time, a record that lacks fields is loaded again. */
+/** After this time, a record whose About panel was lost is loaded again. */
 const INCOMPLETE_FRESH_MS = 60_000;
-/** How long the last good value of a vanished field is kept while other channels have it. Then the channel has removed it. */
-const VANISHED_KEPT_MS = 3_600_000;
+/** How long a field that upstream no longer sends keeps its last good value. */
+const LAST_GOOD_MS = 24 * 3_600_000;
 
 export function createFetchedChannels(options: FetchedChannelsOptions): FetchedChannels {
-  const { sources, records, names, publishDates, missingFields, blockedChannels, clock } = options;
+  const { sources, records, names, publishDates, blockedChannels, clock } = options;
 
   async function load(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const loaded = await sources.getChannel(channelId);
@@ -57,23 +54,14 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
     return { value: { movedTo } };
   }
 
-  /** The entry for a loaded record. Also stores its handle, and notes which fields it lacks. */
+  /** The entry for a loaded record. Also stores its handle. */
   async function prepareEntry(found: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
     const known = previous !== undefined && 'channel' in previous ? previous : undefined;
     await storeHandle(found.channel);
-    // Before the comparison: the exact time has not vanished where the sources have no date.
+    // Before the comparison: the exact time is not missing where the sources have no date.
     const loaded = { ...found, channel: await withExactTime(found.channel) };
-    const vanished = missingFields.note(loaded, known?.channel);
-    const vanishedAtMs = known?.vanishedAtMs ?? clock.now();
-    const isNew = clock.now() - vanishedAtMs < VANISHED_KEPT_MS;
-    const lost = vanished.filter((field) => isNew || missingFields.isMissing(field));
-    const channel = keepLastGood(loaded, lost, known?.channel);
-    if (loaded.isComplete && lost.length === 0) return { value: { channel, isComplete: true, isFetched: true } };
-    return {
-      value: { channel, isComplete: false, isFetched: true, ...(lost.length > 0 && { vanishedAtMs }) },
-      freshMs: INCOMPLETE_FRESH_MS,
-      isStorable: known === undefined || !known.isComplete,
-    };
+    const value = keepLastGood(loaded, known, clock.now());
+    return found.isComplete ? { value } : { value, freshMs: INCOMPLETE_FRESH_MS };
   }
 
   /** Stores the handle in a record as a name of the channel, so that it need not be resolved. */
@@ -160,14 +148,25 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   };
 }
 
-/** Returns the new record, with the last good values for the missing and lost fields. */
+/** The new record, with the last good values of the fields that upstream did not send. */
 function keepLastGood(
   { channel, missing }: LoadedChannel,
-  lost: readonly (keyof Channel)[],
-  lastGood: Channel | undefined,
-): Channel {
-  if (lastGood === undefined) return channel;
-  const kept = [...missing, ...lost].map((field) => [field, lastGood[field] ?? channel[field]]);
-  // A source that never has links says nothing about them.
-  return { ...channel, links: channel.links ?? lastGood.links, ...Object.fromEntries(kept) };
+  known: StoredRecord | undefined,
+  nowMs: number,
+): StoredRecord {
+  if (known === undefined) return { channel, loadedAtMs: nowMs, lastSeenAtMs: {} };
+  const seenAtMs = (field: keyof Channel) => known.lastSeenAtMs[field] ?? known.loadedAtMs;
+  const kept = (Object.keys(channel) as (keyof Channel)[])
+    .filter((field) => missing.includes(field) || !hasValue(channel[field]))
+    .filter((field) => hasValue(known.channel[field]) && nowMs - seenAtMs(field) < LAST_GOOD_MS);
+  return {
+    channel: { ...channel, ...Object.fromEntries(kept.map((field) => [field, known.channel[field]])) },
+    loadedAtMs: nowMs,
+    lastSeenAtMs: Object.fromEntries(kept.map((field) => [field, seenAtMs(field)])),
+  };
+}
+
+/** False for an empty text or list too, which may be what is left after a change of the layout. */
+function hasValue(value: Channel[keyof Channel]): boolean {
+  return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 }

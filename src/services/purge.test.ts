@@ -7,7 +7,7 @@ import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { channelIdRef, nameOf } from '../domain/identifier.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import type { FoundChannels } from '../sources/search-all.ts';
+import type { SearchPage } from '../sources/source.ts';
 import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import type { Removal } from '../store/removal.ts';
@@ -30,7 +30,7 @@ function inMemory<V>(): ReadThrough<V> {
 let caches: {
   records: ReadThrough<ChannelEntry>;
   names: ReadThrough<string>;
-  searches: ReadThrough<FoundChannels>;
+  searches: ReadThrough<SearchPage>;
   originals: ReadThrough<Original>;
 };
 let runtime: Runtime;
@@ -91,8 +91,8 @@ beforeEach(async () => {
   await records.put(channelKey(FORMER), async () => ({ value: { movedTo: MEANT } }));
 });
 
-function found(channelId: string): FoundChannels {
-  return { hits: [{ channelId }], next: {} } as unknown as FoundChannels;
+function found(channelId: string): SearchPage {
+  return { hits: [{ channelId }] } as unknown as SearchPage;
 }
 
 /** The entries that remain of those stored. */

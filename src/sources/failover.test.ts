@@ -8,17 +8,14 @@ import {
   NEVER_PAUSED,
   numberedChannelId,
   over,
-  type Reply,
   record,
   type Stub,
 } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
-import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import { createPause } from '../lib/http/pause.ts';
 import type { SourceOutcome } from './failover.ts';
-import type { LoadedChannel } from './source.ts';
 
 describe('a channel from several sources', () => {
   it('is the first that is found, and later sources are not called', async () => {
@@ -122,112 +119,5 @@ describe('a channel from several sources', () => {
       ['first', 'getChannel', 'upstream_invalid'],
       ['live', 'getChannel', 'found'],
     ]);
-  });
-});
-
-describe('a record that lacks fields', () => {
-  const partial = live(record({ links: null, country: null }, ['links', 'country']));
-  const links = [{ title: 'Site', url: 'https://example.com/' }];
-
-  it('gets its missing fields, and only these, from the next source', async () => {
-    const other = { ...live(record({ title: 'Another title', links, country: 'DE' })), name: 'other' };
-    const loaded = await over([partial, other]).getChannel(ID);
-    expect(loaded).toEqual(record({ links, country: 'DE' }));
-  });
-
-  it('still lacks fields that the next source lacks too', async () => {
-    const other = { ...live(record({ links: null, country: 'DE' }, ['links'])), name: 'other' };
-    const loaded = await over([partial, other]).getChannel(ID);
-    expect(loaded).toEqual(record({ links: null, country: 'DE' }, ['links']));
-  });
-
-  it('that came with a lookup gets its missing fields too', async () => {
-    const other = { ...live(record({ links, country: 'DE' })), name: 'other' };
-    const { loaded } = await over([partial, other]).resolve(channelIdRef(ID));
-    expect(loaded).toEqual(record({ links, country: 'DE' }));
-  });
-
-  it.each<Reply<LoadedChannel>>(['upstream_unavailable', 'channel_not_found', 'hangs'])(
-    'is returned unchanged if the next source fails with %s',
-    async (response) => {
-      const clock = createManualClock();
-      const loaded = over([partial, live(response)], { clock }).getChannel(ID);
-      if (response === 'hangs') await clock.passTimer(1_500);
-      expect(await loaded).toEqual(partial.channel);
-    },
-  );
-
-  it('gets its links from the next source if its own source never has links', async () => {
-    const withoutLinks = live(record({ links: null }));
-    const loaded = await over([withoutLinks, live(record({ links }))]).getChannel(ID);
-    expect(loaded).toEqual(record({ links }));
-  });
-
-  it('of which little is known, such as an age-gated channel, gets everything that the next source has', async () => {
-    const known = { ...live(record({ links: null, country: 'DE' })), name: 'other' };
-    const loaded = await over([live(record({ links: null, country: null })), known]).getChannel(ID);
-    expect(loaded).toEqual({ ...record({ links: null, country: 'DE' }, ['links']), isComplete: true });
-  });
-
-  it('gets nothing from another channel to which the next source redirects', async () => {
-    // YouTube redirects the "- Topic" channels of some artists to their own channels.
-    const target = live(record({ channelId: numberedChannelId(2), links, country: 'DE' }));
-    expect(await over([partial, target]).getChannel(ID)).toEqual(partial.channel);
-    const loaded = await over([live(record({ links: null })), target]).getChannel(ID);
-    expect(loaded).toEqual({ ...record({ links: null }, ['links']), isComplete: true });
-  });
-
-  it('counts as complete without links, but names them as missing', async () => {
-    const withoutLinks = live(record({ links: null }));
-    const loaded = await over([withoutLinks, live('upstream_unavailable')]).getChannel(ID);
-    expect(loaded).toEqual({ ...record({ links: null }, ['links']), isComplete: true });
-  });
-
-  describe('of two sources', () => {
-    const has = { links, country: 'DE' };
-    const withoutLinks = record({ ...has, links: null }); // A source whose API has no links.
-    const records = {
-      everything: record(has),
-      'links unsupported': withoutLinks,
-      'country unset': record({ ...has, country: null }),
-      'links lost': record({ ...has, links: null }, ['links']),
-      'country lost': record({ ...has, country: null }, ['country']),
-      'both lost': record({ links: null, country: null }, ['links', 'country']),
-      'links unsupported, country lost': record({ links: null, country: null }, ['country']),
-    };
-    type Kind = keyof typeof records;
-
-    it.each<[first: Kind, second: Kind, values: Partial<Channel>, missing: string[], isComplete: boolean]>([
-      ['links unsupported', 'everything', has, [], true],
-      ['links unsupported', 'links unsupported', { ...has, links: null }, ['links'], true],
-      ['links unsupported', 'links lost', { ...has, links: null }, ['links'], true],
-      ['links unsupported', 'country lost', has, [], true],
-      ['links unsupported', 'both lost', { ...has, links: null }, ['links'], true],
-      ['links lost', 'everything', has, [], true],
-      ['links lost', 'links unsupported', { ...has, links: null }, ['links'], false],
-      ['links lost', 'links lost', { ...has, links: null }, ['links'], false],
-      ['links lost', 'country lost', has, [], true],
-      ['country lost', 'everything', has, [], true],
-      ['country lost', 'links unsupported', has, [], true],
-      ['country lost', 'country unset', { ...has, country: null }, [], true],
-      ['country lost', 'country lost', { ...has, country: null }, ['country'], false],
-      ['both lost', 'everything', has, [], true],
-      ['both lost', 'links lost', { ...has, links: null }, ['links'], false],
-      ['both lost', 'country lost', { ...has, country: null }, ['country'], false],
-      ['links unsupported, country lost', 'everything', has, [], true],
-      ['links unsupported, country lost', 'links unsupported', { ...has, links: null }, ['links'], true],
-      ['links unsupported, country lost', 'country lost', { ...has, country: null }, ['country'], false],
-    ])('the first with %s, the second with %s', async (first, second, values, missing, isComplete) => {
-      const stubs = [live(records[first]), { ...live(records[second]), name: 'second' }];
-      const loaded = await over(stubs).getChannel(ID);
-      expect(loaded.channel).toEqual(record(values).channel);
-      expect([loaded.missing, loaded.isComplete]).toEqual([missing, isComplete]);
-    });
-  });
-
-  it('is not completed if it has every field', async () => {
-    const other = createStub(live(record()));
-    await over([live(record()), other]).getChannel(ID);
-    expect(other.calls).toBe(0);
   });
 });

@@ -24,12 +24,6 @@ it.each(['catalog', 'youtube', 'youtube-data-api'])('every title of %s is plain'
   expect((await sources.search('bell', 5)).hits).toMatchObject([{ title: 'Bell Rock' }]);
 });
 
-it('titles of links that another source adds are plain', async () => {
-  const first = createStub({ name: 'first', channel: record({ links: null }, ['links']) });
-  const second = createStub({ name: 'second', channel });
-  expect((await over([first, second]).getChannel(ID)).channel.links).toEqual(PLAIN.links);
-});
-
 it('a title that is empty in plain form becomes the channel ID', async () => {
   const sources = over([createStub({ channel: record({ title: '\0' }), hits: [hit(ID, '\u202e')] })]);
   expect((await sources.getChannel(ID)).channel.title).toBe(ID);

@@ -2,7 +2,6 @@ import type { Channel, SearchHit } from '../domain/channel.ts';
 import { type AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
-import type { HolderStats } from '../lib/holders.ts';
 
 /** One HTTP request to an upstream API, with its body. */
 export const UPSTREAM_CALL_MS = 5_000;
@@ -21,24 +20,15 @@ export interface Resolution {
 
 export interface LoadedChannel {
   readonly channel: Channel;
-  /**
-   * False if a call failed or a part of a response is lost: the fields in `missing` are `null`, or a rounded count, because
-   * of that and not because the channel lacks them. Such a record is cached for 60 s and never replaces a more complete one.
-   */
+  /** False if a part is lost that has several fields: the record is then loaded again after 60 s. */
   readonly isComplete: boolean;
+  /** Fields that are `null`, or a rounded count, although the channel may have them: a call failed, or they cannot be read. */
   readonly missing: readonly (keyof Channel)[];
-}
-
-export interface SearchOptions extends LoadOptions {
-  /** The `next` of an earlier page of this source: continue after it. */
-  readonly from?: string;
 }
 
 export interface SearchPage {
   /** Best first. */
   readonly hits: readonly SearchHit[];
-  /** Where the list continues; absent at its end. Only the source that made it can read it. */
-  readonly next?: string;
 }
 
 /** One of several ways to load a record, and whether it works. */
@@ -63,10 +53,10 @@ export interface ChannelSource {
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
   getChannel(channelId: string, options: LoadOptions): Promise<LoadedChannel>;
   /**
-   * Returns one page of matching channels, empty if nothing matches. A page has at most `limit` hits if the source can
-   * choose its size; otherwise it may have more.
+   * Returns the matching channels, empty if nothing matches. There are at most `limit` hits if the source can
+   * choose their number; otherwise there may be more.
    */
-  search(query: string, limit: number, options: SearchOptions): Promise<SearchPage>;
+  search(query: string, limit: number, options: LoadOptions): Promise<SearchPage>;
   /**
    * The second in which the channel was created (`YYYY-MM-DDThh:mm:ssZ`), for a source whose `getChannel` may know the day
    * only. Best effort: `null` says nothing about the channel, not even that it exists.
@@ -74,8 +64,6 @@ export interface ChannelSource {
   findPublishedAt?(channelId: string, options: LoadOptions): Promise<string | null>;
   /** Tries each way to a record, for a source that has several. Rejects only for a bug. */
   tryWays?(channelId: string, options: LoadOptions): Promise<readonly WayIn[]>;
-  /** Its maps, caches and queues, by name. */
-  readonly holders?: Readonly<Record<string, () => HolderStats>>;
   /** Details for the operator. */
   status?(): SourceStatus;
   close(): Promise<void>;

@@ -253,8 +253,7 @@ for (const directory of [OWN_RESPONSES, ...RECORDING_DIRECTORIES]) {
     it.each(changesToTry)('are whole searches: %s', (_name, changes) => {
       for (const { file, body, page } of searches) {
         const moved = changeWith(changes, body);
-        const { hits, continuation } = page;
-        expect(readSearchPage(moved), file).toMatchObject({ hits, continuation });
+        expect(readSearchPage(moved).hits, file).toEqual(page.hits);
       }
     });
 

@@ -4,14 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import {
-  createHeldSource,
-  HELD_CHANNEL_ID,
-  HELD_HANDLE,
-  type HeldSource,
-  hit,
-  numberedChannelId,
-} from '../helpers/fake-source.ts';
+import { createHeldSource, HELD_CHANNEL_ID, HELD_HANDLE, type HeldSource } from '../helpers/fake-source.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
 
 const AVATAR = { kind: 'remote', key: 'https://yt3.ggpht.com/a', urls: ['https://yt3.ggpht.com/a=s0'] } as const;
@@ -181,28 +174,6 @@ describe('a purged channel', () => {
     expect([(await before).status, (await after).status]).toEqual([200, 200]);
     expect((await app.getLater(IMAGE_URL)).headers).toMatchObject(HIT);
     expect(passes.encode).toBe(2);
-  });
-
-  test('is not in a search whose next page was requested before', async () => {
-    const page = (number: number) => ({ ...hit(numberedChannelId(number)), title: source.title });
-    source.search = async (_query, _limit, { from }) => {
-      if (from === undefined) return { hits: [page(1)], next: 'page 2' };
-      await pass('page');
-      return { hits: [page(2)] };
-    };
-    const url = '/api/search?q=title&limit=2';
-    const gate = closeGate('page');
-    const before = app.get(url);
-    await gate.reached;
-    source.title = 'new title';
-    await purge();
-    const after = app.get(url);
-    // The first page is loaded again; then the request waits for the second one.
-    await expect.poll(() => passes.page).toBe(2);
-    gate.open();
-    await before;
-    expect((await after).text).not.toContain('old title');
-    expect((await app.getLater(url)).text).not.toContain('old title');
   });
 });
 

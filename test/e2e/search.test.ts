@@ -82,9 +82,9 @@ describe('search', () => {
     ['q=', 'empty'],
     ['q=%20', 'empty'],
     ['q=a&q=b', 'more than once'],
-    ['q=a&limit=0', '1 to 50'],
-    ['q=a&limit=51', '1 to 50'],
-    ['q=a&limit=x', '1 to 50'],
+    ['q=a&limit=0', '1 to 20'],
+    ['q=a&limit=21', '1 to 20'],
+    ['q=a&limit=x', '1 to 20'],
   ])('refuses "%s" with the reason', async (query, hint) => {
     const response = await service.get(`/api/search?${query}`);
     expect([response.status, response.json().code]).toEqual([400, 'invalid_parameter']);
@@ -107,6 +107,6 @@ test('has twenty results unless the request has a limit, and gets all of them fr
   });
   const count = async (query: string) =>
     (await many.get(`/api/search?q=a${query}`)).json<{ results: [] }>().results.length;
-  expect([await count(''), await count('&limit=1'), await count('&limit=50')]).toEqual([20, 1, 50]);
-  expect(asked).toEqual([50]);
+  expect([await count(''), await count('&limit=1'), await count('&limit=20')]).toEqual([20, 1, 20]);
+  expect(asked).toEqual([20]);
 });

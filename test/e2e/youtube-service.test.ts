@@ -143,19 +143,6 @@ function describeService(name: string, directory: string): void {
         expect(results[index]?.bannerUrl).toContain(String(texts.channelId));
       }
     });
-
-    it.each(responses.filter(isLaterSearchPage))('$file: the results of a longer list', async (response) => {
-      replayWith(response);
-      const { request, expected } = response;
-      const { firstChannelId } = expected as ExpectedValues;
-      const query = queryLeadingTo(String(request.body?.continuation));
-      const { status, body } = await get(`/api/search?q=${query}&limit=50`);
-      const ids = (body.results as { channelId: string }[]).map(({ channelId }) => channelId);
-      expect(status).toBe(200);
-      if (firstChannelId !== undefined) expect(ids).toContain(firstChannelId);
-      const followed = running.replay.callsTo('search').map(({ body: { continuation } = {} }) => continuation);
-      expect(followed).toContain(request.body?.continuation);
-    });
   });
 
   /** The other responses about a page's channel: its panel and its feed. */
@@ -167,10 +154,6 @@ function describeService(name: string, directory: string): void {
     const feed = of(isFeed)?.expected as ExpectedValues | undefined;
     const times = [panel?.publishedAt, feed?.publishedAt].filter((time) => time !== undefined);
     return { ...panel, ...(feed === undefined ? {} : { publishedAt: expect.toBeOneOf(times) }) };
-  }
-
-  function queryLeadingTo(continuation: string): unknown {
-    return responses.filter(isFirstSearchPage).find(({ text }) => text.includes(continuation))?.request.body?.query;
   }
 }
 
@@ -215,9 +198,6 @@ function describeDataApi(name: string, directory: string): void {
     });
   });
 }
-
-const isLaterSearchPage = ({ request }: IndexedResponse) =>
-  request.url.includes('/youtubei/v1/search') && request.body?.continuation !== undefined;
 
 /** A recorded feed may lack its channel's page. */
 function pageOfFeed({ expected }: IndexedResponse): ReplayResponse {

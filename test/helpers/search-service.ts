@@ -3,7 +3,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import { createEpochs } from '../../src/lib/epoch.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import { createSearchService } from '../../src/services/search.ts';
-import type { FoundChannels, SearchOutcome } from '../../src/sources/search-all.ts';
+import type { SearchPage } from '../../src/sources/source.ts';
 import { createReadThrough } from '../../src/store/read-through.ts';
 import { createManualClock } from './clock.ts';
 import { hit, testChannel } from './fake-source.ts';
@@ -13,10 +13,7 @@ export const BLOCKED = 'UCblocked000000000000000';
 export const ONE = 'UCone0000000000000000000';
 export const OTHER = 'UCother00000000000000000';
 
-export const page = (ids: readonly string[], next?: string): SearchOutcome => ({
-  hits: ids.map((id) => hit(id)),
-  next: next === undefined ? {} : { source: next },
-});
+export const page = (ids: readonly string[]): SearchPage => ({ hits: ids.map((id) => hit(id)) });
 
 interface SetUpOptions {
   /** What the catalog has, or why it cannot be searched. */
@@ -34,12 +31,12 @@ const HIT: CacheOutcome = { kind: 'hit', ttlMs: 1_000, isCollapsed: false, isSto
 
 /** A service with one source that returns the test's responses in the order of the calls. */
 export function setUpSearch(
-  responses: (SearchOutcome | Promise<SearchOutcome> | AppError)[] = [],
+  responses: (SearchPage | Promise<SearchPage> | AppError)[] = [],
   { maxMemoryBytes = 1_000_000, beforeRead = async () => undefined, ...found }: SetUpOptions = {},
 ) {
   const clock = createManualClock();
   const store = memoryStore();
-  const asked: (string | undefined)[] = [];
+  const asked: string[] = [];
   const blocked = new Set([BLOCKED]);
   const service = createSearchService({
     catalog: {
@@ -53,8 +50,8 @@ export function setUpSearch(
       found.hasSource === false
         ? undefined
         : {
-            async search(_query, _limit, options) {
-              asked.push(options?.from?.source);
+            async search(query) {
+              asked.push(query);
               const response = await responses.shift();
               if (response === undefined) throw new Error('an unexpected call');
               if (response instanceof AppError) throw response;
@@ -69,7 +66,7 @@ export function setUpSearch(
       },
       isBlocked: (channelId) => blocked.has(channelId),
     },
-    cache: createReadThrough<FoundChannels>({
+    cache: createReadThrough<SearchPage>({
       policy: CACHE_POLICY.searches,
       memoryTier: { epochs: createEpochs(), maxBytes: maxMemoryBytes },
       storeTier: {

@@ -18,7 +18,7 @@ function namedConditions(): string[] {
 test('there is advice for every component that reports its problems, for sources and for the stop', () => {
   const components = namedConditions();
   expect(components.toSorted()).toEqual(expect.arrayContaining(['cache', 'catalog', 'encoder', 'images', 'redis']));
-  const others = ['source youtube', 'source youtube-data-api searches', 'image hosts', 'field country', 'stopping'];
+  const others = ['source youtube', 'source youtube-data-api searches', 'image hosts', 'stopping'];
   expect([...components, ...others].filter((name) => adviceFor(name) === adviceFor('something new'))).toEqual([]);
 });
 
@@ -33,7 +33,6 @@ test.each([
   'source youtube feeds',
   'source youtube-data-api',
   'image hosts',
-  'field country',
   'stopping',
   'something new',
 ])('the guide has the section that is linked for the condition %s', (condition) => {

@@ -37,7 +37,6 @@ const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
   ['source youtube feeds', { todo: 'Wait: feeds fail for some hours on most days.', guide: CONDITIONS }],
   ['source ', { todo: 'Wait for the end of the pause. If there is another pause, run the doctor.', guide: YOUTUBE }],
   ['image hosts', { todo: 'Wait: stored images are served.', guide: YOUTUBE }],
-  ['field ', { todo: 'Run the doctor: YouTube may have changed its pages.', guide: 'youtube.html#missing-fields' }],
 ];
 
 const OTHERWISE: Advice = { todo: 'See the log.', guide: CONDITIONS };

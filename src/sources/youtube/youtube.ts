@@ -2,14 +2,13 @@ import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/deadlines.ts';
-import { createBodyReader } from '../../lib/http/body-reader.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
-import { siblingModule } from '../../lib/worker-thread.ts';
-import type { ChannelSource, LoadedChannel, SearchOptions } from '../source.ts';
+import type { ChannelSource, LoadedChannel, SearchPage } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
 import { type ClientVersions, isRefusalStatus } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
+import { saysGone } from './gone.ts';
 import {
   channelNotFound,
   createInnertube,
@@ -23,7 +22,6 @@ import {
 } from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
-import * as responseReaders from './response-readers.ts';
 import { tryWays } from './ways.ts';
 
 /** A loaded channel page waits for the About data. */
@@ -56,8 +54,7 @@ const MAX_REDIRECTS = 3;
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersions, pauses, clock, onField } = options;
   const { searchesForLostHandles = false, wantsWholePages = false } = options;
-  const reader = createBodyReader(responseReaders, siblingModule(import.meta.url, 'response-readers'));
-  const innertube = createInnertube({ http, origin, clientVersions, reader, pauses });
+  const innertube = createInnertube({ http, origin, clientVersions, pauses });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();
@@ -130,7 +127,6 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   return {
     name: 'youtube',
     origin,
-    holders: { 'long responses of YouTube': reader.stats },
     async resolve(ref, { signal }) {
       try {
         return { channelId: await resolvePage(innertube, pageUrl(ref), signal) };
@@ -140,7 +136,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
       }
     },
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
-    search: (query, _limit, search) => searchChannels(innertube, query, search),
+    search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
 
     tryWays: (channelId, { signal }) => tryWays({ innertube, clientVersions, channelId, signal }),
 
@@ -150,9 +146,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
 
     status: () => ({ clientVersion: clientVersions.state() }),
 
-    async close() {
-      await Promise.all([http.close(), reader.close()]);
-    },
+    close: () => http.close(),
   } satisfies ChannelSource;
 }
 
@@ -162,18 +156,12 @@ function isConclusive(page: PageReading): boolean {
   return showsChannel(page) || alert !== undefined || redirects.length > 0 || redirectUrl !== undefined;
 }
 
-/**
- * "This channel does not exist.", "This account has been terminated …" (nine reasons), "This channel was removed
- * because …": wordings seen from 2019 to 2026-07.
- */
-const GONE = /does not exist|\bterminated\b|\bremoved\b/i;
-
 /** @throws AppError `channel_not_found` only for an alert that says so */
 function assertShowsChannel(page: PageReading): void {
   if (showsChannel(page)) return;
   const { alert } = page;
   if (alert === undefined) throw invalid('The video site sent a response without a channel.');
-  if (GONE.test(alert)) throw channelNotFound(alert);
+  if (saysGone(alert)) throw channelNotFound(alert);
   const options = { cause: new Error(alert), scope: 'answer' } as const;
   throw new AppError('upstream_unavailable', 'The video site did not show this channel.', options);
 }
@@ -213,7 +201,7 @@ class LostNameError extends AppError {
 /** The channel with this very handle among the hits of one search. @throws `lost` if there is none */
 async function searchForHandle(innertube: Innertube, ref: ChannelRef, lost: LostNameError, signal: AbortSignal) {
   if (ref.kind !== 'handle') throw lost;
-  const { hits } = await searchChannels(innertube, `@${ref.value}`, { signal });
+  const { hits } = await searchChannels(innertube, `@${ref.value}`, signal);
   const found = hits.find(({ customUrl }) => customUrl !== null && findHandle(customUrl)?.key === ref.key);
   if (found === undefined) throw lost;
   return found.channelId;
@@ -234,31 +222,16 @@ function requireNextUrl(target: string | undefined): string {
   return `${YOUTUBE_WEB}${url.pathname}${url.search}`;
 }
 
-/** Pages have twenty channels, so this is enough for the longest list that clients can request. */
-const MAX_PAGES = 3;
-
-/** One page of a search, for one call. */
-async function searchChannels(innertube: Innertube, query: string, { from, signal }: SearchOptions) {
-  const [page, token] = from === undefined ? [1] : parsePlace(from);
-  const response = await innertube.search(query, token, signal);
+async function searchChannels(innertube: Innertube, query: string, signal: AbortSignal): Promise<SearchPage> {
+  const response = await innertube.search(query, signal);
   if (response.kind === 'refusal') {
     throw invalid('The video site did not understand the search.', new Error(response.reason));
   }
-  const { hits, continuation, hasList, saysNothingFound, isUnreadable, unknownNames } = response.value;
-  // Since 2026-04 the last page may have no list, and for some sessions earlier pages too.
-  if (!hasList && page === 1 && !saysNothingFound) {
-    throw invalid('The video site sent a search response without a list.');
-  }
+  const { hits, hasList, saysNothingFound, isUnreadable, unknownNames } = response.value;
+  if (!hasList && !saysNothingFound) throw invalid('The video site sent a search response without a list.');
   if (isUnreadable) {
     const names = unknownNames.length === 0 ? 'unreadable items' : `unknown items: ${unknownNames.join(', ')}`;
     throw invalid('The video site sent search results in an unknown form.', new Error(names));
   }
-  const isLast = continuation === undefined || page === MAX_PAGES;
-  return { hits, ...(isLast ? {} : { next: `${page + 1} ${continuation}` }) };
-}
-
-/** The number of a page, from 1, and the token that leads to it. */
-function parsePlace(text: string): readonly [page: number, token: string] {
-  const end = text.indexOf(' ');
-  return [Number(text.slice(0, end)), text.slice(end + 1)];
+  return { hits };
 }

@@ -28,7 +28,7 @@ const WAYS = [
   '/@pennantsample/desktop?width=333&quality=41',
   '/pennantsample/avatar?height=77',
 ];
-const SEARCHES = ['/api/search?q=crops', '/api/search?q=@pennantsample&limit=50', `/api/search?q=${BLOCKED}`];
+const SEARCHES = ['/api/search?q=crops', '/api/search?q=@pennantsample&limit=20', `/api/search?q=${BLOCKED}`];
 /** The blocked channel is not among its hits. */
 const OTHER_SEARCH = '/api/search?q=suppers';
 

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { adviceFor } from './advice.ts';
 
-const SOURCES = fileURLToPath(new URL('../../', import.meta.url));
-const GUIDE = fileURLToPath(new URL('../../../docs/', import.meta.url));
+const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
+const GUIDE = fileURLToPath(new URL('../../docs/', import.meta.url));
 
 /** The names in calls of `health.report` and in the lists of conditions. */
 function namedConditions(): string[] {

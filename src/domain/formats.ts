@@ -30,7 +30,7 @@ const FORMAT_TABLE = {
     extension: 'avif',
     isNegotiated: true,
     hasTransparency: true,
-    quality: 64,
+    quality: 62,
     options: { chromaSubsampling: '4:2:0', tune: 'ssim' },
     efforts: [
       [150_000, { effort: 3 }],

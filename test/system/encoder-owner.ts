@@ -4,7 +4,7 @@ import type { EncodeJob } from '../../src/images/encoder/job.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
 
 /** An encode that takes many seconds: noise compresses badly. */
-export async function slowJob(size = { width: 2000, height: 1500 }): Promise<EncodeJob> {
+export async function slowJob(size = { width: 3600, height: 2800 }): Promise<EncodeJob> {
   const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
   const bytes = await sharp({ create: { ...size, channels: 3, background: 'grey', noise } })
     .jpeg()
@@ -16,7 +16,7 @@ export async function slowJob(size = { width: 2000, height: 1500 }): Promise<Enc
     crop,
     output: size,
     format: 'avif',
-    quality: 90,
+    quality: 100,
   };
 }
 

@@ -18,8 +18,8 @@ import { slowJob } from './encoder-owner.ts';
 
 const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 const DEADLINE_MS = 60_000;
-/** A slow encode of this size ends after a few seconds. */
-const SECONDS = { width: 800, height: 600 };
+/** A slow encode of this size ends after about two seconds. */
+const SECONDS = { width: 2500, height: 2000 };
 
 let bytes: Buffer;
 beforeAll(async () => {

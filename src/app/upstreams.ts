@@ -33,7 +33,7 @@ interface UpstreamsOptions {
 export function createUpstreams(options: UpstreamsOptions) {
   const { config, runtime, store, version } = options;
   const userAgent = `Pennant/${version}`;
-  const { clock, logger, failureLog, metrics } = runtime;
+  const { clock, failureLog, metrics } = runtime;
   const withBudget = createBudgets(config, runtime);
   const sourceMetrics = createSourceMetrics(metrics);
   const pauses = createPauses(runtime);
@@ -53,10 +53,6 @@ export function createUpstreams(options: UpstreamsOptions) {
       wrapHttp: withBudget,
       pauseOf: pauses.of,
       keptQuota,
-      onClientVersion(from, to) {
-        logger.info({ from, to }, 'YouTube client version changed');
-        pauses.forgetFailures('youtube');
-      },
       onField: sourceMetrics.countField,
     });
   const reachability = createReachability(sources, pauses);

@@ -14,7 +14,7 @@ export const doctorCommand = defineCommand({
                       [--json] [--record DIRECTORY [--keep NAME]…]`,
   help: `Loads a channel and its images from upstream, without any cache, and shows every call and every
 field of the record: its value, where it was found, and whether upstream has changed. Then searches for
-the channel, and tries each way to its record. Choose a channel that has a banner, a country and links.
+the channel. Choose a channel that has a banner, a country and links.
 
   fine        found at its path in the newest layout
   absent      not found, and optional

@@ -71,17 +71,6 @@ describe('calls that an upstream limits separately', () => {
     expect(messages()).toEqual([description, 'youtube is ready again']);
   });
 
-  it('say nothing about contact when a pause ends without a response', async () => {
-    pauses.of('youtube-data-api').loseContact('connect ECONNREFUSED');
-    pauses.of('youtube-data-api searches').hold({ reason: 'quota', operator: 'is used up', client: String }, 60_000);
-    clock.advance(60_000);
-    expect(problemsOf('youtube-data-api')).toEqual(['youtube-data-api']);
-    pauses.of('youtube-data-api searches').fail('a test');
-    pauses.forgetFailures('youtube-data-api');
-    expect(pauses.stateOf('youtube-data-api').state).toBe('unreachable');
-    expect(messages().filter((message) => message.startsWith('youtube-data-api is ready'))).toEqual([]);
-  });
-
   it('make the source unreachable if they are the only ones that were tried', async () => {
     await failFiveTimes('youtube names', noConnection());
     expect(pauses.stateOf('youtube').state).toBe('unreachable');

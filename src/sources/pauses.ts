@@ -12,7 +12,6 @@ const LABELS = {
   youtube: 'YouTube',
   'youtube names': 'YouTube’s lookup of names',
   'youtube searches': 'YouTube’s search',
-  'youtube JSON calls': 'YouTube’s JSON interface',
   'youtube pages': 'YouTube’s website',
   'youtube feeds': 'YouTube’s feed server',
   'youtube-data-api': 'YouTube Data API',
@@ -47,16 +46,13 @@ export interface Pauses {
   stateOf(source: string): SourceState;
   /** A connection to the source could be opened. */
   regainContact(source: string): void;
-  /** Calls to the source are made in another way: earlier failures say nothing about them. */
-  forgetFailures(source: string): void;
   /** Every pause, with its state. */
   states(): readonly { readonly name: string; readonly pause: PauseState | undefined }[];
 }
 
 /**
  * The state of every source. Calls that an upstream limits separately have a pause of their own, which stops only these calls:
- * records, names, searches, HTML pages, feeds, images, each allowance of the YouTube Data API, and all calls that name a client
- * version.
+ * records, names, searches, HTML pages, feeds, images, each allowance of the YouTube Data API.
  */
 export function createPauses({ clock, logger, holders }: PausesOptions): Pauses {
   const pauses = new Map<string, Pause>();
@@ -124,9 +120,6 @@ export function createPauses({ clock, logger, holders }: PausesOptions): Pauses 
       stateOf(source).state === 'unreachable' || pauses.get(pauseNameOf(source, operation))?.state() !== undefined,
     stateOf,
     regainContact,
-    forgetFailures(source) {
-      for (const pause of pausesOf(source)) pause.forgetFailures();
-    },
     states,
   };
 }

@@ -31,7 +31,6 @@ async function create(env: Record<string, string>) {
     wrapHttp: createBudgets(config, { clock, holders: createHolders() }),
     pauseOf: createPauses(createRuntime({ clock, logger: createLogger({ level: 'silent' }) })).of,
     keptQuota: { read: async () => undefined, write: async () => undefined },
-    onClientVersion: () => undefined,
     onField: () => undefined,
   });
   onTestFinished(async () => {

@@ -4,7 +4,7 @@ import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import type { Pause } from '../lib/http/pause.ts';
 import type { PauseName } from './pauses.ts';
 import type { ChannelSource, KeptText } from './source.ts';
-import { createClientVersions } from './youtube/client-version.ts';
+import { createClientVersion } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/youtube-data-api.ts';
 
@@ -17,8 +17,6 @@ interface SourceDeps {
   readonly pauseOf: (name: PauseName) => Pause;
   /** Stores today's numbers of calls to the YouTube Data API. */
   readonly keptQuota: KeptText;
-  /** Called when calls to YouTube use another client version: calls that failed before may succeed now. */
-  readonly onClientVersion: (from: string, to: string) => void;
   /** Called with the path that carried a field in an upstream response; `undefined`: none did. */
   readonly onField: (source: string, field: string, path: string | undefined) => void;
   /** For a process that loads one channel only. */
@@ -49,14 +47,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
         feeds: deps.pauseOf('youtube feeds'),
       },
       origin: config.youtubeOrigin,
-      clientVersions: createClientVersions({
-        http,
-        origin: config.youtubeOrigin,
-        clock: deps.clock,
-        calls: deps.pauseOf('youtube JSON calls'),
-        isFirstRefusalEnough: deps.single !== undefined,
-        onChange: deps.onClientVersion,
-      }),
+      clientVersion: createClientVersion({ http, origin: config.youtubeOrigin, clock: deps.clock }),
       searchesForLostHandles: !config.sources.includes('youtube-data-api'),
       wantsWholePages: deps.single?.wantsWholePages,
       onField: (field, path) => deps.onField('youtube', field, path),

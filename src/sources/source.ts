@@ -1,5 +1,5 @@
 import type { Channel, SearchHit } from '../domain/channel.ts';
-import { type AppError, errorCodeOf } from '../domain/errors.ts';
+import { errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
 
@@ -31,14 +31,6 @@ export interface SearchPage {
   readonly hits: readonly SearchHit[];
 }
 
-/** One of several ways to load a record, and whether it works. */
-export interface WayIn {
-  readonly name: string;
-  readonly isInUse: boolean;
-  /** What was loaded that way, or why nothing was. */
-  readonly result: string | AppError;
-}
-
 /**
  * Where channels come from. Every source passes `test/contracts/source.ts`.
  *
@@ -62,8 +54,6 @@ export interface ChannelSource {
    * only. Best effort: `null` says nothing about the channel, not even that it exists.
    */
   findPublishedAt?(channelId: string, options: LoadOptions): Promise<string | null>;
-  /** Tries each way to a record, for a source that has several. Rejects only for a bug. */
-  tryWays?(channelId: string, options: LoadOptions): Promise<readonly WayIn[]>;
   /** Details for the operator. */
   status?(): SourceStatus;
   close(): Promise<void>;

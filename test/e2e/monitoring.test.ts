@@ -99,7 +99,7 @@ test('every series whose increase triggers an alert exists from the start', () =
   for (const reason of ['crash', 'deadline', 'exhausted', 'unusable']) {
     expect(atStart).toContain(`pennant_encoder_processes_ended_total{reason="${reason}"} 0\n`);
   }
-  const calls = ['names', 'searches', 'pages', 'feeds', 'JSON calls'].map((part) => `youtube ${part}`);
+  const calls = ['names', 'searches', 'pages', 'feeds'].map((part) => `youtube ${part}`);
   for (const source of ['youtube', ...calls, 'youtube-data-api', 'youtube-data-api searches', 'image hosts']) {
     for (const reason of ['refused', 'quota', 'failing', 'unreachable']) {
       expect(atStart).toContain(`pennant_source_paused{source="${source}",reason="${reason}"} 0\n`);

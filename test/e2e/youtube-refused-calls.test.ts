@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { BUILT_IN_CLIENT_VERSION } from '../../src/sources/youtube/client-version.ts';
 import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { numberedChannelId } from '../helpers/fake-source.ts';
 import { respondWithJson } from '../helpers/fake-upstream.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -97,51 +95,13 @@ describe('a client version that YouTube refuses', () => {
     expect((await service.get(RECORD)).headers['cache-status']).toBe('pennant; fwd=stale; stored');
   });
 
-  it('is not used for records while YouTube accepts no other one and sends HTML', async () => {
-    const { service, replay } = await start({}, { hasAboutPages: true });
+  it('is replaced by the HTML pages of channels while YouTube accepts no other one', async () => {
+    const { service } = await start({}, { hasAboutPages: true });
     const usual = (await service.get(RECORD)).json();
     service.clock.advance(HOUR_MS + 1);
     youtube.acceptsWithoutHeaders = false;
     for (const url of [QUIET, HARBOUR]) expect((await service.get(url)).status).toBe(200);
-    replay.forgetCalls();
     expect((await service.get(RECORD)).json()).toEqual(usual);
-    expect(replay.calls.map(({ route }) => route).filter((route) => route !== 'feed')).toEqual(['about-page']);
-
-    const search = await service.get('/api/search?q=light');
-    expect([search.status, search.headers['retry-after']]).toEqual([503, '10']);
-    expect(replay.callsTo('search')).toEqual([]);
-    const { conditions } = await onConsole<{ conditions: object[] }>('/readyz');
-    const reason = `YouTube refuses ${BUILT_IN_CLIENT_VERSION}, and no other version is known to work`;
-    expect(conditions).toEqual([
-      {
-        name: 'source youtube JSON calls',
-        detail: expect.stringContaining(`YouTube’s JSON interface fails every call since `),
-        isBlocking: false,
-      },
-    ]);
-    expect(conditions).toEqual([expect.objectContaining({ detail: expect.stringContaining(reason) })]);
-    expect(await onConsole('/metrics')).toContain(
-      'pennant_source_paused{source="youtube JSON calls",reason="failing"} 1',
-    );
-  });
-
-  it('is tried again from time to time, and used again when YouTube accepts it', async () => {
-    const { service, replay } = await start({}, { hasAboutPages: true });
-    youtube.acceptsWithoutHeaders = false;
-    for (const url of [QUIET, HARBOUR]) await service.get(url);
-    replay.forgetCalls();
-    for (let minute = 0; minute < 60; minute += 1) {
-      service.clock.advance(60_000);
-      await service.get(`/api/channel/${numberedChannelId(minute)}`);
-    }
-    // After each pause, of 5 minutes at last: the page with and without the mask, and the panel.
-    expect(replay.calls.filter(({ body }) => body !== undefined).length).toBeLessThanOrEqual(3 * 18);
-    youtube.acceptsWithoutHeaders = true;
-    service.clock.advance(5 * 60_000);
-    expect((await service.get('/api/search?q=light')).status).toBe(200);
-    expect((await onConsole<{ conditions: object[] }>('/readyz')).conditions).toEqual([]);
-    replay.forgetCalls();
-    expect((await service.get(RECORD)).status).toBe(200);
-    expect(replay.callsTo('about-page')).toEqual([]);
+    expect((await service.get('/api/search?q=light')).status).toBe(502);
   });
 });

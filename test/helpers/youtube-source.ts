@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createPause } from '../../src/lib/http/pause.ts';
 import type { KeptText } from '../../src/sources/source.ts';
-import { createClientVersions } from '../../src/sources/youtube/client-version.ts';
+import { createClientVersion } from '../../src/sources/youtube/client-version.ts';
 import { createYoutubeSource, type YoutubeSourceOptions } from '../../src/sources/youtube/youtube.ts';
 import { createUpstreamClient } from './fake-upstream.ts';
 import { type ReplayOptions, startReplayServer } from './replay-server.ts';
@@ -31,12 +31,7 @@ export function createTestYoutubeSource(origin: string, options: Partial<Youtube
     pages: createOne(),
     feeds: createOne(),
   };
-  const clientVersions = createClientVersions({
-    ...common,
-    calls: createPause({ clock: systemClock, label: 'YouTube’s JSON interface' }),
-    onChange: () => undefined,
-  });
-  return createYoutubeSource({ ...common, clientVersions, pauses, ...options });
+  return createYoutubeSource({ ...common, clientVersion: createClientVersion(common), pauses, ...options });
 }
 
 /** The source and the upstream that it asks, until the test ends. */

@@ -6,14 +6,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { withDeadline } from '../../lib/deadlines.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import { type JsonObject, parseJsonObject } from '../../sources/json.ts';
-import {
-  type ChannelSource,
-  type FieldFinding,
-  isDrift,
-  type LoadedChannel,
-  loadFirst,
-  type WayIn,
-} from '../../sources/source.ts';
+import { type ChannelSource, type FieldFinding, isDrift, type LoadedChannel, loadFirst } from '../../sources/source.ts';
 import { readInitialData } from '../../sources/youtube/initial-data.ts';
 import { inspectChannel } from '../../sources/youtube/inspect.ts';
 import { inspectChannelList } from '../../sources/youtube-data-api/parse.ts';
@@ -53,7 +46,7 @@ interface DiagnoseOptions extends UpstreamOptions {
 
 /** The deadline of the feed and the images, from the start of the diagnosis. Each call has its own, shorter one. */
 const TOTAL_MS = 60_000;
-/** The time limit of the load, of the search, and of all ways together. */
+/** The time limit of the load and of the search. */
 const CALLS_MS = 20_000;
 /** As many as a client gets by default. */
 const HITS = 20;
@@ -74,7 +67,6 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
     const isExpected = ({ field }: FieldFinding) => expected.includes(field);
     const fields = [
       ...responses.fields.map((finding) => (isExpected(finding) ? missingIfEmpty(finding) : finding)),
-      ...(isWorthInspecting && channelId !== null ? await inspectWays(source, channelId, calls) : []),
       ...(loaded && isYoutube ? [await inspectFeed(source, loaded.channel.channelId, calls, signal)] : []),
       ...search,
       ...(loaded ? await inspectImages(loaded, calls, { ...settings, signal }) : []),
@@ -118,22 +110,6 @@ function missingIfEmpty(finding: FieldFinding): FieldFinding {
   const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0);
   if (!isEmpty || state === 'unreadable') return finding;
   return { ...finding, state: 'missing', note: ['expected', note].filter((part) => part !== null).join('; ') };
-}
-
-/** One finding for each way to a record. The calls of these ways are named apart from those of the load. */
-async function inspectWays(source: ChannelSource, channelId: string, calls: RecordedCall[]): Promise<FieldFinding[]> {
-  const before = calls.length;
-  const ways = await resultInTime(async (signal) => source.tryWays?.(channelId, { signal }) ?? []);
-  calls.push(...calls.splice(before).map((call) => ({ ...call, name: `way: ${call.name}` })));
-  return ways instanceof AppError ? [] : ways.map(findingOfWay);
-}
-
-function findingOfWay({ name, isInUse, result }: WayIn): FieldFinding {
-  const finding = { field: `way: ${name}`, path: null };
-  const use = isInUse ? 'in use' : null;
-  if (!(result instanceof AppError)) return { ...finding, state: 'fine', value: result, note: use };
-  const note = [use, describeFailure(result)].filter((part) => part !== null).join('; ');
-  return { ...finding, state: stateAfter(result), value: null, note };
 }
 
 /** The number of hits for the channel's title, which is 0 for some channels, or why the search failed. */

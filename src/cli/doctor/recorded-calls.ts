@@ -42,7 +42,6 @@ export function openSource(name: DiagnosedSource, wantsWholePages: boolean, { co
     // No pause prevents a call.
     pauseOf: () => ({ ...createPause({ clock: systemClock, label: 'YouTube' }), check: () => undefined }),
     keptQuota: { read: async () => undefined, write: async () => undefined },
-    onClientVersion: () => undefined,
     onField: () => undefined,
     single: { wantsWholePages },
   });

@@ -130,13 +130,6 @@ describe('a pause after failures', () => {
     started.clock.advance(10_000);
     expect(await started.succeed()).toBe('found');
   });
-
-  it('ends when its failures are forgotten', async () => {
-    started.pause.forgetFailures();
-    expect(started.pause.state()).toBeUndefined();
-    await repeat(4, () => started.fail());
-    expect(started.pause.state()).toBeUndefined();
-  });
 });
 
 describe('a source that refuses this address', () => {
@@ -244,25 +237,5 @@ describe('a key that fails', () => {
     expect(entries).toBeGreaterThan(0);
     expect(entries).toBeLessThan(60);
     expect(bytes).toBeLessThanOrEqual(maxBytes);
-  });
-});
-
-describe('a pause that its owner begins', () => {
-  it('is doubled by a failure after it, not by one during it, and ends with a success', () => {
-    started.pause.fail('status 400');
-    started.clock.advance(9_000);
-    started.pause.fail('status 400');
-    expect(started.pause.isPaused()).toBe(true);
-    expect(() => started.pause.check()).toThrow(PausedError);
-    started.clock.advance(1_000);
-    expect([started.pause.isPaused(), started.reason()]).toEqual([false, 'failing']);
-    started.pause.fail('status 400');
-    started.clock.advance(19_999);
-    expect(started.pause.isPaused()).toBe(true);
-    started.clock.advance(1);
-    expect(started.pause.isPaused()).toBe(false);
-    started.pause.succeed();
-    expect(started.reason()).toBeUndefined();
-    expect(started.changes.map((state) => state?.reason)).toEqual(['failing', undefined]);
   });
 });

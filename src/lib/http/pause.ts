@@ -89,8 +89,6 @@ export interface Pause {
    * first call was refused.
    */
   check(): void;
-  /** True if `check` would throw. */
-  isPaused(): boolean;
   /**
    * The source refuses this address: begins the pause, or doubles it after a trial. During the pause this does not prolong it,
    * because several calls may have been under way when it began.
@@ -100,8 +98,6 @@ export interface Pause {
    * @returns the error of the refused call
    */
   refuse(detail: string, retryAfterMs?: number): RefusedError;
-  /** The caller has found that calls to the source fail. Like `refuse`, this does not prolong a pause while it lasts. */
-  fail(detail: string): void;
   /** A call succeeded. */
   succeed(): void;
   /**
@@ -113,8 +109,6 @@ export interface Pause {
   regainContact(): void;
   /** Pauses the source for this many milliseconds, without a trial after it. @returns the error of calls meanwhile */
   hold(why: PauseReason, ms: number): PausedError;
-  /** Forgets failures, for example because calls are now made in another way. Ends a `failing` pause. */
-  forgetFailures(): void;
   /** `undefined` while the source is ready. */
   state(): PauseState | undefined;
   stats(): HolderStats;
@@ -277,11 +271,7 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
       const paused = findLasting();
       if (paused !== undefined) throw pausedError(paused);
     },
-    isPaused: () => findLasting() !== undefined,
     refuse,
-    fail(detail) {
-      if (msLeft() === 0) beginOrDouble(FAILING, detail);
-    },
     succeed,
     loseContact(detail) {
       if (current === undefined && !hasSucceeded) begin(UNREACHABLE, 0, detail);
@@ -291,11 +281,6 @@ export function createPause({ clock, label, onChange }: PauseOptions): Pause {
       if (current?.why === UNREACHABLE) end();
     },
     hold: (why, ms) => pausedError(begin(why, ms)),
-    forgetFailures() {
-      failingKeys.clear();
-      failedKeys.forget();
-      if (current?.why === FAILING) end();
-    },
     state() {
       const paused = findCurrent();
       return paused && stateOf(paused);

@@ -33,14 +33,14 @@ type Listener = Parameters<FakeUpstream['response']>[0];
 /** The responses of the two places. */
 function lookUp(serviceWorker: Listener, page: Listener) {
   upstream.response((request, response) => (request.url === '/' ? page : serviceWorker)(request, response));
-  return lookUpClientVersion({ http, origin: upstream.origin, clock: createManualClock(), timeoutMs: 60_000 });
+  return lookUpClientVersion({ http, origin: upstream.origin, clock: createManualClock() });
 }
 
 const sent = (text: string) => respondWithBytes(Buffer.from(text));
 
 describe('the current client version', () => {
   it('is read from the service worker’s data without loading a page', async () => {
-    expect(await lookUp(sent(serviceWorkerData(VERSION)), respondWithStatus(500))).toEqual({ version: VERSION });
+    expect(await lookUp(sent(serviceWorkerData(VERSION)), respondWithStatus(500))).toBe(VERSION);
     expect(upstream.requests).toEqual(['/sw.js_data']);
   });
 
@@ -55,9 +55,7 @@ describe('the current client version', () => {
     ['a version with additional text', sent(serviceWorkerData(`${VERSION}-canary`))],
     ['an endless body', FAULTS.endlessBody],
   ])('is read from the home page if the service worker’s data is %s', async (_what, serviceWorker) => {
-    const { version, problem } = await lookUp(serviceWorker, sent(homePage(VERSION)));
-    expect(version).toBe(VERSION);
-    expect(problem).toContain('sw.js_data: ');
+    expect(await lookUp(serviceWorker, sent(homePage(VERSION)))).toBe(VERSION);
   });
 
   memoryTest('does not keep the page alive that it stands in', async () => {
@@ -82,8 +80,8 @@ describe('the current client version', () => {
       },
       close: async () => undefined,
     };
-    const options = { http: slow, origin: 'http://youtube.test', clock: createManualClock(), timeoutMs: 3_000 };
-    const { version } = await lookUpClientVersion(options);
+    const options = { http: slow, origin: 'http://youtube.test', clock: createManualClock() };
+    const version = await lookUpClientVersion(options);
     expect([version, allowedMs]).toEqual([VERSION, [1_500, 1_500]]);
   });
 
@@ -93,8 +91,6 @@ describe('the current client version', () => {
     ['a version in another form', sent(homePage('latest'))],
     ['500', respondWithStatus(500)],
   ])('is unknown if both places fail, the second one with %s', async (_what, page) => {
-    const { version, problem } = await lookUp(respondWithStatus(404), page);
-    expect(version).toBeUndefined();
-    expect(problem).toMatch(/^sw\.js_data: status 404; page: /);
+    expect(await lookUp(respondWithStatus(404), page)).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { type Pause, UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { isHtml, isMarkup } from '../json.ts';
 import { UPSTREAM_CALL_MS } from '../source.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
-import { type ClientVersions, PAGE_HEADERS, type WebClient } from './client-version.ts';
+import { type ClientVersion, PAGE_HEADERS, type WebClient } from './client-version.ts';
 import type { FeedReading } from './feed.ts';
 import type { PageReading } from './readings.ts';
 import { RESPONSE_READERS } from './response-readers.ts';
@@ -27,7 +27,7 @@ const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 interface InnertubeOptions {
   readonly http: HttpClient;
   readonly origin: string;
-  readonly clientVersions: ClientVersions;
+  readonly clientVersion: ClientVersion;
   readonly pauses: YoutubePauses;
 }
 
@@ -53,12 +53,11 @@ type ApiResponse<Value> =
 
 interface CallOptions {
   readonly mask?: string;
-  readonly client?: WebClient | undefined;
   /** Default: that of records. */
   readonly pause?: Pause;
 }
 
-interface BrowseOptions extends Pick<CallOptions, 'client'> {
+interface BrowseOptions {
   readonly isWhole: boolean;
   readonly signal: AbortSignal;
 }
@@ -71,7 +70,6 @@ interface BrowseOptions extends Pick<CallOptions, 'client'> {
  * PausedError.
  */
 export interface Innertube {
-  /** @param options `client`: the call is made in this way only */
   browseChannel(channelId: string, options: BrowseOptions): Promise<ApiResponse<PageReading>>;
   browseAboutTab(channelId: string, signal: AbortSignal): Promise<ApiResponse<PageReading>>;
   /** Loads a channel's About panel. */
@@ -86,7 +84,7 @@ export interface Innertube {
 }
 
 export function createInnertube(options: InnertubeOptions): Innertube {
-  const { http, origin, clientVersions, pauses } = options;
+  const { http, origin, clientVersion, pauses } = options;
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -120,7 +118,7 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     endpoint: string,
     parameters: object,
     signal: AbortSignal,
-    { mask = '', client: only, pause = pauses.records }: CallOptions = {},
+    { mask = '', pause = pauses.records }: CallOptions = {},
   ): Promise<ApiResponse<ValueOf<Name>>> {
     const send = async (client: WebClient) => {
       pause.check();
@@ -133,7 +131,7 @@ export function createInnertube(options: InnertubeOptions): Innertube {
         ...limits,
       });
     };
-    const response = await (only === undefined ? clientVersions.send(key, send) : send(only));
+    const response = await clientVersion.send(key, send);
     throwIfUnavailable(response, pause);
     const { status, body } = response;
     if (isMarkup(body)) throw refused(response, `HTML with status ${status}`, pause);
@@ -167,9 +165,9 @@ export function createInnertube(options: InnertubeOptions): Innertube {
   }
 
   return {
-    browseChannel(channelId, { isWhole, client, signal }) {
+    browseChannel(channelId, { isWhole, signal }) {
       const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
-      return call('page', channelId, 'browse', { browseId: channelId }, signal, { mask, client });
+      return call('page', channelId, 'browse', { browseId: channelId }, signal, { mask });
     },
     browseAboutTab: (channelId, signal) =>
       call('page', channelId, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
@@ -204,13 +202,13 @@ function findChannelPage(location: string): string | undefined {
 }
 
 /** Counts, dates and country names can only be read in US English, so `hl` and `gl` are fixed. */
-function requestContext(clientVersion: string) {
+function requestContext(version: string) {
   return {
     client: {
       hl: 'en',
       gl: 'US',
       clientName: 'WEB',
-      clientVersion,
+      clientVersion: version,
       originalUrl: YOUTUBE_WEB,
       platform: 'DESKTOP',
       utcOffsetMinutes: 0,

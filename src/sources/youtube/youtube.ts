@@ -6,7 +6,7 @@ import type { HttpClient } from '../../lib/http/http-client.ts';
 import type { ChannelSource, LoadedChannel, SearchPage } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
-import { type ClientVersions, isRefusalStatus } from './client-version.ts';
+import { type ClientVersion, isRefusalStatus } from './client-version.ts';
 import { publishedAtOf } from './feed.ts';
 import { saysGone } from './gone.ts';
 import {
@@ -22,7 +22,6 @@ import {
 } from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
-import { tryWays } from './ways.ts';
 
 /** A loaded channel page waits for the About data. */
 export const ABOUT_MS = 3_000;
@@ -32,7 +31,7 @@ export interface YoutubeSourceOptions {
   readonly http: HttpClient;
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
-  readonly clientVersions: ClientVersions;
+  readonly clientVersion: ClientVersion;
   readonly pauses: YoutubePauses;
   /** Searches for handles that YouTube's resolver loses. Default false: the next source is asked. */
   readonly searchesForLostHandles?: boolean | undefined;
@@ -52,9 +51,9 @@ const MAX_REDIRECTS = 3;
  * without the panel the record is incomplete.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
-  const { http, origin, clientVersions, pauses, clock, onField } = options;
+  const { http, origin, clientVersion, pauses, clock, onField } = options;
   const { searchesForLostHandles = false, wantsWholePages = false } = options;
-  const innertube = createInnertube({ http, origin, clientVersions, pauses });
+  const innertube = createInnertube({ http, origin, clientVersion, pauses });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();
@@ -83,18 +82,11 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   }
 
   async function loadPage(channelId: string, signal: AbortSignal): Promise<PageReading> {
-    if (!clientVersions.isPaused()) {
-      const response = await browse(channelId, signal);
-      const isRefused = response.kind === 'refusal' && isRefusalStatus(response.status);
-      if (!isRefused) {
-        return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
-      }
-    }
+    const response = await browse(channelId, signal);
     // The second way to a record, for calls that YouTube refuses, but not for an address that it refuses.
-    const page = await innertube.getAboutPage(channelId, signal);
-    // For an unknown ID, a refusal says nothing about other calls.
-    if (showsChannel(page)) clientVersions.pauseIfRefused();
-    return page;
+    if (response.kind === 'refusal' && isRefusalStatus(response.status))
+      return innertube.getAboutPage(channelId, signal);
+    return requireFound(response, 'browse', 'The video site did not understand the request for this channel.');
   }
 
   async function browse(channelId: string, signal: AbortSignal) {
@@ -103,7 +95,6 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
       const response = await innertube.browseChannel(channelId, { isWhole: false, signal });
       if (response.kind === 'value' && isConclusive(response.value)) return response;
       isNotFoundBefore = isNotFound(response);
-      if (!isNotFoundBefore && clientVersions.isPaused()) return response;
     }
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
     const page = await innertube.browseChannel(channelId, { isWhole: true, signal });
@@ -138,13 +129,11 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
     search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
 
-    tryWays: (channelId, { signal }) => tryWays({ innertube, clientVersions, channelId, signal }),
-
     async findPublishedAt(channelId, { signal }) {
       return publishedAtOf(await innertube.getFeed(channelId, signal), channelId) ?? null;
     },
 
-    status: () => ({ clientVersion: clientVersions.state() }),
+    status: () => ({ clientVersion: clientVersion.state() }),
 
     close: () => http.close(),
   } satisfies ChannelSource;

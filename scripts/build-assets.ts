@@ -42,7 +42,7 @@ for (const name of filesIn(join(ROOT, 'src'))) {
   else files.set(name, readFileSync(join(ROOT, 'src', name)));
 }
 for (const name of filesIn(join(ROOT, 'web'))) {
-  if (/\.(?:svg|jpg|webp)$/.test(name)) files.set(`web/${name}`, readFileSync(join(ROOT, 'web', name)));
+  if (/\.(?:svg|webp)$/.test(name)) files.set(`web/${name}`, readFileSync(join(ROOT, 'web', name)));
 }
 for (const name of ['playground', 'console']) {
   files.set(`web/${name}/index.html`, Buffer.from(await writtenPage(join(ROOT, 'web', name))));

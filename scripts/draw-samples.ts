@@ -1,6 +1,6 @@
 /**
  * Renders scripts/drawings into the images of the sample catalog (samples/images), and small copies of them for the
- * playground's first page (web/playground/gallery), and the preview of shared links: `node scripts/draw-samples.ts [NAME…]`.
+ * playground's first page (web/playground/gallery): `node scripts/draw-samples.ts [NAME…]`.
  *
  * Run by hand after a change to a drawing: the images are committed. The letters need the fonts Inter, EB Garamond and
  * League Spartan (Debian: fonts-inter fonts-ebgaramond fonts-league-spartan).
@@ -33,13 +33,10 @@ const MAX_FILE_BYTES = 300_000;
 /** The sizes of the small copies, for screens with two pixels per CSS pixel. */
 const CARD_SIZE = [560, 315] as const;
 const CARD_AVATAR_SIZE = [96, 96] as const;
-/** The size of the preview of a shared link to the playground (https://ogp.me). */
-const SHARE_SIZE = [1200, 630] as const;
 
-const [DRAWINGS, IMAGES, SITE] = ['drawings', '../samples/images', '../web/playground'].map((directory) =>
+const [DRAWINGS, IMAGES, GALLERY] = ['drawings', '../samples/images', '../web/playground/gallery'].map((directory) =>
   join(import.meta.dirname, directory),
 ) as [string, string, string];
-const GALLERY = join(SITE, 'gallery');
 
 async function draw(name: string, { banner, avatar, copySize = CARD_SIZE }: Sample): Promise<void> {
   if (banner !== undefined) {
@@ -71,5 +68,3 @@ const wanted = process.argv.slice(2);
 for (const [name, sample] of Object.entries(SAMPLES)) {
   if (wanted.length === 0 || wanted.includes(name)) await draw(name, sample);
 }
-const shared = sharp(join(IMAGES, 'pennant-banner.jpg')).resize(...SHARE_SIZE);
-await shared.jpeg({ quality: 74, mozjpeg: true }).toFile(join(SITE, 'share.jpg'));

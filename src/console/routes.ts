@@ -47,11 +47,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.webp': 'image/webp',
-  '.jpg': 'image/jpeg',
 };
-
-/** Compressed already. */
-const PHOTOS: ReadonlySet<string> = new Set(['image/webp', 'image/jpeg']);
 
 /**
  * A route for each file of a directory, all read once: no path of a request ever reaches the file system. Text is
@@ -71,7 +67,8 @@ export function staticRoutes(
     if (mediaType === undefined) return [];
     const body = readFileSync(join(directory, name));
     const sent = { ...headers, 'cache-control': 'no-cache' };
-    const handler = PHOTOS.has(mediaType) ? fileHandler(body, mediaType, sent) : textHandler(body, mediaType, sent);
+    const handler =
+      mediaType === 'image/webp' ? fileHandler(body, mediaType, sent) : textHandler(body, mediaType, sent);
     return [[`GET ${prefix}${name === 'index.html' ? '' : name}`, handler]];
   });
 }

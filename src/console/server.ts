@@ -87,9 +87,8 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     ['GET /playground', () => ({ status: 302, headers: { location: '/playground/' } })],
     [
       'GET /playground/config.json',
-      (request) => ({ body: { instance: publicBase(request), requestPath: 'instance' } }),
+      async (request) => ({ body: { origin: publicBase(request), channels: await examples() } }),
     ],
-    ['GET /playground/channels.json', async () => ({ body: { channels: await examples() } })],
     ...FILE_ROUTES,
   ]);
 

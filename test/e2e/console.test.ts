@@ -103,8 +103,8 @@ describe('the private listener', () => {
 
   test('tells the playground the address of the public listener', async () => {
     const service = await startWithoutEncoder({ env: { BASE_URL: 'https://img.example.org' } });
-    const { instance } = (await service.console('/playground/config.json')).json() as { readonly instance: string };
-    expect(instance).toBe('https://img.example.org');
+    const { origin } = (await service.console('/playground/config.json')).json() as { readonly origin: string };
+    expect(origin).toBe('https://img.example.org');
   });
 });
 

@@ -15,7 +15,7 @@ async function start(env: Record<string, string>, lines?: readonly string[]) {
   if (lines !== undefined) await writeCatalog(dataDir, lines);
   const service = await startForTest({ dataDir, env, encoder: createFakeEncoder() });
   const index = JSON.parse((await service.get('/')).text) as Index;
-  const gallery = (await service.console('/playground/channels.json')).json();
+  const gallery = (await service.console('/playground/config.json')).json();
   return {
     service,
     paths: index.endpoints.flatMap(({ example }) =>

@@ -1,5 +1,5 @@
 import axe, { type AxeResults } from 'axe-core';
-import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { startTestApp } from '../../test/helpers/app.ts';
 import { createRunningClock } from '../../test/helpers/clock.ts';
@@ -78,24 +78,18 @@ export function usePlayground() {
   return used;
 }
 
-/** Pages of the context get the playground as another web host serves it, which passes no requests on. */
-export async function asVisitor(context: BrowserContext, { publicOrigin }: BrowsedService): Promise<void> {
-  await context.route('**/playground/config.json', (route) => route.fulfill({ json: { instance: publicOrigin } }));
-}
-
 export interface VisitOptions extends BrowserContextOptions {
   /** The test moves the clock of the page (`page.clock`). */
   readonly hasOwnClock?: boolean;
 }
 
-/** Opens the playground as a visitor in a new browser context. The test fails if the page throws or logs an error. */
+/** Opens the playground in a new browser context. The test fails if the page throws or logs an error. */
 export async function visitPlayground(
   { browser, service }: ReturnType<typeof usePlayground>,
   query = '',
   { hasOwnClock = false, ...options }: VisitOptions = {},
 ) {
   const context = await browser.newContext({ locale: 'en-US', ...options });
-  await asVisitor(context, service);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
@@ -105,11 +99,11 @@ export async function visitPlayground(
     await context.close();
     expect(faults).toEqual([]);
   });
-  /** Paths requested from the public listener so far. */
+  /** Paths requested from the service so far. */
   const asked: string[] = [];
   page.on('request', (request) => {
-    const url = URL.parse(request.url());
-    if (url?.origin === service.publicOrigin) asked.push(url.pathname + url.search);
+    const [, path] = request.url().split('/playground/instance');
+    if (path !== undefined) asked.push(path);
   });
   if (hasOwnClock) await page.clock.install();
   await page.goto(`${service.consoleOrigin}/playground/${query}`);

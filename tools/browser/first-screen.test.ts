@@ -1,4 +1,3 @@
-import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasBrowser, usePlayground } from './browser.ts';
 
@@ -51,16 +50,4 @@ describe.skipIf(!hasBrowser)('a page', () => {
       }
     },
   );
-});
-
-describe.skipIf(!hasBrowser)('the playground', () => {
-  test('has a preview for links to it', async () => {
-    const page = await openPage();
-    await page.goto(`${used.service.consoleOrigin}/playground/`);
-    const contentOf = (property: string) => page.locator(`meta[property="og:${property}"]`).getAttribute('content');
-    expect(await contentOf('title')).toBe(await page.locator('h1').innerText());
-    const image = await fetch(new URL((await contentOf('image')) ?? '', page.url()));
-    const { width, height } = await sharp(await image.arrayBuffer()).metadata();
-    expect([String(width), String(height)]).toEqual([await contentOf('image:width'), await contentOf('image:height')]);
-  });
 });

@@ -1,15 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  asVisitor,
-  type BrowsedService,
-  createHold,
-  factOf,
-  hasBrowser,
-  startBrowsedService,
-  useBrowser,
-} from './browser.ts';
+import { type BrowsedService, createHold, factOf, hasBrowser, startBrowsedService, useBrowser } from './browser.ts';
 
 /* What a page looks like while it loads, and with the colours of the visitor's own theme. */
 
@@ -25,25 +17,22 @@ const OBSERVE = `
 const COUNT_LOADING = "[...document.images].filter(({ complete, loading }) => !complete && loading !== 'lazy').length";
 
 const used = useBrowser();
-const WINDOW_MS = 300_000;
 let service: BrowsedService;
 beforeAll(async () => {
-  if (hasBrowser) service = await startBrowsedService({ RATE_LIMIT: `15/${WINDOW_MS / 1000}` });
+  if (hasBrowser) service = await startBrowsedService();
 });
 afterAll(() => service?.close());
 
-/** Opens the page as a new visitor with the whole budget, and waits until everything is drawn. */
+/** Opens the page as a new visitor, and waits until everything is drawn. */
 async function open(
   { path, complete }: { readonly path: string; readonly complete: string },
   { width = 1280, forcedColors }: { width?: number; forcedColors?: 'active' } = {},
 ): Promise<Page> {
-  service.clock.advance(WINDOW_MS);
   const context = await used.browser.newContext({
     viewport: { width, height: 850 },
     ...(forcedColors !== undefined && { forcedColors }),
   });
   onTestFinished(() => context.close());
-  await asVisitor(context, service);
   const page = await context.newPage();
   await page.addInitScript(OBSERVE);
   await page.goto(service.consoleOrigin + path);

@@ -60,30 +60,28 @@ const OWN_REQUEST = { 'x-pennant-console': 'playground' };
 /** The `Accept` that browsers send for an `<img>`. */
 const BROWSER_ACCEPT = 'image/avif,image/webp,image/png,image/*;q=0.8,*/*;q=0.5';
 
-/**
- * Reads which service the page belongs to. The private listener has it as a path of its own (`requestPath`), which works even if
- * the public address does not yet. Another web host names its origin.
- */
+/** Asks the private listener, which has the page, for the public address and for channels that the service has. */
 export async function connect(signal: AbortSignal): Promise<Service> {
-  const [config, known] = await Promise.all(['config.json', 'channels.json'].map((name) => findJson(name, signal)));
-  const { instance: origin, requestPath } = config ?? {};
-  if (typeof origin !== 'string') throw new Problem({ title: 'No service', detail: 'This page has no config.json.' });
+  const config = await fetch('config.json', { signal }).then(
+    (response) => response.json(),
+    () => undefined,
+  );
+  if (config === undefined) throw NO_RESPONSE;
+  const { origin, channels } = config;
 
+  /** @param url of the service. The private listener passes it on, even if the public address does not work yet. */
   async function get(url: string, accept: string, signal: AbortSignal): Promise<Blob> {
     const { pathname, search } = new URL(url, origin);
-    const address = new URL(requestPath === undefined ? origin : requestPath, location.href);
-    const target = `${address.href.replace(/\/$/, '')}${pathname}${search}`;
-    const headers = { accept, ...(requestPath !== undefined && OWN_REQUEST) };
     try {
-      const ended = AbortSignal.any([signal, AbortSignal.timeout(MAX_RESPONSE_MS)]);
-      const response = await fetch(target, { headers, signal: ended });
+      const response = await fetch(`instance${pathname}${search}`, {
+        headers: { ...OWN_REQUEST, accept },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_RESPONSE_MS)]),
+      });
       if (!response.ok) throw await problemOf(response);
       return await response.blob();
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof Problem) throw error;
-      const detail = `${new URL(origin).host} cannot be reached from this browser.`;
-      throw new Problem({ title: 'No response', detail, canRetry: true });
+      throw error instanceof Problem ? error : NO_RESPONSE;
     }
   }
 
@@ -93,7 +91,7 @@ export async function connect(signal: AbortSignal): Promise<Service> {
 
   return {
     origin,
-    examples: known?.channels ?? [],
+    examples: channels,
 
     async find(text, signal) {
       const pasted = readPasted(text);
@@ -121,6 +119,8 @@ export async function connect(signal: AbortSignal): Promise<Service> {
   };
 }
 
+const NO_RESPONSE = new Problem({ title: 'No response', detail: 'Is the service running?', canRetry: true });
+
 const OTHER_PAGES = {
   video: 'That is a video. Paste the address of its channel.',
   playlist: 'That is a playlist. Paste the address of its channel.',
@@ -141,27 +141,8 @@ export function recordPath({ kind, value }: ChannelRef): string {
   return kind === 'id' ? `/api/channel/${segment}` : `/api/channel/${segment}?type=${kind}`;
 }
 
-/** `undefined` if the web host has no such document. Some hosts respond to every path with a page. */
-// biome-ignore lint/suspicious/noExplicitAny: as JSON.parse.
-async function findJson(name: string, signal: AbortSignal): Promise<any> {
-  try {
-    const response = await fetch(name, { signal });
-    return response.ok ? await response.json() : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 async function problemOf(response: Response): Promise<Problem> {
   const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1_000;
   const canRetry = [408, 429].includes(response.status) || response.status >= 500;
-  // A proxy may have responded.
-  const { title, detail, requestId } = await response.json().catch(() => ({}));
-  return new Problem({
-    title: title ?? `Status ${response.status}`,
-    detail: detail ?? 'The response has no error document.',
-    requestId,
-    retryAfterMs,
-    canRetry,
-  });
+  return new Problem({ ...(await response.json()), retryAfterMs, canRetry });
 }

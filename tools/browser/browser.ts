@@ -73,6 +73,9 @@ export function usePlayground() {
   beforeAll(async () => {
     if (!hasBrowser) return;
     used.service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
+    // The first image waits for the start of an encoder, which may take longer than a request on a busy machine.
+    const image = `${used.service.publicOrigin}/UCPennantSample00000001A/avatar.png`;
+    await expect.poll(async () => (await fetch(image)).status).toBe(200);
   });
   afterAll(() => used.service?.close());
   return used;

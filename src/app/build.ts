@@ -135,7 +135,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const { http, unservedRequests } = listener;
   const backgroundWork = createBackgroundWork(
     [
-      upstreams.checkUnreachable,
       // It may take minutes, and the other tasks do not wait for it.
       async () => void images.tidy(),
       async () => void store.retry(),
@@ -174,7 +173,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     encoderStats: encoder.stats,
     warmUp: encoder.warmUp,
     startBackgroundWork() {
-      void upstreams.checkReachability();
       backgroundWork.start();
     },
     runDueWork: backgroundWork.runDue,

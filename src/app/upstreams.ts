@@ -10,9 +10,8 @@ import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
+import { addBreakerGauges, createBreakers } from '../sources/breakers.ts';
 import { createFailover, type SourceOutcome } from '../sources/failover.ts';
-import { addPauseGauges, createPauses } from '../sources/pauses.ts';
-import { createReachability } from '../sources/reachability.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource, KeptText } from '../sources/source.ts';
 import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
@@ -36,8 +35,8 @@ export function createUpstreams(options: UpstreamsOptions) {
   const { clock, failureLog, metrics } = runtime;
   const withBudget = createBudgets(config, runtime);
   const sourceMetrics = createSourceMetrics(metrics);
-  const pauses = createPauses(runtime);
-  addPauseGauges(metrics, pauses);
+  const breakers = createBreakers(runtime);
+  addBreakerGauges(metrics, breakers);
 
   const quotaKey = dataApiQuotaKey(config.youtubeApiKey ?? '');
   // The store reports its failures.
@@ -51,22 +50,22 @@ export function createUpstreams(options: UpstreamsOptions) {
       clock,
       userAgent,
       wrapHttp: withBudget,
-      pauseOf: pauses.of,
+      breakerOf: breakers.of,
       keptQuota,
       onField: sourceMetrics.countField,
     });
-  const reachability = createReachability(sources, pauses);
-  // The metrics of every pause exist from the start.
-  for (const source of sources) for (const operation of PAUSED_OPERATIONS) pauses.ofCall(source, operation);
+  // The metrics of every breaker exist from the start.
+  for (const source of sources) for (const operation of GUARDED_OPERATIONS) breakers.ofCall(source, operation);
 
   const failover = createFailover({
     sources,
-    pauseOf: pauses.ofCall,
+    breakerOf: breakers.ofCall,
     clock,
     onOutcome(outcome) {
       sourceMetrics.countCall(outcome);
-      const isExplained = outcome.outcome !== 'internal' && pauses.isExplained(outcome.source, outcome.operation);
-      // The line about the pause says why.
+      const breaker = breakers.ofCall({ name: outcome.source }, outcome.operation);
+      const isExplained = outcome.outcome !== 'internal' && breaker.state() !== undefined;
+      // The line about the breaker says why.
       if (isExplained) failureLog.markExplained();
       else if (!GOOD_OUTCOMES.has(outcome.outcome)) reportFailure(failureLog, outcome);
     },
@@ -85,14 +84,14 @@ export function createUpstreams(options: UpstreamsOptions) {
       http: imageHttp,
       imageOrigin: config.youtubeImageOrigin,
       clock,
-      pause: pauses.of(IMAGE_SOURCE),
+      breaker: breakers.of(IMAGE_SOURCE),
       onOutcome: (outcome) => downloads.inc({ outcome }),
     });
 
   /** The state of each source and of the image hosts. */
   function states(): readonly SourceReading[] {
-    const readings = sources.map(({ name, status }) => ({ name, ...pauses.stateOf(name), status: status?.() }));
-    return [...readings, { name: IMAGE_SOURCE, ...pauses.stateOf(IMAGE_SOURCE) }];
+    const readings = sources.map(({ name, status }) => ({ name, ...breakers.stateOf(name), status: status?.() }));
+    return [...readings, { name: IMAGE_SOURCE, ...breakers.stateOf(IMAGE_SOURCE) }];
   }
 
   addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
@@ -102,10 +101,6 @@ export function createUpstreams(options: UpstreamsOptions) {
     failover,
     downloader,
     states,
-    /** Checks which sources can be reached. */
-    checkReachability: reachability.check,
-    /** For background work. */
-    checkUnreachable: reachability.checkUnreachable,
     async close(): Promise<void> {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();
@@ -113,7 +108,7 @@ export function createUpstreams(options: UpstreamsOptions) {
   };
 }
 
-const PAUSED_OPERATIONS = ['getChannel', 'resolve', 'search', 'findPublishedAt'] as const;
+const GUARDED_OPERATIONS = ['getChannel', 'resolve', 'search', 'findPublishedAt'] as const;
 const GOOD_OUTCOMES: ReadonlySet<SourceOutcome['outcome']> = new Set(['found', 'channel_not_found', 'inconclusive']);
 
 function reportFailure(failureLog: FailureLog, { source, operation, outcome, durationMs, error }: SourceOutcome): void {

@@ -20,7 +20,7 @@ export const ERROR_CODES = [
   /** The upstream response is unusable: no JSON, no channel, no image. */
   'upstream_invalid',
   /**
-   * Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), source paused, call budget used up. Or the catalog
+   * Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, call budget used up. Or the catalog
    * cannot be read.
    */
   'upstream_unavailable',

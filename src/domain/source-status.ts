@@ -7,20 +7,17 @@ export interface SourceStatus {
 /** The name under which the image hosts are shown, like a source. */
 export const IMAGE_SOURCE = 'image hosts';
 
-/** Why calls to a source are paused. */
-export const PAUSE_REASONS = ['refused', 'quota', 'failing', 'unreachable'] as const;
-
 /** What one source, or the image hosts, can do at the moment. Readiness, console and log show the same. */
 export interface SourceState {
-  /** `ready`: it is called for records or images, although some of its other calls may be paused. */
-  readonly state: 'ready' | 'paused' | 'unreachable';
+  /** `paused`: the breaker of its records, or of the images, is open. Breakers of its other calls may be open in both states. */
+  readonly state: 'ready' | 'paused';
   readonly problems: readonly SourceProblem[];
 }
 
 interface SourceProblem {
-  /** The source, or the source and what is paused of it: `youtube feeds`. */
+  /** The source, or the source and the calls whose breaker is open: `youtube feeds`. */
   readonly name: string;
-  /** One of `PAUSE_REASONS`. */
+  /** Why its breaker is open: `refused`, `quota` or `failing`. */
   readonly reason: string;
   /** Reason, beginning and end, as one sentence for the operator. */
   readonly description: string;

@@ -1,11 +1,11 @@
 import { isImageOrigin, type RemoteImage } from '../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostSpecificError } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
+import { type Breaker, createBreaker, UnexplainedRefusalError } from '../lib/breaker.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadlines.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { ForeignRedirectError, type HttpClient, type HttpResponse, readRetryAfterMs } from '../lib/http/http-client.ts';
-import { createPause, type Pause, UnexplainedRefusalError } from '../lib/http/pause.ts';
 
 /** The download of an original, all its URLs together. */
 export const DOWNLOAD_MS = 10_000;
@@ -17,8 +17,8 @@ interface DownloaderOptions {
   readonly http: HttpClient;
   /** Replaces the origins of the image hosts. Path and options of the URL stay. */
   readonly imageOrigin?: string | undefined;
-  /** The pause of the image hosts. Default: a new one. */
-  readonly pause?: Pause;
+  /** The breaker of the image hosts. Default: a new one. */
+  readonly breaker?: Breaker;
   /** Default: the system's clock. */
   readonly clock?: Clock;
   /** For metrics. */
@@ -37,7 +37,7 @@ export interface Downloader {
 
 export function createDownloader(options: DownloaderOptions): Downloader {
   const { http, imageOrigin, clock = systemClock, onOutcome } = options;
-  const { pause = createPause({ clock, label: 'The image host' }) } = options;
+  const { breaker = createBreaker({ clock, label: 'The image host' }) } = options;
 
   async function fetchOne(url: string, signal: AbortSignal): Promise<Buffer> {
     const { origin, pathname, search } = new URL(url);
@@ -45,11 +45,11 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     try {
       return readImage(
         await http.request({ method: 'GET', url: target, timeoutMs: DOWNLOAD_MS, maxBytes: MAX_BYTES, signal }),
-        pause,
+        breaker,
       );
     } catch (error) {
       if (!(error instanceof ForeignRedirectError)) throw error;
-      throw pause.refuse('redirect to another host');
+      throw breaker.refuse('redirect to another host');
     }
   }
 
@@ -78,7 +78,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
         return withDeadline(clock, DOWNLOAD_MS, signal, (attempt) => fetchFirst(urls, attempt));
       };
       try {
-        const bytes = await pause.run(ref.key, fetchInTime, signal);
+        const bytes = await breaker.run(ref.key, fetchInTime, signal);
         onOutcome?.('found');
         return bytes;
       } catch (error) {
@@ -98,10 +98,10 @@ function concernsUrlOnly(error: unknown): error is AppError {
   return isDefinite || isKeyFailure(error);
 }
 
-/** The image in the response. @param pause begins when the host refuses this address */
-function readImage(response: HttpResponse, pause: Pause): Buffer {
+/** The image in the response. @param breaker opens when the host refuses this address */
+function readImage(response: HttpResponse, breaker: Breaker): Buffer {
   const { status, headers, body } = response;
-  const refused = (what: string) => pause.refuse(what, readRetryAfterMs(headers));
+  const refused = (what: string) => breaker.refuse(what, readRetryAfterMs(headers));
   if (status === 404 || status === 410) throw new AppError('image_not_found', GONE);
   if (status === 429) throw refused('status 429');
   if (status >= 500) throw new AppError('upstream_unavailable', `The image host failed with status ${status}.`);

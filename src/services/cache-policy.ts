@@ -155,7 +155,7 @@ export const CACHE_POLICY = {
     leadsTo: (channelId: string) => channelId,
   },
   searches: {
-    // A stale list lacks new channels, so each request tries to reload it. The pauses of the sources limit the calls.
+    // A stale list lacks new channels, so each request tries to reload it. The breakers of the sources limit the calls.
     ...{ freshMs: 10 * MINUTE_MS, graceMs: DAY_MS, retryFailedLoadMs: 0, memoryShare: 0.1 },
     isValue: SEARCH_PAGE,
   },

@@ -5,7 +5,7 @@ import {
   createStub,
   ID,
   live,
-  NEVER_PAUSED,
+  NEVER_OPEN,
   numberedChannelId,
   over,
   record,
@@ -14,7 +14,7 @@ import {
 import { WAIT } from '../../test/helpers/wait.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import { createPause } from '../lib/http/pause.ts';
+import { createBreaker } from '../lib/breaker.ts';
 import type { SourceOutcome } from './failover.ts';
 
 describe('a channel from several sources', () => {
@@ -79,11 +79,11 @@ describe('a channel from several sources', () => {
     expect(hanging.signals[0]?.aborted).toBe(true);
   });
 
-  it('is not requested from a source that is paused', async () => {
+  it('is not requested from a source whose breaker is open', async () => {
     const clock = createManualClock();
     const failing = createStub(live('upstream_timeout'));
-    const pause = createPause({ clock, label: 'live' });
-    const failover = over([failing], { clock, pauseOf: () => pause });
+    const breaker = createBreaker({ clock, label: 'live' });
+    const failover = over([failing], { clock, breakerOf: () => breaker });
     for (let call = 0; call < 5; call += 1) await codeOf(failover.getChannel(numberedChannelId(call)));
     expect(await codeOf(failover.getChannel(ID))).toBe('upstream_unavailable');
     expect(failing.calls).toBe(5);
@@ -95,10 +95,10 @@ describe('a channel from several sources', () => {
     const clock = createManualClock();
     const failing = createStub(live('upstream_invalid'));
     const second = createStub({ ...live('upstream_invalid'), name: 'second' });
-    const pause = createPause({ clock, label: 'live' });
+    const breaker = createBreaker({ clock, label: 'live' });
     const failover = over([failing, second], {
       clock,
-      pauseOf: ({ name }) => (name === 'live' ? pause : NEVER_PAUSED),
+      breakerOf: ({ name }) => (name === 'live' ? breaker : NEVER_OPEN),
     });
     for (const leftMs of [15_000, 10_000, 5_000]) {
       await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: leftMs });

@@ -8,10 +8,10 @@ import {
   valueOrError,
 } from '../domain/errors.ts';
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
+import type { Breaker } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
-import type { Pause } from '../lib/http/pause.ts';
 import { withPlainTitles } from './plain-titles.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions, Resolution, SearchPage } from './source.ts';
 
@@ -27,18 +27,19 @@ export interface SourceOutcome {
   /** `inconclusive`: a readable response that neither has a channel nor says that there is none. */
   readonly outcome: 'found' | 'inconclusive' | ErrorCode;
   readonly durationMs: number;
-  /** False if a pause, the call budget or the remembered failure of its key prevented the call. */
+  /** False if a breaker, the call budget or the remembered failure of its key prevented the call. */
   readonly wasMade: boolean;
   readonly error?: unknown;
 }
 
-export type PausedOperation = SourceOutcome['operation'] | 'findPublishedAt';
+/** The calls of a source that stand behind a breaker. */
+export type GuardedOperation = SourceOutcome['operation'] | 'findPublishedAt';
 
 export interface FailoverOptions {
   /** In the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
-  /** The pause of a source for an operation. */
-  readonly pauseOf: (source: ChannelSource, operation: PausedOperation) => Pick<Pause, 'run'>;
+  /** The breaker of a source for an operation. */
+  readonly breakerOf: (source: ChannelSource, operation: GuardedOperation) => Pick<Breaker, 'run'>;
   readonly clock: Clock;
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
@@ -58,7 +59,7 @@ export interface Failover {
 
 const RETRY_AFTER_MS = 10_000;
 
-export function createFailover({ pauseOf, clock, onOutcome, ...options }: FailoverOptions): Failover {
+export function createFailover({ breakerOf, clock, onOutcome, ...options }: FailoverOptions): Failover {
   const sources = options.sources.map(withPlainTitles);
 
   /** @param key names the channel or query, because a failure may concern only that */
@@ -81,7 +82,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
       return withDeadline(clock, SOURCE_ATTEMPT_MS, signal, (attemptSignal) => work({ signal: attemptSignal }));
     };
     try {
-      const value = await pauseOf(source, operation).run(key, attempt, signal);
+      const value = await breakerOf(source, operation).run(key, attempt, signal);
       report('found');
       return value;
     } catch (error) {
@@ -149,7 +150,7 @@ export function createFailover({ pauseOf, clock, onOutcome, ...options }: Failov
               findPublishedAt.call(source, channelId, { signal: attemptSignal }),
             );
           // The same key as for the record, because a source may make the same call.
-          const publishedAt = await valueOrError(pauseOf(source, 'findPublishedAt').run(channelId, attempt, signal));
+          const publishedAt = await valueOrError(breakerOf(source, 'findPublishedAt').run(channelId, attempt, signal));
           if (typeof publishedAt === 'string') return publishedAt;
         }
         return null;

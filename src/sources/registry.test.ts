@@ -8,7 +8,7 @@ import { createHolders } from '../lib/holders.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
-import { createPauses } from './pauses.ts';
+import { createBreakers } from './breakers.ts';
 import { createSources } from './registry.ts';
 import type { ChannelSource } from './source.ts';
 
@@ -29,7 +29,7 @@ async function create(env: Record<string, string>) {
     clock,
     userAgent: 'Pennant/test',
     wrapHttp: createBudgets(config, { clock, holders: createHolders() }),
-    pauseOf: createPauses(createRuntime({ clock, logger: createLogger({ level: 'silent' }) })).of,
+    breakerOf: createBreakers(createRuntime({ clock, logger: createLogger({ level: 'silent' }) })).of,
     keptQuota: { read: async () => undefined, write: async () => undefined },
     onField: () => undefined,
   });

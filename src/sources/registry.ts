@@ -1,8 +1,8 @@
 import { type Config, SETTINGS } from '../config/settings.ts';
+import type { Breaker } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
-import type { Pause } from '../lib/http/pause.ts';
-import type { PauseName } from './pauses.ts';
+import type { BreakerName } from './breakers.ts';
 import type { ChannelSource, KeptText } from './source.ts';
 import { createClientVersion } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
@@ -13,8 +13,7 @@ interface SourceDeps {
   readonly userAgent: string;
   /** Returns the client to use instead of an upstream's own, such as one with a budget of calls. */
   readonly wrapHttp: (upstream: string, http: HttpClient) => HttpClient;
-  /** The pause of a source, or of the calls of a source that YouTube limits separately. */
-  readonly pauseOf: (name: PauseName) => Pause;
+  readonly breakerOf: (name: BreakerName) => Breaker;
   /** Stores today's numbers of calls to the YouTube Data API. */
   readonly keptQuota: KeptText;
   /** Called with the path that carried a field in an upstream response; `undefined`: none did. */
@@ -39,12 +38,12 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
     return createYoutubeSource({
       http,
       clock: deps.clock,
-      pauses: {
-        records: deps.pauseOf('youtube'),
-        names: deps.pauseOf('youtube names'),
-        searches: deps.pauseOf('youtube searches'),
-        pages: deps.pauseOf('youtube pages'),
-        feeds: deps.pauseOf('youtube feeds'),
+      breakers: {
+        records: deps.breakerOf('youtube'),
+        names: deps.breakerOf('youtube names'),
+        searches: deps.breakerOf('youtube searches'),
+        pages: deps.breakerOf('youtube pages'),
+        feeds: deps.breakerOf('youtube feeds'),
       },
       origin: config.youtubeOrigin,
       clientVersion: createClientVersion({ http, origin: config.youtubeOrigin, clock: deps.clock }),
@@ -63,7 +62,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
       clock: deps.clock,
       unitsPerDay: config.youtubeApiDailyQuota,
       kept: deps.keptQuota,
-      pauses: { units: deps.pauseOf('youtube-data-api'), searches: deps.pauseOf('youtube-data-api searches') },
+      breakers: { units: deps.breakerOf('youtube-data-api'), searches: deps.breakerOf('youtube-data-api searches') },
     }),
 };
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { redirectTo, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
-import { type LogLine, recordLog } from '../helpers/log.ts';
+import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -13,20 +12,14 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 let running: YoutubeService;
-let lines: readonly LogLine[];
 
 async function start(env: Record<string, string> = {}, dataApi?: Parameters<typeof respondAsDataApi>[0]) {
-  const log = recordLog();
-  lines = log.lines;
   running = await startYoutubeForTest(dataApi === undefined ? {} : { dataApi: respondAsDataApi(dataApi) }, {
     env,
-    logger: log.logger,
     encoder: createFakeEncoder(),
   });
   return running;
 }
-
-const warnings = () => lines.filter(({ level }) => level >= 40).map(({ msg }) => msg);
 
 /** A record that no earlier request named. */
 let asked = 0;
@@ -34,20 +27,6 @@ function askForNew() {
   asked += 1;
   return running.service.get(`/api/channel/${numberedChannelId(asked)}`);
 }
-
-/** How YouTube refuses an address, and how the condition names that. */
-const REFUSALS = [
-  ['429', respondWithStatus(429), 'status 429'],
-  ['a page with status 403', respondWithHtml(403), 'status 403'],
-  [
-    'a "sorry" page',
-    redirectTo('https://www.google.com/sorry/index'),
-    'redirect to https://www.google.com/sorry/index',
-  ],
-  ['a consent page', redirectTo('https://consent.youtube.com/m'), 'redirect to https://consent.youtube.com/m'],
-  ['a captcha', respondWithHtml(), 'HTML with status 200'],
-  ['a page with status 400', respondWithHtml(400), 'HTML with status 400'],
-] as const;
 
 describe('an address that YouTube refuses', () => {
   it('gets a dozen calls in an hour of a request every ten seconds', async () => {
@@ -60,29 +39,7 @@ describe('an address that YouTube refuses', () => {
     // At once, and after 1, 3, 7, 15 and 31 minutes, each with a page and its panel.
     expect(replay.calls.length).toBe(12);
     const series = 'pennant_source_calls_total{source="youtube",operation="getChannel",outcome="upstream_unavailable"}';
-    expect(await service.metric(series), 'calls that the pause prevented are not counted').toBe(6);
-  });
-
-  it.each(REFUSALS)('by %s is reported in the same words everywhere', async (_name, listener, cause) => {
-    const { service, replay } = await start();
-    const since = new Date(service.clock.now()).toISOString().slice(0, 19).replace('T', ' ');
-    replay.misbehave('all', listener);
-    expect((await askForNew()).headers['retry-after']).toBe('60');
-    service.clock.advance(20_000);
-    expect((await askForNew()).headers['retry-after']).toBe('40');
-    const [condition] = (await service.readiness()).conditions;
-    expect(condition?.name).toBe('source youtube');
-    expect(condition?.detail).toContain(`YouTube refuses this address since ${since} UTC (${cause}); next call at `);
-    const shown = (await service.state()).sources.find(({ name }) => name === 'youtube');
-    expect(shown).toMatchObject({ state: 'paused', problems: [{ description: condition?.detail }] });
-    expect(await service.metric('pennant_source_paused{source="youtube",reason="refused"}')).toBe(1);
-    expect(warnings()).toEqual([condition?.detail]);
-
-    replay.behave();
-    service.clock.advance(40_000);
-    expect((await service.get(`/api/channel/${HARBOUR}`)).status).toBe(200);
-    expect((await service.readiness()).conditions).toEqual([]);
-    expect(lines.at(-1)?.msg).toBe('youtube is ready again');
+    expect(await service.metric(series), 'calls that the breaker prevented are not counted').toBe(6);
   });
 
   it('has stored responses and new images meanwhile, and no calls for records', async () => {
@@ -99,19 +56,6 @@ describe('an address that YouTube refuses', () => {
     expect((await service.get(`/${HARBOUR}/avatar.png`)).status).toBe(200);
     const newImages = replay.callsTo('image').filter(({ path }) => path.includes('harbour'));
     expect([replay.callsTo('browse').length, newImages.length]).toEqual([0, 1]);
-  });
-
-  it('gets 403 without an explanation for two channels in a row', async () => {
-    const { service, replay } = await start();
-    replay.misbehave('all', respondWithJson({ error: { code: 403, status: 'PERMISSION_DENIED' } }, 403));
-    expect((await askForNew()).headers['retry-after']).toBe('15');
-    expect((await service.readiness()).conditions).toEqual([]);
-    expect((await askForNew()).headers['retry-after']).toBe('60');
-    replay.forgetCalls();
-    expect((await askForNew()).headers['retry-after']).toBe('60');
-    expect(replay.calls).toEqual([]);
-    const detail = expect.stringMatching(/^YouTube refuses this address since .* \(status 403\)/);
-    expect((await service.readiness()).conditions).toEqual([expect.objectContaining({ detail })]);
   });
 });
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { createBreaker } from '../../src/lib/breaker.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { createPause } from '../../src/lib/http/pause.ts';
 import {
   createYoutubeDataApiSource,
   type YoutubeDataApiOptions,
@@ -66,10 +66,10 @@ export const CHANNELS = JSON.parse(
 
 export const dataApi = respondAsDataApi(CHANNELS, { olduser: ID });
 
-/** The pauses of both allowances. */
-export function createQuotaPauses(clock: Clock) {
-  const units = createPause({ clock, label: 'YouTube Data API' });
-  return { units, searches: createPause({ clock, label: 'YouTube Data API for searches' }) };
+/** The breakers of both allowances. */
+export function createQuotaBreakers(clock: Clock) {
+  const units = createBreaker({ clock, label: 'YouTube Data API' });
+  return { units, searches: createBreaker({ clock, label: 'YouTube Data API for searches' }) };
 }
 
 /** The source over real sockets to one origin. */
@@ -81,7 +81,7 @@ export function createTestDataApiSource(origin: string, options: Partial<Youtube
     apiKey: KEY,
     clock,
     kept: createMemoryText(),
-    pauses: createQuotaPauses(clock),
+    breakers: createQuotaBreakers(clock),
     unitsPerDay: 10_000,
     ...options,
   });

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
+import { createBreaker } from '../../src/lib/breaker.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createPause } from '../../src/lib/http/pause.ts';
 import type { KeptText } from '../../src/sources/source.ts';
 import { createClientVersion } from '../../src/sources/youtube/client-version.ts';
 import { createYoutubeSource, type YoutubeSourceOptions } from '../../src/sources/youtube/youtube.ts';
@@ -23,15 +23,15 @@ export function createMemoryText(initial?: string): KeptText & { text: string | 
 /** The source over real sockets to one origin. */
 export function createTestYoutubeSource(origin: string, options: Partial<YoutubeSourceOptions> = {}) {
   const common = { http: createUpstreamClient(origin), origin, clock: systemClock };
-  const createOne = () => createPause({ clock: options.clock ?? systemClock, label: 'YouTube' });
-  const pauses = {
+  const createOne = () => createBreaker({ clock: options.clock ?? systemClock, label: 'YouTube' });
+  const breakers = {
     records: createOne(),
     names: createOne(),
     searches: createOne(),
     pages: createOne(),
     feeds: createOne(),
   };
-  return createYoutubeSource({ ...common, clientVersion: createClientVersion(common), pauses, ...options });
+  return createYoutubeSource({ ...common, clientVersion: createClientVersion(common), breakers, ...options });
 }
 
 /** The source and the upstream that it asks, until the test ends. */

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/settings.ts';
+import { createBreaker } from '../../lib/breaker.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../../lib/http/http-client.ts';
-import { createPause } from '../../lib/http/pause.ts';
 import { describeFailure } from '../../lib/logger.ts';
 import type { JsonObject } from '../../sources/json.ts';
 import { SOURCE_FACTORIES } from '../../sources/registry.ts';
@@ -31,7 +31,7 @@ export interface RecordedCall {
   readonly problem: string | null;
 }
 
-/** A source without caches, budgets, pauses and retries, and its calls so far. */
+/** A source without caches, budgets, breakers and retries, and its calls so far. */
 export function openSource(name: DiagnosedSource, wantsWholePages: boolean, { config, userAgent }: UpstreamOptions) {
   const calls: RecordedCall[] = [];
   const unlimited = { ...config, youtubeApiDailyQuota: Number.MAX_SAFE_INTEGER };
@@ -39,8 +39,8 @@ export function openSource(name: DiagnosedSource, wantsWholePages: boolean, { co
     clock: systemClock,
     userAgent,
     wrapHttp: (_upstream, client) => recordCalls(client, calls, nameCall),
-    // No pause prevents a call.
-    pauseOf: () => ({ ...createPause({ clock: systemClock, label: 'YouTube' }), check: () => undefined }),
+    // No breaker prevents a call.
+    breakerOf: () => ({ ...createBreaker({ clock: systemClock, label: 'YouTube' }), check: () => undefined }),
     keptQuota: { read: async () => undefined, write: async () => undefined },
     onField: () => undefined,
     single: { wantsWholePages },

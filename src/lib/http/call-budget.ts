@@ -93,7 +93,7 @@ async function waitBeforeRetry(signal: AbortSignal): Promise<void> {
   await delay(delayMs, undefined, { signal }).catch(() => Promise.reject(abortError(signal)));
 }
 
-/** A call that a local limit prevented (source paused, budget used up). It never counts against the upstream. */
+/** A call that a local limit prevented (breaker open, budget used up). It never counts against the upstream. */
 export class LocalLimitError extends AppError {
   constructor(message: string, retryAfterMs: number) {
     super('upstream_unavailable', message, { retryAfterMs });

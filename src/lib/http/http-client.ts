@@ -7,7 +7,6 @@ import { AppError } from '../../domain/errors.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { withDeadline } from '../deadlines.ts';
 import { AddressRefusedError, createPublicLookup } from './address-check.ts';
-import { CONNECT_TIMEOUT_MS } from './connect.ts';
 import { limitReceivedBytes, limitResponses } from './response-limits.ts';
 
 export interface HttpRequest {
@@ -66,6 +65,8 @@ interface HttpClientOptions {
   readonly clock?: Clock;
 }
 
+/** How long opening a connection may take. An abandoned request keeps its half-open connection for this long. */
+const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 

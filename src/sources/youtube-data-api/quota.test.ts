@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { createQuotaPauses } from '../../../test/helpers/data-api.ts';
+import { createQuotaBreakers } from '../../../test/helpers/data-api.ts';
 import { createMemoryText } from '../../../test/helpers/youtube-source.ts';
-import { PausedError } from '../../lib/http/pause.ts';
+import { BreakerOpenError } from '../../lib/breaker.ts';
 import { createDailyQuota } from './quota.ts';
 
 const HOUR_MS = 3_600_000;
@@ -11,8 +11,8 @@ const LATE_IN_CALIFORNIA = Date.UTC(2026, 6, 1, 5, 30);
 
 function setUp({ unitsPerDay = 10_000, startMs = LATE_IN_CALIFORNIA, kept = createMemoryText() } = {}) {
   const clock = createManualClock(startMs);
-  const pauses = createQuotaPauses(clock);
-  const quota = createDailyQuota({ clock, unitsPerDay, kept, pauses });
+  const breakers = createQuotaBreakers(clock);
+  const quota = createDailyQuota({ clock, unitsPerDay, kept, breakers });
   /** The number of admitted searches out of this many that are tried now. */
   async function search(times: number): Promise<number> {
     let done = 0;
@@ -21,7 +21,7 @@ function setUp({ unitsPerDay = 10_000, startMs = LATE_IN_CALIFORNIA, kept = crea
         await quota.spend('searches');
         done += 1;
       } catch (error) {
-        expect(error).toBeInstanceOf(PausedError);
+        expect(error).toBeInstanceOf(BreakerOpenError);
       }
     }
     return done;
@@ -46,7 +46,7 @@ describe('the daily quota', () => {
     const { quota, spent } = setUp({ unitsPerDay: 2 });
     await quota.spend('units');
     await quota.spend('units');
-    await expect(quota.spend('units')).rejects.toThrow(PausedError);
+    await expect(quota.spend('units')).rejects.toThrow(BreakerOpenError);
     await quota.spend('searches');
     await expect(quota.spend('searches')).rejects.toThrow(/quota.*searches/);
     expect(spent()).toEqual({ searches: 1, units: 2 });
@@ -75,7 +75,7 @@ describe('the daily quota', () => {
     const second = setUp({ unitsPerDay: 3, kept });
     await second.quota.spend('units');
     await first.quota.spend('units');
-    await expect(second.quota.spend('units')).rejects.toThrow(PausedError);
+    await expect(second.quota.spend('units')).rejects.toThrow(BreakerOpenError);
     expect(second.spent()).toEqual({ searches: 0, units: 3 });
     kept.text = 'no JSON';
     await setUp({ unitsPerDay: 3, kept }).quota.spend('units');

@@ -1,7 +1,6 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
+import { type Breaker, BreakerOpenError } from '../../lib/breaker.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type Pause, PausedError } from '../../lib/http/pause.ts';
-import type { PauseReason } from '../../lib/http/pause-reasons.ts';
 import { fields, numberIn, parseJson, text } from '../../lib/shape.ts';
 import { createTokenBucket } from '../../lib/token-bucket.ts';
 import type { KeptText } from '../source.ts';
@@ -15,8 +14,8 @@ export interface DailyQuotaOptions {
   readonly unitsPerDay: number;
   /** The calls of the day, which survive a restart and are shared between instances. */
   readonly kept: KeptText;
-  /** The pause of each allowance, which lasts until the quota is renewed. */
-  readonly pauses: Readonly<Record<Allowance, Pause>>;
+  /** The breaker of each allowance, which is open until the quota is renewed. */
+  readonly breakers: Readonly<Record<Allowance, Breaker>>;
 }
 
 /** Of the calls of a day: by default, a project may make 10,000 calls and 100 searches. */
@@ -38,7 +37,7 @@ const isKept = fields({ day: text(), searches: CALLS, units: CALLS });
  * Instances read and write the day's calls without a lock, so calls at the same moment may be counted once. YouTube's own
  * count decides.
  */
-export function createDailyQuota({ clock, unitsPerDay, kept, pauses }: DailyQuotaOptions) {
+export function createDailyQuota({ clock, unitsPerDay, kept, breakers }: DailyQuotaOptions) {
   const searchesPerDay = Math.max(1, Math.floor(unitsPerDay * SEARCH_SHARE));
   const perDay = { searches: searchesPerDay, units: unitsPerDay };
   const searchesNow = createTokenBucket({
@@ -78,7 +77,7 @@ export function createDailyQuota({ clock, unitsPerDay, kept, pauses }: DailyQuot
 
   function takeSearch(): void {
     const waitMs = searchesNow.msUntil(1, clock.monotonic());
-    if (waitMs > 0) throw new PausedError(SPENT.reason, SPENT_FOR_NOW, waitMs);
+    if (waitMs > 0) throw new BreakerOpenError('quota', SPENT_FOR_NOW, waitMs);
     searchesNow.take(clock.monotonic());
   }
 
@@ -88,21 +87,21 @@ export function createDailyQuota({ clock, unitsPerDay, kept, pauses }: DailyQuot
   }
 
   return {
-    /** @throws PausedError if the daily quota is spent, or the current share of the searches */
+    /** @throws BreakerOpenError if the daily quota is spent, or the current share of the searches */
     async spend(allowance: Allowance): Promise<void> {
-      pauses[allowance].check();
+      breakers[allowance].check();
       await readShared();
-      if (spent[allowance] >= perDay[allowance]) throw pauses[allowance].hold(SPENT, msUntilNextDay());
+      if (spent[allowance] >= perDay[allowance]) throw breakers[allowance].openUntil(clock.now() + msUntilNextDay());
       if (allowance === 'searches') takeSearch();
       spent[allowance] += 1;
       await writeShared();
     },
     /** The API reports that nothing is left until the day ends, because others use the same project. */
-    async exhaust(allowance: Allowance): Promise<PausedError> {
+    async exhaust(allowance: Allowance): Promise<BreakerOpenError> {
       startNewDay();
       spent[allowance] = perDay[allowance];
       await writeShared();
-      return pauses[allowance].hold(SPENT, msUntilNextDay());
+      return breakers[allowance].openUntil(clock.now() + msUntilNextDay());
     },
     stats(): readonly SourceQuota[] {
       startNewDay();
@@ -111,10 +110,5 @@ export function createDailyQuota({ clock, unitsPerDay, kept, pauses }: DailyQuot
   };
 }
 
-const SPENT: PauseReason = {
-  reason: 'quota',
-  operator: 'has no quota left',
-  client: (label) => `The daily quota of the ${label} is spent.`,
-};
 const SPENT_FOR_NOW =
   'The daily quota of the YouTube Data API for searches is released through the day and exhausted for now.';

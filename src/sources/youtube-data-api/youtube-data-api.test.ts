@@ -19,7 +19,7 @@ import {
 import { RECORDING_DIRECTORIES, readResponses } from '../../../test/helpers/replay-responses.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
 import type { Channel } from '../../domain/channel.ts';
-import { PausedError } from '../../lib/http/pause.ts';
+import { BreakerOpenError } from '../../lib/breaker.ts';
 import type { createYoutubeDataApiSource } from './youtube-data-api.ts';
 
 const OTHER_ID = 'UCPennantSample00000002A';
@@ -141,7 +141,7 @@ describe('a search of the official API', () => {
     upstream.response(respondWithDataApiError(403, 'quotaExceeded'));
     await failureOf(source.search('q', 5, { signal }));
     upstream.response(dataApi);
-    expect(await failureOf(source.search('sample', 1, { signal }))).toBeInstanceOf(PausedError);
+    expect(await failureOf(source.search('sample', 1, { signal }))).toBeInstanceOf(BreakerOpenError);
     await expect(source.getChannel(ID, { signal })).resolves.toBeDefined();
   });
 

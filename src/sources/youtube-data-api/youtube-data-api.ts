@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
+import { UnexplainedRefusalError } from '../../lib/breaker.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
-import { UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { isMarkup } from '../json.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
 import { UPSTREAM_CALL_MS } from '../source.ts';
@@ -34,7 +34,7 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername', custom
  * other values are exact. A lookup returns the complete record.
  */
 export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
-  const { http, origin, apiKey, pauses } = options;
+  const { http, origin, apiKey, breakers } = options;
   const quota = createDailyQuota(options);
 
   async function call<M extends Method>(method: M, query: Record<string, string>, { signal }: LoadOptions) {
@@ -70,7 +70,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
 
   /** The API refuses this address, for calls of this allowance. */
   const refused = ({ headers }: HttpResponse, allowance: Allowance, what: string) =>
-    pauses[allowance].refuse(what, readRetryAfterMs(headers));
+    breakers[allowance].refuse(what, readRetryAfterMs(headers));
 
   async function loadChannel(ref: Pick<ChannelRef, 'kind' | 'value'>, load: LoadOptions): Promise<LoadedChannel> {
     const filter = FILTERS[ref.kind];

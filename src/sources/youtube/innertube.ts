@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
+import { type Breaker, UnexplainedRefusalError } from '../../lib/breaker.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
-import { type Pause, UnexplainedRefusalError } from '../../lib/http/pause.ts';
 import { isHtml, isMarkup } from '../json.ts';
 import { UPSTREAM_CALL_MS } from '../source.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
@@ -28,18 +28,18 @@ interface InnertubeOptions {
   readonly http: HttpClient;
   readonly origin: string;
   readonly clientVersion: ClientVersion;
-  readonly pauses: YoutubePauses;
+  readonly breakers: YoutubeBreakers;
 }
 
-/** The calls that YouTube limits separately (seen 2021 to 2026-07). Each pause stops calls of its kind only. */
-export interface YoutubePauses {
+/** The calls that YouTube limits separately (seen 2021 to 2026-07). Each breaker stops calls of its kind only. */
+export interface YoutubeBreakers {
   /** Pages and About panels. */
-  readonly records: Pause;
-  readonly names: Pause;
-  readonly searches: Pause;
+  readonly records: Breaker;
+  readonly names: Breaker;
+  readonly searches: Breaker;
   /** HTML pages of channels. */
-  readonly pages: Pause;
-  readonly feeds: Pause;
+  readonly pages: Breaker;
+  readonly feeds: Breaker;
 }
 
 /** Readers of JSON responses. */
@@ -54,7 +54,7 @@ type ApiResponse<Value> =
 interface CallOptions {
   readonly mask?: string;
   /** Default: that of records. */
-  readonly pause?: Pause;
+  readonly breaker?: Breaker;
 }
 
 interface BrowseOptions {
@@ -67,7 +67,7 @@ interface BrowseOptions {
  *
  * Each throws AppError `upstream_unavailable` if upstream refused the request (429, 403, a redirect, or HTML with any status:
  * consent, "sorry" and captcha pages) or failed (5xx), `upstream_invalid` for everything else that is not of its form, and
- * PausedError.
+ * BreakerOpenError.
  */
 export interface Innertube {
   browseChannel(channelId: string, options: BrowseOptions): Promise<ApiResponse<PageReading>>;
@@ -84,7 +84,7 @@ export interface Innertube {
 }
 
 export function createInnertube(options: InnertubeOptions): Innertube {
-  const { http, origin, clientVersion, pauses } = options;
+  const { http, origin, clientVersion, breakers } = options;
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -93,15 +93,15 @@ export function createInnertube(options: InnertubeOptions): Innertube {
   };
   const limits = { timeoutMs: UPSTREAM_CALL_MS, maxBytes: MAX_BYTES };
 
-  const refused = ({ headers }: HttpResponse, what: string, pause: Pause) =>
-    pause.refuse(what, readRetryAfterMs(headers));
+  const refused = ({ headers }: HttpResponse, what: string, breaker: Breaker) =>
+    breaker.refuse(what, readRetryAfterMs(headers));
 
   /** @throws AppError `upstream_unavailable` if the response shows that upstream refuses this address or this key, or fails. */
-  function throwIfUnavailable(response: HttpResponse, pause: Pause): void {
+  function throwIfUnavailable(response: HttpResponse, breaker: Breaker): void {
     const { status, headers, body } = response;
     const what = status >= 300 && status < 400 ? `redirect to ${headers.location ?? 'nowhere'}` : `status ${status}`;
     if (status === 403 && !isMarkup(body)) throw new UnexplainedRefusalError(REFUSED, what);
-    if (status === 429 || status === 403 || (status >= 300 && status < 400)) throw refused(response, what, pause);
+    if (status === 429 || status === 403 || (status >= 300 && status < 400)) throw refused(response, what, breaker);
     if (status >= 500) {
       throw new AppError('upstream_unavailable', 'The video site responded with an error.', { cause: new Error(what) });
     }
@@ -118,10 +118,10 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     endpoint: string,
     parameters: object,
     signal: AbortSignal,
-    { mask = '', pause = pauses.records }: CallOptions = {},
+    { mask = '', breaker = breakers.records }: CallOptions = {},
   ): Promise<ApiResponse<ValueOf<Name>>> {
     const send = async (client: WebClient) => {
-      pause.check();
+      breaker.check();
       return http.request({
         method: 'POST',
         url: `${origin}/youtubei/v1/${endpoint}?${mask}prettyPrint=false`,
@@ -132,9 +132,9 @@ export function createInnertube(options: InnertubeOptions): Innertube {
       });
     };
     const response = await clientVersion.send(key, send);
-    throwIfUnavailable(response, pause);
+    throwIfUnavailable(response, breaker);
     const { status, body } = response;
-    if (isMarkup(body)) throw refused(response, `HTML with status ${status}`, pause);
+    if (isMarkup(body)) throw refused(response, `HTML with status ${status}`, breaker);
     if (status >= 200 && status < 300) {
       return { kind: 'value', value: requireObject(RESPONSE_READERS[name](body)) as ValueOf<Name> };
     }
@@ -142,22 +142,20 @@ export function createInnertube(options: InnertubeOptions): Innertube {
   }
 
   async function getAboutPage(page: string, signal: AbortSignal, redirects = 0): Promise<PageReading> {
-    pauses.pages.check();
     const url = `${origin}/${page}/about`;
     const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
     const { location = '' } = response.headers;
     const target = findChannelPage(location);
     if (target !== undefined && redirects < MAX_REDIRECTS) return getAboutPage(target, signal, redirects + 1);
-    if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response, pauses.pages);
+    if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response, breakers.pages);
     // A page of status 404 may say that there is no such channel.
     const hasData = response.status === 200 || response.status === 404;
     const found = hasData ? RESPONSE_READERS.aboutPage(response.body) : null;
     // Every page of the site has `ytcfg`; consent and captcha pages do not.
     const isOfOtherSite = found === null && isMarkup(response.body) && !response.body.includes('ytcfg');
     if (response.status === 200 && isOfOtherSite) {
-      throw refused(response, 'HTML of another site with status 200', pauses.pages);
+      throw refused(response, 'HTML of another site with status 200', breakers.pages);
     }
-    pauses.pages.succeed();
     if (found !== null) return found;
     const problem = 'The video site sent a page without a channel.';
     if (response.status === 404) throw inconclusive(problem, 'status 404');
@@ -173,17 +171,18 @@ export function createInnertube(options: InnertubeOptions): Innertube {
       call('page', channelId, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
     browseAboutPanel: (channelId, token, signal) => call('panel', channelId, 'browse', { continuation: token }, signal),
     resolveUrl: (url, signal) =>
-      call('endpoint', url, 'navigation/resolve_url', { url }, signal, { pause: pauses.names }),
+      call('endpoint', url, 'navigation/resolve_url', { url }, signal, { breaker: breakers.names }),
     search: (query, signal) =>
-      call('searchPage', query, 'search', { query, params: CHANNELS_ONLY }, signal, { pause: pauses.searches }),
-    getAboutPage: (channelId, signal) => getAboutPage(`channel/${channelId}`, signal),
+      call('searchPage', query, 'search', { query, params: CHANNELS_ONLY }, signal, { breaker: breakers.searches }),
+    getAboutPage: (channelId, signal) =>
+      breakers.pages.run(channelId, () => getAboutPage(`channel/${channelId}`, signal), signal),
     async getFeed(channelId, signal) {
       const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
       const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
-      throwIfUnavailable(response, pauses.feeds);
+      throwIfUnavailable(response, breakers.feeds);
       // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
       if (response.status !== 200) return undefined;
-      if (isHtml(response.body)) throw refused(response, 'HTML with status 200', pauses.feeds);
+      if (isHtml(response.body)) throw refused(response, 'HTML with status 200', breakers.feeds);
       const feed = RESPONSE_READERS.feed(response.body);
       if (feed === undefined) throw invalid('The video site sent a feed that cannot be read.');
       return feed;

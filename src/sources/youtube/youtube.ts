@@ -18,7 +18,7 @@ import {
   isNotFound,
   requireFound,
   YOUTUBE_WEB,
-  type YoutubePauses,
+  type YoutubeBreakers,
 } from './innertube.ts';
 import type { PageReading } from './readings.ts';
 import { buildRecord, type FieldObserver, readPageField, showsChannel } from './record.ts';
@@ -32,7 +32,7 @@ export interface YoutubeSourceOptions {
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
   readonly clientVersion: ClientVersion;
-  readonly pauses: YoutubePauses;
+  readonly breakers: YoutubeBreakers;
   /** Searches for handles that YouTube's resolver loses. Default false: the next source is asked. */
   readonly searchesForLostHandles?: boolean | undefined;
   /** Requests whole channel pages instead of the needed parts. */
@@ -51,9 +51,9 @@ const MAX_REDIRECTS = 3;
  * without the panel the record is incomplete.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
-  const { http, origin, clientVersion, pauses, clock, onField } = options;
+  const { http, origin, clientVersion, breakers, clock, onField } = options;
   const { searchesForLostHandles = false, wantsWholePages = false } = options;
-  const innertube = createInnertube({ http, origin, clientVersion, pauses });
+  const innertube = createInnertube({ http, origin, clientVersion, breakers });
 
   async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
     const panelAbort = new AbortController();

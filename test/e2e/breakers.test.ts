@@ -1,0 +1,162 @@
+import type { RequestListener } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
+import { createFakeEncoder } from '../helpers/fake-encoder.ts';
+import { numberedChannelId } from '../helpers/fake-source.ts';
+import { FAULTS, redirectTo, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { channelsLike, OWN_RESPONSES, readResponses } from '../helpers/replay-responses.ts';
+import type { ReplayServer } from '../helpers/replay-server.ts';
+import { WAIT } from '../helpers/wait.ts';
+import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
+
+/* What YouTube limits apart has a breaker of its own: each kind of call with each way in which it may fail. */
+
+const LIGHTHOUSE = 'UCreplayLighthouse000001';
+const HARBOUR = 'UCreplayHarbour000000002';
+const CHANNELS = Array.from({ length: 7 }, (_, number) => numberedChannelId(number));
+const responses = [...readResponses(OWN_RESPONSES), ...channelsLike(LIGHTHOUSE, CHANNELS)];
+
+interface Kind {
+  readonly route: Parameters<ReplayServer['misbehave']>[0];
+  /** The name of its breaker in `/readyz`. */
+  readonly breaker: string;
+  /** A request that leads to the call, for each of several keys. */
+  readonly url: (key: number) => string;
+}
+
+const KINDS = {
+  records: { route: 'browse', breaker: 'source youtube', url: (key) => `/api/channel/${CHANNELS[key]}` },
+  names: { route: 'resolve', breaker: 'source youtube names', url: (key) => `/api/channel/nobody${key}?type=handle` },
+  searches: { route: 'search', breaker: 'source youtube searches', url: (key) => `/api/search?q=light${key}` },
+  feeds: { route: 'feed', breaker: 'source youtube feeds', url: (key) => `/api/channel/${CHANNELS[key]}` },
+  images: { route: 'image', breaker: 'image hosts', url: (key) => `/${[LIGHTHOUSE, HARBOUR][key]}/avatar.png` },
+} satisfies Record<string, Kind>;
+
+type KindName = keyof typeof KINDS;
+
+/** What must work while the breaker of another kind is open. */
+const OTHERS: Readonly<Partial<Record<KindName, string>>> = {
+  records: `/api/channel/${CHANNELS[6]}`,
+  names: '/api/channel/BellRockLight?type=handle',
+  searches: '/api/search?q=light',
+  images: `/${LIGHTHOUSE}/tv.png`,
+};
+
+async function start(): Promise<YoutubeService> {
+  const running = await startYoutubeForTest({ responses }, { encoder: createFakeEncoder() });
+  for (const id of [LIGHTHOUSE, HARBOUR]) await running.service.get(`/api/channel/${id}`);
+  await vi.waitFor(() => expect(running.replay.callsTo('feed')).toHaveLength(2), WAIT);
+  running.replay.forgetCalls();
+  return running;
+}
+
+/** Sends the request of a kind, and waits for the call: feeds are called beside the record. */
+async function ask({ service, replay }: YoutubeService, kind: KindName, key: number) {
+  const { route, url }: Kind = KINDS[kind];
+  const before = replay.callsTo(route).length;
+  const response = await service.get(url(key));
+  await vi.waitFor(() => expect(replay.callsTo(route).length).toBeGreaterThan(before), WAIT);
+  return response;
+}
+
+async function expectOpen({ service }: YoutubeService, breakers: readonly string[]): Promise<void> {
+  const open = async () => (await service.readiness()).conditions.map(({ name }) => name);
+  await vi.waitFor(async () => expect(await open()).toEqual(breakers), WAIT);
+}
+
+describe.each(Object.keys(KINDS) as KindName[])('calls for %s', (kind) => {
+  const { breaker, route }: Kind = KINDS[kind];
+
+  it.each<[string, RequestListener, number]>([
+    ['429', respondWithStatus(429), 60],
+    ['429 with Retry-After', respondWithStatus(429, { 'retry-after': '120' }), 120],
+    ['redirect to "sorry"', redirectTo('https://www.google.com/sorry/index'), 60],
+    ['HTML page', respondWithHtml(), 60],
+  ])('stop at the first %s, and no other calls do', async (_what, listener, openS) => {
+    const running = await start();
+    const { service, replay } = running;
+    replay.misbehave(route, listener);
+    const { status, headers } = await ask(running, kind, 0);
+    await expectOpen(running, [breaker]);
+    if (kind !== 'feeds') expect([status, headers['retry-after']]).toEqual([503, String(openS)]);
+    for (const [other, url] of Object.entries(OTHERS)) {
+      if (other !== kind) expect([other, (await service.get(url)).status]).toEqual([other, 200]);
+    }
+    replay.behave();
+    replay.forgetCalls();
+    await service.get(KINDS[kind].url(1));
+    expect(replay.callsTo(route)).toEqual([]);
+    service.clock.advance(openS * 1_000 - 1);
+    expect((await service.readiness()).conditions).toHaveLength(1);
+    service.clock.advance(1);
+    // The request before this one is not repeated so soon.
+    await ask(running, kind, kind === 'images' ? 0 : 2);
+    await expectOpen(running, []);
+  });
+});
+
+describe.each(['records', 'names', 'searches', 'feeds'] as const)('calls for %s', (kind) => {
+  const { breaker, route }: Kind = KINDS[kind];
+
+  it.each<[string, RequestListener]>([
+    ['status 501', respondWithStatus(501)],
+    ['a connection that closes', FAULTS.closeMidBody],
+    ['a response that is cut off', FAULTS.cutGzip],
+  ])('stop when the last five, for different keys, end with %s', async (_what, listener) => {
+    const running = await start();
+    const { service, replay } = running;
+    replay.misbehave(route, listener);
+    for (let key = 0; key < 4; key += 1) await ask(running, kind, key);
+    await expectOpen(running, []);
+    await ask(running, kind, 4);
+    await expectOpen(running, [breaker]);
+    const { headers } = await service.get(KINDS[kind].url(5));
+    if (kind !== 'feeds') expect(headers['retry-after']).toBe('10');
+  });
+
+  it('do not stop because of responses about their keys', async () => {
+    const running = await start();
+    running.replay.misbehave(route, kind === 'feeds' ? respondWithHtml(404) : ABSENT[kind]);
+    for (let key = 0; key < 6; key += 1) await ask(running, kind, key);
+    await expectOpen(running, []);
+  });
+});
+
+const ABSENT = {
+  records: respondWithJson({ alerts: [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'Not available' } } }] }),
+  names: respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404),
+  searches: respondWithJson({ estimatedResults: '0' }),
+};
+
+it('calls for HTML pages stop at the first 429, and no other calls do', async () => {
+  const running = await start();
+  const { service, replay } = running;
+  // With the mask and without it.
+  replay.misbehave('browse', respondWithJson({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400), 2);
+  replay.misbehave('about-page', respondWithStatus(429));
+  expect((await service.get(`/api/channel/${CHANNELS[0]}`)).status).toBe(503);
+  await expectOpen(running, ['source youtube pages']);
+  for (const url of Object.values(OTHERS)) expect([url, (await service.get(url)).status]).toEqual([url, 200]);
+});
+
+it('images stop at the second 403 without an explanation in a row', async () => {
+  const running = await start();
+  running.replay.misbehave('image', respondWithHtml(403));
+  await ask(running, 'images', 0);
+  await expectOpen(running, []);
+  await ask(running, 'images', 1);
+  await expectOpen(running, ['image hosts']);
+});
+
+it('a breaker is in the same words in readiness, console, metrics and log', async () => {
+  const { service, replay } = await start();
+  replay.misbehave('search', respondWithStatus(429));
+  await service.get('/api/search?q=light');
+  const [condition] = (await service.readiness()).conditions;
+  expect(condition?.detail).toMatch(/^YouTube’s search refuses this address since .* \(status 429\); next call at /);
+  const shown = (await service.state()).sources.find(({ name }) => name === 'youtube');
+  const problem = { name: 'youtube searches', reason: 'refused', description: condition?.detail };
+  expect(shown).toMatchObject({ state: 'ready', problems: [problem] });
+  expect(await service.metric('pennant_source_paused{source="youtube searches",reason="refused"}')).toBe(1);
+  const until = 'pennant_source_paused_until_timestamp_seconds{source="youtube searches"}';
+  expect(await service.metric(until)).toBe(service.clock.now() / 1_000 + 60);
+});

@@ -78,7 +78,7 @@ function fill(path: string, count: number): void {
     const chosen = spread(number, count);
     const [key, value] = [keyOf(chosen), recordTextOf(chosen)];
     upsert.run(key, null, value, now, now + DAY_MS + number * 60, checksumOf(key, value));
-    const [name, leadsTo] = [`name2:handle:channel${chosen}`, channelIdOf(chosen)];
+    const [name, leadsTo] = [`name1:handle:channel${chosen}`, channelIdOf(chosen)];
     upsert.run(name, leadsTo, leadsTo, now, now + DAY_MS + number * 60, checksumOf(name, leadsTo));
     if (number % RECORDS_PER_TRANSACTION === RECORDS_PER_TRANSACTION - 1 || number === count - 1) db.exec('COMMIT');
   }

@@ -59,7 +59,6 @@ export interface Caches {
 
 export const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 const NOT_EMPTY = text(/./s);
-/** Earlier versions stored titles as upstream wrote them. */
 const TITLE: Check<string> = (value): value is string => NOT_EMPTY(value) && plainTitle(value) === value;
 const COUNT = nullOr(text(/^\d{1,30}$/));
 const OPTIONAL_TEXT = nullOr(text());

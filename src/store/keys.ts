@@ -6,7 +6,7 @@ import type { ImageKind } from '../domain/variants.ts';
 /**
  * The version of the data in `cache.db` and Redis: it is in every key, and is `PRAGMA user_version` of the file. It goes up when
  * tables, keys or values change. Data of another version is never read: `cache.db` is created again, and Redis expires it. A
- * cache needs no migration; those of the catalog go to `sources/catalog/schema.ts`.
+ * cache needs no migration.
  */
 export const DATA_VERSION = 1;
 
@@ -19,12 +19,9 @@ export function findEntryKind(key: string): EntryKind | undefined {
   return ENTRY_KINDS.find((kind) => key.startsWith(prefixOf(kind)));
 }
 
-/** Kinds with a version of their own. Their values of version 1 may come from a catalog, and nothing in them shows it. */
-const KIND_VERSIONS: Partial<Record<EntryKind, number>> = { name: 2, search: 2 };
-
 /** What the keys of a kind begin with. */
 export function prefixOf(kind: EntryKind): string {
-  return `${kind}${KIND_VERSIONS[kind] ?? DATA_VERSION}:`;
+  return `${kind}${DATA_VERSION}:`;
 }
 
 export function channelKey(channelId: string): string {

@@ -72,7 +72,7 @@ describe('the end of an epoch', () => {
     const before = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     const waiting = cache.get(
-      'name2:handle:gone',
+      'name1:handle:gone',
       async () => {
         began.resolve();
         await before.promise;

@@ -110,7 +110,7 @@ describe('data erased from cache.db', () => {
       await store.set(`channel1:${CHANNEL}`, record(round), HOUR_MS);
       await store.set(`channel1:another ${round}`, entryOf('x'.repeat(5_000)), HOUR_MS);
       await other.get(`channel1:${CHANNEL}`);
-      await store.set(`search2:20:words ${round}`, record(round), HOUR_MS);
+      await store.set(`search1:20:words ${round}`, record(round), HOUR_MS);
     }
     expect(await bytesIn(directory)).toContain(SECRET);
     await store.erase({ channelIds: [CHANNEL], names: [] }, 'purge');

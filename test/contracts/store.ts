@@ -136,24 +136,24 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         [`original1:${channelId}:banner`],
         [`original1:${channelId}:avatar`],
         [`published1:${channelId}`],
-        [`name2:handle:to ${channelId}`, channelId],
+        [`name1:handle:to ${channelId}`, channelId],
         [`channel1:UCformerly ${channelId}`, channelId],
       ]),
-      ['name2:handle:nobody'],
-      ['name2:username:nobody'],
-      ['search2:found both'],
-      ['search2:found nothing'],
+      ['name1:handle:nobody'],
+      ['name1:username:nobody'],
+      ['search1:found both'],
+      ['search1:found nothing'],
       ['kept1:something'],
     ];
     const keysOf = (channelId: string) => [
       `channel1:${channelId}`,
-      `name2:handle:to ${channelId}`,
+      `name1:handle:to ${channelId}`,
       `channel1:UCformerly ${channelId}`,
       `original1:${channelId}:banner`,
       `original1:${channelId}:avatar`,
       `published1:${channelId}`,
     ];
-    const searches = ['search2:found both', 'search2:found nothing'];
+    const searches = ['search1:found both', 'search1:found nothing'];
 
     it.each<[string, Removal, readonly string[], ErasedEntries]>([
       [
@@ -165,13 +165,13 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       [
         'a channel and a name',
         { channelIds: [GONE], names: ['handle:nobody'] },
-        [...keysOf(GONE), 'name2:handle:nobody', ...searches],
+        [...keysOf(GONE), 'name1:handle:nobody', ...searches],
         { channel: 2, name: 2, search: 2, original: 2, published: 1 },
       ],
       [
         'a name alone',
         { channelIds: [], names: ['username:nobody'] },
-        ['name2:username:nobody', ...searches],
+        ['name1:username:nobody', ...searches],
         { name: 1, search: 2 },
       ],
     ])('erases %s', async (_what, removal, expected, counts) => {
@@ -185,14 +185,14 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     const removalOf = (...channelIds: string[]): Removal => ({ channelIds, names: [] });
 
     it('erases, in a take-down, only the searches that contain a channel of it', async () => {
-      const names = Array.from({ length: 700 }, (_, number) => `search2:${number}`);
+      const names = Array.from({ length: 700 }, (_, number) => `search1:${number}`);
       const holds = (number: number) => (number % 10 === 0 ? GONE : KEPT);
       await Promise.all(
         names.map((name, number) =>
           store.set(name, { value: `{"channelId":"${holds(number)}"}`, storedAtMs: number }, HOUR_MS),
         ),
       );
-      await store.set(`search2:${GONE}`, { value: '{}', storedAtMs: 1 }, HOUR_MS);
+      await store.set(`search1:${GONE}`, { value: '{}', storedAtMs: 1 }, HOUR_MS);
       expect((await store.erase(removalOf('UCother________________A', GONE), 'take-down')).erased).toEqual({
         search: 71,
       });
@@ -201,7 +201,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     });
 
     it('erases what leads to the channel at the time', async () => {
-      const [name, value] = ['name2:handle:moved', { value: '{}', storedAtMs: 1 }];
+      const [name, value] = ['name1:handle:moved', { value: '{}', storedAtMs: 1 }];
       await store.set(name, { ...value, leadsTo: GONE }, HOUR_MS);
       await store.set(name, { ...value, leadsTo: KEPT }, HOUR_MS);
       await store.erase(removalOf(KEPT), 'purge');
@@ -214,7 +214,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       await Promise.all(
         numbers.map((n) => store.set(`channel1:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
       );
-      await Promise.all(numbers.map((n) => store.set(`search2:${n}`, { value: '{}', storedAtMs: n }, HOUR_MS)));
+      await Promise.all(numbers.map((n) => store.set(`search1:${n}`, { value: '{}', storedAtMs: n }, HOUR_MS)));
       const erasing = store.erase(removalOf(...numbers.filter((n) => n % 3 === 0).map(idOf)), 'purge');
       expect((await store.get(`channel1:${idOf(1)}`))?.storedAtMs).toBe(1);
       expect((await erasing).erased).toEqual({ channel: 500, search: 1_500 });
@@ -237,7 +237,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       });
 
       it('stays the same if a take-down erases nothing, also when the store is opened again', async () => {
-        await store.set('search2:found another', { value: KEPT, storedAtMs: 1 }, HOUR_MS);
+        await store.set('search1:found another', { value: KEPT, storedAtMs: 1 }, HOUR_MS);
         const epoch = await store.readEpoch('');
         const nothing = await store.erase(removalOf(GONE), 'take-down');
         expect([nothing, await store.readEpoch(epoch)]).toEqual([{ erased: {}, epoch }, epoch]);
@@ -249,7 +249,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
 
       it.each([
         ['a record', `channel1:${GONE}`, '{}'],
-        ['a search that found it', 'search2:found it', `{"channelId":"${GONE}"}`],
+        ['a search that found it', 'search1:found it', `{"channelId":"${GONE}"}`],
       ])('rises if a take-down erases %s', async (_what, key, value) => {
         await store.set(key, { value, storedAtMs: 1 }, HOUR_MS);
         const before = await store.readEpoch('');

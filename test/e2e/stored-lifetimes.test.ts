@@ -42,8 +42,8 @@ test('each kind of value is stored for its own time', async () => {
   expect(lifetimes).toEqual({
     [`channel1:${HELD_CHANNEL_ID}`]: 7 * DAY_MS,
     [`channel1:${absent}`]: 60_000,
-    [`name2:handle:${HELD_HANDLE}`]: 7 * DAY_MS,
-    'search2:title': DAY_MS,
+    [`name1:handle:${HELD_HANDLE}`]: 7 * DAY_MS,
+    'search1:title': DAY_MS,
     [`original1:${HELD_CHANNEL_ID}:avatar`]: 7 * DAY_MS,
     [`published1:${HELD_CHANNEL_ID}`]: 100 * 365 * DAY_MS,
   });

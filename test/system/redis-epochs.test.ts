@@ -54,11 +54,11 @@ describe.skipIf(!findRedisServer())('the epoch that instances share', () => {
     const before = await first.readEpoch('');
     expect(await second.readEpoch('')).toBe(before);
     await second.set(KEY, { ...ENTRY, epoch: before }, HOUR_MS);
-    await second.set('search2:words', { ...ENTRY, epoch: before }, HOUR_MS);
+    await second.set('search1:words', { ...ENTRY, epoch: before }, HOUR_MS);
     const { erased, epoch } = await first.erase(REMOVAL, 'purge');
     expect([erased, await second.readEpoch(before)]).toEqual([{ channel: 1, search: 1 }, epoch]);
     await second.set(KEY, { ...ENTRY, epoch: before }, HOUR_MS);
-    expect([await second.get(KEY), await second.get('search2:words')]).toEqual([undefined, undefined]);
+    expect([await second.get(KEY), await second.get('search1:words')]).toEqual([undefined, undefined]);
   });
 
   test('begins a new series when Redis has lost its data', async () => {
@@ -80,7 +80,7 @@ describe.skipIf(!findRedisServer())('the epoch that instances share', () => {
     // The state before the erasures.
     await server.command('SET', EPOCH_KEY, before);
     await server.command('SET', `pennant:${KEY}`, '1 {"value":"old"}');
-    await server.command('ZADD', `pennant:leads1:${ID}`, '1', 'pennant:name2:handle:gone');
+    await server.command('ZADD', `pennant:leads1:${ID}`, '1', 'pennant:name1:handle:gone');
     await server.command('SET', 'pennant:limit1:other', 'stays');
     const after = await second.readEpoch(known);
     expect(await first.readEpoch(known)).toBe(after);

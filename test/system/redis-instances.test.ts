@@ -90,8 +90,8 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     const second = await startConnected(server.url, UNLIMITED);
     for (const [path, stored] of [
       [`/api/channel/${SAMPLE}`, `channel1:${SAMPLE}`],
-      ['/api/channel/copperloop?type=handle', 'name2:handle:copperloop'],
-      ['/api/search?q=saltmarrow', 'search2:*saltmarrow'],
+      ['/api/channel/copperloop?type=handle', 'name1:handle:copperloop'],
+      ['/api/search?q=saltmarrow', 'search1:*saltmarrow'],
       ['/api/channel/UCnosuchchannel000000AAA', 'channel1:UCnosuchchannel000000AAA'],
     ] as const) {
       const loaded = await first.get(path);
@@ -136,7 +136,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     await server.command('SET', limit, 'text');
     await server.command(
       'SET',
-      'pennant:name2:handle:copperloop',
+      'pennant:name1:handle:copperloop',
       `${clock.now()} {"value":"undefined","freshMs":60000}`,
     );
     const instance = await startConnected(server.url, {}, clock);

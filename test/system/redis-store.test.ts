@@ -75,14 +75,14 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
       await server.command('RPUSH', `pennant:${key}`, 'item');
     }
     const store = createStore();
-    await store.set('name2:handle:gone', { value: '{}', storedAtMs: 1, leadsTo: gone }, 60_000);
-    await store.set('search2:words', { value: '{}', storedAtMs: 1 }, 60_000);
+    await store.set('name1:handle:gone', { value: '{}', storedAtMs: 1, leadsTo: gone }, 60_000);
+    await store.set('search1:words', { value: '{}', storedAtMs: 1 }, 60_000);
     await server.command('DEL', 'pennant:searches1');
     await server.command('RPUSH', 'pennant:searches1', 'item');
     const erasing = store.erase({ channelIds: [gone], names: [] }, 'purge');
     expect((await erasing).erased).toEqual({ channel: 1, name: 1 });
     // The index of searches was lost, so this one stays until it expires.
-    expect(((await server.command('KEYS', '*')) as string[]).toSorted()).toEqual([EPOCH_KEY, 'pennant:search2:words']);
+    expect(((await server.command('KEYS', '*')) as string[]).toSorted()).toEqual([EPOCH_KEY, 'pennant:search1:words']);
   });
 
   test('the lists of searches and names have a lifetime, and lose what has expired', async () => {
@@ -91,8 +91,8 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     const [id, entry] = ['UCkept_________________A', { value: '{}', storedAtMs: 1 }];
     const lists = ['pennant:searches1', `pennant:leads1:${id}`];
     const setBoth = async (name: string, ttlMs: number) => {
-      await store.set(`search2:${name}`, entry, ttlMs);
-      await store.set(`name2:handle:${name}`, { ...entry, leadsTo: id }, ttlMs);
+      await store.set(`search1:${name}`, entry, ttlMs);
+      await store.set(`name1:handle:${name}`, { ...entry, leadsTo: id }, ttlMs);
     };
     await setBoth('long', 120_000);
     await setBoth('short', 60_000);

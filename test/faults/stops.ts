@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hangDisk, onHangingDisk } from '../helpers/hanging-disk.ts';
 import { childrenOf, launchService, type ServiceProcess } from '../helpers/process.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { comesTrue, encodersOf, type FaultContext, findOrphans, type Subject } from './context.ts';
@@ -84,7 +83,7 @@ async function stopWithHostileConnections(context: FaultContext): Promise<Outcom
   return stop;
 }
 
-const HANGING = 'SIGTERM while the disk, Redis, an encoder and a reader hang';
+const HANGING = 'SIGTERM while Redis, an encoder and a reader hang';
 
 async function stopWhileAllHang(context: FaultContext): Promise<void> {
   if (!findRedisServer()) return context.report.skip('stops', HANGING, 'redis-server is not installed');
@@ -97,15 +96,12 @@ async function stopWhileAllHang(context: FaultContext): Promise<void> {
 }
 
 async function stopHanging(context: FaultContext, redis: RedisServer): Promise<Outcome> {
-  const directory = await context.newDirectory();
-  const { program, env } = onHangingDisk(directory);
-  const service = await context.start({ directory, program, env: { ...env, REDIS_URL: redis.url } });
+  const service = await context.start({ env: { REDIS_URL: redis.url } });
   await service.client.send({ url: `/${CHANNELS[0]}/tv.png` });
   const [reader, half] = await Promise.all([openConnection(service.port), openConnection(service.port)]);
   // More than the kernel's buffers hold.
   reader.pause().write(`GET /${CHANNELS[0]}/tv.png HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(100));
   half.write('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ');
-  await hangDisk(service);
   const encoders = await encodersOf(service);
   for (const pid of encoders) process.kill(pid, 'SIGSTOP');
   redis.freeze();

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
-import { hangDisk, onHangingDisk } from '../helpers/hanging-disk.ts';
 import {
   childrenOf,
   isRunning,
@@ -81,15 +80,6 @@ test('ends at once on a second signal, even with a request under way', async () 
   service.child.kill('SIGTERM');
   expect(await service.ended).toBe(1);
   await cut;
-});
-
-test('ends although the disk hangs', async () => {
-  const directory = await createTemporaryDirectory();
-  const service = await startServiceForTest({ directory, ...onHangingDisk(directory) });
-  await fetch(`${service.base}/${SAMPLE}`);
-  await hangDisk(service);
-  service.child.kill('SIGTERM');
-  expect(await service.ended).toBe(0);
 });
 
 test('survives SIGHUP to the whole process group, as from a terminal that closes, and finishes its requests', async () => {

@@ -8,7 +8,6 @@ import { withinMs } from '../../lib/deadlines.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
-import { endWithoutThreads } from '../../lib/process-end.ts';
 import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
 import { nameBuild } from '../build.ts';
 import { type CommandContext, CommandFailure, EXIT, onStopSignal } from '../command.ts';
@@ -17,7 +16,7 @@ import { describeListenError, type ListenerSettings } from './problems.ts';
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
- * within 10 s, whatever hangs. A signal during the start exits with 0 at once, and a second signal with 1.
+ * within 10 s. A signal during the start exits with 0 at once, and a second signal with 1.
  * SIGHUP is logged and has no effect.
  *
  * @throws OperatorError if the catalog cannot be read, or an address cannot be used
@@ -31,12 +30,10 @@ export async function startService(
   stdout.removeAllListeners('error').on('error', () => undefined);
   const destination = stdout.isTTY === true ? await createTerminalLog() : undefined;
   const logger = createLogger({ level: config.logLevel, destination });
-  // Node would print the error after the listeners of `exit`, the last of which ends the process.
+  // Node prints the error itself to standard error, which is no part of the log.
   process.on('uncaughtExceptionMonitor', (error) => {
     logger.child({}, { level: 'fatal' }).fatal({ err: error }, 'the service ends because of a bug');
   });
-  // After the listener of the log, which writes its last lines.
-  process.on('exit', endWithoutThreads);
   for (const warning of warnings) logger.warn(warning);
   const { dataDir, host, port, consoleHost, consolePort } = config;
   const other = markDataDir(dataDir, {

@@ -1,15 +1,15 @@
 /**
- * How alerts say that there is no such channel, with the day on which the wording was seen: in a recording, or in public threads
- * where only the month is known. In contractions, "n't" is read as " not".
+ * How alerts say that there is no such channel, with the day of a recording. Wordings without a day say the same in other words.
+ * In contractions, "n't" is read as " not".
  */
-const WORDINGS: readonly { readonly seen: string; readonly wording: RegExp }[] = [
+const WORDINGS: readonly { readonly seen?: string; readonly wording: RegExp }[] = [
   { seen: '2026-07-02', wording: /\b(?:channel|account|user) does not exist\b/i },
   { seen: '2026-07-02', wording: /\b(?:channel|account|user) (?:has been|was|is) terminated\b/i },
-  { seen: '2026-07', wording: /\b(?:channel|account|user) (?:has been|was|is) removed\b/i },
-  { seen: '2026-11', wording: /\b(?:channel|account|user) (?:has been|was|is) (?:closed|deleted|suspended)\b/i },
-  { seen: '2026-11', wording: /\b(?:channel|account|user) no longer exists\b/i },
-  { seen: '2026-11', wording: /\b(?:channel|account|user) is (?:no longer available|not available any ?more)\b/i },
-  { seen: '2026-11', wording: /^(?:channel|account) (?:closed|deleted|terminated|suspended|not found)\b/i },
+  { wording: /\b(?:channel|account|user) (?:has been|was|is) removed\b/i },
+  { wording: /\b(?:channel|account|user) (?:has been|was|is) (?:closed|deleted|suspended)\b/i },
+  { wording: /\b(?:channel|account|user) no longer exists\b/i },
+  { wording: /\b(?:channel|account|user) is (?:no longer available|not available any ?more)\b/i },
+  { wording: /^(?:channel|account) (?:closed|deleted|terminated|suspended|not found)\b/i },
 ];
 
 /** True if the alert says that there is no such channel. Every other alert tells nothing about that ("not available in your country"). */

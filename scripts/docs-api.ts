@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../src/domain/errors.ts';
+import { COMMON_FIELDS, OTHER_FIELDS } from '../src/http/openapi/responses.ts';
 import { PROBLEMS, type Problem } from '../src/http/response/problems.ts';
 import { ERROR_EXAMPLE, type Example, startExampleService } from './docs-api-examples.ts';
 import { code, table } from './docs-markdown.ts';
@@ -7,7 +8,7 @@ import { code, table } from './docs-markdown.ts';
 
 interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly default?: string | number;
@@ -22,6 +23,10 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+interface Reference {
+  readonly $ref: string;
 }
 
 interface Parameter {
@@ -41,19 +46,17 @@ interface Response {
 interface Operation {
   readonly summary: string;
   readonly description: string;
-  readonly parameters?: readonly Parameter[];
-  readonly responses: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly parameters?: readonly (Parameter | Reference)[];
+  readonly responses: Readonly<Record<string, Reference>>;
 }
 
 interface OpenApi {
   readonly info: { readonly description: string };
-  readonly paths: Readonly<Record<string, { readonly get: Operation; readonly options: Operation }>>;
+  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
     readonly responses: Readonly<Record<string, Response>>;
-    readonly headers: Readonly<
-      Record<string, { description: string; required: boolean; schema: { examples: readonly string[] } }>
-    >;
   };
 }
 
@@ -71,7 +74,7 @@ export async function apiDocument(version: string): Promise<string> {
     }
     return `${[
       HEAD,
-      openApi.info.description,
+      openApi.info.description.split('\n', 1)[0],
       INTRODUCTION,
       IDENTIFIERS,
       RATE_LIMIT,
@@ -79,12 +82,14 @@ export async function apiDocument(version: string): Promise<string> {
       ...sections,
       UNCHANGED,
       '## Schemas',
-      ...Object.entries(openApi.components.schemas).map(([name, schema]) => schemaText(name, schema)),
+      ...Object.entries(openApi.components.schemas)
+        .filter(([, { properties }]) => properties !== undefined)
+        .map(([name, schema]) => schemaText(name, schema)),
       `## Errors\n\n${ERRORS}`,
-      table(['code', 'status', 'when', 'where'], errorRows(openApi)),
+      table(['code', 'status', 'when'], errorRows()),
       `Errors have \`Cache-Control: no-store\`, except ${storableErrors()}. ${namesWhere(hasRetryAfter)} have \`Retry-After\`.`,
       await service.show(ERROR_EXAMPLE),
-      `## Header fields\n\n${headerLines(openApi)}`,
+      `## Header fields\n\n${headerLines()}`,
     ].join('\n\n')}\n`;
   } finally {
     await service.close();
@@ -216,7 +221,7 @@ function assertAllPathsHaveSections({ paths }: OpenApi): void {
 function sectionText({ title, paths }: Section, openApi: OpenApi, examples: readonly string[]): string {
   const operations = paths.map((path) => ({ path, ...(openApi.paths[path]?.get as Operation) }));
   const shared = operations.map(sentencesOf).reduce((all, own) => all.filter((sentence) => own.includes(sentence)));
-  const parameters = operations.flatMap((operation) => operation.parameters ?? []);
+  const parameters = operations.flatMap((operation) => parametersOf(operation, openApi));
   // If two paths have a parameter, the first path describes it, because it has the defaults.
   const byName = new Map(
     parameters
@@ -224,10 +229,16 @@ function sectionText({ title, paths }: Section, openApi: OpenApi, examples: read
       .toReversed()
       .map((parameter) => [parameter.name, parameter]),
   );
-  const parts = [`## ${title}`, pathLines(operations, shared), shared.join(' ')];
+  const parts = [`## ${title}`, pathLines(operations, shared, openApi), shared.join(' ')];
   if (byName.size > 0) parts.push('Parameters:', [...byName.values()].toReversed().map(parameterLine).join('\n'));
   parts.push(bodiesText(operations, openApi), ...examples);
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function parametersOf({ parameters = [] }: Operation, { components }: OpenApi): Parameter[] {
+  return parameters.map((given) =>
+    '$ref' in given ? (components.parameters[lastPart(given.$ref)] as Parameter) : given,
+  );
 }
 
 function sentencesOf({ description }: Operation): string[] {
@@ -240,10 +251,14 @@ function isDescribedOnce({ name }: Parameter): boolean {
 }
 
 /** @param shared sentences that describe all of these paths */
-function pathLines(operations: readonly (Operation & { readonly path: string })[], shared: readonly string[]): string {
+function pathLines(
+  operations: readonly (Operation & { readonly path: string })[],
+  shared: readonly string[],
+  openApi: OpenApi,
+): string {
   const lines = operations.map((operation) => {
     const own = sentencesOf(operation).filter((sentence) => !shared.includes(sentence));
-    const identifier = operation.parameters?.find(({ name }) => name === 'identifier')?.description;
+    const identifier = parametersOf(operation, openApi).find(({ name }) => name === 'identifier')?.description;
     const texts = [`${operation.summary}.`, ...own, ...(identifier === undefined ? [] : [`Identifier: ${identifier}`])];
     return `- ${code(operation.path)}: ${texts.join(' ')}`;
   });
@@ -264,18 +279,6 @@ function unique(values: readonly string[]): string[] {
   return [...new Set(values)];
 }
 
-/** The sections whose paths can have an error. */
-function placesOf(errorCode: string, { paths, components }: OpenApi): string {
-  const hasCode = ({ responses }: Operation) =>
-    Object.values(responses).some(({ $ref }) =>
-      components.responses[lastPart($ref)]?.description.includes(code(errorCode)),
-    );
-  const titles = SECTIONS.filter((section) =>
-    section.paths.some((path) => hasCode((paths[path] as { get: Operation }).get)),
-  );
-  return titles.length === SECTIONS.length ? 'every path' : titles.map(({ title }) => title.toLowerCase()).join(', ');
-}
-
 /** The description says what the pattern of a parameter means. */
 function parameterLine({ name, in: place, required, description, schema: { pattern, ...schema } }: Parameter): string {
   const omitted = required
@@ -286,15 +289,10 @@ function parameterLine({ name, in: place, required, description, schema: { patte
   return `- ${code(place === 'path' ? `{${name}}` : name)} (${typeOf(schema)}${omitted}): ${description}`;
 }
 
-function fieldsOfEveryResponse({ components }: OpenApi): Set<string> {
-  const all = Object.values(components.responses).map(({ headers }) => Object.keys(headers));
-  return new Set(all.reduce((shared, one) => shared.filter((name) => one.includes(name))));
-}
-
-function errorRows(openApi: OpenApi): string[][] {
+function errorRows(): string[][] {
   return ERROR_CODES.map((name) => {
     const { status, description } = PROBLEMS[name];
-    return [code(name), String(status), description, placesOf(name, openApi)];
+    return [code(name), String(status), description];
   });
 }
 
@@ -317,15 +315,12 @@ function hasRetryAfter({ retryAfterSeconds }: Problem): boolean {
   return retryAfterSeconds !== undefined;
 }
 
-function headerLines(openApi: OpenApi): string {
-  const everywhere = fieldsOfEveryResponse(openApi);
-  const lines = Object.entries(openApi.components.headers).map(([name, { description }]) => ({
-    isShared: everywhere.has(name),
-    text: `- ${code(name)}: ${description}`,
-  }));
-  const [shared, others] = [true, false].map((isShared) => lines.filter((line) => line.isShared === isShared));
-  const textOf = (list = lines) => list.map(({ text }) => text).join('\n');
-  return `Every response has:\n\n${textOf(shared)}\n\nSome responses have:\n\n${textOf(others)}`;
+function headerLines(): string {
+  const linesOf = (fields: Readonly<Record<string, { readonly description: string }>>) =>
+    Object.entries(fields)
+      .map(([name, { description }]) => `- ${code(name)}: ${description}`)
+      .join('\n');
+  return `Every response has:\n\n${linesOf(COMMON_FIELDS)}\n\nSome responses have:\n\n${linesOf(OTHER_FIELDS)}`;
 }
 
 function schemaText(name: string, schema: Schema): string {
@@ -347,7 +342,7 @@ function typeOf(schema: Schema): string {
   const {
     $ref,
     anyOf,
-    type = '',
+    type: types = '',
     enum: names,
     items,
     minimum,
@@ -359,9 +354,10 @@ function typeOf(schema: Schema): string {
     pattern,
     format,
   } = schema;
+  const type = [types].flat().join(' or ');
+  if ($ref === '#/components/schemas/ErrorCode') return '[error code](#errors)';
   if ($ref !== undefined) return `[${lastPart($ref)}](#${lastPart($ref).toLowerCase()})`;
   if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
-  if (names !== undefined && names.length === ERROR_CODES.length) return '[error code](#errors)';
   if (names !== undefined) return names.map(code).join(' ');
   if (maxItems !== undefined) return `${minItems} to ${maxItems} values, separated by commas`;
   if (items !== undefined) return `array of ${typeOf(items)}`;

@@ -1,11 +1,11 @@
 import type { Config } from '../config/settings.ts';
-import type { Endpoint } from '../http/request/context.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { createRecordBodies } from '../http/response/serializers.ts';
 import { badgeRoutes } from '../http/routes/badges.ts';
 import { channelBatchRoute } from '../http/routes/channel-batches.ts';
 import { imageRoutes } from '../http/routes/channel-images.ts';
 import { channelRoutes, searchRoute } from '../http/routes/channels.ts';
-import { documentRoutes } from '../http/routes/documents.ts';
+import { withDocuments } from '../http/routes/documents.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { ChannelBatches } from '../services/channel-batches.ts';
 import type { ChannelService } from '../services/channels.ts';
@@ -29,12 +29,12 @@ export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] 
   const { config, runtime, version, channels, channelBatches, searches, channelImages, examples } = options;
   const { contact, rateLimit, urlForm, negotiate: isNegotiating } = config;
   const recordBodyOf = createRecordBodies({ urlForm, holders: runtime.holders });
-  return [
-    ...documentRoutes({ contact, defaultLimit: rateLimit, version, examples }),
+  const endpoints = [
     ...channelRoutes({ channels, recordBodyOf }),
     channelBatchRoute({ channelBatches, recordBodyOf }),
     searchRoute({ searches, urlForm }),
     ...badgeRoutes({ channels }),
     ...imageRoutes({ clock: runtime.clock, channels, channelImages, recordBodyOf, isNegotiating }),
   ];
+  return withDocuments({ contact, defaultLimit: rateLimit, version, examples, endpoints });
 }

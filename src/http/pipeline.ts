@@ -4,8 +4,10 @@ import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { withRequest } from '../lib/work.ts';
+import type { Endpoint } from './endpoint.ts';
 import { findAdvice } from './request/advice.ts';
-import { type Endpoint, type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
+import { type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
+import { parseQuery, readQuery } from './request/parameters.ts';
 import { MAX_URL_BYTES } from './request/target.ts';
 import { METHODS } from './request/validation.ts';
 import { applyConditions } from './response/conditions.ts';
@@ -100,7 +102,7 @@ export function createRouter(endpoints: readonly Endpoint[]): Router {
 }
 
 /**
- * The step that reads the parameters in the path and calls the endpoint. A preflight ends after its path is read. The body
+ * The step that reads the path and the query, and calls the endpoint. A preflight ends after its path is read. The body
  * of an image is encoded only if the conditions of the request need it.
  *
  * @throws AppError `upstream_timeout` after the endpoint's `responseMs`, and the errors of the endpoint
@@ -127,12 +129,13 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
   }
 
   function run(context: RequestContext): PublicResponse | Promise<PublicResponse> {
-    const { id, client, epoch, request, pathParameters } = context;
+    const { id, client, epoch, request, target, pathParameters } = context;
     const endpoint = context.endpoint as Endpoint;
     const path = endpoint.parsePath?.(pathParameters);
     if (request.method === 'OPTIONS') return PREFLIGHT;
+    const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, parseQuery(target.query));
     return withRequest({ requestId: id, client, epoch }, () => {
-      const described = endpoint.respond(path, context);
+      const described = endpoint.respond({ path, query }, context);
       if (!(described instanceof Promise)) return respond(context, described);
       return described.then((each) => respond(context, each));
     });

@@ -29,12 +29,12 @@ async function start(env: Record<string, string>, lines?: readonly string[]) {
 }
 
 test.each([
-  ['the sample catalog', undefined, 9],
+  ['the sample catalog', undefined, 10],
   [
     'a catalog of its own',
     // Without images there is no example of one.
     [catalogLine(1, { title: 'Été à la mer', customUrl: '@été', subscriberCount: '5' }), catalogLine(2)],
-    7,
+    8,
   ],
 ])('every example of an instance with %s works', async (_what, lines, count) => {
   const { service, paths } = await start({ SOURCES: 'catalog' }, lines);
@@ -51,7 +51,7 @@ test.each([
   ['without a catalog', { SOURCES: 'youtube' }],
 ])('an instance %s shows no examples', async (_what, env) => {
   const { paths, channels, endpoints } = await start(env, []);
-  expect([paths, channels, endpoints]).toEqual([[], [], 9]);
+  expect([paths, channels, endpoints]).toEqual([[], [], 14]);
 });
 
 test('the playground begins with channels that the instance has, and never with a blocked one', async () => {

@@ -1,54 +1,64 @@
-import { ERROR_CODES } from '../../domain/errors.ts';
-import { describeOperations, type OperationSchema, TAGS } from './operations.ts';
-import { HEADER_FIELDS, preflightResponses, type ResponseSchema, type Responses } from './responses.ts';
+import { type Endpoint, TAGS } from '../endpoint.ts';
+import type { Parameter } from '../request/parameters.ts';
+import { HEADER_FIELDS, RESPONSES, SHARED_RESPONSES } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
 interface OpenApiOptions {
   readonly version: string;
   /** Contact address of the operator. */
   readonly contact: string | undefined;
+  readonly endpoints: readonly Endpoint[];
 }
 
-/** The OpenAPI 3.1 document of `/openapi.json`. @param serverUrl the base of the request */
-export function openApiDocument({ version, contact }: OpenApiOptions, serverUrl: string): object {
-  const shared: Record<string, ResponseSchema> = {};
+const DESCRIPTION = `A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.
 
-  /** Moves the responses to `components.responses` and returns references, because many operations have the same ones. */
-  function share(responses: Responses): object {
-    const references = Object.entries(responses).map(([status, response]) => {
-      const name = componentNameOf(status, response);
-      shared[name] = response;
-      return [status, { $ref: `#/components/responses/${name}` }];
-    });
-    return Object.fromEntries(references);
+Every path accepts GET, HEAD (as GET, without a body) and OPTIONS (status 204 with \`Allow\` and the \`Access-Control-…\` fields of a CORS preflight). Every response has \`X-Request-Id\`, the fields for pages of other origins, and those of the rate limit.`;
+
+/** The OpenAPI 3.1 document of `/openapi.json`. @param serverUrl the base of the request */
+export function openApiDocument({ version, contact, endpoints }: OpenApiOptions, serverUrl: string): object {
+  const shared = new Map<string, Parameter>();
+  const parameters: Record<string, object> = {};
+
+  /** A reference to the parameter, which endpoints of a tag share. A parameter of the same name that differs is written out. */
+  function queryParameter(tag: string, name: string, parameter: Parameter): object {
+    const key = `${tag}-${name}`;
+    const first = shared.get(key);
+    if (first !== undefined && first !== parameter) return describeParameter(name, parameter);
+    shared.set(key, parameter);
+    parameters[key] ??= describeParameter(name, parameter);
+    return { $ref: `#/components/parameters/${key}` };
   }
 
-  const paths = Object.entries(describeOperations()).map(([url, operation]) => {
-    const { id, tag, summary, description, path, query, responses } = operation;
-    const get = {
+  function operationOf({ id, tag, summary, description, pathParameters = {}, query = {}, returns }: Endpoint): object {
+    const ofQuery = Object.entries(query).map(([name, parameter]) => queryParameter(tag, name, parameter));
+    const ofPath = Object.entries(pathParameters).map(([name, { description: text, example, pattern }]) => {
+      const schema = { type: 'string', ...(pattern !== undefined && { pattern }) };
+      return { schema, in: 'path', name, required: true, description: text, example };
+    });
+    const responses = {
+      200: { $ref: `#/components/responses/${returns}` },
+      304: { $ref: '#/components/responses/NotModified' },
+      '4XX': { $ref: '#/components/responses/ClientError' },
+      '5XX': { $ref: '#/components/responses/ServerError' },
+    };
+    const all = [...ofQuery, ...ofPath];
+    return {
       operationId: `get${id}`,
       tags: [tag],
       summary,
       description,
-      ...parametersOf(path, query),
-      responses: share(responses),
+      ...(all.length > 0 && { parameters: all }),
+      responses,
     };
-    const options = {
-      operationId: `options${id}`,
-      tags: [tag],
-      summary: 'CORS preflight',
-      description: 'Browsers send this before some requests of a page to another origin.',
-      ...parametersOf(path),
-      responses: share(preflightResponses(path !== undefined)),
-    };
-    return [url, { get, head: { ...get, operationId: `head${id}` }, options }];
-  });
+  }
+
+  const paths = endpoints.map((endpoint) => [pathOf(endpoint), { get: operationOf(endpoint) }]);
   return {
     openapi: '3.1.0',
     info: {
       title: 'Pennant',
       version,
-      description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.',
+      description: DESCRIPTION,
       contact: { name: contact ?? 'The operator of the instance' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -57,30 +67,22 @@ export function openApiDocument({ version, contact }: OpenApiOptions, serverUrl:
     security: [],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: Object.fromEntries(paths),
-    components: { schemas: COMPONENT_SCHEMAS, headers: HEADER_FIELDS, responses: shared },
+    components: {
+      schemas: COMPONENT_SCHEMAS,
+      parameters,
+      headers: HEADER_FIELDS,
+      responses: { ...RESPONSES, ...SHARED_RESPONSES },
+    },
   };
 }
 
-function parametersOf(path: OperationSchema['path'] = {}, query: OperationSchema['query'] = {}): object {
-  const ofQuery = Object.entries(query).map(([name, { schema, description, example, isRequired }]) => {
-    // A list has its values in one parameter: ids=A,B.
-    const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
-    return { schema, in: 'query', name, required: isRequired, description, example, ...style };
-  });
-  const ofPath = Object.entries(path).map(([name, { description, example, pattern }]) => {
-    const schema = { type: 'string', ...(pattern !== undefined && { pattern }) };
-    return { schema, in: 'path', name, required: true, description, example };
-  });
-  const parameters = [...ofQuery, ...ofPath];
-  return parameters.length === 0 ? {} : { parameters };
+/** In the notation of OpenAPI: `/api/channel/{identifier}`. */
+export function pathOf({ url }: Pick<Endpoint, 'url'>): string {
+  return url.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/**
- * The name of a response: its error codes or its kind, and the status. It is an identifier, because generators make types and
- * files of it.
- */
-function componentNameOf(status: string, { description }: ResponseSchema): string {
-  const codes = ERROR_CODES.filter((code) => description.includes(`\`${code}\``));
-  const words = codes.length > 0 ? codes.flatMap((code) => code.split('_')) : (description.match(/\w+/g) ?? []);
-  return words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('') + status;
+function describeParameter(name: string, { schema, description, example, isRequired }: Parameter): object {
+  // A list has its values in one parameter: ids=A,B.
+  const style = schema.type === 'array' ? { style: 'form', explode: false } : {};
+  return { schema, in: 'query', name, required: isRequired, description, example, ...style };
 }

@@ -1,9 +1,9 @@
-import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
-import { HEADERS_TOO_LARGE_STATUS, PROBLEM_MEDIA_TYPE, PROBLEMS } from '../response/problems.ts';
+import { FORMATS, formatRow } from '../../domain/formats.ts';
+import { PROBLEM_MEDIA_TYPE } from '../response/problems.ts';
 import { schemaOf } from './schemas.ts';
 
 /*
- * The responses of each kind of endpoint and their header fields, for the OpenAPI document.
+ * The responses and header fields of the OpenAPI document.
  */
 
 /** A header field that every response that lists it has. */
@@ -15,8 +15,8 @@ function optionalField(description: string, example: string) {
   return { ...requiredField(description, example), required: false };
 }
 
-/** Fields of every response of the public listener. */
-const COMMON_FIELDS = {
+/** Fields of every response of the public listener. The responses do not list them. */
+export const COMMON_FIELDS = {
   'X-Request-Id': requiredField('The service’s ID of the request. The log has it too.', 'q3T1xKZ0fUvB-7'),
   'Access-Control-Allow-Origin': requiredField('Any page may read any response.', '*'),
   'Access-Control-Expose-Headers': requiredField(
@@ -39,17 +39,15 @@ const COMMON_FIELDS = {
   'X-RateLimit-Reset': optionalField('Older form of `t`.', '30'),
 };
 
-/** Every field that the service sets. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
-export const HEADER_FIELDS = {
-  ...COMMON_FIELDS,
+export const OTHER_FIELDS = {
   'Cache-Control': requiredField('How long a cache may keep the response.', 'public, max-age=3600'),
   'Cache-Status': optionalField(
     'Whether the response came from the cache (RFC 9211): `hit`, or `fwd` with the reason for asking a source.',
     'pennant; hit; ttl=3412',
   ),
   ETag: requiredField('A strong validator for `If-None-Match`.', '"5d41402abc4b2a76"'),
-  'Last-Modified': requiredField('When the image’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
-  'Content-Disposition': requiredField(
+  'Last-Modified': optionalField('When the image’s original was first stored here.', 'Thu, 01 Jan 2026 00:00:00 GMT'),
+  'Content-Disposition': optionalField(
     'The name under which a browser saves the image.',
     'inline; filename="UCPennantSample00000001A-tv.avif"',
   ),
@@ -61,112 +59,59 @@ export const HEADER_FIELDS = {
     'On responses whose format follows `Accept`: a cache must store one response per format.',
     'Accept',
   ),
-  'Retry-After': requiredField('Seconds to wait before the next attempt.', '12'),
-  Allow: requiredField('The methods that the service supports.', 'GET, HEAD, OPTIONS'),
-  'Access-Control-Allow-Methods': requiredField('The methods that a page may use.', 'GET, HEAD, OPTIONS'),
-  'Access-Control-Allow-Headers': requiredField('The fields that a page may send.', '*'),
-  'Access-Control-Max-Age': requiredField('Seconds for which a browser may cache this.', '86400'),
+  'Retry-After': optionalField('Seconds to wait before the next attempt.', '12'),
+  Allow: optionalField('The methods that the service supports.', 'GET, HEAD, OPTIONS'),
 };
 
-type FieldName = keyof typeof HEADER_FIELDS;
+/** Every field that the service sets. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
+export const HEADER_FIELDS = { ...COMMON_FIELDS, ...OTHER_FIELDS };
 
-/**
- * The `headers` of a response: the fields of every response, and these.
- *
- * @param optional fields that the response has only in some of its forms
- */
-function headersOf(names: readonly FieldName[], optional: readonly FieldName[] = []): Record<string, object> {
-  const all = [...Object.keys(COMMON_FIELDS), ...names];
-  return {
-    ...Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-    ...Object.fromEntries(optional.map((name) => [name, { ...HEADER_FIELDS[name], required: false }])),
-  };
+type FieldName = keyof typeof OTHER_FIELDS;
+
+function response(description: string, content: object | undefined, names: readonly FieldName[]) {
+  const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  return { description, headers, ...(content !== undefined && { content }) };
 }
 
-export interface ResponseSchema {
-  readonly description: string;
-  readonly headers: object;
-  /** By media type. */
-  readonly content?: object;
+const BYTES = { schema: { type: 'string', format: 'binary' } };
+const IMAGES = Object.fromEntries(FORMATS.map((format) => [formatRow(format).mediaType, BYTES]));
+const RECORD = { 'application/json': { schema: schemaOf('ChannelRecord') } };
+
+const DOCUMENT_FIELDS = ['Cache-Control', 'ETag'] as const;
+const LOOKED_UP_FIELDS = [...DOCUMENT_FIELDS, 'Cache-Status'] as const;
+const IMAGE_FIELDS = [...LOOKED_UP_FIELDS, 'Last-Modified', 'Content-Disposition', 'Vary'] as const;
+
+function lookedUp(what: string, schemaName: string) {
+  return response(`The ${what}.`, { 'application/json': { schema: schemaOf(schemaName) } }, LOOKED_UP_FIELDS);
 }
 
-/** By status. */
-export type Responses = Readonly<Record<string, ResponseSchema>>;
+/** What endpoints return. Generators make types and files of these names. */
+export const RESPONSES = {
+  Document: response('The document.', { 'application/json': { schema: { type: 'object' } } }, DOCUMENT_FIELDS),
+  Icon: response('The icon.', { 'image/png': BYTES }, DOCUMENT_FIELDS),
+  Record: lookedUp('record', 'ChannelRecord'),
+  Batch: lookedUp('records', 'ChannelBatch'),
+  Results: lookedUp('results', 'SearchResults'),
+  Badge: lookedUp('badge', 'Badge'),
+  BadgeImage: response('The badge.', { 'image/svg+xml': { schema: { type: 'string' } } }, [
+    ...LOOKED_UP_FIELDS,
+    'Content-Security-Policy',
+  ]),
+  Image: response('The image.', IMAGES, IMAGE_FIELDS),
+  ImageOrRecord: response('The image, or the record.', { ...IMAGES, ...RECORD }, IMAGE_FIELDS),
+} as const;
 
-/** The 200 of an endpoint and its 304, which has no fields that describe the body. */
-export function success(
-  what: string,
-  content: object,
-  fields: readonly FieldName[],
-  optionalFields?: readonly FieldName[],
-): Responses {
-  const headers = headersOf(fields, optionalFields);
-  const ofUnchanged = Object.entries(headers).filter(([name]) => !name.startsWith('Content-'));
-  return {
-    200: { description: `The ${what}.`, headers, content },
-    304: { description: `The ${what} has not changed.`, headers: Object.fromEntries(ofUnchanged) },
-  };
-}
+export type ResponseName = keyof typeof RESPONSES;
 
-export const DOCUMENT_FIELDS = ['Cache-Control', 'ETag'] as const;
-export const LOOKED_UP_FIELDS = [...DOCUMENT_FIELDS, 'Cache-Status'] as const;
+const PROBLEM = { [PROBLEM_MEDIA_TYPE]: { schema: schemaOf('Problem') } };
+const PROBLEM_FIELDS = ['Cache-Control', 'Cache-Status', 'Vary', 'Retry-After'] as const;
 
-/** JSON that is looked up, with one of the named schemas. */
-export function lookedUp(what: string, schemaName: string): Responses {
-  return success(what, { 'application/json': { schema: schemaOf(schemaName) } }, LOOKED_UP_FIELDS);
-}
-
-/** The errors of paths that call sources. */
-export const SOURCE_ERRORS: readonly ErrorCode[] = [
-  'invalid_parameter',
-  'upstream_invalid',
-  'upstream_unavailable',
-  'upstream_timeout',
-];
-
-/** The errors of paths that name a channel. Some identifiers also make it a path without an endpoint. */
-export const CHANNEL_ERRORS: readonly ErrorCode[] = [
-  ...SOURCE_ERRORS,
-  'route_not_found',
-  'channel_not_found',
-  'channel_blocked',
-];
-
-export const IMAGE_ERRORS: readonly ErrorCode[] = [...CHANNEL_ERRORS, 'image_not_found', 'overloaded'];
-
-/** The errors of any path, before the first lookup: all others. */
-const REQUEST_ERRORS = ERROR_CODES.filter((code) => !IMAGE_ERRORS.includes(code));
-
-/** An endpoint's responses: its own, the errors of any path, and these errors. */
-export function responsesOf(own: Responses, errors: readonly ErrorCode[] = []): Responses {
-  const codes = ERROR_CODES.filter((code) => REQUEST_ERRORS.includes(code) || errors.includes(code));
-  const byStatus = Object.groupBy(codes, (code) => PROBLEMS[code].status);
-  const problems = Object.entries({ ...byStatus, [HEADERS_TOO_LARGE_STATUS]: ['request_too_large'] as const });
-  return {
-    ...own,
-    ...Object.fromEntries(problems.map(([status, codesOfStatus = []]) => [status, problemOf(status, codesOfStatus)])),
-  };
-}
-
-/** The responses to OPTIONS. A path with parameters may have no endpoint. */
-export function preflightResponses(hasParameters: boolean): Responses {
-  const headers = headersOf([
+/** Responses of every endpoint. */
+export const SHARED_RESPONSES = {
+  NotModified: response('The client’s copy has not changed.', undefined, IMAGE_FIELDS),
+  ClientError: response('The request is refused, or there is nothing: `code` says why.', PROBLEM, [
+    ...PROBLEM_FIELDS,
     'Allow',
-    'Access-Control-Allow-Methods',
-    'Access-Control-Allow-Headers',
-    'Access-Control-Max-Age',
-  ]);
-  const own = { 204: { description: 'The methods and fields that a browser may use.', headers } };
-  return responsesOf(own, hasParameters ? ['invalid_parameter', 'route_not_found'] : []);
-}
-
-function problemOf(status: string, codes: readonly ErrorCode[]): ResponseSchema {
-  const fields: FieldName[] = ['Cache-Control', 'Cache-Status', 'Vary'];
-  if (codes.some((code) => 'retryAfterSeconds' in PROBLEMS[code])) fields.push('Retry-After');
-  if (status === '405') fields.push('Allow');
-  return {
-    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].description}`).join(' '),
-    headers: headersOf(fields),
-    content: { [PROBLEM_MEDIA_TYPE]: { schema: schemaOf('Problem') } },
-  };
-}
+  ]),
+  ServerError: response('The service or a source failed: `code` says why.', PROBLEM, PROBLEM_FIELDS),
+} as const;

@@ -13,8 +13,8 @@ function list(description: string, items: object) {
   return { type: 'array', description, items };
 }
 
-function nullable(schema: object) {
-  return { anyOf: [schema, { type: 'null' }] };
+function nullable(schema: { readonly type: string }) {
+  return { ...schema, type: [schema.type, 'null'] };
 }
 
 function text(description: string, more: { readonly pattern?: string; readonly format?: string } = {}) {
@@ -37,10 +37,10 @@ export function schemaOf(name: string) {
 const CHANNEL_ID = text('The channel ID.', { pattern: '^UC[A-Za-z0-9_-]{22}$' });
 const HANDLE = nullable(text('The handle with its @, in the owner’s letter case.'));
 const REQUESTED_IDENTIFIER = text('The identifier as it is in the request.');
-const CODE = { type: 'string', enum: ERROR_CODES, description: 'The error code.' };
 
 /** The named schemas that responses refer to. */
 export const COMPONENT_SCHEMAS = {
+  ErrorCode: { type: 'string', enum: ERROR_CODES, description: 'The error code.' },
   ChannelRecord: object(
     'A channel. Every field is always there. null means unknown or hidden; for a URL, that the channel has no such image. Counts are decimal integers.',
     {
@@ -87,7 +87,7 @@ export const COMPONENT_SCHEMAS = {
     identifier: REQUESTED_IDENTIFIER,
     error: object('The error.', {
       status: { type: 'integer', description: 'The status of a request for this channel alone.' },
-      code: CODE,
+      code: schemaOf('ErrorCode'),
       detail: text('What is wrong and how to correct it.'),
     }),
   }),
@@ -121,7 +121,7 @@ export const COMPONENT_SCHEMAS = {
     title: text('The meaning of the code.'),
     status: { type: 'integer', description: 'The status of the response.' },
     detail: text('What is wrong with this request and how to correct it.'),
-    code: CODE,
+    code: schemaOf('ErrorCode'),
     requestId: text('The same as `X-Request-Id`.'),
   }),
 };

@@ -13,7 +13,6 @@ export const BADGE_QUERY = {
 };
 
 const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const;
-type Style = (typeof STYLES)[number];
 
 const MAX_LABEL_CODE_POINTS = 60;
 
@@ -104,25 +103,29 @@ const LOGO: Parameter<'youtube' | 'none' | undefined> = {
   read: (text) => (text.trim().toLowerCase() === 'youtube' ? 'youtube' : 'none'),
 };
 
-function appearance(defaultStyle: Style) {
-  return {
-    style: oneOf(STYLES, 'The design.', 'flat-square', defaultStyle),
-    label: LABEL,
-    color: color(
-      'The color of the right side: a name of shields.io or CSS, or `RRGGBB` or `RGB` (hex, with or without `#`, which is ' +
-        '`%23` in a URL). Default: `red`.',
-      'blue',
-    ),
-    labelColor: color('The color of the left side. Default: `grey`.', '1f2937'),
-    logo: LOGO,
-    logoColor: color('The color of the logo. Default: red in the style `social`, white in the others.', 'white'),
-  };
-}
+const APPEARANCE = {
+  label: LABEL,
+  color: color(
+    'The color of the right side: a name of shields.io or CSS, or `RRGGBB` or `RGB` (hex, with or without `#`, which is ' +
+      '`%23` in a URL). Default: `red`.',
+    'blue',
+  ),
+  labelColor: color('The color of the left side. Default: `grey`.', '1f2937'),
+  logo: LOGO,
+  logoColor: color('The color of the logo. Default: red in the style `social`, white in the others.', 'white'),
+};
 
 /** The parameters of a badge as an image. */
-export const BADGE_IMAGE_QUERY = { ...BADGE_QUERY, ...appearance('flat') };
+export const BADGE_IMAGE_QUERY = {
+  ...BADGE_QUERY,
+  style: oneOf(STYLES, 'The design.', 'flat-square', 'flat'),
+  ...APPEARANCE,
+};
 
 /** At the paths of the badges that shields.io retired. */
-export const RETIRED_BADGE_QUERY = appearance('social');
+export const RETIRED_BADGE_QUERY = {
+  style: oneOf(STYLES, 'The design.', 'flat-square', 'social'),
+  ...APPEARANCE,
+};
 
 export type BadgeAppearance = Values<typeof RETIRED_BADGE_QUERY>;

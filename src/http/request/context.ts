@@ -7,6 +7,7 @@ import type { Epoch } from '../../lib/epoch.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { Runtime } from '../../lib/runtime.ts';
+import type { Endpoint } from '../endpoint.ts';
 import type { Client, ClientIdentification } from './client-identification.ts';
 import { parseTarget, type RequestTarget } from './target.ts';
 
@@ -66,20 +67,6 @@ export interface PublicResponse {
 
 /** Decoded. */
 export type PathParameters = Readonly<Record<string, string | undefined>>;
-
-/** The handlers of one URL pattern, for GET, HEAD and OPTIONS. */
-export interface Endpoint<Path = unknown> {
-  /** In find-my-way's notation: `/api/channel/:identifier`. */
-  readonly url: string;
-  /** How long after the request's arrival a response must be there. Default: `RESPONSE_MS`. */
-  readonly responseMs?: number;
-  /** Reads the path only. Preflights get its errors too. */
-  parsePath?(parameters: PathParameters): Path;
-  /** Reads the query and the header fields, and responds. */
-  respond(path: Path, context: RequestContext): PublicResponse | Promise<PublicResponse>;
-  /** Responds to an error of `parsePath` or `respond`. Default: a problem response. */
-  respondToError?(error: unknown, context: RequestContext): Promise<PublicResponse>;
-}
 
 /**
  * Finds the origin that URLs in a response start with: the operator's origin that matches the authority, else the first

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { ChannelService } from '../../services/channels.ts';
-import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { applyConditions } from './conditions.ts';
 
 interface MicroCacheOptions {
@@ -68,7 +69,7 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
 
     keep(context, response) {
       const { microCacheKey, endpoint, isNegotiated } = context;
-      if (microCacheKey === undefined || response.status !== 200) return;
+      if (microCacheKey === undefined || endpoint?.isRepeatable !== true || response.status !== 200) return;
       if (response.cache !== 'hit' && response.cache !== 'own') return;
       if (context.epoch.hasEnded || context.catalogVersion !== channels.catalogVersion()) return;
       const keptMs = Math.min(TTL_MS, response.freshMs ?? TTL_MS);

@@ -1,9 +1,9 @@
-import type { ParsedUrlQuery } from 'node:querystring';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
+import { defineEndpoint, type Endpoint } from '../endpoint.ts';
 import {
   BADGE_IMAGE_QUERY,
   BADGE_QUERY,
@@ -11,100 +11,121 @@ import {
   type BadgeMetric,
   RETIRED_BADGE_QUERY,
 } from '../request/badge-parameters.ts';
-import type { Endpoint, PathParameters, PublicResponse } from '../request/context.ts';
-import { parseQuery, readQuery, readValidQuery } from '../request/parameters.ts';
+import type { PathParameters, PublicResponse, RequestContext } from '../request/context.ts';
+import { parseQuery, readValidQuery } from '../request/parameters.ts';
 import { type Badge, drawBadge } from '../response/badge-image.ts';
 import { cacheStatusFields, keptForMs, publicFor } from '../response/cache-fields.ts';
 import { entityTag } from '../response/conditions.ts';
 import { problemResponse } from '../response/problems.ts';
 import { jsonResponse } from '../response/serializers.ts';
-import { parseBareIdentifier } from './channels.ts';
+import { IDENTIFIER, parseBareIdentifier } from './channels.ts';
 
 type Refs = readonly ChannelRef[];
 
 /** A count of a channel: as JSON for an endpoint badge of shields.io, and as the badge's image. */
-export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint<Refs>[] {
+export function badgeRoutes({ channels }: { readonly channels: ChannelService }): Endpoint[] {
   async function load(refs: Refs, metric: BadgeMetric) {
     const { channel, outcome } = await channels.getChannel(refs, SOFT_TIMEOUT_MS);
     return { badge: badgeOf(channel, metric), outcome, cacheMs: Math.max(MIN_CACHE_MS, keptForMs(outcome)) };
   }
 
-  /** An endpoint that responds to errors with a badge and 200, because image proxies show nothing for another status. */
-  function imageEndpoint({ url, parsePath, read }: ImageEndpointOptions): Endpoint<Refs> {
-    return {
-      url,
+  async function respondWithImage(refs: Refs, metric: BadgeMetric, appearance: BadgeAppearance) {
+    const { badge, outcome, cacheMs } = await load(refs, metric);
+    const response = imageResponse(await drawBadge(badge, appearance), cacheMs, outcome);
+    return { ...response, freshMs: outcome.ttlMs };
+  }
+
+  /** A badge with 200, because image proxies show nothing for another status. */
+  async function respondToError(
+    error: unknown,
+    context: RequestContext,
+    metric: BadgeMetric,
+    { values, invalid }: { readonly values: BadgeAppearance; readonly invalid: { readonly name: string } | undefined },
+  ): Promise<PublicResponse> {
+    const message = errorMessageOf(errorCodeOf(error), invalid?.name);
+    const grey = { ...values, color: undefined, labelColor: undefined };
+    const svg = await drawBadge({ label: metric, message, color: GREY }, grey);
+    const { status: countedStatus, failure } = problemResponse(error, context);
+    const outcome = error instanceof AppError ? error.outcome : undefined;
+    return { ...imageResponse(svg, ERROR_CACHE_MS, outcome), freshMs: 0, countedStatus, failure };
+  }
+
+  /** The path of a badge that shields.io retired in August 2026 (badges/shields#12113). */
+  function retiredBadge(metric: BadgeMetric, id: string): Endpoint {
+    return defineEndpoint({
+      url: `/youtube/channel/${metric}/:identifier`,
+      id: `${id}Badge`,
+      tag: 'images',
+      summary: `The badge with the ${metric}, at the path that shields.io retired`,
+      description:
+        'The same as `/api/badge/{identifier}.svg`; in a README, replace the host. The default style is `social`, and by ' +
+        'default only this style has the logo. The identifier may end in `.svg`.',
+      pathParameters: { identifier: IDENTIFIER },
+      query: RETIRED_BADGE_QUERY,
+      returns: 'BadgeImage',
       responseMs: BADGE_IMAGE_MS,
-      parsePath,
-      async respond(refs, { target }) {
-        const { metric, appearance, invalid } = read(parseQuery(target.query));
-        if (invalid !== undefined) throw invalid.error;
-        const { badge, outcome, cacheMs } = await load(refs, metric);
-        const response = imageResponse(await drawBadge(badge, appearance), cacheMs, outcome);
-        return { ...response, freshMs: outcome.ttlMs };
+      example: ({ channelId }) => `/youtube/channel/${metric}/${channelId}`,
+      parsePath: ({ identifier }) => refsOf({ identifier: identifier?.replace(/\.svg$/, '') }),
+      respond: ({ path, query }) => respondWithImage(path, metric, withDefaultLogo(query)),
+      respondToError(error, context) {
+        const { values, invalid } = readValidQuery(RETIRED_BADGE_QUERY, parseQuery(context.target.query));
+        return respondToError(error, context, metric, { values: withDefaultLogo(values), invalid });
       },
-      async respondToError(error, context) {
-        const { metric, appearance, invalid } = read(parseQuery(context.target.query));
-        const message = errorMessageOf(errorCodeOf(error), invalid?.name);
-        const grey = { ...appearance, color: undefined, labelColor: undefined };
-        const svg = await drawBadge({ label: metric, message, color: GREY }, grey);
-        const { status: countedStatus, failure } = problemResponse(error, context);
-        const outcome = error instanceof AppError ? error.outcome : undefined;
-        return { ...imageResponse(svg, ERROR_CACHE_MS, outcome), freshMs: 0, countedStatus, failure };
-      },
-    };
+    });
   }
 
   return [
-    {
+    defineEndpoint({
       url: '/api/badge/:identifier',
+      id: 'Badge',
+      tag: 'channels',
+      summary: 'A count for a shields.io badge',
+      description:
+        'For `https://img.shields.io/endpoint?url=…`. Counts have three digits and are rounded down: 1,284,000 is 1.28M.',
+      pathParameters: { identifier: IDENTIFIER },
+      query: BADGE_QUERY,
+      returns: 'Badge',
+      example: ({ channelId }) => `/api/badge/${channelId}`,
       parsePath: refsOf,
-      async respond(refs, { target }) {
-        const { metric } = readQuery(BADGE_QUERY, parseQuery(target.query));
-        const { badge, outcome, cacheMs } = await load(refs, metric);
+      async respond({ path, query }) {
+        const { badge, outcome, cacheMs } = await load(path, query.metric);
         const cacheSeconds = Math.round(cacheMs / 1000);
-        const body = JSON.stringify({ schemaVersion: 1, ...badge, isError: false, cacheSeconds });
-        return jsonResponse(outcome, { body });
+        return jsonResponse(outcome, {
+          body: JSON.stringify({ schemaVersion: 1, ...badge, isError: false, cacheSeconds }),
+        });
       },
-    },
-    // After an @, only a final .svg is not part of the handle.
-    imageEndpoint({ url: '/api/badge/:identifier.svg', parsePath: refsOf, read: readImageQuery }),
-    ...RETIRED_METRICS.map((metric) =>
-      imageEndpoint({
-        url: `/youtube/channel/${metric}/:identifier`,
-        parsePath: ({ identifier }) => refsOf({ identifier: identifier?.replace(/\.svg$/, '') }),
-        read: (query) => readRetiredQuery(query, metric),
-      }),
-    ),
+    }),
+    defineEndpoint({
+      // After an @, only a final .svg is not part of the handle.
+      url: '/api/badge/:identifier.svg',
+      id: 'BadgeImage',
+      tag: 'images',
+      summary: 'A count as the image of a badge',
+      description:
+        'The badge of shields.io as an SVG, for READMEs and pages. Cached like the record, for at least five minutes. Image ' +
+        'proxies such as GitHub’s do not show an image whose status is not 200, so an error is a grey badge with 200 and ' +
+        '`max-age=60`: "not found", "unavailable", "not available" (a take-down), "invalid color". Errors that any path can ' +
+        'have (the rate limit, a method, malformed HTTP) are JSON.',
+      pathParameters: { identifier: IDENTIFIER },
+      query: BADGE_IMAGE_QUERY,
+      returns: 'BadgeImage',
+      responseMs: BADGE_IMAGE_MS,
+      example: ({ channelId }) => `/api/badge/${channelId}.svg`,
+      parsePath: refsOf,
+      respond: ({ path, query: { metric, ...appearance } }) => respondWithImage(path, metric, appearance),
+      respondToError(error, context) {
+        const { values, invalid } = readValidQuery(BADGE_IMAGE_QUERY, parseQuery(context.target.query));
+        return respondToError(error, context, values.metric, { values, invalid });
+      },
+    }),
+    retiredBadge('subscribers', 'Subscribers'),
+    retiredBadge('views', 'Views'),
   ];
 }
 
-interface ImageEndpointOptions {
-  readonly url: string;
-  readonly parsePath: (parameters: PathParameters) => Refs;
-  readonly read: (query: ParsedUrlQuery) => ImageQuery;
-}
-
-interface ImageQuery {
-  readonly metric: BadgeMetric;
-  readonly appearance: BadgeAppearance;
-  /** The first parameter that is not valid. */
-  readonly invalid: { readonly name: string; readonly error: AppError } | undefined;
-}
-
-function readImageQuery(query: ParsedUrlQuery): ImageQuery {
-  const { values, invalid } = readValidQuery(BADGE_IMAGE_QUERY, query);
-  const { metric, ...appearance } = values;
-  return { metric, appearance, invalid };
-}
-
-/** The metrics of the badges for channels that shields.io retired in August 2026 (badges/shields#12113). */
-const RETIRED_METRICS = ['subscribers', 'views'] as const;
-
 /** As at shields.io, only the style `social` has the logo by default. */
-function readRetiredQuery(query: ParsedUrlQuery, metric: BadgeMetric): ImageQuery {
-  const { values, invalid } = readValidQuery(RETIRED_BADGE_QUERY, query);
-  const { logo = values.style === 'social' ? 'youtube' : 'none' } = values;
-  return { metric, appearance: { ...values, logo }, invalid };
+function withDefaultLogo(appearance: BadgeAppearance): BadgeAppearance {
+  return { ...appearance, logo: appearance.logo ?? (appearance.style === 'social' ? 'youtube' : 'none') };
 }
 
 function refsOf({ identifier = '' }: PathParameters): Refs {

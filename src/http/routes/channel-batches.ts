@@ -3,9 +3,9 @@ import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';
+import { defineEndpoint, type Endpoint } from '../endpoint.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
-import type { Endpoint } from '../request/context.ts';
-import { BATCH_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
+import { BATCH_QUERY } from '../request/parameters.ts';
 import { keptForMs, publicFor } from '../response/cache-fields.ts';
 import { entityTag } from '../response/conditions.ts';
 import { PROBLEMS } from '../response/problems.ts';
@@ -27,19 +27,30 @@ export function channelBatchRoute({ channelBatches, recordBodyOf }: ChannelBatch
     return latin1(`${named},"error":${JSON.stringify({ status: PROBLEMS[code].status, code, detail })}}`);
   }
 
-  return {
+  return defineEndpoint({
     url: '/api/channels',
-    async respond(_path, context) {
-      // Not cached, because each item has its own age.
-      context.microCacheKey = undefined;
-      const { ids } = readQuery(BATCH_QUERY, parseQuery(context.target.query));
+    id: 'Channels',
+    tag: 'channels',
+    summary: 'The metadata of up to 50 channels',
+    description:
+      'Counts as one request of the limit. Fresh records are returned at once. Of the other channels, at most ten are ' +
+      'loaded, and none while two other batches of the client load channels. The rest have a stale record, or the error ' +
+      '`upstream_unavailable`: request them again. `max-age` is the shortest of all results. With a 5xx among them, the ' +
+      'response is `no-store`.',
+    query: BATCH_QUERY,
+    returns: 'Batch',
+    // Each item has its own age.
+    isRepeatable: false,
+    example: ({ channelId, handle }) =>
+      `/api/channels?ids=${channelId}${handle === null ? '' : `,${encodeURI(handle)}`}`,
+    async respond({ query: { ids } }, context) {
       const results = await channelBatches.getChannels(ids.map(parseId));
       const items = ids.map((identifier, at) => itemOf(identifier, results[at] as BatchResult, context.base));
       const body = `{"results":[${items.join(',')}]}`;
       const etag = entityTag(Buffer.from(body, 'latin1'));
       return jsonResponse(overallOutcome(results), { body, bodyEncoding: 'latin1', etag }, cacheControlOf(results));
     },
-  };
+  });
 }
 
 /** The text's UTF-8 bytes, one per character, as in the JSON of records. */

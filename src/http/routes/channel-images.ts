@@ -5,20 +5,21 @@ import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadlines.ts';
 import { quoted } from '../../lib/printable.ts';
+import type { ExampleChannel } from '../../services/examples.ts';
 import type { Image, ImageRequest, ImageService } from '../../services/images.ts';
+import { defineEndpoint, type Endpoint, type PathParameter } from '../endpoint.ts';
 import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
 import {
   assertConnected,
   disconnectSignal,
-  type Endpoint,
   type PathParameters,
   type PublicResponse,
   type RequestContext,
   routeNotFound,
 } from '../request/context.ts';
-import { IMAGE_QUERY, parseQuery, readQuery } from '../request/parameters.ts';
+import { IMAGE_QUERY, type Values } from '../request/parameters.ts';
 import { cacheStatusFields, publicFor } from '../response/cache-fields.ts';
-import { type ChannelRouteOptions, parseBareIdentifier, recordResponse } from './channels.ts';
+import { type ChannelRouteOptions, IDENTIFIER, parseBareIdentifier, recordResponse } from './channels.ts';
 
 /** After this time the encoder counts as overloaded, not the upstream as failed. */
 export const IMAGE_MS = 11_000;
@@ -33,15 +34,14 @@ interface ImageRouteOptions extends ChannelRouteOptions {
 const SHORT_URL = '/:identifier';
 
 /** Banner crops and the avatar, in both URL forms. */
-export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
+export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
   const { clock, channelImages, isNegotiating } = options;
 
   /** `undefined` if the response is the record: for `/@handle` and a client that accepts JSON and no image. */
-  function readRequest(path: ImagePath, context: RequestContext): ImageRequest | undefined {
-    const query = parseQuery(context.target.query);
+  function readRequest(path: ImagePath, query: ImageQuery, context: RequestContext): ImageRequest | undefined {
     const { accept } = context.request.headers;
     context.isNegotiated = isNegotiating && path.format === undefined && query.format === undefined;
-    const { type: typeName, format: formatName, ...appearance } = readQuery(IMAGE_QUERY, query);
+    const { type: typeName, format: formatName, ...appearance } = query;
     const type = typeName === 'phone' ? 'mobile' : typeName;
     const queryFormat = formatName === undefined ? undefined : findFormat(formatName);
     const format = path.format ?? queryFormat;
@@ -57,8 +57,8 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
     };
   }
 
-  async function respond(path: ImagePath, context: RequestContext): Promise<PublicResponse> {
-    const request = readRequest(path, context);
+  async function respond({ path, query }: { path: ImagePath; query: ImageQuery }, context: RequestContext) {
+    const request = readRequest(path, query, context);
     if (request === undefined) return recordResponse(options, path.refs, context.base);
     const startedAtMs = clock.monotonic();
     const image = await channelImages.getImage(request);
@@ -86,13 +86,78 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint<ImagePath>[] {
     return { ...withoutBody, headers, body, cache: outcome.kind };
   }
 
-  const pathReaders = {
-    '/api/banner/:identifier': parseBannerPath,
-    '/api/banner/:identifier/:variant': parseBannerPath,
-    '/:identifier/:variant': parseShortPath,
-    [SHORT_URL]: parseShortPath,
-  };
-  return Object.entries(pathReaders).map(([url, parsePath]) => ({ url, parsePath, respond }));
+  const shared = { tag: 'images', query: IMAGE_QUERY, respond } as const;
+  return [
+    defineEndpoint({
+      ...shared,
+      url: '/api/banner/:identifier',
+      id: 'Banner',
+      summary: 'A channel’s banner or avatar',
+      description: DESCRIPTION,
+      pathParameters: { identifier: withExtension(IDENTIFIER.description) },
+      returns: 'Image',
+      example: (channel) => imageExample(channel, (variant) => `/api/banner/${channel.channelId}?type=${variant}`),
+      parsePath: parseBannerPath,
+    }),
+    defineEndpoint({
+      ...shared,
+      url: '/api/banner/:identifier/:variant',
+      id: 'BannerVariant',
+      summary: 'A crop of a channel’s banner, or its avatar',
+      description: 'Path and parameters must not contradict each other.',
+      pathParameters: { identifier: IDENTIFIER, variant: VARIANT },
+      returns: 'Image',
+      parsePath: parseBannerPath,
+    }),
+    defineEndpoint({
+      ...shared,
+      url: SHORT_URL,
+      id: 'ShortBanner',
+      summary: 'A channel’s banner, short form',
+      description:
+        `The same as \`/api/banner/{identifier}\`. For an @handle without \`type\` and \`format\`, a client whose \`Accept\` names ` +
+        '`application/json` and no image type gets the record.',
+      pathParameters: { identifier: withExtension('A channel ID or an @handle.') },
+      returns: 'ImageOrRecord',
+      parsePath: parseShortPath,
+    }),
+    defineEndpoint({
+      ...shared,
+      url: '/:identifier/:variant',
+      id: 'ShortBannerVariant',
+      summary: 'A crop or the avatar, short form',
+      description: 'The same as `/api/banner/{identifier}/{variant}`.',
+      pathParameters: { identifier: IDENTIFIER, variant: VARIANT },
+      returns: 'Image',
+      example: (channel) => imageExample(channel, (variant) => `/${channel.channelId}/${variant}.webp`),
+      parsePath: parseShortPath,
+    }),
+  ];
+}
+
+type ImageQuery = Values<typeof IMAGE_QUERY>;
+
+const DESCRIPTION =
+  'Crops are centred parts of the original, which is never enlarged. No side has more than 4,096 pixels. With both `width` ' +
+  'and `height`, the image is the largest rectangle of that ratio inside the crop, scaled down to fit, or with ' +
+  '`fit=contain` the whole crop, padded to exactly that size. Path and parameters must not contradict each other.';
+
+/** The extensions that a path may end in, for messages. */
+const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');
+
+function withExtension(description: string): PathParameter {
+  const extension = `A channel ID may have an extension (${EXTENSION_LIST}) for the format.`;
+  return { ...IDENTIFIER, description: `${description} ${extension}` };
+}
+
+const VARIANT: PathParameter = {
+  description: `The crop: ${VARIANTS.join(', ')}. It may have an extension (${EXTENSION_LIST}) for the format.`,
+  example: 'tv.avif',
+  pattern: `^(?:${VARIANTS.join('|')})(?:\\.(?:${EXTENSION_LIST.replaceAll(/[.,]/g, '').replaceAll(' ', '|')}|jpeg))?$`,
+};
+
+function imageExample({ hasBanner, hasAvatar }: ExampleChannel, pathOf: (variant: string) => string) {
+  return hasBanner ? pathOf('tv') : hasAvatar ? pathOf('avatar') : undefined;
 }
 
 const DAY_MS = 86_400_000;
@@ -161,9 +226,6 @@ function parseShortPath({ identifier = '', variant: segment }: PathParameters): 
   if (refs.length === 0) throw routeNotFound(isAlone ? `/${identifier}` : `/${identifier}/${segment}`);
   return { refs, ...parseVariantSegment(segment) };
 }
-
-/** The extensions that a path may end in, for messages. */
-export const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');
 
 /** Paths below `/api/` are endpoints of the service, never channel names. */
 const RESERVED_SEGMENT = 'api';

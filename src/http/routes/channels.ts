@@ -8,11 +8,12 @@ import {
 } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
+import { recordPathOf, searchPathOf } from '../../services/examples.ts';
 import type { SearchService } from '../../services/search.ts';
+import { defineEndpoint, type Endpoint, type PathParameter } from '../endpoint.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
-import { disconnectSignal, type Endpoint, type PublicResponse } from '../request/context.ts';
-import { CHANNEL_QUERY, parseQuery, readQuery, SEARCH_QUERY } from '../request/parameters.ts';
-import type { RequestTarget } from '../request/target.ts';
+import { disconnectSignal, type PublicResponse } from '../request/context.ts';
+import { CHANNEL_QUERY, SEARCH_QUERY } from '../request/parameters.ts';
 import { type ImageUrlStyle, jsonResponse, type RecordBodyOf, searchResultOf } from '../response/serializers.ts';
 
 export interface ChannelRouteOptions {
@@ -30,35 +31,108 @@ export async function recordResponse(
   return jsonResponse(outcome, recordBodyOf(channel, base));
 }
 
+export const IDENTIFIER: PathParameter = {
+  description: 'A channel ID, an @handle, or a name (a handle, else a user name).',
+  example: '@pennantsample',
+};
+
+const SAMPLE_ID = 'UCPennantSample00000001A';
+
 /** The record as JSON: by identifier and `type`, and at the paths of channel pages. */
 export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
-  const readers: Record<string, (identifier: string, target: RequestTarget) => readonly ChannelRef[]> = {
-    '/api/channel/:identifier': (identifier, target) => {
-      const { type } = readQuery(CHANNEL_QUERY, parseQuery(target.query));
-      return parseIdentifier(identifier, type);
-    },
-    '/channel/:identifier': (identifier) => parseIdentifier(identifier, 'id'),
-    '/user/:identifier': (identifier) => parseIdentifier(identifier, 'username'),
-    '/c/:identifier': parseCustomName,
-  };
-  return Object.entries(readers).map(([url, read]) => ({
-    url,
-    respond: (_path, { pathParameters, target, base }) =>
-      recordResponse(options, read(pathParameters.identifier ?? '', target), base),
-  }));
+  /** The path of a channel page. */
+  function pageEndpoint(page: PageEndpoint): Endpoint {
+    const { name, of, identifier, read, example } = page;
+    return defineEndpoint({
+      url: `/${name}/:identifier`,
+      id: page.id,
+      tag: 'channels',
+      summary: `A channel’s metadata by ${of}`,
+      description: REDIRECTED,
+      pathParameters: { identifier },
+      returns: 'Record',
+      ...(example !== undefined && { example }),
+      respond: (_request, { pathParameters, base }) =>
+        recordResponse(options, read(pathParameters.identifier ?? ''), base),
+    });
+  }
+
+  return [
+    defineEndpoint({
+      url: '/api/channel/:identifier',
+      id: 'Channel',
+      tag: 'channels',
+      summary: 'A channel’s metadata',
+      description: REDIRECTED,
+      pathParameters: {
+        identifier: {
+          description: 'A channel ID, a user name or a handle, according to `type`.',
+          example: SAMPLE_ID,
+        },
+      },
+      query: CHANNEL_QUERY,
+      returns: 'Record',
+      example: recordPathOf,
+      respond: ({ query }, { pathParameters, base }) =>
+        recordResponse(options, parseIdentifier(pathParameters.identifier ?? '', query.type), base),
+    }),
+    pageEndpoint({
+      name: 'channel',
+      id: 'ChannelById',
+      of: 'ID',
+      identifier: { description: 'A channel ID.', example: SAMPLE_ID },
+      read: (identifier) => parseIdentifier(identifier, 'id'),
+      example: ({ channelId }) => `/channel/${channelId}`,
+    }),
+    pageEndpoint({
+      name: 'user',
+      id: 'ChannelByUsername',
+      of: 'user name',
+      identifier: { description: 'A legacy user name.', example: 'PennantSample' },
+      read: (identifier) => parseIdentifier(identifier, 'username'),
+    }),
+    pageEndpoint({
+      name: 'c',
+      id: 'ChannelByName',
+      of: 'name',
+      identifier: {
+        description: 'A legacy custom name; if there is none, it is read as a handle, then as a legacy user name.',
+        example: 'pennantsample',
+      },
+      read: parseCustomName,
+    }),
+  ];
 }
 
+interface PageEndpoint {
+  readonly name: string;
+  readonly id: string;
+  /** What the identifier is. */
+  readonly of: string;
+  readonly identifier: PathParameter;
+  readonly read: (identifier: string) => readonly ChannelRef[];
+  readonly example?: Endpoint['example'];
+}
+
+const REDIRECTED = 'If upstream redirects the ID, the response is the record of the target channel.';
+
 export function searchRoute(options: ImageUrlStyle & { readonly searches: SearchService }): Endpoint {
-  return {
+  return defineEndpoint({
     url: '/api/search',
-    async respond(_path, context) {
-      const { target, base } = context;
-      const { q, limit } = readQuery(SEARCH_QUERY, parseQuery(target.query));
+    id: 'SearchResults',
+    tag: 'channels',
+    summary: 'Search for channels',
+    description:
+      'If `q` names a channel as people paste it, such as the address of its page, that channel is the first result.',
+    query: SEARCH_QUERY,
+    returns: 'Results',
+    example: searchPathOf,
+    async respond({ query: { q, limit } }, context) {
       const { hits, outcome } = await options.searches.search(q, limit, disconnectSignal(context));
-      const results = hits.map((hit) => searchResultOf(hit, base, options));
+      const results = hits.map((hit) => searchResultOf(hit, context.base, options));
       return jsonResponse(outcome, { body: JSON.stringify({ query: q, results }) });
     },
-  };
+  });
 }
 
 function parseCustomName(name: string): ChannelRef[] {

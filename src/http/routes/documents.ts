@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { FORMATS } from '../../domain/formats.ts';
-import { type ExampleChannel, type Examples, recordPathOf, searchPathOf } from '../../services/examples.ts';
-import { openApiDocument } from '../openapi/document.ts';
-import type { Endpoint, PublicResponse } from '../request/context.ts';
+import type { ExampleChannel, Examples } from '../../services/examples.ts';
+import { defineEndpoint, type Endpoint, type EndpointDescription } from '../endpoint.ts';
+import { openApiDocument, pathOf } from '../openapi/document.ts';
+import type { PublicResponse } from '../request/context.ts';
 import { entityTag } from '../response/conditions.ts';
 import { listProblems } from '../response/problems.ts';
 import { JSON_MEDIA_TYPE } from '../response/serializers.ts';
@@ -13,18 +13,42 @@ interface DocumentRouteOptions {
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
   readonly version: string;
   readonly examples: Examples;
+  /** All others. */
+  readonly endpoints: readonly Endpoint[];
 }
 
-/** The index, the list of problems, the OpenAPI document and the icon. */
-export function documentRoutes(options: DocumentRouteOptions): Endpoint[] {
+/** All endpoints: the given ones, and the index, the list of problems, the OpenAPI document and the icon. */
+export function withDocuments(options: DocumentRouteOptions): readonly Endpoint[] {
   const icon = readFileSync(new URL('../favicon.png', import.meta.url));
   const iconTag = entityTag(icon);
-  return [
-    jsonDocument('/', async (base) => indexDocument(base, options, await options.examples())),
-    jsonDocument('/problems', (base) => ({ problems: listProblems(base) })),
-    openApiRoute(options),
-    { url: '/favicon.ico', respond: () => documentResponse('image/png', icon, iconTag) },
+  const all: readonly Endpoint[] = [
+    ...options.endpoints,
+    document(
+      {
+        id: 'Index',
+        summary: 'Index of the service',
+        description: 'Endpoints with examples, limits and the operator’s contact.',
+      },
+      '/',
+      async (base) => indexDocument(base, { ...options, endpoints: all }, await options.examples()),
+    ),
+    document(
+      { id: 'Problems', summary: 'List of error codes', description: 'Every error code with its status and meaning.' },
+      '/problems',
+      (base) => ({ problems: listProblems(base) }),
+    ),
+    openApiEndpoint(options, () => all),
+    defineEndpoint({
+      url: '/favicon.ico',
+      id: 'Icon',
+      tag: 'service',
+      summary: 'The service’s icon',
+      description: 'Browsers request it with a page.',
+      returns: 'Icon',
+      respond: () => documentResponse('image/png', icon, iconTag),
+    }),
   ];
+  return all;
 }
 
 /** Indented, because users open these documents in a browser or a terminal. */
@@ -32,14 +56,21 @@ function indented(content: object): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-function jsonDocument(url: string, contentOf: (base: string) => object | Promise<object>): Endpoint {
-  return {
+function document(
+  description: Pick<EndpointDescription, 'id' | 'summary' | 'description'>,
+  url: string,
+  contentOf: (base: string) => object | Promise<object>,
+): Endpoint {
+  return defineEndpoint({
+    ...description,
     url,
-    async respond(_path, { base }) {
+    tag: 'service',
+    returns: 'Document',
+    async respond(_request, { base }) {
       const body = indented(await contentOf(base));
       return documentResponse(JSON_MEDIA_TYPE, body, entityTag(body));
     },
-  };
+  });
 }
 
 function documentResponse(contentType: string, body: string | Buffer, etag: string): PublicResponse {
@@ -53,97 +84,42 @@ function createTemplate(text: string) {
 }
 
 /**
- * The OpenAPI document. Serializing its 190 KB takes milliseconds, and without `BASE_URL` each client can choose another base.
- * So it is serialized once, at the first request, and the base is filled in.
+ * The OpenAPI document. Serializing takes milliseconds, and without `BASE_URL` each client can choose another base. So it is
+ * serialized once, at the first request, and the base is filled in.
  */
-function openApiRoute(options: DocumentRouteOptions): Endpoint {
+function openApiEndpoint(options: DocumentRouteOptions, allEndpoints: () => readonly Endpoint[]): Endpoint {
   let template: ReturnType<typeof createTemplate> | undefined;
-  return {
+  return defineEndpoint({
     url: '/openapi.json',
-    respond(_path, { base }) {
-      template ??= createTemplate(indented(openApiDocument(options, SERVER)));
+    id: 'OpenApi',
+    tag: 'service',
+    summary: 'OpenAPI 3.1 document',
+    description: 'Every path, parameter and response for programs.',
+    returns: 'Document',
+    respond(_request, { base }) {
+      template ??= createTemplate(indented(openApiDocument({ ...options, endpoints: allEndpoints() }, SERVER)));
       const body = template.text.replace(JSON.stringify(SERVER), () => JSON.stringify(base));
       return documentResponse(JSON_MEDIA_TYPE, body, entityTag(`${template.etag} ${base}`));
     },
-  };
-}
-
-const IMAGE = 'A banner crop or the avatar: default, tv, desktop, tablet, mobile, avatar.';
-const IMAGE_PARAMETERS = `?type={variant}&format=${FORMATS.join('|')}&width=&height=&quality=`;
-
-interface IndexEntry {
-  readonly path: string;
-  readonly description: string;
-  /** `undefined` if the channel has nothing to show. */
-  readonly exampleFor: (channel: ExampleChannel) => string | undefined;
-}
-
-const ENDPOINTS: readonly IndexEntry[] = [
-  {
-    path: '/api/channel/{identifier}?type=id|handle|username',
-    description: 'The channel’s record as JSON.',
-    exampleFor: recordPathOf,
-  },
-  {
-    path: '/api/channels?ids={id},@{handle},…',
-    description: 'The records of up to 50 channels.',
-    exampleFor: ({ channelId, handle }) =>
-      `/api/channels?ids=${channelId}${handle === null ? '' : `,${encodeURI(handle)}`}`,
-  },
-  {
-    path: `/api/banner/{identifier}${IMAGE_PARAMETERS}`,
-    description: IMAGE,
-    exampleFor: (channel) => imageExample(channel, (variant) => `/api/banner/${channel.channelId}?type=${variant}`),
-  },
-  {
-    path: '/{identifier}/{variant}[.{format}]',
-    description: IMAGE,
-    exampleFor: (channel) => imageExample(channel, (variant) => `/${channel.channelId}/${variant}.webp`),
-  },
-  {
-    path: '/api/search?q={text}&limit=1–50',
-    description: 'Channels that match a text.',
-    exampleFor: searchPathOf,
-  },
-  {
-    path: '/api/badge/{identifier}?metric=subscribers|views|videos',
-    description: 'A count of the channel as JSON for a shields.io badge.',
-    exampleFor: ({ channelId }) => `/api/badge/${channelId}`,
-  },
-  {
-    path: '/api/badge/{identifier}.svg?metric=&style=&label=&color=&labelColor=&logo=&logoColor=',
-    description: 'The same count as the image of a badge.',
-    exampleFor: ({ channelId }) => `/api/badge/${channelId}.svg`,
-  },
-  {
-    path: '/youtube/channel/subscribers/{identifier}, /youtube/channel/views/{identifier}',
-    description: 'The image at the path that the badge had at shields.io.',
-    exampleFor: ({ channelId }) => `/youtube/channel/subscribers/${channelId}`,
-  },
-  {
-    path: '/channel/{id}, /c/{name}, /user/{name}',
-    description: 'The record at a channel page’s path.',
-    exampleFor: ({ channelId }) => `/channel/${channelId}`,
-  },
-];
-
-function imageExample({ hasBanner, hasAvatar }: ExampleChannel, pathOf: (variant: string) => string) {
-  return hasBanner ? pathOf('tv') : hasAvatar ? pathOf('avatar') : undefined;
+  });
 }
 
 function indexDocument(
   base: string,
-  { contact, defaultLimit, version }: DocumentRouteOptions,
+  { contact, defaultLimit, version, endpoints }: DocumentRouteOptions,
   [channel]: readonly ExampleChannel[],
 ): object {
   return {
     name: 'Pennant',
     version,
     description: 'A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.',
-    endpoints: ENDPOINTS.map(({ path, description, exampleFor }) => {
-      const example = channel && exampleFor(channel);
-      return { path, description, ...(example !== undefined && { example: base + example }) };
-    }),
+    endpoints: endpoints
+      .filter(({ tag }) => tag !== 'service')
+      .map((endpoint) => {
+        const example = channel && endpoint.example?.(channel);
+        const path = `${pathOf(endpoint)}${queryOf(endpoint)}`;
+        return { path, description: endpoint.summary, ...(example !== undefined && { example: base + example }) };
+      }),
     openapi: `${base}/openapi.json`,
     problems: `${base}/problems`,
     limits: {
@@ -154,4 +130,10 @@ function indexDocument(
     },
     contact: contact ?? null,
   };
+}
+
+/** The names of the parameters, as a URI template (RFC 6570): `{?type,format}`. */
+function queryOf({ query = {} }: Endpoint): string {
+  const names = Object.keys(query);
+  return names.length === 0 ? '' : `{?${names.join(',')}}`;
 }

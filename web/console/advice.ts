@@ -17,8 +17,8 @@ const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
   [
     'catalog',
     {
-      todo: 'If the file is damaged, empty or gone, import your backup. Otherwise check its disk and its owner.',
-      guide: 'operating.html#backup-and-restore',
+      todo: 'Mend the line that the condition names, or put the folder back. Until then the last good state is served.',
+      guide: CONDITIONS,
     },
   ],
   ['encoder', { todo: 'Restart the service.', guide: CONDITIONS }],
@@ -32,10 +32,10 @@ const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
   ['stopping', { todo: 'Wait for the new process.', guide: 'operating.html#upgrades' }],
   [
     'source youtube-data-api',
-    { todo: 'Wait for the end of the pause, or raise the quota of your project.', guide: YOUTUBE },
+    { todo: 'Wait until the breaker closes, or raise the quota of your project.', guide: YOUTUBE },
   ],
   ['source youtube feeds', { todo: 'Wait: feeds fail for some hours on most days.', guide: CONDITIONS }],
-  ['source ', { todo: 'Wait for the end of the pause. If there is another pause, run the doctor.', guide: YOUTUBE }],
+  ['source ', { todo: 'Wait until the breaker closes. If it opens again, run the doctor.', guide: YOUTUBE }],
   ['image hosts', { todo: 'Wait: stored images are served.', guide: YOUTUBE }],
 ];
 

@@ -21,8 +21,8 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
     // "youtube feeds" is a part of "youtube".
     const parts = problems
       .filter((problem) => problem.name !== name)
-      .map((problem) => `${problem.name.slice(name.length + 1)} paused`);
-    const words = state === 'unreachable' ? state : [state, ...parts].join(', ');
+      .map((problem) => `${problem.name.slice(name.length + 1)}: breaker open`);
+    const words = [state === 'paused' ? 'breaker open' : state, ...parts].join(', ');
     return {
       cells: [
         name,

@@ -22,7 +22,7 @@ const MIB = 1024 * 1024;
 /** More than all images of the bench need. */
 const QUOTA = '900GiB';
 const ROWS_PER_COMMIT = 1_000;
-const COUNTED = 'pennant_held_entries{holder="images on disk"}';
+const COUNTED = 'pennant_images_on_disk_entries';
 const MORE_MS = atMostMore(1, 'ms');
 const PURGE_LIMIT = atMost(20, 'ms');
 

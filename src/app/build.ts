@@ -75,7 +75,7 @@ const FINISH_MS = 8_000;
 export async function buildApp(config: Config, options: BuildOptions): Promise<App> {
   const { logger, version, build = version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
-  const { metrics, holders, failureLog, health } = runtime;
+  const { metrics, failureLog, health } = runtime;
   addProcessGauges(metrics);
   addBuildInfo(metrics, build);
 
@@ -105,7 +105,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       clock,
     });
   const channels = createChannelService({ catalog, fetched, blockedChannels, clock });
-  const channelBatches = createChannelBatches({ channels, clock, holders });
+  const channelBatches = createChannelBatches({ channels, clock, metrics });
   const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({
     catalog,

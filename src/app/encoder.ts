@@ -2,12 +2,12 @@ import { Counter, Gauge, Histogram } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
 import { END_REASONS } from '../images/encoder/child.ts';
 import { createEncoder, type Encoder, QUEUE_LENGTH } from '../images/encoder/encoder.ts';
-import { SECONDS_BUCKETS } from '../lib/metrics.ts';
+import { addBoundGauges, SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
 /** The encoder as configured, or the given one, with its log, metrics and health. */
 export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?: Encoder): Encoder {
-  const { metrics, holders, health, logger } = runtime;
+  const { metrics, health, logger } = runtime;
   const ends = new Counter({
     name: 'pennant_encoder_processes_ended_total',
     help: 'Encoder processes that ended, by reason.',
@@ -46,7 +46,7 @@ export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?
       },
     });
   const queueOf = (entries: number) => ({ entries, maxEntries: QUEUE_LENGTH });
-  holders.add('encoder queue', () => queueOf(encoder.stats().queued));
+  addBoundGauges(metrics, 'pennant_encoder_queue', 'encoder queue', () => queueOf(encoder.stats().queued));
   new Gauge({
     name: 'pennant_encoder_jobs',
     help: 'Tasks of encoders by state: a client waits for an encoder (queued), or an encoder works (running).',

@@ -28,7 +28,7 @@ export interface EndpointsOptions {
 export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
   const { config, runtime, version, channels, channelBatches, searches, channelImages, examples } = options;
   const { contact, rateLimit, urlForm, negotiate: isNegotiating } = config;
-  const recordBodyOf = createRecordBodies({ urlForm, holders: runtime.holders });
+  const recordBodyOf = createRecordBodies({ urlForm, metrics: runtime.metrics });
   const endpoints = [
     ...channelRoutes({ channels, recordBodyOf }),
     channelBatchRoute({ channelBatches, recordBodyOf }),

@@ -16,6 +16,7 @@ import {
   type OpenConnections,
 } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import { readOpenFilesLimit } from '../lib/open-files.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -37,7 +38,7 @@ interface ConfiguredListenerOptions {
 export function openPublicListener(options: ConfiguredListenerOptions) {
   const { config, runtime, redis, responseWriter, endpoints, channels } = options;
   const { baseUrls, contact, rateLimit: defaultLimit, accessLog: logsAll } = config;
-  const { clock, logger, holders } = runtime;
+  const { clock, logger, metrics } = runtime;
   const limiter = openRateLimiter(runtime, redis);
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
@@ -69,9 +70,8 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
       logsAll,
     }),
   });
-  holders.add('IPv6 addresses', clients.stats);
-  holders.add('connections and unread requests', connections.stats);
-  holders.add('requests that got 429 or 5xx', unservedRequests.stats);
+  addBoundGauges(metrics, 'pennant_ipv6_addresses', 'IPv6 addresses', clients.stats);
+  addBoundGauges(metrics, 'pennant_connections', 'connections and unread requests', connections.stats);
   return { http, unservedRequests };
 }
 
@@ -113,9 +113,8 @@ const CLOSED: Readonly<Record<CloseReason, string>> = {
 
 /** The limiter of this process, or with Redis the one that all instances share. */
 function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
-  const { clock, metrics, refusedValues, holders } = runtime;
+  const { clock, metrics, refusedValues } = runtime;
   const local = createMemoryRateLimiter({ clock });
-  holders.add('rate limit', () => local.stats());
   new Gauge({
     name: 'pennant_limiter_clients',
     help: 'Clients that the rate limiter remembers.',
@@ -137,7 +136,7 @@ function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
   const onRefused = () => refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection: redis, onRefused });
   const limiter = createFallbackRateLimiter({ shared, local });
-  holders.add('rate limit decisions by Redis', shared.stats);
+  addBoundGauges(metrics, 'pennant_redis_decisions', 'rate limit decisions by Redis', shared.stats);
   new Counter({
     name: 'pennant_limiter_decided_alone_total',
     help: 'Requests that this instance has admitted or refused without the shared Redis.',

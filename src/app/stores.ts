@@ -6,6 +6,7 @@ import type { Config } from '../config/settings.ts';
 import { createDiskImages } from '../image-store/disk-images.ts';
 import { createImageStore, type ImageStore } from '../image-store/image-store.ts';
 import { withinMs } from '../lib/deadlines.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { filesOfDatabase } from '../lib/sqlite.ts';
@@ -44,7 +45,7 @@ const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
 const STORE_OPEN_MS = 5_000;
 
 export async function createStores(config: Config, runtime: Runtime): Promise<Stores> {
-  const { clock, epochs, logger, failureLog, health, holders, metrics, refusedValues } = runtime;
+  const { clock, epochs, logger, failureLog, health, metrics, refusedValues } = runtime;
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
@@ -93,8 +94,8 @@ export async function createStores(config: Config, runtime: Runtime): Promise<St
       storeTier: { store, onRefused },
       clock,
     });
-    holders.add(`${name} in memory`, () => cache.stats().memory);
-    holders.add(`loads of ${name}`, () => cache.stats().loading);
+    addBoundGauges(metrics, `pennant_${name}_in_memory`, `${name} in memory`, () => cache.stats().memory);
+    addBoundGauges(metrics, `pennant_loads_of_${name}`, `loads of ${name}`, () => cache.stats().loading);
     return cache;
   }
 
@@ -143,8 +144,8 @@ async function deleteCacheDatabase({ dataDir }: Config, { logger }: Runtime): Pr
   }
 }
 
-function addRedisMetrics(redis: RedisConnection, { metrics, holders }: Runtime): void {
-  holders.add('commands to Redis', () => redis.stats().commands);
+function addRedisMetrics(redis: RedisConnection, { metrics }: Runtime): void {
+  addBoundGauges(metrics, 'pennant_redis_commands', 'commands to Redis', () => redis.stats().commands);
   new Gauge({
     name: 'pennant_redis_usable',
     help: '1 while the shared Redis is used, 0 while this instance works alone.',

@@ -9,6 +9,7 @@ import type { FailureLog } from '../lib/failure-log.ts';
 import { createCallBudget, guardHttpClient } from '../lib/http/call-budget.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import { describeFailure } from '../lib/logger.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { addBreakerGauges, createBreakers } from '../sources/breakers.ts';
 import { createFailover, type SourceOutcome } from '../sources/failover.ts';
@@ -127,12 +128,17 @@ function reportFailure(failureLog: FailureLog, { source, operation, outcome, dur
 const BURST_SECONDS = 10;
 
 /** Gives the HTTP client of each upstream its own budget of calls. */
-export function createBudgets(config: Config, { clock, holders }: Pick<Runtime, 'clock' | 'holders'>) {
+export function createBudgets(config: Config, { clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>) {
   const callsPerSecond = config.upstreamCallsPerSecond;
   const burst = BURST_SECONDS * callsPerSecond;
   return (upstream: string, http: HttpClient): HttpClient => {
     const budget = createCallBudget({ clock, callsPerSecond, burst });
-    holders.add(`calls to ${upstream} that wait`, () => budget.waiting());
+    addBoundGauges(
+      metrics,
+      `pennant_calls_to_${upstream.replaceAll(/\W/g, '_')}`,
+      `calls to ${upstream} that wait`,
+      () => budget.waiting(),
+    );
     return guardHttpClient(http, budget);
   };
 }

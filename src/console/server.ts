@@ -5,6 +5,7 @@ import type { PublicListener } from '../http/server.ts';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { createOpenConnections } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Examples } from '../services/examples.ts';
 import type { Purge } from '../services/purge.ts';
@@ -21,7 +22,7 @@ interface PrivateListenerOptions {
     readonly consoleAllowedHosts: readonly string[];
     readonly baseUrls: readonly string[];
   };
-  readonly runtime: Pick<Runtime, 'metrics' | 'holders' | 'logger' | 'failureLog'>;
+  readonly runtime: Pick<Runtime, 'metrics' | 'logger' | 'failureLog'>;
   readonly state: ConsoleStateReader;
   readonly purge: Purge;
   readonly examples: Examples;
@@ -73,7 +74,7 @@ const FILE_ROUTES = [
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */
 export function createPrivateListener(options: PrivateListenerOptions): Listener {
   const { config, runtime, state, purge, examples, http, responseWriter } = options;
-  const { metrics, holders, logger, failureLog } = runtime;
+  const { metrics, logger, failureLog } = runtime;
   const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
   const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
 
@@ -147,7 +148,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
       failureLog.report({ level: 'warn', key: message, message, fields: { maxConnections: MAX_CONNECTIONS } });
     },
   });
-  holders.add('connections to the private listener', connections.stats);
+  addBoundGauges(metrics, 'pennant_private_connections', 'connections to the private listener', connections.stats);
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     const { socket } = request;
     // Browsers and scrapers do not pipeline. The requests that fit into one read would delay the public listener by seconds.

@@ -1,5 +1,4 @@
 import { IMAGE_SOURCE, type SourceState, type SourceStatus } from '../domain/source-status.ts';
-import type { HolderReading } from '../lib/holders.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { readTotals, type Totals } from './totals.ts';
 
@@ -7,7 +6,7 @@ import { readTotals, type Totals } from './totals.ts';
 interface ConsoleStateOptions {
   /** The version, with what distinguishes builds of it. */
   readonly version: string;
-  readonly runtime: Pick<Runtime, 'metrics' | 'holders' | 'health'>;
+  readonly runtime: Pick<Runtime, 'metrics' | 'health'>;
   readonly upstreams: { states(): readonly SourceReading[] };
   readonly encoder: { stats(): EncoderStats };
   readonly http: { isClosing(): boolean };
@@ -48,7 +47,6 @@ export interface ConsoleState {
   readonly totals: Totals;
   readonly sources: readonly SourceReading[];
   readonly encoder: EncoderStats;
-  readonly stores: readonly HolderReading[];
 }
 
 /** The state of the service for the console and for `/readyz`. */
@@ -59,7 +57,7 @@ export interface ConsoleStateReader {
 
 export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleStateReader {
   const { version, runtime, upstreams, encoder, http, settings } = options;
-  const { metrics, holders, health } = runtime;
+  const { metrics, health } = runtime;
   const startedAtMs = Date.now();
 
   function readConditions(): Condition[] {
@@ -80,7 +78,6 @@ export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleS
         totals: await readTotals(metrics),
         sources: upstreams.states(),
         encoder: encoder.stats(),
-        stores: holders.read(),
       };
     },
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HolderStats } from '../lib/holders.ts';
 import type { OpenConnections } from '../lib/http/open-connections.ts';
+import type { BoundedStats } from '../lib/metrics.ts';
 import type { ClientLimit, RateLimit } from '../rate-limit/limiter.ts';
 import type { ClientIdentification } from './request/client-identification.ts';
 import type { PublicResponse, RequestContext } from './request/context.ts';
@@ -47,7 +47,7 @@ export interface Connections {
   /** Waits until earlier requests have their responses, because bytes that are written now would land inside them. */
   responsesEnd(socket: Socket): Promise<void>;
   /** The connections, and the bytes that were received on them and do not form a request yet. */
-  stats(): HolderStats;
+  stats(): BoundedStats;
 }
 
 interface ConnectionsOptions {

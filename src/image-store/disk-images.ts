@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { inSteps } from '../lib/byte-steps.ts';
 import { type Clock, type Times, timesOf } from '../lib/clock.ts';
 import { hasErrorCode, makeDirectory } from '../lib/file-system.ts';
-import type { HolderStats } from '../lib/holders.ts';
+import type { BoundedStats } from '../lib/metrics.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { channelOfImage, isOriginalBytes } from './image-keys.ts';
 import type { Erased, ImageFunctions, ImageNotice, ImageThreadData, StoredFile } from './image-worker.ts';
@@ -59,7 +59,7 @@ export interface DiskImages {
   /** After the latest change by this process. `bytes` is without the log. */
   usage(): Usage & { readonly maxBytes: number };
   /** Calls that wait for the thread. */
-  calls(): HolderStats;
+  calls(): BoundedStats;
   close(): Promise<void>;
 }
 

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { Gauge } from '@prometheus-io/client';
 import { responseWithinMs } from '../lib/deadlines.ts';
 import type { Epoch } from '../lib/epoch.ts';
-import type { HolderStats } from '../lib/holders.ts';
 import { compactBytes, createMemoryCache } from '../lib/memory-cache.ts';
+import { addBoundGauges, type BoundedStats } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { asWork, epochOfWork } from '../lib/work.ts';
 import type { DiskImages } from './disk-images.ts';
@@ -18,7 +18,7 @@ interface ImageStoreOptions {
   readonly maxMemoryBytes: number;
   /** Limit of the images that wait to be written. Default: 72 MiB. */
   readonly maxWriteBytes?: number;
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'holders' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'metrics'>;
 }
 
 /** Copying more to another process would block the event loop for milliseconds. */
@@ -72,14 +72,14 @@ export interface ImageStore {
    */
   tidy(): Promise<void>;
   /** `disk` counts the pages and the files in use. */
-  stats(): Readonly<Record<'disk' | 'memory' | 'writes', HolderStats>>;
+  stats(): Readonly<Record<'disk' | 'memory' | 'writes', BoundedStats>>;
   /** Waits for pending writes. From then on no image is written. */
   close(): Promise<void>;
 }
 
 export function createImageStore(options: ImageStoreOptions): ImageStore {
   const { disk, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
-  const { clock, epochs, health, holders, metrics } = options.runtime;
+  const { clock, epochs, health, metrics } = options.runtime;
   // The key contains the digest of the original, so that an image cannot become old.
   const memory = createMemoryCache<HeldImage>({
     maxBytes: maxMemoryBytes,
@@ -205,10 +205,10 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     };
   }
 
-  holders.add('images on disk', () => stats().disk);
-  holders.add('images in memory', () => stats().memory);
-  holders.add('images being written', () => stats().writes);
-  holders.add('calls to images.db', disk.calls);
+  addBoundGauges(metrics, 'pennant_images_on_disk', 'images on disk', () => stats().disk);
+  addBoundGauges(metrics, 'pennant_images_in_memory', 'images in memory', () => stats().memory);
+  addBoundGauges(metrics, 'pennant_images_being_written', 'images being written', () => stats().writes);
+  addBoundGauges(metrics, 'pennant_image_database_calls', 'calls to images.db', disk.calls);
   new Gauge({
     name: 'pennant_image_store_bytes',
     help: 'Bytes of images kept.',

@@ -1,9 +1,9 @@
 import { AppError, isInconclusive, isIndeterminate, isKeyFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { createFailedKeys } from './failed-keys.ts';
-import type { HolderStats } from './holders.ts';
 import { LocalLimitError } from './http/call-budget.ts';
 import { describeFailure } from './logger.ts';
+import type { BoundedStats } from './metrics.ts';
 
 /** Why a breaker is open: the other side refuses this address, a quota is spent, or calls fail. */
 export const BREAKER_REASONS = ['refused', 'quota', 'failing'] as const;
@@ -109,7 +109,7 @@ export interface Breaker {
   /** `undefined` while the breaker is closed. */
   state(): BreakerState | undefined;
   /** The failures that are remembered. */
-  stats(): HolderStats;
+  stats(): BoundedStats;
 }
 
 /**

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { AppError, type ErrorCode, isKeyFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import type { Epoch } from './epoch.ts';
-import type { HolderStats } from './holders.ts';
 import { compactCopy } from './memory-cache.ts';
+import type { BoundedStats } from './metrics.ts';
 import { epochOfWork } from './work.ts';
 
 /** How long the failure of one key is remembered, if it does not say so itself. */
@@ -38,7 +38,7 @@ export interface FailedKeys {
   /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
   forget(): void;
-  stats(): HolderStats;
+  stats(): BoundedStats;
 }
 
 export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKeys {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
-import type { HolderStats } from './holders.ts';
 import type { Logger } from './logger.ts';
 import { entryLimit } from './memory-cache.ts';
+import type { BoundedStats } from './metrics.ts';
 import { currentRequestId } from './work.ts';
 
 export interface FailureReport {
@@ -28,7 +28,7 @@ export interface FailureLog {
   markExplained(): void;
   /** For failures that were only counted in the last minute: logs the latest with the count (`repeated`). */
   summarize(): void;
-  stats(): HolderStats;
+  stats(): BoundedStats;
 }
 
 interface Repeats {

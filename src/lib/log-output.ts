@@ -1,6 +1,5 @@
 import { constants, openSync } from 'node:fs';
 import { pino } from 'pino';
-import type { HolderStats } from './holders.ts';
 
 /** The bound of lines that wait for their reader, or for room on the disk. Further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
@@ -24,15 +23,12 @@ const EXIT_RETRY_MS = 10;
  */
 export interface LogOutput {
   write(line: string): void;
-  /** What waits. */
-  stats(): HolderStats;
   droppedLines(): number;
 }
 
 /** @param format of each line. Default: unchanged */
 export function openLogOutput(format = (line: string) => line): LogOutput {
   let collected = '';
-  let waitingBytes = 0;
   /** The latest write failed. */
   let hasFailed = false;
   let isReaderSlow = false;
@@ -46,9 +42,8 @@ export function openLogOutput(format = (line: string) => line): LogOutput {
     dest: process.stdout.isTTY ? openTerminal() : process.stdout.fd,
     sync: true,
     maxLength: MAX_UNWRITTEN_BYTES,
-    retryEAGAIN(_error, writingBytes, otherBytes) {
+    retryEAGAIN() {
       isReaderSlow = true;
-      waitingBytes = writingBytes + otherBytes;
       return false;
     },
   });
@@ -77,8 +72,6 @@ export function openLogOutput(format = (line: string) => line): LogOutput {
     timer = undefined;
     const lines = collected;
     collected = '';
-    const waitedBytes = waitingBytes;
-    waitingBytes = 0;
     hasFailed = false;
     isReaderSlow = false;
     const droppedBefore = droppedLines;
@@ -88,8 +81,7 @@ export function openLogOutput(format = (line: string) => line): LogOutput {
     if (isDropped) output.write('');
     if (isReaderSlow) flushLater();
     // Part of it may have been written. The next write tries the rest.
-    else if (hasFailed) waitingBytes = waitedBytes + (isDropped ? 0 : Buffer.byteLength(lines));
-    else reportDropped();
+    else if (!hasFailed) reportDropped();
   }
 
   function reportDropped(): void {
@@ -110,7 +102,6 @@ export function openLogOutput(format = (line: string) => line): LogOutput {
 
   return {
     write,
-    stats: () => ({ bytes: waitingBytes, maxBytes: MAX_UNWRITTEN_BYTES }),
     droppedLines: () => droppedLines,
   };
 }

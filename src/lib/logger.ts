@@ -21,9 +21,9 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
 /** Shared by all loggers of the process, each of which would add an exit listener. */
 let standardOutput: LogOutput | undefined;
 
-/** Lines that wait for the reader of standard output or were dropped. Zero while no logger uses it. */
-export function logOutputStats() {
-  return { waiting: standardOutput?.stats() ?? { bytes: 0 }, droppedLines: standardOutput?.droppedLines() ?? 0 };
+/** Lines that were dropped because the reader of standard output was too slow. Zero while no logger uses it. */
+export function countDroppedLines(): number {
+  return standardOutput?.droppedLines() ?? 0;
 }
 
 let timeMs = 0;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Epochs } from './epoch.ts';
-import type { HolderStats } from './holders.ts';
+import type { BoundedStats } from './metrics.ts';
 import { epochOfWork } from './work.ts';
 
 interface MemoryCacheOptions<V> {
@@ -18,7 +18,7 @@ export interface MemoryCache<V extends object | string> {
   set(key: string, value: V): boolean;
   /** Removes the entries that the function returns true for. */
   removeWhere(isRemoved: (key: string, value: V) => boolean): void;
-  stats(): Required<Pick<HolderStats, 'entries' | 'bytes' | 'maxBytes'>>;
+  stats(): Required<Pick<BoundedStats, 'entries' | 'bytes' | 'maxBytes'>>;
 }
 
 export function createMemoryCache<V extends object | string>(options: MemoryCacheOptions<V>): MemoryCache<V> {

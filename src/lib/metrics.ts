@@ -1,4 +1,4 @@
-import type { Registry } from '@prometheus-io/client';
+import { Gauge, type Registry } from '@prometheus-io/client';
 
 /** The buckets of every histogram of times, in seconds, up to the longest time of a request. */
 export const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12];
@@ -14,4 +14,40 @@ export interface Sample {
 /** The current values of one metric. None if there is no such metric. */
 export async function readSamples(metrics: Registry, name: string): Promise<readonly Sample[]> {
   return (await metrics.getSingleMetric(name)?.get())?.values ?? [];
+}
+
+/** The current and maximum content of a cache, a map or a queue. Members that do not apply are absent. */
+export interface BoundedStats {
+  readonly entries?: number;
+  readonly maxEntries?: number;
+  /** The size of everything: keys, values and the overhead of each entry. */
+  readonly bytes?: number;
+  readonly maxBytes?: number;
+}
+
+/** Units come last in a name: prometheus.io/docs/practices/naming (seen 2026-11). */
+const BOUND_GAUGES = [
+  ['entries', 'entries', 'Entries'],
+  ['maxEntries', 'max_entries', 'Largest number of entries'],
+  ['bytes', 'bytes', 'Bytes, keys included'],
+  ['maxBytes', 'max_bytes', 'Largest number of bytes'],
+] as const;
+
+/**
+ * Adds a gauge for each figure of something bounded: `{name}_entries`, `{name}_max_entries`, `{name}_bytes`, `{name}_max_bytes`.
+ *
+ * @param read always returns the same members
+ */
+export function addBoundGauges(metrics: Registry, name: string, what: string, read: () => BoundedStats): void {
+  for (const [figure, suffix, help] of BOUND_GAUGES) {
+    if (read()[figure] === undefined) continue;
+    new Gauge({
+      name: `${name}_${suffix}`,
+      help: `${help}: ${what}.`,
+      registers: [metrics],
+      collect() {
+        this.set(read()[figure] ?? 0);
+      },
+    });
+  }
 }

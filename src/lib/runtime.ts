@@ -3,8 +3,8 @@ import type { Clock } from './clock.ts';
 import { type ComponentHealth, createComponentHealth } from './component-health.ts';
 import { createEpochs, type Epochs } from './epoch.ts';
 import { createFailureLog, type FailureLog } from './failure-log.ts';
-import { addHolderGauges, createHolders, type Holders } from './holders.ts';
-import { type Logger, logOutputStats } from './logger.ts';
+import { countDroppedLines, type Logger } from './logger.ts';
+import { addBoundGauges } from './metrics.ts';
 
 /** What all components of a service share. */
 export interface Runtime {
@@ -19,25 +19,20 @@ export interface Runtime {
   readonly metrics: Registry;
   /** Stored values that a component could not use. */
   readonly refusedValues: Counter<'kind'>;
-  /** The content of every cache, map and queue that grows with requests. */
-  readonly holders: Holders;
 }
 
 export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger'>): Runtime {
   const metrics = new Registry();
-  const holders = createHolders();
   const health = createComponentHealth(logger, clock);
   const failureLog = createFailureLog({ logger, clock });
-  addHolderGauges(metrics, holders);
-  holders.add('log of failures', failureLog.stats);
-  holders.add('log lines being written', () => logOutputStats().waiting);
+  addBoundGauges(metrics, 'pennant_failure_log', 'log of failures', failureLog.stats);
   new Counter({
     name: 'pennant_log_lines_dropped_total',
     help: 'Log lines that were dropped because the reader of the log was too slow.',
     registers: [metrics],
     collect() {
       this.reset();
-      this.inc(logOutputStats().droppedLines);
+      this.inc(countDroppedLines());
     },
   });
   new Gauge({
@@ -56,5 +51,5 @@ export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger
     labelNames: ['kind'],
     registers: [metrics],
   });
-  return { clock, epochs: createEpochs(), logger, metrics, refusedValues, holders, health, failureLog };
+  return { clock, epochs: createEpochs(), logger, metrics, refusedValues, health, failureLog };
 }

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { HolderStats } from '../lib/holders.ts';
+import type { BoundedStats } from '../lib/metrics.ts';
 import { createRedisScript } from '../lib/redis/client.ts';
 import { type RedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
 import type { SharedRateLimiter } from './fallback.ts';
@@ -69,7 +69,7 @@ const VALUES_PER_DECISION = 4;
 
 interface RedisRateLimiter extends SharedRateLimiter {
   /** Requests that Redis has not decided yet. */
-  stats(): HolderStats;
+  stats(): BoundedStats;
 }
 
 interface RedisRateLimiterOptions {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Registry } from '@prometheus-io/client';
 import { expect, test } from 'vitest';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
@@ -18,7 +19,7 @@ async function requestBatches(count: number) {
   const batches = createChannelBatches({
     channels: { peekChannel: notFound, getChannel: notFound },
     clock: systemClock,
-    holders: { add: () => undefined },
+    metrics: new Registry(),
   });
   const refs = Array.from({ length: 50 }, (_, number) => channelIdRef(`UC${String(number).padStart(22, '0')}`));
   const results = await Promise.all(Array.from({ length: count }, () => batches.getChannels(refs)));

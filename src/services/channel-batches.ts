@@ -1,8 +1,9 @@
+import type { Registry } from '@prometheus-io/client';
 import { AppError, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
-import type { Holders } from '../lib/holders.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import { currentClient } from '../lib/work.ts';
 import type { ChannelResponse, ChannelService } from './channels.ts';
 
@@ -15,7 +16,7 @@ export type BatchResult = ChannelResponse | AppError;
 interface ChannelBatchesOptions {
   readonly channels: Pick<ChannelService, 'getChannel' | 'peekChannel'>;
   readonly clock: Clock;
-  readonly holders: Pick<Holders, 'add'>;
+  readonly metrics: Registry;
 }
 
 /** Each counts against the client's share of the call budget, as if it were requested alone. */
@@ -46,12 +47,17 @@ export interface ChannelBatches {
   getChannels(refs: readonly ChannelRef[]): Promise<BatchResult[]>;
 }
 
-export function createChannelBatches({ channels, clock, holders }: ChannelBatchesOptions): ChannelBatches {
+export function createChannelBatches({ channels, clock, metrics }: ChannelBatchesOptions): ChannelBatches {
   /** By client: the number of its batches that load channels. At most one entry for each current request. */
   const loadingBatches = new Map<string, number>();
   let lookups = 0;
-  holders.add('clients with batches', () => ({ entries: loadingBatches.size }));
-  holders.add('lookups of batches', () => ({ entries: lookups, maxEntries: MAX_LOOKUPS }));
+  addBoundGauges(metrics, 'pennant_clients_with_batches', 'clients with batches', () => ({
+    entries: loadingBatches.size,
+  }));
+  addBoundGauges(metrics, 'pennant_batch_lookups', 'lookups of batches', () => ({
+    entries: lookups,
+    maxEntries: MAX_LOOKUPS,
+  }));
 
   async function peek(item: Item): Promise<void> {
     if (lookups === MAX_LOOKUPS) {

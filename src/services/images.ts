@@ -21,6 +21,7 @@ import type { Encoder } from '../images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import type { ClientKeys } from '../lib/work.ts';
@@ -94,17 +95,17 @@ interface ImageServiceOptions {
   readonly originals: Pick<Originals, 'get' | 'read' | 'readBytes'>;
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<ImageStore, 'get' | 'put'>;
-  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
 }
 
 /** Returns stored images, or encodes them, each once for all concurrent requests. */
 export function createImageService(options: ImageServiceOptions): ImageService {
   const { channels, originals, encoder, images } = options;
-  const { clock, holders } = options.runtime;
+  const { clock, metrics } = options.runtime;
   const encoding = createSharedWork<Buffer>();
   const failedEncodes = createFailedKeys({ clock });
-  holders.add('failed encodes', failedEncodes.stats);
-  holders.add('images being made', encoding.stats);
+  addBoundGauges(metrics, 'pennant_failed_encodes', 'failed encodes', failedEncodes.stats);
+  addBoundGauges(metrics, 'pennant_images_being_made', 'images being made', encoding.stats);
 
   async function jobFor({ channel, kind, original, identity }: ImageSpec): Promise<EncodeJob> {
     const { crop, output, backdrop, format, quality } = identity;

@@ -11,6 +11,7 @@ import { inSteps } from '../lib/byte-steps.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { currentClient } from '../lib/work.ts';
@@ -29,7 +30,7 @@ interface OriginalsOptions {
   readonly images: Pick<ImageStore, 'get' | 'put' | 'findForReading'>;
   readonly cache: ReadThrough<Original>;
   readonly channels: Pick<ChannelService, 'reload'>;
-  readonly runtime: Pick<Runtime, 'clock' | 'holders'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
 }
 
 /** An original of a channel's image. */
@@ -65,11 +66,11 @@ export interface Originals {
 
 export function createOriginals(options: OriginalsOptions): Originals {
   const { catalog, downloader, encoder, images, cache, channels, runtime } = options;
-  const { clock, holders } = runtime;
+  const { clock, metrics } = runtime;
   // By image, not by channel: a new image must not wait because the old one failed.
   const failedImages = createFailedKeys({ clock });
   const downloading = createSharedWork<Buffer>();
-  holders.add('failed originals', failedImages.stats);
+  addBoundGauges(metrics, 'pennant_failed_originals', 'failed originals', failedImages.stats);
 
   /** A load continues after its callers disconnect: others will request the same image. */
   function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<LoadedOriginal> {

@@ -2,8 +2,8 @@ import { Gauge, type Registry } from '@prometheus-io/client';
 import { IMAGE_SOURCE, type SourceState } from '../domain/source-status.ts';
 import { BREAKER_REASONS, type Breaker, type BreakerState, createBreaker } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Holders } from '../lib/holders.ts';
 import type { Logger } from '../lib/logger.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import type { GuardedOperation } from './failover.ts';
 import type { ChannelSource } from './source.ts';
 
@@ -32,7 +32,7 @@ const PARTS: Record<GuardedOperation, string | undefined> = {
 interface BreakersOptions {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  readonly holders: Pick<Holders, 'add'>;
+  readonly metrics: Registry;
 }
 
 export interface Breakers {
@@ -45,7 +45,7 @@ export interface Breakers {
 }
 
 /** The breakers of all sources and of the image hosts. Each logs once when it opens, and once when it closes. */
-export function createBreakers({ clock, logger, holders }: BreakersOptions): Breakers {
+export function createBreakers({ clock, logger, metrics }: BreakersOptions): Breakers {
   const breakers = new Map<string, Breaker>();
 
   function of(name: string): Breaker {
@@ -61,7 +61,8 @@ export function createBreakers({ clock, logger, holders }: BreakersOptions): Bre
       },
     });
     breakers.set(name, breaker);
-    holders.add(`failed requests to ${name}`, breaker.stats);
+    const gauges = `pennant_failed_requests_to_${name.toLowerCase().replaceAll(/\W/g, '_')}`;
+    addBoundGauges(metrics, gauges, `failed requests to ${name}`, breaker.stats);
     return breaker;
   }
 

@@ -1,10 +1,10 @@
+import { Registry } from '@prometheus-io/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { handleRef } from '../../test/helpers/handle.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { createBudgets } from '../app/upstreams.ts';
 import { parseConfig } from '../config/settings.ts';
-import { createHolders } from '../lib/holders.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
@@ -28,7 +28,7 @@ async function create(env: Record<string, string>) {
   const sources = createSources(config, {
     clock,
     userAgent: 'Pennant/test',
-    wrapHttp: createBudgets(config, { clock, holders: createHolders() }),
+    wrapHttp: createBudgets(config, { clock, metrics: new Registry() }),
     breakerOf: createBreakers(createRuntime({ clock, logger: createLogger({ level: 'silent' }) })).of,
     keptQuota: { read: async () => undefined, write: async () => undefined },
     onField: () => undefined,

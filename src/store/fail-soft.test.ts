@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createTestRuntime, heldBy } from '../../test/helpers/runtime.ts';
+import { createTestRuntime, readBound } from '../../test/helpers/runtime.ts';
 import { asWork } from '../lib/work.ts';
 import { createFailSoftStore } from './fail-soft.ts';
 import type { BackingStore } from './store.ts';
@@ -83,10 +83,10 @@ it('stores results with the number of the epoch in which their work began, if it
   ]);
 });
 
-it('bounds the pending writes', () => {
+it('bounds the pending writes', async () => {
   const { guarded, states, runtime } = createBrokenStore({ set: () => new Promise(() => undefined) });
   for (let number = 0; number < 10_100; number += 1) void guarded.set(`key ${number}`, ENTRY, 1_000);
-  expect([heldBy(runtime, 'writes to the store'), states]).toEqual([
+  expect([await readBound(runtime.metrics, 'pennant_store_writes'), states]).toEqual([
     expect.objectContaining({ entries: 10_000, maxEntries: 10_000 }),
     [false],
   ]);
@@ -94,6 +94,6 @@ it('bounds the pending writes', () => {
   for (let number = 0; number < 100; number += 1) {
     void others.guarded.set(`key ${number}`, { value: 'x'.repeat(500_000), storedAtMs: 0 }, 1_000);
   }
-  const { bytes = 0, maxBytes = 0 } = heldBy(others.runtime, 'writes to the store');
+  const { bytes, maxBytes } = await readBound(others.runtime.metrics, 'pennant_store_writes');
   expect([bytes > maxBytes - 1_100_000, bytes <= maxBytes]).toEqual([true, true]);
 });

@@ -1,11 +1,12 @@
 import { responseWithinMs } from '../lib/deadlines.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { epochOfWork } from '../lib/work.ts';
 import type { BackingStore, NewEntry, Store, StoredEntry } from './store.ts';
 
 interface FailSoftStoreOptions {
   readonly store: BackingStore;
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'holders'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'metrics'>;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
 }
@@ -28,13 +29,13 @@ const RETRY_KEPT_MS = 1_000;
  */
 export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftStoreOptions): FailSoftStore {
   const { isShared = false } = store;
-  const { clock, epochs, health, holders } = runtime;
+  const { clock, epochs, health, metrics } = runtime;
   /** A full disk can still be read, so a successful read says nothing about writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
   let pendingBytes = 0;
 
-  holders.add('writes to the store', () => ({
+  addBoundGauges(metrics, 'pennant_store_writes', 'writes to the store', () => ({
     entries: writes.size,
     maxEntries: MAX_PENDING_WRITES,
     bytes: pendingBytes,

@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import type { HolderStats } from '../lib/holders.ts';
+import type { BoundedStats } from '../lib/metrics.ts';
 import { createCurrentWork } from '../lib/shared-work.ts';
 
 interface PendingLoad<T> {
@@ -49,6 +49,6 @@ export function createLoads<T>() {
       await pending.latest(key)?.result.catch(() => undefined);
     },
 
-    stats: (): HolderStats => ({ entries: pending.count(), maxEntries: MAX_LOADS }),
+    stats: (): BoundedStats => ({ entries: pending.count(), maxEntries: MAX_LOADS }),
   };
 }

@@ -3,8 +3,8 @@ import { AppError, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withinMs } from '../lib/deadlines.ts';
 import type { Epochs } from '../lib/epoch.ts';
-import type { HolderStats } from '../lib/holders.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
+import type { BoundedStats } from '../lib/metrics.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { asWork, epochOfWork } from '../lib/work.ts';
 import {
@@ -91,7 +91,7 @@ export interface ReadThrough<V> {
   patch(key: string, change: (value: V) => V): Promise<void>;
   /** Removes from the memory tier what the function returns true for. The store tier does not change. */
   removeFromMemory(isRemoved: (key: string, value: V | undefined) => boolean): void;
-  stats(): { readonly memory: HolderStats & { readonly entries: number }; readonly loading: HolderStats };
+  stats(): { readonly memory: BoundedStats & { readonly entries: number }; readonly loading: BoundedStats };
 }
 
 export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {

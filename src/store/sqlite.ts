@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Clock, systemClock, timesOf } from '../lib/clock.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
 import { filesOfDatabase } from '../lib/sqlite.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
 import { addErased, type ErasedEntries, hasAny, stepsOf } from './removal.ts';
@@ -98,7 +99,7 @@ export function createSqliteDriver(dataDir: string): StoreDriver {
     where: path,
     files: filesOfDatabase(path),
     check: async () => ({ level: 'ok', text: 'cache.db is usable' }),
-    open({ runtime: { clock, failureLog, holders } }) {
+    open({ runtime: { clock, failureLog, metrics } }) {
       const store = createSqliteStore({
         path,
         maxBytes: MAX_BYTES,
@@ -106,7 +107,7 @@ export function createSqliteDriver(dataDir: string): StoreDriver {
         onEvent: (event) =>
           failureLog.report({ level: 'warn', key: `cache.db ${event.kind}`, message: 'cache.db', fields: event }),
       });
-      holders.add('calls to cache.db', store.stats);
+      addBoundGauges(metrics, 'pennant_cache_database_calls', 'calls to cache.db', store.stats);
       return store;
     },
   };

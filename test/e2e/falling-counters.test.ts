@@ -52,7 +52,7 @@ function useHeldApp(stage: Stage) {
   });
   return {
     url: (path: string) => base + path,
-    held: (holder: string) => service.metric(`pennant_held_entries{holder="${holder}"}`),
+    held: (holder: string) => service.metric(`pennant_${holder}_entries`),
     /** Shuts the gate. The test opens it. */
     shut() {
       gate = Promise.withResolvers();
@@ -65,12 +65,12 @@ function useHeldApp(stage: Stage) {
 const imageOf = (channel: string) => `/${channel}/tv.png`;
 
 const COUNTERS: readonly (readonly [holder: string, stage: Stage, pathFor: (channel: string) => string])[] = [
-  ['loads of records', 'source', (channel) => `/channel/${channel}`],
-  ['loads of searches', 'source', (channel) => `/api/search?q=about+${channel}`],
-  ['clients with batches', 'source', (channel) => `/api/channels?ids=${channel}`],
-  ['loads of originals', 'download', imageOf],
-  ['loads of originals', 'inspect', imageOf],
-  ['images being made', 'encode', imageOf],
+  ['loads_of_records', 'source', (channel) => `/channel/${channel}`],
+  ['loads_of_searches', 'source', (channel) => `/api/search?q=about+${channel}`],
+  ['clients_with_batches', 'source', (channel) => `/api/channels?ids=${channel}`],
+  ['loads_of_originals', 'download', imageOf],
+  ['loads_of_originals', 'inspect', imageOf],
+  ['images_being_made', 'encode', imageOf],
 ];
 
 const ENDINGS = ['succeeds', 'fails', 'fails with a bug', 'is abandoned by its client'] as const;
@@ -103,12 +103,12 @@ describe('"clients with batches"', () => {
     const gate = shut();
     const ask = (number: number) => fetch(url(`/api/channels?ids=${numberedChannelId(number)}`));
     const accepted = [ask(1), ask(2)];
-    await expect.poll(() => held('loads of records')).toBe(2);
+    await expect.poll(() => held('loads_of_records')).toBe(2);
     const refused = (await (await ask(3)).json()) as { results: { error?: { code: string } }[] };
     expect(refused.results[0]?.error?.code).toBe('upstream_unavailable');
     gate.resolve();
     await Promise.all(accepted);
-    expect(await held('clients with batches')).toBe(0);
-    expect(await held('loads of records')).toBe(0);
+    expect(await held('clients_with_batches')).toBe(0);
+    expect(await held('loads_of_records')).toBe(0);
   });
 });

@@ -11,7 +11,7 @@ async function start(): Promise<TestApp> {
 
 /** The metrics of a cache. A metric that it does not have is `undefined`. */
 function readHeld(service: TestApp, holder: string, figure: string): Promise<number | undefined> {
-  return service.metric(`pennant_held_${figure}{holder="${holder}"}`);
+  return service.metric(`pennant_${holder}_${figure}`);
 }
 
 describe('the memory that clients can use', () => {
@@ -35,10 +35,10 @@ describe('the memory that clients can use', () => {
     const taken = await measureHeldBytes(askedFor('a'.repeat(22_000), 80));
     // Without a bound, the hosts of 640 requests alone would take 13 MiB.
     expect(taken).toBeLessThan(8 * MIB);
-    expect(await readHeld(service, 'JSON of records', 'entries')).toBe(0);
+    expect(await readHeld(service, 'record_json', 'entries')).toBe(0);
 
     await askedFor('a'.repeat(259), 120)();
-    for (const holder of ['JSON of records', 'micro-cache']) {
+    for (const holder of ['record_json', 'micro_cache']) {
       const bytes = await readHeld(service, holder, 'bytes');
       expect(bytes).toBeGreaterThan(2 * MIB);
       expect(bytes).toBeLessThanOrEqual((await readHeld(service, holder, 'max_bytes')) ?? 0);
@@ -54,13 +54,13 @@ describe('the memory that clients can use', () => {
       }
     });
     expect(taken).toBeLessThan(10 * MIB);
-    expect(await readHeld(service, 'micro-cache', 'entries')).toBeLessThan(2);
+    expect(await readHeld(service, 'micro_cache', 'entries')).toBeLessThan(2);
   });
 
   test.each([
-    ['micro-cache', 'max_bytes'],
-    ['JSON of records', 'max_bytes'],
-    ['IPv6 addresses', 'max_entries'],
+    ['micro_cache', 'max_bytes'],
+    ['record_json', 'max_bytes'],
+    ['ipv6_addresses', 'max_entries'],
   ])('has a bound in the metrics: %s', async (holder, bound) => {
     expect(await readHeld(first, holder, 'entries')).toEqual(expect.any(Number));
     expect(await readHeld(first, holder, bound)).toEqual(expect.any(Number));

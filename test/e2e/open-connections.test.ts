@@ -109,19 +109,17 @@ describe('the connections of one client', () => {
 });
 
 describe('what clients have sent and what is no request yet', () => {
-  const HOLDER = 'holder="connections and unread requests"';
-
   test('is counted, with the connections', async () => {
     const { service, http } = await start();
     const { socket } = await open(http);
     const header = UNFINISHED + 'x'.repeat(10_000);
     socket.write(header);
-    await expect.poll(() => service.metric(`pennant_held_bytes{${HOLDER}}`)).toBe(header.length);
-    expect(await service.metric(`pennant_held_entries{${HOLDER}}`)).toBe(1);
-    expect(await service.metric(`pennant_held_max_entries{${HOLDER}}`)).toBeGreaterThan(SHARE);
+    await expect.poll(() => service.metric('pennant_connections_bytes')).toBe(header.length);
+    expect(await service.metric('pennant_connections_entries')).toBe(1);
+    expect(await service.metric('pennant_connections_max_entries')).toBeGreaterThan(SHARE);
     socket.destroy();
-    await expect.poll(() => service.metric(`pennant_held_entries{${HOLDER}}`)).toBe(0);
-    expect(await service.metric(`pennant_held_bytes{${HOLDER}}`)).toBe(0);
+    await expect.poll(() => service.metric('pennant_connections_entries')).toBe(0);
+    expect(await service.metric('pennant_connections_bytes')).toBe(0);
   });
 
   test('is bounded while a response is under way, however much the client sends', async () => {
@@ -132,10 +130,10 @@ describe('what clients have sent and what is no request yet', () => {
     socket.write(`GET /channel/${HELD_CHANNEL_ID} HTTP/1.1\r\nHost: a\r\n\r\n`);
     await held.asked;
     socket.write(GET.repeat(200_000));
-    await expect.poll(() => service.metric(`pennant_held_bytes{${HOLDER}}`)).toBeGreaterThan(10_000);
+    await expect.poll(() => service.metric('pennant_connections_bytes')).toBeGreaterThan(10_000);
     // A request on another connection shows that the service has had time to read more.
     expect(await (await open(http)).ask(GET)).toBe('HTTP/1.1 200 OK');
-    expect(await service.metric(`pennant_held_bytes{${HOLDER}}`)).toBeLessThanOrEqual(64 * 1024);
+    expect(await service.metric('pennant_connections_bytes')).toBeLessThanOrEqual(64 * 1024);
     held.release();
   });
 });
@@ -150,9 +148,7 @@ describe('the private listener', () => {
     expect(first?.isClosed()).toBe(true);
     expect(await others.at(-1)?.ask(GET_HEALTH)).toBe('HTTP/1.1 200 OK');
     expect(lines).toMatchObject([{ msg: expect.stringContaining('connections to the private listener are closed') }]);
-    expect(await service.metric('pennant_held_entries{holder="connections to the private listener"}')).toBe(
-      PRIVATE_SHARE,
-    );
+    expect(await service.metric('pennant_private_connections_entries')).toBe(PRIVATE_SHARE);
   });
 
   test('has a place for a probe while its own address has all for requests whose bodies are incomplete', async () => {

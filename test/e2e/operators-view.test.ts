@@ -70,23 +70,20 @@ describe('readiness', () => {
 });
 
 describe('a setting reaches its component', () => {
-  test('as the bound that the console shows', async () => {
+  test('as a bound in the metrics', async () => {
     const service = await startWithoutEncoder({
       env: {
         MEMORY_CACHE_BYTES: '10MiB',
         IMAGE_CACHE_BYTES: '50MiB',
       },
     });
-    const { stores } = await service.state();
-    const bounds = Object.fromEntries(stores.map(({ name, maxBytes, maxEntries }) => [name, maxBytes ?? maxEntries]));
-    expect(bounds).toMatchObject({
-      'records in memory': 2 * MIB,
-      'names in memory': MIB / 2,
-      'searches in memory': MIB,
-      'originals in memory': MIB / 2,
-      'images in memory': 6 * MIB,
-      'images on disk': 50 * MIB,
-    });
+    const boundOf = (name: string) => service.metric(`pennant_${name}_max_bytes`);
+    expect(await boundOf('records_in_memory')).toBe(2 * MIB);
+    expect(await boundOf('names_in_memory')).toBe(MIB / 2);
+    expect(await boundOf('searches_in_memory')).toBe(MIB);
+    expect(await boundOf('originals_in_memory')).toBe(MIB / 2);
+    expect(await boundOf('images_in_memory')).toBe(6 * MIB);
+    expect(await boundOf('images_on_disk')).toBe(50 * MIB);
   });
 
   test('RATE_LIMIT_IPV6_PREFIX', async () => {

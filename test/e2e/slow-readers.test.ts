@@ -66,7 +66,7 @@ function openReader(port: number, requests: string) {
 }
 
 const held = async (service: TestApp, figure: string) =>
-  (await service.metric(`pennant_held_${figure}{holder="responses being sent"}`)) ?? 0;
+  (await service.metric(`pennant_unread_responses_${figure}`)) ?? 0;
 const closedFor = (service: TestApp, reason: string) =>
   service.metric(`pennant_slow_responses_closed_total{reason="${reason}"}`);
 const untilHeld = (service: TestApp, entries: number) => expect.poll(() => held(service, 'entries')).toBe(entries);

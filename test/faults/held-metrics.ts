@@ -13,12 +13,12 @@ export interface HeldReading {
   readonly fullness: number | undefined;
 }
 
-const HELD = /^pennant_held_(entries|max_entries|bytes|max_bytes)\{holder="([^"]+)"\} (\S+)$/gm;
+const HELD = /^pennant_(\w+?)_(max_)?(entries|bytes) (\S+)$/gm;
 
 export function readHeldMetrics(metrics: string): HeldMetrics {
   const figures = new Map<string, Record<string, number>>();
-  for (const [, figure = '', name = '', value] of metrics.matchAll(HELD)) {
-    figures.set(name, { ...figures.get(name), [figure]: Number(value) });
+  for (const [, name = '', max = '', unit = '', value] of metrics.matchAll(HELD)) {
+    figures.set(name, { ...figures.get(name), [max + unit]: Number(value) });
   }
   return {
     holders: [...figures].map(([name, held]) => ({ name, fullness: fullnessOf(held) })),

@@ -42,7 +42,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
       headers: { host: `${number}.${'label.'.repeat(40)}`.slice(0, LONGEST_HOST) },
     }),
     statuses: [200],
-    fills: { 'micro-cache': FULL, 'JSON of records': FULL },
+    fills: { micro_cache: FULL, record_json: FULL },
   },
   {
     name: 'long queries',
@@ -50,7 +50,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
     // Some are stored, and some are too long for it.
     request: (number) => ({ url: `/channel/${SAMPLE}?junk=${number}-${'x'.repeat(number % 2 === 0 ? 1_800 : 7_800)}` }),
     statuses: [200],
-    fills: { 'micro-cache': FULL },
+    fills: { micro_cache: FULL },
   },
   {
     name: 'IPv6 clients',
@@ -60,7 +60,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
       headers: { 'x-forwarded-for': `2001:db8:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::1` },
     }),
     statuses: [200],
-    fills: { 'IPv6 addresses': FULL },
+    fills: { ipv6_addresses: FULL },
   },
   {
     name: 'clients that are refused',
@@ -93,42 +93,42 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
     counts: [800, LONG],
     request: (number) => ({ url: `/channel/${numberedChannelId('r', number)}` }),
     statuses: [200],
-    fills: { 'records in memory': FULL },
+    fills: { records_in_memory: FULL },
   },
   {
     name: 'absent channels',
     counts: [4_000, LONG],
     request: (number) => ({ url: `/api/channel/${absentId(number)}` }),
     statuses: [404],
-    fills: { 'records in memory': FULL },
+    fills: { records_in_memory: FULL },
   },
   {
     name: 'absent handles',
     counts: [4_000, LONG],
     request: (number) => ({ url: `/@absent${number}` }),
     statuses: [404],
-    fills: { 'names in memory': FULL },
+    fills: { names_in_memory: FULL },
   },
   {
     name: 'searches',
     counts: [2_000, LONG],
     request: (number) => ({ url: `/api/search?q=word${number}` }),
     statuses: [200],
-    fills: { 'searches in memory': FULL },
+    fills: { searches_in_memory: FULL },
   },
   {
     name: 'hidden and absent channels',
     counts: [8_000, LONG],
     request: (number) => ({ url: `/channel/${numberedChannelId(number % 3 === 0 ? 'x' : 'a', number)}` }),
     statuses: [404, 503],
-    fills: { 'failed requests to youtube': FULL },
+    fills: { failed_requests_to_youtube: FULL },
   },
   {
     name: 'images, a quarter of them refused',
     counts: [500, LONG_ENCODED],
     request: (number) => ({ url: `/${numberedChannelId(number % 4 === 3 ? 'p' : 'r', number)}/tv.webp` }),
     statuses: [200, 502, 503],
-    fills: { 'originals in memory': FULL, 'images in memory': FULL, 'images on disk': DISK_FULL },
+    fills: { originals_in_memory: FULL, images_in_memory: FULL, images_on_disk: DISK_FULL },
   },
   {
     name: 'tiny images',
@@ -138,6 +138,6 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
       return { url: `/${numberedChannelId('r', 4 * (number % 16))}/avatar.jpg?${size}` };
     },
     statuses: [200],
-    fills: { 'images in memory': FULL, 'images on disk': DISK_FULL },
+    fills: { images_in_memory: FULL, images_on_disk: DISK_FULL },
   },
 ];

@@ -114,7 +114,7 @@ async function takePlaces(context: FaultContext, attack: PlaceAttack, enter: rea
   for (const socket of sockets) socket.destroy();
 
   const faults = [...alone.faults, ...others.faults].map((fault) => `another client: ${fault}`);
-  const entries = metricValue(metrics, 'pennant_held_entries{holder="connections and unread requests"}');
+  const entries = metricValue(metrics, 'pennant_connections_entries');
   const latency = boundRatio(others, alone, MAX_WAIT_RATIO);
   const connectingMs = Math.max(...others.connecting.latenciesMs);
   const growth = mostBytes - before;

@@ -16,7 +16,7 @@ import type { Outcome } from './report.ts';
 const CHANNEL = 'UCslowreaders00000000000';
 /** A banner of noise: at this width, its PNG has some 7.8 MB, more than the kernel's buffers of a connection can hold. */
 const WIDTH = 2_260;
-const HOLDER = 'responses being sent';
+const HOLDER = 'unread_responses';
 const MIB = 2 ** 20;
 /** What waits, and what is garbage until it is collected. */
 const MAX_GROWTH_BYTES = 250 * MIB;

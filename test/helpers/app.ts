@@ -84,7 +84,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     /** The value of one series in `/metrics`; `undefined` if there is none. */
     metric,
     /** Waits until the images of earlier responses are on the disk: responses do not wait for that. */
-    untilImagesWritten: () => expect.poll(() => metric('pennant_held_entries{holder="images being written"}')).toBe(0),
+    untilImagesWritten: () => expect.poll(() => metric('pennant_images_being_written_entries')).toBe(0),
     /** Sends a purge with the field that the private listener requires. */
     purge: (body: object) =>
       askConsole({ method: 'POST', url: '/purge', headers: { 'x-pennant-console': 'test' }, body }),

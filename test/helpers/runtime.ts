@@ -1,13 +1,18 @@
+import type { Registry } from '@prometheus-io/client';
 import { pino } from 'pino';
-import type { HolderReading } from '../../src/lib/holders.ts';
+import { type BoundedStats, readSamples } from '../../src/lib/metrics.ts';
 import { createRuntime, type Runtime } from '../../src/lib/runtime.ts';
 import { createManualClock } from './clock.ts';
 
-/** The statistics of a cache, map or queue of the component, by its registered name. */
-export function heldBy({ holders }: Runtime, name: string): HolderReading {
-  const found = holders.read().find((holder) => holder.name === name);
-  if (found === undefined) throw new Error(`Nothing is registered as "${name}".`);
-  return found;
+/** The gauges of a cache, map or queue, whose names begin with `name`. */
+export async function readBound(metrics: Registry, name: string): Promise<Record<keyof BoundedStats, number>> {
+  const read = async (figure: string) => (await readSamples(metrics, `${name}_${figure}`))[0]?.value ?? Number.NaN;
+  return {
+    entries: await read('entries'),
+    maxEntries: await read('max_entries'),
+    bytes: await read('bytes'),
+    maxBytes: await read('max_bytes'),
+  };
 }
 
 /** The runtime of a component under test. Logs nothing unless the test passes a logger. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { HolderStats } from '../../lib/holders.ts';
 import { type Cidr, isPrivateAddress } from '../../lib/ip-ranges.ts';
 import { compactCopy, entryLimit } from '../../lib/memory-cache.ts';
+import type { BoundedStats } from '../../lib/metrics.ts';
 import type { ClientLimit, RateLimit } from '../../rate-limit/limiter.ts';
 import {
   createNetworkTable,
@@ -24,7 +24,7 @@ export interface ClientIdentification {
   identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
   isTrustedProxy(socketAddress: string): boolean;
   /** The number of IPv6 addresses whose networks are cached. */
-  stats(): HolderStats;
+  stats(): BoundedStats;
 }
 
 interface ClientIdentificationOptions {

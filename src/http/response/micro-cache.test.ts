@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { Registry } from '@prometheus-io/client';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
+import { readBound } from '../../../test/helpers/runtime.ts';
 import { createEpochs } from '../../lib/epoch.ts';
-import { createHolders, type HolderStats } from '../../lib/holders.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { createMicroCache, type MicroCache } from './micro-cache.ts';
@@ -48,21 +49,21 @@ function responseOf(number: number, body: string | Buffer): PublicResponse {
 function create(maxBytes?: number) {
   const clock = createManualClock();
   const epochs = createEpochs();
-  const holders = createHolders();
+  const metrics = new Registry();
   let version = 0;
   const cache = createMicroCache({
-    runtime: { clock, epochs, holders },
+    runtime: { clock, epochs, metrics },
     channels: { catalogVersion: () => version },
     ...(maxBytes !== undefined && { maxBytes }),
   });
   const changeCatalog = () => {
     version += 1;
   };
-  return { ...cache, clock, epochs, changeCatalog, stats: (): HolderStats => holders.read()[0] ?? {} };
+  return { ...cache, clock, epochs, changeCatalog, stats: () => readBound(metrics, 'pennant_micro_cache') };
 }
 
 describe('the micro-cache', () => {
-  it('stores nothing with an extremely long URL or Accept', () => {
+  it('stores nothing with an extremely long URL or Accept', async () => {
     const cache = create();
     const requests = [
       contextFor('/a', {}, `?junk=${'x'.repeat(8_000)}`),
@@ -73,10 +74,10 @@ describe('the micro-cache', () => {
       cache.keep(missed(cache, request), responseOf(1, 'body'));
       expect(cache.find(request)).toBeUndefined();
     }
-    expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
+    expect(await cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
 
-  it('stays within its bound for any number of different requests', () => {
+  it('stays within its bound for any number of different requests', async () => {
     const maxBytes = 1_000_000;
     const cache = create(maxBytes);
     for (let number = 0; number < 2_000; number += 1) {
@@ -85,13 +86,13 @@ describe('the micro-cache', () => {
         responseOf(number, '{}'),
       );
     }
-    const { bytes = 0, entries = 0 } = cache.stats();
+    const { bytes = 0, entries = 0 } = await cache.stats();
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     expect(bytes).toBeGreaterThan(maxBytes * 0.9);
     expect(entries).toBeLessThan(maxBytes / 1_500);
   });
 
-  it('repeats a response from the catalog until the catalog changes, and stores none that began before the change', () => {
+  it('repeats a response from the catalog until the catalog changes, and stores none that began before the change', async () => {
     const cache = create();
     const own: PublicResponse = { ...responseOf(1, 'body'), cache: 'own' };
     cache.keep(missed(cache, contextFor('/a')), own);
@@ -100,7 +101,7 @@ describe('the micro-cache', () => {
     cache.changeCatalog();
     cache.keep(before, own);
     for (const path of ['/a', '/b']) expect(cache.find(contextFor(path))).toBeUndefined();
-    expect(cache.stats().entries).toBe(0);
+    expect((await cache.stats()).entries).toBe(0);
   });
 
   it('repeats a response for a second, and no longer', () => {
@@ -122,12 +123,12 @@ describe('the micro-cache', () => {
     expect(found).toMatchObject({ status: 304, headers: { etag } });
   });
 
-  it('drops everything when a channel is purged', () => {
+  it('drops everything when a channel is purged', async () => {
     const cache = create();
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
     cache.epochs.moveTo('next');
     expect(cache.find(contextFor('/a'))).toBeUndefined();
-    expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
+    expect(await cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
 
   it('does not store the response to a request that began before a purge', () => {
@@ -138,7 +139,7 @@ describe('the micro-cache', () => {
     expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
-  it('counts the time for which the machine is suspended', () => {
+  it('counts the time for which the machine is suspended', async () => {
     const cache = create();
     const { clock } = cache;
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
@@ -169,7 +170,7 @@ describe('the micro-cache', () => {
       }
       return cache;
     });
-    const { bytes = 0 } = cache.stats();
+    const { bytes = 0 } = await cache.stats();
     expect(bytes).toBeGreaterThan(taken);
     expect(bytes).toBeLessThan(2 * taken);
   });

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { compactCopy } from '../../lib/memory-cache.ts';
+import { addBoundGauges } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -7,7 +8,7 @@ import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { applyConditions } from './conditions.ts';
 
 interface MicroCacheOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'holders'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'metrics'>;
   readonly maxBytes?: number;
   readonly channels: Pick<ChannelService, 'catalogVersion'>;
 }
@@ -42,11 +43,15 @@ export interface MicroCache {
 
 export function createMicroCache(options: MicroCacheOptions): MicroCache {
   const { runtime, maxBytes = DEFAULT_MAX_BYTES, channels } = options;
-  const { clock, epochs, holders } = runtime;
+  const { clock, epochs, metrics } = runtime;
   const entries = new LRUCache<string, KeptResponse>({ maxSize: maxBytes, sizeCalculation: sizeOf });
   let catalogVersion: number | undefined;
   epochs.onEnd(() => entries.clear());
-  holders.add('micro-cache', () => ({ entries: entries.size, bytes: entries.calculatedSize, maxBytes }));
+  addBoundGauges(metrics, 'pennant_micro_cache', 'micro-cache', () => ({
+    entries: entries.size,
+    bytes: entries.calculatedSize,
+    maxBytes,
+  }));
 
   return {
     find(context) {

@@ -1,8 +1,9 @@
+import { Registry } from '@prometheus-io/client';
 import { describe, expect, it } from 'vitest';
 import { numberedChannelId, testChannel } from '../../../test/helpers/fake-source.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
+import { readBound } from '../../../test/helpers/runtime.ts';
 import type { Channel } from '../../domain/channel.ts';
-import { createHolders, type HolderStats } from '../../lib/holders.ts';
 import { createRecordBodies } from './serializers.ts';
 
 function channel(number: number, description: string): Channel {
@@ -14,25 +15,25 @@ const STYLE = { urlForm: 'api' } as const;
 const BASE = 'http://pennant.test';
 
 function create(maxBytes?: number) {
-  const holders = createHolders();
-  const bodyOf = createRecordBodies({ ...STYLE, holders, ...(maxBytes !== undefined && { maxBytes }) });
-  return { bodyOf, stats: (): HolderStats => holders.read()[0] ?? {} };
+  const metrics = new Registry();
+  const bodyOf = createRecordBodies({ ...STYLE, metrics, ...(maxBytes !== undefined && { maxBytes }) });
+  return { bodyOf, stats: () => readBound(metrics, 'pennant_record_json') };
 }
 
 describe('the JSON of records', () => {
-  it('is created once per record and base', () => {
+  it('is created once per record and base', async () => {
     const { bodyOf, stats } = create();
     const one = channel(1, 'first');
     expect(bodyOf(one, BASE)).toBe(bodyOf(one, BASE));
     expect(bodyOf(one, 'http://other.test').body).toContain('"avatarUrl":"http://other.test/');
-    expect(stats()).toMatchObject({ entries: 2 });
+    expect(await stats()).toMatchObject({ entries: 2 });
   });
 
-  it('is created again for a refreshed record', () => {
+  it('is created again for a refreshed record', async () => {
     const { bodyOf, stats } = create();
     bodyOf(channel(1, 'first'), BASE);
     expect(bodyOf(channel(1, 'second'), BASE).body).toContain('second');
-    expect(stats()).toMatchObject({ entries: 1 });
+    expect(await stats()).toMatchObject({ entries: 1 });
   });
 
   it('is UTF-8, one byte per character', () => {
@@ -40,14 +41,14 @@ describe('the JSON of records', () => {
     expect(JSON.parse(Buffer.from(body, bodyEncoding).toString('utf8'))).toMatchObject({ description: '旗 🏁' });
   });
 
-  it('is bounded for any number of hosts, and the least recently used is dropped first', () => {
+  it('is bounded for any number of hosts, and the least recently used is dropped first', async () => {
     const maxBytes = 100_000;
     const { bodyOf, stats } = create(maxBytes);
     const channels = Array.from({ length: 20 }, (_, number) => channel(number, 'text'));
     for (let host = 0; host < 50; host += 1) {
       for (const one of channels) bodyOf(one, `http://${host}.${'a'.repeat(240)}`);
     }
-    const { bytes = 0, entries = 0 } = stats();
+    const { bytes = 0, entries = 0 } = await stats();
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     expect(bytes).toBeGreaterThan(maxBytes * 0.9);
     expect(entries).toBeLessThan(100);
@@ -69,7 +70,7 @@ describe('the JSON of records', () => {
       }
       return [bodyOf, channels];
     });
-    const { bytes = 0 } = stats();
+    const { bytes = 0 } = await stats();
     expect(bytes).toBeGreaterThan(taken);
     expect(bytes).toBeLessThan(2 * taken);
   });

@@ -1,9 +1,10 @@
+import type { Registry } from '@prometheus-io/client';
 import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
-import type { Holders } from '../../lib/holders.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
+import { addBoundGauges } from '../../lib/metrics.ts';
 import type { PublicResponse } from '../request/context.ts';
 import { cacheStatusFields, keptForMs, publicFor } from './cache-fields.ts';
 import { entityTag } from './conditions.ts';
@@ -95,7 +96,7 @@ export type RecordBodyOf = (channel: Channel, base: string) => JsonBody;
 
 interface RecordBodiesOptions extends ImageUrlStyle {
   readonly maxBytes?: number;
-  readonly holders: Pick<Holders, 'add'>;
+  readonly metrics: Registry;
 }
 
 interface Prepared {
@@ -110,12 +111,16 @@ const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 const ENTRY_OVERHEAD_BYTES = 400;
 
 export function createRecordBodies(options: RecordBodiesOptions): RecordBodyOf {
-  const { maxBytes = DEFAULT_MAX_BYTES, holders } = options;
+  const { maxBytes = DEFAULT_MAX_BYTES, metrics } = options;
   const prepared = new LRUCache<string, Prepared>({
     maxSize: maxBytes,
     sizeCalculation: ({ content }, key) => ENTRY_OVERHEAD_BYTES + key.length + content.body.length,
   });
-  holders.add('JSON of records', () => ({ entries: prepared.size, bytes: prepared.calculatedSize, maxBytes }));
+  addBoundGauges(metrics, 'pennant_record_json', 'JSON of records', () => ({
+    entries: prepared.size,
+    bytes: prepared.calculatedSize,
+    maxBytes,
+  }));
 
   return (channel, base) => {
     const key = `${base} ${channel.channelId}`;

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
-import type { HolderStats } from '../../lib/holders.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { entryLimit } from '../../lib/memory-cache.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
@@ -13,7 +12,6 @@ export interface UnservedRequests {
   note(request: FinishedRequest): void;
   /** Logs one line for the refused and one for the failed requests since the last call, if there were any. */
   summarize(): void;
-  stats(): HolderStats;
 }
 
 /** The refused or the failed requests since the last summary. */
@@ -76,10 +74,6 @@ export function createUnservedRequests({ clock, logger }: UnservedRequestsOption
         kind.codes.clear();
       }
     },
-    stats: () => ({
-      entries: refused.networks.size + failed.networks.size,
-      maxEntries: 2 * MAX_NETWORKS,
-    }),
   };
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
 import { abortError } from '../deadlines.ts';
-import type { HolderStats } from '../holders.ts';
+import type { BoundedStats } from '../metrics.ts';
 import { createRoundRobin } from '../round-robin.ts';
 import { createTokenBucket } from '../token-bucket.ts';
 import { type ClientKeys, currentClient } from '../work.ts';
@@ -23,7 +23,7 @@ export interface CallBudget {
    * @throws LocalLimitError if it has no turn within 2 s, or if too many calls wait and most of them are this client's
    */
   take(client: ClientKeys, signal: AbortSignal): Promise<void>;
-  waiting(): HolderStats;
+  waiting(): BoundedStats;
 }
 
 /** As many calls may wait as can be made in this time. */

@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Counter } from '@prometheus-io/client';
+import { addBoundGauges } from '../metrics.ts';
 import type { Runtime } from '../runtime.ts';
 
 interface ResponseWriterOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'holders' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
 }
 
 /** A response that the kernel has not taken whole. */
@@ -48,7 +49,7 @@ export interface ResponseWriter {
 }
 
 export function createResponseWriter({ runtime }: ResponseWriterOptions): ResponseWriter {
-  const { clock, holders, metrics } = runtime;
+  const { clock, metrics } = runtime;
   /** Longest without progress first. */
   const connections = new Map<Socket, Map<ServerResponse, Waiting>>();
   /** The number of waiting responses of each buffer: one that several responses share is kept in memory once. */
@@ -157,7 +158,11 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
     });
   }
 
-  holders.add('responses being sent', () => ({ entries, bytes, maxBytes: MAX_BYTES }));
+  addBoundGauges(metrics, 'pennant_unread_responses', 'responses being sent', () => ({
+    entries,
+    bytes,
+    maxBytes: MAX_BYTES,
+  }));
 
   return {
     end(response, body, encoding = 'utf8', onSent) {

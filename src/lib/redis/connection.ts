@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts';
-import type { HolderStats } from '../holders.ts';
+import type { BoundedStats } from '../metrics.ts';
 import { createRedisClient, type RedisAddress, type RedisClient } from './client.ts';
 
 /** Redis did not execute a command, or is paused after a failure. */
@@ -31,7 +31,7 @@ export interface RedisConnection {
     readonly isUsable: boolean;
     readonly timeouts: number;
     readonly outages: number;
-    readonly commands: HolderStats;
+    readonly commands: BoundedStats;
   };
   /** Pending commands fail, so close their callers first. */
   close(): void;

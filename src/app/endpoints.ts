@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/request/context.ts';
 import { createRecordBodies } from '../http/response/serializers.ts';
 import { badgeRoutes } from '../http/routes/badges.ts';
 import { channelBatchRoute } from '../http/routes/channel-batches.ts';

@@ -1,8 +1,8 @@
 import { Counter, Gauge } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
 import { createConnections } from '../http/connections.ts';
-import type { Endpoint } from '../http/endpoint.ts';
 import { createClientIdentification } from '../http/request/client-identification.ts';
+import type { Endpoint } from '../http/request/context.ts';
 import { createRateLimitStep } from '../http/request/rate-limit-step.ts';
 import { createMicroCache } from '../http/response/micro-cache.ts';
 import { createResponseReporter } from '../http/response/response-reporter.ts';

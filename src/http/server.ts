@@ -3,9 +3,9 @@ import { createListener, createServer, type Listener } from '../lib/http/listene
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type Connections, MAX_HEADER_BYTES } from './connections.ts';
-import type { Endpoint } from './endpoint.ts';
 import { createEndpointStep, createPipeline, createRouter } from './pipeline.ts';
 import { type ClientIdentification, OPERATOR_CLIENTS } from './request/client-identification.ts';
+import type { Endpoint } from './request/context.ts';
 import { createContextFactory } from './request/context.ts';
 import type { RateLimitStep } from './request/rate-limit-step.ts';
 import { validate } from './request/validation.ts';

@@ -1,4 +1,5 @@
-import { type Endpoint, TAGS } from '../endpoint.ts';
+import { TAGS } from '../endpoint.ts';
+import type { Endpoint } from '../request/context.ts';
 import type { Parameter } from '../request/parameters.ts';
 import { HEADER_FIELDS, RESPONSES, SHARED_RESPONSES } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';

@@ -7,8 +7,9 @@ import type { Epoch } from '../../lib/epoch.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { Runtime } from '../../lib/runtime.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { EndpointDescription } from '../endpoint.ts';
 import type { Client, ClientIdentification } from './client-identification.ts';
+import type { Parameters, Values } from './parameters.ts';
 import { parseTarget, type RequestTarget } from './target.ts';
 
 /** Everything that the request pipeline knows about one request. */
@@ -67,6 +68,33 @@ export interface PublicResponse {
 
 /** Decoded. */
 export type PathParameters = Readonly<Record<string, string | undefined>>;
+
+/** One path of the public listener, for GET, HEAD and OPTIONS: its parameters, its handler and its description. */
+export interface Endpoint<Path = unknown, Query extends Parameters = Parameters> extends EndpointDescription {
+  /** In find-my-way's notation: `/api/channel/:identifier`. */
+  readonly url: string;
+  /** The parameters in the query. They are validated before `respond` is called. */
+  readonly query?: Query;
+  /** How long after the request's arrival a response must be there, in milliseconds. Default: `RESPONSE_MS`. */
+  readonly responseMs?: number;
+  /** False if an equal request within the same second needs a new response. */
+  readonly isRepeatable: boolean;
+  /** Reads the path only. Preflights get its errors too. */
+  parsePath?(parameters: PathParameters): Path;
+  respond(
+    request: { readonly path: Path; readonly query: Values<Query> },
+    context: RequestContext,
+  ): PublicResponse | Promise<PublicResponse>;
+  /** Responds to an error of `parsePath`, of the query or of `respond`. Default: a problem response. */
+  respondToError?(error: unknown, context: RequestContext): Promise<PublicResponse>;
+}
+
+/** Checks that the handler takes what the path and the query are read to. */
+export function defineEndpoint<Path, Query extends Parameters>(
+  endpoint: Omit<Endpoint<Path, Query>, 'isRepeatable'> & { readonly isRepeatable?: boolean },
+): Endpoint {
+  return { isRepeatable: true, ...endpoint } as unknown as Endpoint;
+}
 
 /**
  * Finds the origin that URLs in a response start with: the operator's origin that matches the authority, else the first

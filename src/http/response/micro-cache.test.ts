@@ -5,8 +5,7 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { readBound } from '../../../test/helpers/runtime.ts';
 import { createEpochs } from '../../lib/epoch.ts';
-import type { Endpoint } from '../endpoint.ts';
-import type { PublicResponse, RequestContext } from '../request/context.ts';
+import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { createMicroCache, type MicroCache } from './micro-cache.ts';
 
 const ENDPOINT = { url: '/:identifier' } as Endpoint;

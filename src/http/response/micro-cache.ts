@@ -3,8 +3,7 @@ import { compactCopy } from '../../lib/memory-cache.ts';
 import { addBoundGauges } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { ChannelService } from '../../services/channels.ts';
-import type { Endpoint } from '../endpoint.ts';
-import type { PublicResponse, RequestContext } from '../request/context.ts';
+import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { applyConditions } from './conditions.ts';
 
 interface MicroCacheOptions {

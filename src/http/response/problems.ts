@@ -109,7 +109,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /** A header section over the limit gets the code of a URL over the limit and a status of its own. */
 export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The header section is too large.');
-export const HEADERS_TOO_LARGE_STATUS = 431;
+const HEADERS_TOO_LARGE_STATUS = 431;
 
 export type ProblemResponse = PublicResponse & { readonly body: string };
 

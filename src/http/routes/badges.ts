@@ -3,7 +3,6 @@ import type { Channel } from '../../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import type { ChannelService } from '../../services/channels.ts';
-import { defineEndpoint, type Endpoint } from '../endpoint.ts';
 import {
   BADGE_IMAGE_QUERY,
   BADGE_QUERY,
@@ -12,6 +11,7 @@ import {
   RETIRED_BADGE_QUERY,
 } from '../request/badge-parameters.ts';
 import type { PathParameters, PublicResponse, RequestContext } from '../request/context.ts';
+import { defineEndpoint, type Endpoint } from '../request/context.ts';
 import { parseQuery, readValidQuery } from '../request/parameters.ts';
 import { type Badge, drawBadge } from '../response/badge-image.ts';
 import { cacheStatusFields, keptForMs, publicFor } from '../response/cache-fields.ts';

@@ -7,11 +7,13 @@ import { withinMs } from '../../lib/deadlines.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { ExampleChannel } from '../../services/examples.ts';
 import type { Image, ImageRequest, ImageService } from '../../services/images.ts';
-import { defineEndpoint, type Endpoint, type PathParameter } from '../endpoint.ts';
+import type { PathParameter } from '../endpoint.ts';
 import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
 import {
   assertConnected,
+  defineEndpoint,
   disconnectSignal,
+  type Endpoint,
   type PathParameters,
   type PublicResponse,
   type RequestContext,

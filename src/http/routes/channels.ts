@@ -10,9 +10,9 @@ import { quoted } from '../../lib/printable.ts';
 import type { ChannelService } from '../../services/channels.ts';
 import { recordPathOf, searchPathOf } from '../../services/examples.ts';
 import type { SearchService } from '../../services/search.ts';
-import { defineEndpoint, type Endpoint, type PathParameter } from '../endpoint.ts';
+import type { PathParameter } from '../endpoint.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
-import { disconnectSignal, type PublicResponse } from '../request/context.ts';
+import { defineEndpoint, disconnectSignal, type Endpoint, type PublicResponse } from '../request/context.ts';
 import { CHANNEL_QUERY, SEARCH_QUERY } from '../request/parameters.ts';
 import { type ImageUrlStyle, jsonResponse, type RecordBodyOf, searchResultOf } from '../response/serializers.ts';
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { ExampleChannel, Examples } from '../../services/examples.ts';
-import { defineEndpoint, type Endpoint, type EndpointDescription } from '../endpoint.ts';
+import type { EndpointDescription } from '../endpoint.ts';
 import { openApiDocument, pathOf } from '../openapi/document.ts';
 import type { PublicResponse } from '../request/context.ts';
+import { defineEndpoint, type Endpoint } from '../request/context.ts';
 import { entityTag } from '../response/conditions.ts';
 import { listProblems } from '../response/problems.ts';
 import { JSON_MEDIA_TYPE } from '../response/serializers.ts';

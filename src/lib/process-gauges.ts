@@ -47,10 +47,10 @@ export function addProcessGauges(metrics: Registry): void {
   new Gauge({
     name: 'pennant_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last scrape.',
-    labelNames: ['quantile'],
+    labelNames: ['percentile'],
     registers,
     collect() {
-      for (const quantile of [0.5, 0.99]) this.set({ quantile }, delaySecondsOf(loopDelay.percentile(quantile * 100)));
+      for (const percentile of [50, 99]) this.set({ percentile }, delaySecondsOf(loopDelay.percentile(percentile)));
       loopDelay.reset();
     },
   });

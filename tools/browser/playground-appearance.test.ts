@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     const { page, lookUp } = await visitPlayground(used);
     await expect.poll(() => page.locator('.sample-text').count()).toBe(8);
     await expectSound(page);
-    await lookUp('sample');
+    await lookUp('ni');
     await expect.poll(() => page.locator('.results a').count()).toBeGreaterThan(1);
     await expectSound(page);
     await lookUp('@nobodyhere');

@@ -8,7 +8,7 @@ import { createEpochs } from '../../lib/epoch.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { createMicroCache, type MicroCache } from './micro-cache.ts';
 
-const ENDPOINT = { url: '/:identifier' } as Endpoint;
+const ENDPOINT = { url: '/:identifier', isRepeatable: true } as Endpoint;
 
 function contextFor(path: string, headers: Record<string, string> = {}, query = ''): RequestContext {
   return {

@@ -73,20 +73,9 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
     statuses: [200, 429],
     fills: {},
   },
-  {
-    name: 'sizes that the client already has',
-    counts: [15_000, LONG],
-    // Distinct up to 4,096 × 90, because no quality is combined with an earlier size.
-    request: (number) => ({
-      url: `/${SAMPLE}/tv.jpg?width=${(number % 2_560) + 1}&quality=${Math.floor(number / 2_560) + 1}`,
-      headers: { 'if-none-match': '*' },
-    }),
-    statuses: [304],
-    fills: { 'images to encode again': FULL },
-  },
 ];
 
-/** Requests that need an upstream. Never five in a row fail, or the upstream would be paused. */
+/** Requests that need an upstream. Never five in a row fail, or the breaker would open. */
 export const UPSTREAM_KINDS: readonly RequestKind[] = [
   {
     name: 'records',

@@ -3,6 +3,7 @@ import { hasErrorCode } from '../../lib/file-system.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { ALLOWED_METHODS } from '../request/validation.ts';
 import { cacheStatusFields, publicFor } from './cache-fields.ts';
+import { PROBLEM_MEDIA_TYPE } from './media-types.ts';
 
 export interface Problem {
   readonly status: number;
@@ -104,8 +105,6 @@ export const PROBLEMS = {
     description: 'A bug; please report it with the request id.',
   },
 } as const satisfies Record<ErrorCode, Problem>;
-
-export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /** A header section over the limit gets the code of a URL over the limit and a status of its own. */
 export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The header section is too large.');

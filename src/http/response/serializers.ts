@@ -8,6 +8,7 @@ import { addBoundGauges } from '../../lib/metrics.ts';
 import type { PublicResponse } from '../request/context.ts';
 import { cacheStatusFields, keptForMs, publicFor } from './cache-fields.ts';
 import { entityTag } from './conditions.ts';
+import { JSON_MEDIA_TYPE } from './media-types.ts';
 
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);
@@ -63,8 +64,6 @@ export function searchResultOf(hit: SearchHit, base: string, style: ImageUrlStyl
     avatarUrl: hit.avatar === 'absent' ? null : urlOf('avatar'),
   };
 }
-
-export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 
 interface JsonBody extends Pick<PublicResponse, 'bodyEncoding'> {
   readonly body: string;

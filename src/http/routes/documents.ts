@@ -5,8 +5,8 @@ import { openApiDocument, pathOf } from '../openapi/document.ts';
 import type { PublicResponse } from '../request/context.ts';
 import { defineEndpoint, type Endpoint } from '../request/context.ts';
 import { entityTag } from '../response/conditions.ts';
+import { JSON_MEDIA_TYPE } from '../response/media-types.ts';
 import { listProblems } from '../response/problems.ts';
-import { JSON_MEDIA_TYPE } from '../response/serializers.ts';
 
 interface DocumentRouteOptions {
   /** Contact address of the operator. */

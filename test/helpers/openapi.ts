@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import Schema from 'typebox/schema';
+import { COMMON_FIELDS } from '../../src/http/openapi/responses.ts';
 import type { SentResponse } from './http-request.ts';
 import { decodeImage } from './image.ts';
 
@@ -89,13 +90,12 @@ function nameIn(reference: Reference | undefined): string {
   return reference?.$ref.split('/').at(-1) ?? '';
 }
 
-/** Every response has the fields that no response lists. */
 function assertHeaders({ components }: OpenApiDocument, response: Response, headers: SentResponse['headers']): void {
   const declared = new Set<string>(FRAMING);
-  const listed = new Set(Object.values(components.responses).flatMap((one) => Object.keys(one.headers)));
-  for (const [name, { required }] of Object.entries(components.headers)) {
-    if (listed.has(name) && response.headers[name] === undefined) continue;
-    assert(!required || headers[name.toLowerCase()] !== undefined, `the header ${name} is missing`);
+  const listed = Object.keys(response.headers).map((name) => [name, components.headers[name]] as const);
+  for (const [name, field] of [...Object.entries(COMMON_FIELDS), ...listed]) {
+    assert(field !== undefined, `the header ${name} has no description`);
+    assert(!field.required || headers[name.toLowerCase()] !== undefined, `the header ${name} is missing`);
     declared.add(name.toLowerCase());
   }
   for (const name of Object.keys(headers)) assert(declared.has(name), `the header ${name} is not declared`);

@@ -52,8 +52,8 @@ function start(options: EncoderOptions = {}) {
 }
 
 /** Waits until the process is encoding and no longer starting. */
-async function untilEncoding(pid: number | undefined): Promise<void> {
-  await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeGreaterThan(60), { ...WAIT, interval: 20 });
+async function untilEncoding(started: readonly number[]): Promise<void> {
+  await vi.waitFor(async () => expect(await cpuTicks(started[0])).toBeGreaterThan(60), { ...WAIT, interval: 20 });
 }
 
 describe('an encoder process', () => {
@@ -81,7 +81,7 @@ describe('an encoder process', () => {
   it('is killed at its deadline during an encode, and replaced', async () => {
     const { encoder, clock, started, endings } = start();
     const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;
-    await untilEncoding(started[0]);
+    await untilEncoding(started);
     clock.advance(DEADLINE_MS);
     await refused.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
     await vi.waitFor(() => expect(endings()).toEqual(['deadline']), WAIT);
@@ -95,7 +95,7 @@ describe('an encoder process', () => {
     // `untilEncoding` waits for 600 ms of CPU time.
     const { encoder, clock, started, endings } = start({ deadlineMs: 700 });
     const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;
-    await untilEncoding(started[0]);
+    await untilEncoding(started);
     clock.advance(700);
     await refused.toMatchObject({ code: 'overloaded', scope: 'key', validForMs: 3_600_000 });
     await vi.waitFor(() => expect(endings()).toEqual(['exhausted']), WAIT);
@@ -105,7 +105,7 @@ describe('an encoder process', () => {
     const { encoder, started, endings } = start();
     const result = encoder.encode(await slowJob(SECONDS), ANYONE);
     const waiting = encoder.inspect({ bytes }, ANYONE);
-    await untilEncoding(started[0]);
+    await untilEncoding(started);
     process.kill(started[0] ?? 0, 'SIGKILL');
     expect((await result).length).toBeGreaterThan(1_000);
     expect(await waiting).toMatchObject({ width: 64 });
@@ -153,7 +153,7 @@ describe('an encoder process', () => {
   it('is not ended as idle while it encodes', async () => {
     const { encoder, clock, started, endings } = start({ deadlineMs: 2 * ENCODER_IDLE_MS });
     const result = encoder.encode(await slowJob(SECONDS), ANYONE);
-    await untilEncoding(started[0]);
+    await untilEncoding(started);
     clock.advance(ENCODER_IDLE_MS);
     expect((await result).length).toBeGreaterThan(1_000);
     expect(endings()).toEqual([]);
@@ -162,7 +162,7 @@ describe('an encoder process', () => {
   it('ends when the encoder is closed, and running jobs reject', async () => {
     const { encoder, started } = start();
     const running = expect(encoder.encode(await slowJob(), ANYONE)).rejects.toMatchObject({ code: 'overloaded' });
-    await untilEncoding(started[0]);
+    await untilEncoding(started);
     await encoder.close();
     await running;
     expect(await cpuTicks(started[0])).toBeUndefined();
@@ -174,7 +174,7 @@ describe('an encoder process', () => {
     onTestFinished(async () => {
       if ((await cpuTicks(pid)) !== undefined) process.kill(pid, 'SIGKILL');
     });
-    await untilEncoding(pid);
+    await untilEncoding([pid]);
     owner.kill('SIGKILL');
     await vi.waitFor(async () => expect(await cpuTicks(pid)).toBeUndefined(), { ...WAIT, interval: 20 });
   });

@@ -129,7 +129,12 @@ interface Parameter {
 }
 
 interface Paths {
-  readonly paths: Record<string, { readonly get: { readonly parameters?: readonly Parameter[] } }>;
+  readonly paths: Record<string, { readonly get: { readonly parameters?: readonly (Parameter | Reference)[] } }>;
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
+}
+
+interface Reference {
+  readonly $ref: string;
 }
 
 /** The path with all its parameters and, if they are optional, without: filled with the document's examples. */
@@ -142,8 +147,10 @@ function exampleUrls(path: string, parameters: readonly Parameter[]): string[] {
 }
 
 test('every example works, and Prism finds no difference between its response and the document', async () => {
-  const { paths } = (await service.get('/openapi.json')).json<Paths>();
-  const urls = Object.entries(paths).flatMap(([path, { get }]) => exampleUrls(path, get.parameters ?? []));
+  const { paths, components } = (await service.get('/openapi.json')).json<Paths>();
+  const parametersOf = (given: readonly (Parameter | Reference)[] = []) =>
+    given.map((one) => ('$ref' in one ? (components.parameters[one.$ref.split('/').at(-1) ?? ''] as Parameter) : one));
+  const urls = Object.entries(paths).flatMap(([path, { get }]) => exampleUrls(path, parametersOf(get.parameters)));
   const prism = execFile(process.execPath, [PRISM, 'proxy', 'openapi.json', base, '--errors', '-p', '0'], {
     cwd: directory,
   });

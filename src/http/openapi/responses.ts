@@ -39,6 +39,7 @@ export const COMMON_FIELDS = {
   'X-RateLimit-Reset': optionalField('Older form of `t`.', '30'),
 };
 
+/** Fields of some responses. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
 export const OTHER_FIELDS = {
   'Cache-Control': requiredField('How long a cache may keep the response.', 'public, max-age=3600'),
   'Cache-Status': optionalField(
@@ -62,9 +63,6 @@ export const OTHER_FIELDS = {
   'Retry-After': optionalField('Seconds to wait before the next attempt.', '12'),
   Allow: optionalField('The methods that the service supports.', 'GET, HEAD, OPTIONS'),
 };
-
-/** Every field that the service sets. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
-export const HEADER_FIELDS = { ...COMMON_FIELDS, ...OTHER_FIELDS };
 
 type FieldName = keyof typeof OTHER_FIELDS;
 

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { apiPage, GUIDE_PAGES, guidePage } from './docs-site.ts';
-import { writtenPage } from './written-page.ts';
+import { prerenderedPage } from './prerendered-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUTPUT = join(ROOT, 'dist');
@@ -45,7 +45,7 @@ for (const name of filesIn(join(ROOT, 'web'))) {
   if (/\.(?:svg|webp)$/.test(name)) files.set(`web/${name}`, readFileSync(join(ROOT, 'web', name)));
 }
 for (const name of ['playground', 'console']) {
-  files.set(`web/${name}/index.html`, Buffer.from(await writtenPage(join(ROOT, 'web', name))));
+  files.set(`web/${name}/index.html`, Buffer.from(await prerenderedPage(join(ROOT, 'web', name))));
 }
 files.set('web/playground/api.html', Buffer.from(apiPage(documentNamed('api'))));
 for (const name of GUIDE_PAGES) files.set(`web/guide/${name}.html`, Buffer.from(guidePage(documentNamed(name))));

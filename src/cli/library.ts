@@ -87,7 +87,10 @@ async function findShows(library: string, names?: string, channel?: string): Pro
   }
   const folders = entries.filter((entry) => entry.isDirectory() && !/^[.@#]/.test(entry.name));
   const paths = folders.map(({ name }) => join(library, name)).toSorted();
-  return Promise.all(paths.map(async (folder) => ({ name: folder, folder, channel: await findChannel(folder) })));
+  const shows: Show[] = [];
+  // In turn: a library has more folders than a process may have open files.
+  for (const folder of paths) shows.push({ name: folder, folder, channel: await findChannel(folder) });
+  return shows;
 }
 
 function readNames(text: string, library: string): readonly Show[] {

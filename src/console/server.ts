@@ -58,7 +58,7 @@ const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'cross-origin-opener-policy': 'same-origin',
-  // The pages themselves have the other rules (scripts/written-page.ts).
+  // The pages themselves have the other rules (scripts/prerendered-page.ts).
   'content-security-policy': "frame-ancestors 'none'",
 };
 

@@ -29,12 +29,6 @@ interface BreakerOptions {
 /** A call that was not made because its breaker is open. */
 export class BreakerOpenError extends LocalLimitError {
   override name = 'BreakerOpenError';
-  readonly reason: BreakerReason;
-
-  constructor(reason: BreakerReason, message: string, retryAfterMs: number) {
-    super(message, retryAfterMs);
-    this.reason = reason;
-  }
 }
 
 /** The other side refused this address. A breaker has opened already, so the call counts for no other breaker. */
@@ -159,7 +153,7 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
   }
 
   function openError({ reason }: Opening): BreakerOpenError {
-    return new BreakerOpenError(reason, WORDS[reason].client(label), Math.max(MIN_RETRY_AFTER_MS, msLeft()));
+    return new BreakerOpenError(WORDS[reason].client(label), Math.max(MIN_RETRY_AFTER_MS, msLeft()));
   }
 
   function state(): BreakerState | undefined {

@@ -77,7 +77,7 @@ export function createDailyQuota({ clock, unitsPerDay, kept, breakers }: DailyQu
 
   function takeSearch(): void {
     const waitMs = searchesNow.msUntil(1, clock.monotonic());
-    if (waitMs > 0) throw new BreakerOpenError('quota', SPENT_FOR_NOW, waitMs);
+    if (waitMs > 0) throw new BreakerOpenError(SPENT_FOR_NOW, waitMs);
     searchesNow.take(clock.monotonic());
   }
 

@@ -7,9 +7,9 @@ import { build } from 'esbuild';
  * The page of a folder with its first words, so that they are there before its script is, and with a Content-Security-Policy
  * that allows the scripts of the page.
  */
-export async function writtenPage(folder: string): Promise<string> {
+export async function prerenderedPage(folder: string): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(folder, 'written.tsx')],
+    entryPoints: [join(folder, 'prerendered.tsx')],
     bundle: true,
     format: 'esm',
     platform: 'node',
@@ -17,7 +17,10 @@ export async function writtenPage(folder: string): Promise<string> {
   });
   const code = Buffer.from(outputFiles[0]?.contents ?? '').toString('base64');
   const { HTML } = (await import(`data:text/javascript;base64,${code}`)) as { readonly HTML: string };
-  const page = readFileSync(join(folder, 'index.html'), 'utf8').replace(/(<body[^>]*>).*<\/body>/, `$1${HTML}</body>`);
+  const page = readFileSync(join(folder, 'index.html'), 'utf8').replace(
+    /(<body[^>]*>).*<\/body>/,
+    (_body, start: string) => `${start}${HTML}</body>`,
+  );
   return page.replace(
     '<meta charset="utf-8">',
     `$&\n  <meta http-equiv="Content-Security-Policy" content="${policyOf(page)}">`,

@@ -1,8 +1,9 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
 import { startTestApp } from '../../test/helpers/app.ts';
 import { createRunningClock } from '../../test/helpers/clock.ts';
+import { WAIT } from '../../test/helpers/wait.ts';
 import { hasChromium, launchChromium } from './chromium.ts';
 
 /** False: the browser suites are skipped by name. Never in CI, which installs the browser. */
@@ -75,7 +76,7 @@ export function usePlayground() {
     used.service = await startBrowsedService({ RATE_LIMIT: '2000/30' });
     // The first image waits for the start of an encoder, which may take longer than a request on a busy machine.
     const image = `${used.service.publicOrigin}/UCPennantSample00000001A/avatar.png`;
-    await expect.poll(async () => (await fetch(image)).status).toBe(200);
+    await vi.waitFor(async () => expect((await fetch(image)).status).toBe(200), WAIT);
   });
   afterAll(() => used.service?.close());
   return used;

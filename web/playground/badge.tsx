@@ -1,5 +1,6 @@
 import { Segmented } from '../parts/segmented.tsx';
 import { Snippets } from '../parts/snippets.tsx';
+import { useTextField } from '../parts/text-field.ts';
 import { BADGE_STYLES, type PageAddress, type PageState } from './address.ts';
 import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
 import { nameInPath } from './image-url.ts';
@@ -27,6 +28,7 @@ export function Badge({ address, origin, record, images }: BadgeProps) {
   const state = address.state.value;
   const { metric, style, label, color, logo } = state;
   const url = badgeUrl(origin, record, state);
+  const labelField = useTextField(label);
   const alt = label || metric || 'subscribers';
   const loading = images.at(url);
   const image = loading.state.value.value;
@@ -58,11 +60,11 @@ export function Badge({ address, origin, record, images }: BadgeProps) {
           <label>
             Label
             <input
+              {...labelField}
               class="wide"
               maxLength={60}
               autocomplete="off"
               placeholder="the count"
-              value={label}
               onChange={({ currentTarget }) => address.go({ label: currentTarget.value.trim() })}
             />
           </label>

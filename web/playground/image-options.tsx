@@ -2,6 +2,7 @@ import type { TargetedEvent } from 'preact';
 import { FORMATS, titleOfFormat } from '../../src/domain/formats.ts';
 import { MAX_SIDE_PX, type Variant } from '../../src/domain/variants.ts';
 import { Segmented } from '../parts/segmented.tsx';
+import { useTextField } from '../parts/text-field.ts';
 import { OWN_WIDTH, type PageAddress } from './address.ts';
 import { hasImage, type ImageChoice, kindOf, presetWidths, usualWidth, VARIANT_LABELS } from './image-url.ts';
 import type { ChannelRecord } from './service.ts';
@@ -118,16 +119,17 @@ interface FieldProps {
 }
 
 function Field({ label, value, max, onEnter, ...attributes }: FieldProps) {
+  const field = useTextField(value);
   const type = max === undefined ? {} : { type: 'number' as const, min: 1, max };
-  function enter({ currentTarget: field }: TargetedEvent<HTMLInputElement>) {
-    if (!field.reportValidity()) return;
+  function enter({ currentTarget: input }: TargetedEvent<HTMLInputElement>) {
+    if (!input.reportValidity()) return;
     // Number fields accept 1e3 too, which is not a number in a URL.
-    onEnter(field.type === 'number' && field.value !== '' ? String(field.valueAsNumber) : field.value);
+    onEnter(input.type === 'number' && input.value !== '' ? String(input.valueAsNumber) : input.value);
   }
   return (
     <label>
       {label}
-      <input {...type} {...attributes} value={value} autocomplete="off" spellcheck={false} onChange={enter} />
+      <input {...field} {...type} {...attributes} autocomplete="off" spellcheck={false} onChange={enter} />
     </label>
   );
 }

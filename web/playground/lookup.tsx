@@ -1,4 +1,5 @@
 import { formatCount } from '../parts/numbers.ts';
+import { useTextField } from '../parts/text-field.ts';
 import { type PageAddress, readState } from './address.ts';
 import { ChannelLink } from './channel-link.tsx';
 import type { Loading } from './loading.ts';
@@ -13,12 +14,12 @@ interface LookupProps {
 /** The field for a channel or a text to search for, and what is found if it is no channel. */
 export function Lookup({ address, lookup }: LookupProps) {
   const { channel } = address.state.value;
+  const field = useTextField(channel);
 
   function submit(event: SubmitEvent) {
     event.preventDefault();
-    const field = (event.currentTarget as HTMLFormElement).elements.namedItem('channel') as HTMLInputElement;
-    const entered = shortNameOf(field.value);
-    if (entered === '') field.focus();
+    const entered = shortNameOf(field.ref.current?.value ?? '');
+    if (entered === '') field.ref.current?.focus();
     else if (entered === channel) lookup?.retry();
     else address.go({ ...readState(''), channel: entered });
   }
@@ -29,6 +30,7 @@ export function Lookup({ address, lookup }: LookupProps) {
         <label for="query">Look up a channel</label>
         <div class="row">
           <input
+            {...field}
             id="query"
             name="channel"
             dir="auto"
@@ -37,7 +39,6 @@ export function Lookup({ address, lookup }: LookupProps) {
             spellcheck={false}
             enterkeyhint="search"
             placeholder="@handle or youtube.com/…"
-            value={channel}
           />
           <button class="primary" type="submit">
             Look up

@@ -14,7 +14,6 @@ import { addBuildInfo, addProcessGauges } from '../lib/process-gauges.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { createChannelBatches } from '../services/channel-batches.ts';
 import { createChannelService } from '../services/channels.ts';
-import { createExactPublishDates } from '../services/exact-publish-dates.ts';
 import { createExamples, type Examples } from '../services/examples.ts';
 import { createFetchedChannels } from '../services/fetched-channels.ts';
 import { createImageService } from '../services/images.ts';
@@ -100,7 +99,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       sources: failover,
       records: caches.records,
       names: caches.names,
-      publishDates: createExactPublishDates({ store, runtime, sources: failover }),
       blockedChannels,
       clock,
     });

@@ -7,7 +7,6 @@ import type { Downloader } from '../images/download.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
-import { isExact } from '../services/exact-publish-dates.ts';
 import { loadFirst } from '../sources/source.ts';
 import { createUpstreams } from './upstreams.ts';
 
@@ -48,12 +47,10 @@ export async function copyChannel(
       throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
     }
     const { ref, loaded } = await loadFirst(failover, refs, { signal });
-    const { channelId, publishedAt: known, banner, avatar } = loaded.channel;
-    const publishedAt = isExact(known) ? known : ((await failover.findPublishedAt(channelId, { signal })) ?? known);
-    const channel = { ...loaded.channel, publishedAt };
+    const { channel } = loaded;
     const images = {
-      banner: await download(downloader, banner, signal),
-      avatar: await download(downloader, avatar, signal),
+      banner: await download(downloader, channel.banner, signal),
+      avatar: await download(downloader, channel.avatar, signal),
     };
     const gone = IMAGE_KINDS.filter((kind) => channel[kind] !== null && images[kind] === undefined);
     return { ref, channel, missing: [...loaded.missing, ...gone], images };

@@ -109,7 +109,7 @@ export function createUpstreams(options: UpstreamsOptions) {
   };
 }
 
-const GUARDED_OPERATIONS = ['getChannel', 'resolve', 'search', 'findPublishedAt'] as const;
+const GUARDED_OPERATIONS = ['getChannel', 'resolve', 'search'] as const;
 const GOOD_OUTCOMES: ReadonlySet<SourceOutcome['outcome']> = new Set(['found', 'channel_not_found', 'inconclusive']);
 
 function reportFailure(failureLog: FailureLog, { source, operation, outcome, durationMs, error }: SourceOutcome): void {

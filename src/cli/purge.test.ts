@@ -14,10 +14,10 @@ async function purge(reply: object, status = 200) {
 }
 
 test('says what the running service has removed of each kind', async () => {
-  const entries = { channel: 1, name: 2, search: 1, original: 1, published: 1 };
+  const entries = { channel: 1, name: 2, search: 1, original: 1 };
   expect(await purge({ channelId: CHANNEL_ID, entries, images: 3, imageBytes: 3 * 2 ** 20 })).toEqual({
     exitCode: 0,
-    stdout: `Purged ${CHANNEL_ID}: 1 record, 2 names, 1 search, 2 details, 3 images (3.0 MiB).\n`,
+    stdout: `Purged ${CHANNEL_ID}: 1 record, 2 names, 1 search, 1 detail, 3 images (3.0 MiB).\n`,
     stderr: '',
   });
   expect(await purge({ channelId: CHANNEL_ID, entries: {}, images: 0, imageBytes: 0 })).toMatchObject({

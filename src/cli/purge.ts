@@ -55,12 +55,12 @@ async function requestPurge(origin: string, channel: string): Promise<PurgedChan
 }
 
 function describePurged({ channelId, entries, images, imageBytes }: PurgedChannel): string {
-  const { channel = 0, name = 0, search = 0, original = 0, published = 0 } = entries;
+  const { channel = 0, name = 0, search = 0, original = 0 } = entries;
   const counts: [number, string, string?][] = [
     [channel, 'record'],
     [name, 'name'],
     [search, 'search', 'searches'],
-    [original + published, 'detail'],
+    [original, 'detail'],
     [images, `image (${formatBytes(imageBytes)})`, `images (${formatBytes(imageBytes)})`],
   ];
   const removed = counts.filter(([count]) => count > 0);

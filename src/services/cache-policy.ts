@@ -22,15 +22,14 @@ import {
   text,
   trueOrFalse,
 } from '../lib/shape.ts';
-import type { SearchPage } from '../sources/source.ts';
+import type { FeedValues, KnownChannel, SearchPage } from '../sources/source.ts';
 import { channelKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 
 /** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
 export type ChannelEntry = StoredRecord | { readonly movedTo: string };
 
-export interface StoredRecord {
-  readonly channel: Channel;
+export interface StoredRecord extends KnownChannel {
   /** Milliseconds since 1970. */
   readonly loadedAtMs: number;
   /** When upstream last sent the fields that it did not send this time, milliseconds since 1970. */
@@ -86,11 +85,15 @@ const CHANNEL_FIELDS: { readonly [Field in keyof Channel]: Check<Channel[Field]>
   avatar: nullOr(REMOTE_IMAGE),
 };
 
+const TITLE_AND_TIME = { title: NOT_EMPTY, publishedAt: CHANNEL_FIELDS.publishedAt };
+const FEED_VALUES = fields<FeedValues>({ ...TITLE_AND_TIME, page: fields<FeedValues['page']>(TITLE_AND_TIME) });
+
 const TIME = numberIn(0, Number.MAX_SAFE_INTEGER);
 
 const CHANNEL_ENTRY: Check<ChannelEntry> = either(
   fields<StoredRecord>({
     channel: fields<Channel>(CHANNEL_FIELDS),
+    feed: optional(FEED_VALUES),
     loadedAtMs: TIME,
     lastSeenAtMs: mapOf(TIME),
   }),

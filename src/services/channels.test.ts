@@ -53,7 +53,6 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
     },
     records: testCache<ChannelEntry>(CACHE_POLICY.records, { store, clock }),
     names: testCache<string>(CACHE_POLICY.names, { store, clock }),
-    publishDates: { complete: async (channel) => channel },
     blockedChannels,
     clock,
   });

@@ -7,13 +7,11 @@ import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { channelKey, nameKey } from '../store/keys.ts';
 import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import { type ChannelEntry, SOFT_TIMEOUT_MS, type StoredRecord } from './cache-policy.ts';
-import type { ExactPublishDates } from './exact-publish-dates.ts';
 
 interface FetchedChannelsOptions {
   readonly sources: Pick<Failover, 'resolve' | 'getChannel'>;
   readonly records: ReadThrough<ChannelEntry>;
   readonly names: ReadThrough<string>;
-  readonly publishDates: ExactPublishDates;
   readonly blockedChannels: ReadonlySet<string>;
   readonly clock: Clock;
 }
@@ -42,10 +40,10 @@ const INCOMPLETE_FRESH_MS = 60_000;
 const LAST_GOOD_MS = 24 * 3_600_000;
 
 export function createFetchedChannels(options: FetchedChannelsOptions): FetchedChannels {
-  const { sources, records, names, publishDates, blockedChannels, clock } = options;
+  const { sources, records, names, blockedChannels, clock } = options;
 
   async function load(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
-    const loaded = await sources.getChannel(channelId);
+    const loaded = await sources.getChannel(channelId, { known: recordIn(previous) });
     const movedTo = loaded.channel.channelId;
     if (movedTo === channelId) return prepareEntry(loaded, previous);
     // Nothing about a blocked channel is stored, not even a redirect to it.
@@ -56,11 +54,8 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
 
   /** The entry for a loaded record. Also stores its handle. */
   async function prepareEntry(found: LoadedChannel, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {
-    const known = previous !== undefined && 'channel' in previous ? previous : undefined;
     await storeHandle(found.channel);
-    // Before the comparison: the exact time is not missing where the sources have no date.
-    const loaded = { ...found, channel: await withExactTime(found.channel) };
-    const value = keepLastGood(loaded, known, clock.now());
+    const value = keepLastGood(found, recordIn(previous), clock.now());
     return found.isComplete ? { value } : { value, freshMs: INCOMPLETE_FRESH_MS };
   }
 
@@ -112,14 +107,6 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
     return records.get(channelKey(channelId), (previous) => load(channelId, previous), { softTimeoutMs });
   }
 
-  function withExactTime(channel: Channel): Promise<Channel> {
-    return publishDates.complete(channel, (publishedAt) =>
-      records.patch(channelKey(channel.channelId), (entry) =>
-        'channel' in entry ? { ...entry, channel: { ...entry.channel, publishedAt } } : entry,
-      ),
-    );
-  }
-
   /** Stores the record that came with a name, unless a fresh one is cached: all names of a channel share one load an hour. */
   function storeUnlessFresh(loaded: LoadedChannel): Promise<Cached<ChannelEntry>> {
     return records.get(channelKey(loaded.channel.channelId), (previous) => prepareEntry(loaded, previous), {
@@ -148,19 +135,26 @@ export function createFetchedChannels(options: FetchedChannelsOptions): FetchedC
   };
 }
 
+/** The record of an entry; `undefined` for a redirect. */
+function recordIn(entry: ChannelEntry | undefined): StoredRecord | undefined {
+  return entry !== undefined && 'channel' in entry ? entry : undefined;
+}
+
 /** The new record, with the last good values of the fields that upstream did not send. */
 function keepLastGood(
-  { channel, missing }: LoadedChannel,
+  { channel, missing, feed }: LoadedChannel,
   known: StoredRecord | undefined,
   nowMs: number,
 ): StoredRecord {
-  if (known === undefined) return { channel, loadedAtMs: nowMs, lastSeenAtMs: {} };
+  if (known === undefined) return { channel, feed, loadedAtMs: nowMs, lastSeenAtMs: {} };
   const seenAtMs = (field: keyof Channel) => known.lastSeenAtMs[field] ?? known.loadedAtMs;
   const kept = (Object.keys(channel) as (keyof Channel)[])
     .filter((field) => missing.includes(field) || !hasValue(channel[field]))
     .filter((field) => hasValue(known.channel[field]) && nowMs - seenAtMs(field) < LAST_GOOD_MS);
   return {
     channel: { ...channel, ...Object.fromEntries(kept.map((field) => [field, known.channel[field]])) },
+    // Another source has no feed. That does not make the values of the feed untrue.
+    feed: feed ?? known.feed,
     loadedAtMs: nowMs,
     lastSeenAtMs: Object.fromEntries(kept.map((field) => [field, seenAtMs(field)])),
   };

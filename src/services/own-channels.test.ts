@@ -55,7 +55,6 @@ function start({ hasSource = true } = {}): ChannelService {
     },
     records: testCache<ChannelEntry>(CACHE_POLICY.records, tiers),
     names: testCache<string>(CACHE_POLICY.names, tiers),
-    publishDates: { complete: async (channel) => channel },
     blockedChannels,
     clock,
   });

@@ -4,7 +4,7 @@ import { BREAKER_REASONS, type Breaker, type BreakerState, createBreaker } from 
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
-import type { GuardedOperation } from './failover.ts';
+import type { SourceOutcome } from './failover.ts';
 import type { ChannelSource } from './source.ts';
 
 /** What has a breaker of its own because YouTube limits it apart, and how sentences name it. */
@@ -22,11 +22,10 @@ const LABELS = {
 export type BreakerName = keyof typeof LABELS;
 
 /** The operations with a breaker of their own, of YouTube. Any other source has one for searches and one for the rest. */
-const PARTS: Record<GuardedOperation, string | undefined> = {
+const PARTS: Record<SourceOutcome['operation'], string | undefined> = {
   getChannel: undefined,
   resolve: 'names',
   search: 'searches',
-  findPublishedAt: 'feeds',
 };
 
 interface BreakersOptions {
@@ -37,7 +36,7 @@ interface BreakersOptions {
 
 export interface Breakers {
   of(name: string): Breaker;
-  ofCall(source: Pick<ChannelSource, 'name'>, operation: GuardedOperation): Breaker;
+  ofCall(source: Pick<ChannelSource, 'name'>, operation: SourceOutcome['operation']): Breaker;
   /** What readiness, console and log show of a source or of the image hosts. */
   stateOf(source: string): SourceState;
   /** All breakers, with their states. */
@@ -83,7 +82,7 @@ export function createBreakers({ clock, logger, metrics }: BreakersOptions): Bre
   };
 }
 
-function breakerNameOf(source: string, operation: GuardedOperation): string {
+function breakerNameOf(source: string, operation: SourceOutcome['operation']): string {
   const part = source === 'youtube' || operation === 'search' ? PARTS[operation] : undefined;
   return part === undefined ? source : `${source} ${part}`;
 }

@@ -5,7 +5,6 @@ import {
   isInconclusive,
   isIndeterminate,
   mostSpecificError,
-  valueOrError,
 } from '../domain/errors.ts';
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import type { Breaker } from '../lib/breaker.ts';
@@ -13,7 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { withPlainTitles } from './plain-titles.ts';
-import type { ChannelSource, LoadedChannel, LoadOptions, Resolution, SearchPage } from './source.ts';
+import type { ChannelOptions, ChannelSource, LoadedChannel, LoadOptions, Resolution, SearchPage } from './source.ts';
 
 /** One load from all sources together. It may continue after the response that started it. */
 export const ALL_SOURCES_MS = 12_000;
@@ -32,14 +31,11 @@ export interface SourceOutcome {
   readonly error?: unknown;
 }
 
-/** The calls of a source that stand behind a breaker. */
-export type GuardedOperation = SourceOutcome['operation'] | 'findPublishedAt';
-
 export interface FailoverOptions {
   /** In the order of `SOURCES`, which has at least one. */
   readonly sources: readonly ChannelSource[];
   /** The breaker of a source for an operation. */
-  readonly breakerOf: (source: ChannelSource, operation: GuardedOperation) => Pick<Breaker, 'run'>;
+  readonly breakerOf: (source: ChannelSource, operation: SourceOutcome['operation']) => Pick<Breaker, 'run'>;
   readonly clock: Clock;
   readonly onOutcome?: (outcome: SourceOutcome) => void;
 }
@@ -50,11 +46,9 @@ export interface FailoverOptions {
  */
 export interface Failover {
   resolve(ref: ChannelRef, caller?: Partial<LoadOptions>): Promise<Resolution>;
-  getChannel(channelId: string, caller?: Partial<LoadOptions>): Promise<LoadedChannel>;
+  getChannel(channelId: string, caller?: Partial<ChannelOptions>): Promise<LoadedChannel>;
   /** The list of the first source that answers. */
   search(query: string, limit: number, caller?: Partial<LoadOptions>): Promise<SearchPage>;
-  /** The exact second a channel was created, from the first source that has it; `null` if none has it now. */
-  findPublishedAt(channelId: string, caller?: Partial<LoadOptions>): Promise<string | null>;
 }
 
 const RETRY_AFTER_MS = 10_000;
@@ -128,7 +122,9 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
 
     getChannel(channelId, caller = {}) {
       return withinLimit(caller, (signal) =>
-        tryInOrder('getChannel', channelId, signal, (source, attempt) => source.getChannel(channelId, attempt)),
+        tryInOrder('getChannel', channelId, signal, (source, attempt) =>
+          source.getChannel(channelId, { ...attempt, known: caller.known }),
+        ),
       );
     },
 
@@ -138,23 +134,6 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
       return withinLimit(caller, (signal) =>
         tryInOrder('search', key, signal, (source, attempt) => source.search(query, limit, attempt)),
       );
-    },
-
-    findPublishedAt(channelId, caller = {}) {
-      return withinLimit(caller, async (signal) => {
-        for (const source of sources) {
-          const { findPublishedAt } = source;
-          if (findPublishedAt === undefined) continue;
-          const attempt = () =>
-            withDeadline(clock, SOURCE_ATTEMPT_MS, signal, (attemptSignal) =>
-              findPublishedAt.call(source, channelId, { signal: attemptSignal }),
-            );
-          // The same key as for the record, because a source may make the same call.
-          const publishedAt = await valueOrError(breakerOf(source, 'findPublishedAt').run(channelId, attempt, signal));
-          if (typeof publishedAt === 'string') return publishedAt;
-        }
-        return null;
-      });
     },
   };
 }

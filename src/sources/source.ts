@@ -11,6 +11,22 @@ export interface LoadOptions {
   readonly signal: AbortSignal;
 }
 
+/** What a channel's feed says, with the values of the page that it was loaded beside. */
+export interface FeedValues extends Pick<Channel, 'title' | 'publishedAt'> {
+  readonly page: Pick<Channel, 'title' | 'publishedAt'>;
+}
+
+/** What the last load of a channel found. */
+export interface KnownChannel {
+  readonly channel: Channel;
+  readonly feed?: FeedValues | undefined;
+}
+
+export interface ChannelOptions extends LoadOptions {
+  /** Values of it that are still true need not be asked for again. */
+  readonly known?: KnownChannel | undefined;
+}
+
 export interface Resolution {
   /** The canonical channel ID. It differs from the requested ID if upstream redirects. */
   readonly channelId: string;
@@ -24,6 +40,8 @@ export interface LoadedChannel {
   readonly isComplete: boolean;
   /** Fields that are `null`, or a rounded count, although the channel may have them: a call failed, or they cannot be read. */
   readonly missing: readonly (keyof Channel)[];
+  /** Set if the record has values of the channel's feed. */
+  readonly feed?: FeedValues | undefined;
 }
 
 export interface SearchPage {
@@ -43,17 +61,12 @@ export interface ChannelSource {
   readonly origin?: string;
   /** Finds the channel of a handle or user name. */
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
-  getChannel(channelId: string, options: LoadOptions): Promise<LoadedChannel>;
+  getChannel(channelId: string, options: ChannelOptions): Promise<LoadedChannel>;
   /**
    * Returns the matching channels, empty if nothing matches. There are at most `limit` hits if the source can
    * choose their number; otherwise there may be more.
    */
   search(query: string, limit: number, options: LoadOptions): Promise<SearchPage>;
-  /**
-   * The second in which the channel was created (`YYYY-MM-DDThh:mm:ssZ`), for a source whose `getChannel` may know the day
-   * only. Best effort: `null` says nothing about the channel, not even that it exists.
-   */
-  findPublishedAt?(channelId: string, options: LoadOptions): Promise<string | null>;
   /** Details for the operator. */
   status?(): SourceStatus;
   close(): Promise<void>;

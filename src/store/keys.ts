@@ -10,7 +10,7 @@ import type { ImageKind } from '../domain/variants.ts';
  */
 export const DATA_VERSION = 1;
 
-export const ENTRY_KINDS = ['channel', 'name', 'search', 'original', 'published', 'kept'] as const;
+export const ENTRY_KINDS = ['channel', 'name', 'search', 'original', 'kept'] as const;
 
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
@@ -47,10 +47,6 @@ export function searchKey(query: string): string {
 /** The key for the metadata of a channel's banner or avatar original. */
 export function originalKey(channelId: string, kind: ImageKind): string {
   return `${prefixOf('original')}${channelId}:${kind}`;
-}
-
-export function publishedKey(channelId: string): string {
-  return `${prefixOf('published')}${channelId}`;
 }
 
 /** The key for the calls to the YouTube Data API today. Another API key may be of another project, which has its own quota. */

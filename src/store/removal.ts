@@ -1,5 +1,5 @@
 import { IMAGE_KINDS } from '../domain/variants.ts';
-import { channelIdsIn, channelKey, type EntryKind, originalKey, prefixOf, publishedKey } from './keys.ts';
+import { channelIdsIn, channelKey, type EntryKind, originalKey, prefixOf } from './keys.ts';
 
 /**
  * What a purge or a take-down removes from the store: everything of the channels, with the names and redirects that lead to
@@ -46,7 +46,6 @@ export function keysOf({ channelIds, names }: Removal): string[] {
     ...channelIds.flatMap((channelId) => [
       channelKey(channelId),
       ...IMAGE_KINDS.map((kind) => originalKey(channelId, kind)),
-      publishedKey(channelId),
     ]),
     ...names.map((name) => `${prefixOf('name')}${name}`),
   ];

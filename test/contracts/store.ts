@@ -151,7 +151,6 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       `channel1:UCformerly ${channelId}`,
       `original1:${channelId}:banner`,
       `original1:${channelId}:avatar`,
-      `published1:${channelId}`,
     ];
     const searches = ['search1:found both', 'search1:found nothing'];
 
@@ -160,13 +159,13 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         'a channel, with all searches',
         { channelIds: [GONE, 'UCnever-stored_________A'], names: [] },
         [...keysOf(GONE), ...searches],
-        { channel: 2, name: 1, search: 2, original: 2, published: 1 },
+        { channel: 2, name: 1, search: 2, original: 2 },
       ],
       [
         'a channel and a name',
         { channelIds: [GONE], names: ['handle:nobody'] },
         [...keysOf(GONE), 'name1:handle:nobody', ...searches],
-        { channel: 2, name: 2, search: 2, original: 2, published: 1 },
+        { channel: 2, name: 2, search: 2, original: 2 },
       ],
       [
         'a name alone',

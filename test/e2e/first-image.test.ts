@@ -19,8 +19,6 @@ async function startHeldService() {
   const replay = await startReplayServer({
     async mayRespond(target) {
       const name = nameOf(target);
-      // No response waits for the feed, which has the exact publish date.
-      if (name === 'feed') return;
       const { promise, resolve } = Promise.withResolvers<void>();
       held.push({ name, release: resolve });
       arrivals.emit('call');
@@ -57,10 +55,10 @@ function nameOf(target: string): string {
   return /\/youtubei\/v1\/([\w/]+)/.exec(target)?.[1] ?? 'image';
 }
 
-test('an image by ID takes two round trips: page and About panel, then the original', async () => {
+test('an image by ID takes two round trips: page, About panel and feed, then the original', async () => {
   const { service, response } = await startHeldService();
   const image = service.get('/UCreplayLighthouse000001/tv.webp');
-  expect(await response(2)).toEqual(['browse', 'browse']);
+  expect(await response(3)).toEqual(['browse', 'browse', 'feed']);
   expect(await response(1)).toEqual(['image']);
   expect((await image).status).toBe(200);
 });
@@ -69,7 +67,7 @@ test('an image by handle takes one more, and an encoder starts before the origin
   const { service, response, encoderStarts } = await startHeldService();
   const image = service.get('/@bellrocklight/tv.webp');
   expect(await response(1)).toEqual(['navigation/resolve_url']);
-  expect(await response(2)).toEqual(['browse', 'browse']);
+  expect(await response(3)).toEqual(['browse', 'browse', 'feed']);
   expect(encoderStarts()).toBe(0);
   expect(await response(1)).toEqual(['image']);
   expect(encoderStarts()).toBe(1);

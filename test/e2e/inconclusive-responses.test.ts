@@ -1,11 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestAppOptions } from '../helpers/app.ts';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { type LogLine, recordLog } from '../helpers/log.ts';
 import type { ReplayOptions } from '../helpers/replay-server.ts';
-import { WAIT } from '../helpers/wait.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -125,20 +124,6 @@ describe('the YouTube Data API', () => {
       expect((await service.get(`/api/channel/${numberedChannelId(number)}`)).status).toBeGreaterThan(500);
     }
     await expectReady(`/api/channel/${LIGHTHOUSE}`);
-  });
-
-  it('does not refuse this address when it refuses one channel twice, for two purposes', async () => {
-    const both = { ...env, SOURCES: 'youtube,youtube-data-api' };
-    const { service, replay } = await start({ dataApi }, { env: both });
-    replay.misbehave('data-api', respondWithDataApiError(403, 'forbidden'));
-    // Without its panel, the API is asked for the missing fields. Without its feed, for the time of its creation.
-    replay.misbehave('about', respondWithStatus(500));
-    replay.misbehave('feed', respondWithStatus(404));
-    expect((await service.get(`/api/channel/${LIGHTHOUSE}`)).status).toBe(200);
-    await vi.waitFor(() => expect(replay.callsTo('feed')).toHaveLength(1), WAIT);
-    service.clock.advance(15_000);
-    await service.get(`/api/channel/${LIGHTHOUSE}`);
-    expect((await service.readiness()).conditions).toEqual([]);
   });
 
   it.each([

@@ -67,7 +67,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
     const isExpected = ({ field }: FieldFinding) => expected.includes(field);
     const fields = [
       ...responses.fields.map((finding) => (isExpected(finding) ? missingIfEmpty(finding) : finding)),
-      ...(loaded && isYoutube ? [await inspectFeed(source, loaded.channel.channelId, calls, signal)] : []),
+      ...(loaded && isYoutube ? [inspectFeed(loaded, calls)] : []),
       ...search,
       ...(loaded ? await inspectImages(loaded, calls, { ...settings, signal }) : []),
     ];
@@ -126,15 +126,9 @@ function stateAfter(failure: AppError): FieldFinding['state'] {
   return failure.code === 'upstream_invalid' ? 'unreadable' : 'missing';
 }
 
-async function inspectFeed(
-  source: ChannelSource,
-  channelId: string,
-  calls: readonly RecordedCall[],
-  signal: AbortSignal,
-): Promise<FieldFinding> {
+function inspectFeed({ feed }: LoadedChannel, calls: readonly RecordedCall[]): FieldFinding {
   const finding = { field: 'publishedAt (feed)', path: 'feed.published', note: null };
-  const value = await valueOrError(source.findPublishedAt?.(channelId, { signal }));
-  if (typeof value === 'string') return { ...finding, state: 'fine', value };
+  if (feed !== undefined) return { ...finding, state: 'fine', value: feed.publishedAt };
   if (calls.findLast(({ name }) => name === 'feed')?.status === 200) {
     return { ...finding, state: 'unreadable', value: null, note: 'the feed was loaded, but its time cannot be read' };
   }

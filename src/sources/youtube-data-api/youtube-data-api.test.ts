@@ -96,10 +96,6 @@ describe('a record of the official API', () => {
     expect(upstream.requests).toHaveLength(1);
     expect(source.status?.().quotas).toContainEqual({ name: 'units', spent: 1, perDay: 10_000 });
   });
-
-  it('has the exact publish date', async () => {
-    expect(await source.findPublishedAt(ID, { signal })).toBe('2012-03-04T05:06:07Z');
-  });
 });
 
 describe('a search of the official API', () => {

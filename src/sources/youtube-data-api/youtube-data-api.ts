@@ -104,11 +104,6 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       return { hits: list.found.slice(0, limit) };
     },
 
-    async findPublishedAt(channelId, load) {
-      const { channel } = await loadChannel({ kind: 'id', value: channelId }, load);
-      return channel.publishedAt;
-    },
-
     status: () => ({ quotas: quota.stats() }),
     close: () => http.close(),
   } satisfies ChannelSource;

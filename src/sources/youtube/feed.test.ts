@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { publishedAtOf, readFeed } from './feed.ts';
+import { testChannel } from '../../../test/helpers/fake-source.ts';
+import { isExactTime, readFeed, withFeed } from './feed.ts';
 
 const ID = 'UCreplayLighthouse000001';
 const ALTERNATE = `<link rel="alternate" href="https://www.youtube.com/channel/${ID}"/>`;
@@ -8,7 +9,16 @@ const ENTRY = '<entry><published>2026-07-01T14:00:35+00:00</published></entry>';
 
 const feed = (content: string) => `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom">${content}</feed>`;
 
-const publishedAtIn = (xml: string, channelId: string) => publishedAtOf(readFeed(xml), channelId);
+/** A record's time after its feed was read; `undefined` if the record still has the day of its page. */
+function publishedAtIn(xml: string, channelId: string): string | null | undefined {
+  const page = {
+    channel: testChannel(channelId, { publishedAt: '2013-07-09T00:00:00Z' }),
+    isComplete: true,
+    missing: [],
+  };
+  const { publishedAt } = withFeed(page, readFeed(xml)).channel;
+  return isExactTime(publishedAt) ? publishedAt : undefined;
+}
 
 describe('a feed', () => {
   it('gives the time of the feed itself, before or after the entries', () => {

@@ -162,6 +162,18 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     throw invalid(problem, new Error(`status ${response.status}`));
   }
 
+  async function getFeed(channelId: string, signal: AbortSignal): Promise<FeedReading | undefined> {
+    const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
+    const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
+    throwIfUnavailable(response, breakers.feeds);
+    // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
+    if (response.status !== 200) return undefined;
+    if (isHtml(response.body)) throw refused(response, 'HTML with status 200', breakers.feeds);
+    const feed = RESPONSE_READERS.feed(response.body);
+    if (feed === undefined) throw invalid('The video site sent a feed that cannot be read.');
+    return feed;
+  }
+
   return {
     browseChannel(channelId, { isWhole, signal }) {
       const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
@@ -176,17 +188,7 @@ export function createInnertube(options: InnertubeOptions): Innertube {
       call('searchPage', query, 'search', { query, params: CHANNELS_ONLY }, signal, { breaker: breakers.searches }),
     getAboutPage: (channelId, signal) =>
       breakers.pages.run(channelId, () => getAboutPage(`channel/${channelId}`, signal), signal),
-    async getFeed(channelId, signal) {
-      const url = `${origin}/feeds/videos.xml?channel_id=${channelId}`;
-      const response = await http.request({ method: 'GET', url, headers: PAGE_HEADERS, signal, ...limits });
-      throwIfUnavailable(response, breakers.feeds);
-      // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
-      if (response.status !== 200) return undefined;
-      if (isHtml(response.body)) throw refused(response, 'HTML with status 200', breakers.feeds);
-      const feed = RESPONSE_READERS.feed(response.body);
-      if (feed === undefined) throw invalid('The video site sent a feed that cannot be read.');
-      return feed;
-    },
+    getFeed: (channelId, signal) => breakers.feeds.run(channelId, () => getFeed(channelId, signal), signal),
   };
 }
 

@@ -41,10 +41,10 @@ beforeEach(async () => {
 const load = (channelId: string) => source.getChannel(channelId, { signal });
 const resolveHandle = (name: string) => source.resolve(handleRef(name), { signal });
 describe('requests', () => {
-  it('for page and panel are sent at the same time, with language en and country US', async () => {
+  it('for page, panel and feed are sent at the same time, with language en and country US', async () => {
     await load(LIGHTHOUSE);
-    expect(replay.calls.map(({ route }) => route).sort()).toEqual(['about', 'browse']);
-    for (const { body, headers } of replay.calls) {
+    expect(replay.calls.map(({ route }) => route).sort()).toEqual(['about', 'browse', 'feed']);
+    for (const { body, headers } of replay.calls.filter(({ route }) => route !== 'feed')) {
       expect(body?.context).toMatchObject({ client: { hl: 'en', gl: 'US', clientName: 'WEB' } });
       expect(headers).toMatchObject({ cookie: 'SOCS=CAE=', 'accept-language': 'en-US,en;q=0.9' });
     }
@@ -194,7 +194,7 @@ describe('a lost panel', () => {
       links: null,
     });
     expect(isComplete).toBe(false);
-    expect([...missing].sort()).toEqual(['country', 'links', 'publishedAt', 'videoCount', 'viewCount']);
+    expect([...missing].sort()).toEqual(['country', 'links', 'videoCount', 'viewCount']);
   });
 
   it('that never arrives does not lose the page', async () => {
@@ -226,20 +226,5 @@ describe('a lost panel', () => {
   it('is a panel that the page announces and no token returns', async () => {
     replay.misbehave('about', respondWithJson({}));
     expect((await load(LIGHTHOUSE)).isComplete).toBe(false);
-  });
-});
-
-describe('the feed', () => {
-  it('gives nothing for a 404', async () => {
-    expect(await source.findPublishedAt(GAME, { signal })).toBeNull();
-  });
-
-  it.each([
-    ['it fails', respondWithStatus(500), 'upstream_unavailable'],
-    ['it is HTML', respondWithHtml(), 'upstream_unavailable'],
-    ['it cannot be read', respondWithStatus(200, {}, '<feed><published>'), 'upstream_invalid'],
-  ])('is indeterminate if %s', async (_what, listener, code) => {
-    replay.misbehave('feed', listener);
-    await expect(source.findPublishedAt(LIGHTHOUSE, { signal })).rejects.toMatchObject({ code });
   });
 });

@@ -1,13 +1,13 @@
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { withDeadline } from '../../lib/deadlines.ts';
+import { withDeadline, withinMs } from '../../lib/deadlines.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
-import type { ChannelSource, LoadedChannel, SearchPage } from '../source.ts';
+import type { ChannelOptions, ChannelSource, LoadedChannel, SearchPage } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
 import { type ClientVersion, isRefusalStatus } from './client-version.ts';
-import { publishedAtOf } from './feed.ts';
+import { type FeedReading, isExactTime, withFeed } from './feed.ts';
 import { saysGone } from './gone.ts';
 import {
   channelNotFound,
@@ -25,6 +25,8 @@ import { buildRecord, type FieldObserver, readPageField, showsChannel } from './
 
 /** A loaded channel page waits for the About data. */
 export const ABOUT_MS = 3_000;
+/** A loaded channel page waits for the feed (`docs/decisions.md`). */
+const FEED_MS = 250;
 
 export interface YoutubeSourceOptions {
   /** Must not follow redirects, because a redirect is a block. Closed with the source. */
@@ -43,35 +45,43 @@ export interface YoutubeSourceOptions {
 }
 
 const MAX_REDIRECTS = 3;
+const NO_FEED: Promise<FeedReading | undefined> = Promise.resolve(undefined);
 
 /**
  * YouTube without a key, through the calls of its web client. `docs/youtube.md` describes them.
  *
- * A record takes one round trip: the page and the About panel are loaded in parallel. Without the page there is no record;
- * without the panel the record is incomplete.
+ * A record takes one round trip: the page, the About panel and the feed are loaded in parallel. Without the page there is no
+ * record; without the panel the record is incomplete; without the feed it has the page's title and day.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
   const { http, origin, clientVersion, breakers, clock, onField } = options;
   const { searchesForLostHandles = false, wantsWholePages = false } = options;
   const innertube = createInnertube({ http, origin, clientVersion, breakers });
 
-  async function loadChannel(channelId: string, signal: AbortSignal, redirects = 0): Promise<LoadedChannel> {
-    const panelAbort = new AbortController();
-    const panel = loadAboutPanel(innertube, channelId, AbortSignal.any([signal, panelAbort.signal]));
+  async function loadChannel(channelId: string, options: ChannelOptions, redirects = 0): Promise<LoadedChannel> {
+    const { signal, known } = options;
+    const besideAbort = new AbortController();
+    const beside = AbortSignal.any([signal, besideAbort.signal]);
+    const panel = loadAboutPanel(innertube, channelId, beside);
     // The rejection is handled below. If the page alone decides the result, it does not matter.
     panel.catch(() => undefined);
+    const isTimeKnown = isExactTime(known?.channel.publishedAt);
+    // Feeds fail for hours, and that costs nothing but their values.
+    const feed = isTimeKnown ? NO_FEED : innertube.getFeed(channelId, beside).catch(() => undefined);
     try {
       const page = await loadPage(channelId, signal);
       const target = page.redirects.find((redirect) => redirect !== channelId) ?? (await followUrl(page, signal));
       if (target === undefined || target === channelId) {
         assertShowsChannel(page);
-        return await readRecord(channelId, page, signal, panel);
+        const reading = withinMs(clock, feed, FEED_MS);
+        const loaded = await readRecord(channelId, page, signal, panel);
+        return withFeed(loaded, await reading, known?.feed);
       }
       if (redirects === MAX_REDIRECTS) throw inconclusive('The video site redirects this channel too often.', target);
-      panelAbort.abort();
-      return await loadChannel(target, signal, redirects + 1);
+      besideAbort.abort();
+      return await loadChannel(target, { signal }, redirects + 1);
     } finally {
-      panelAbort.abort();
+      besideAbort.abort();
     }
   }
 
@@ -126,12 +136,8 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
         return { channelId: await searchForHandle(innertube, ref, error, signal) };
       }
     },
-    getChannel: (channelId, { signal }) => loadChannel(channelId, signal),
+    getChannel: loadChannel,
     search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
-
-    async findPublishedAt(channelId, { signal }) {
-      return publishedAtOf(await innertube.getFeed(channelId, signal), channelId) ?? null;
-    },
 
     status: () => ({ clientVersion: clientVersion.state() }),
 

@@ -29,15 +29,15 @@ function askForNew() {
 }
 
 describe('an address that YouTube refuses', () => {
-  it('gets a dozen calls in an hour of a request every ten seconds', async () => {
+  it('gets eighteen calls in an hour of a request every ten seconds', async () => {
     const { service, replay } = await start();
     replay.misbehave('all', respondWithStatus(429));
     for (let second = 0; second < 3_600; second += 10) {
       expect((await askForNew()).status).toBe(503);
       service.clock.advance(10_000);
     }
-    // At once, and after 1, 3, 7, 15 and 31 minutes, each with a page and its panel.
-    expect(replay.calls.length).toBe(12);
+    // At once, and after 1, 3, 7, 15 and 31 minutes, each with a page, its panel and its feed.
+    expect(replay.calls.length).toBe(18);
     const series = 'pennant_source_calls_total{source="youtube",operation="getChannel",outcome="upstream_unavailable"}';
     expect(await service.metric(series), 'calls that the breaker prevented are not counted').toBe(6);
   });

@@ -37,7 +37,7 @@ describe('a source that keeps failing', () => {
     const { service, replay } = await start();
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     service.clock.advance(HOUR_MS + 1);
-    replay.misbehave('all', respondWithStatus(501));
+    replay.misbehave('browse', respondWithStatus(501));
     // No more, because each is sent twice and the budget of calls must not end.
     await askForUnknownChannels(5);
     expect(await conditions()).toEqual([expect.objectContaining({ name: 'source youtube' })]);

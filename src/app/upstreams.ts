@@ -83,7 +83,7 @@ export function createUpstreams(options: UpstreamsOptions) {
     options.downloader ??
     createDownloader({
       http: imageHttp,
-      imageOrigin: config.youtubeImageOrigin,
+      imageOrigin: config.youtubeOrigin,
       clock,
       breaker: breakers.of(IMAGE_SOURCE),
       onOutcome: (outcome) => downloads.inc({ outcome }),
@@ -145,7 +145,7 @@ export function createBudgets(config: Config, { clock, metrics }: Pick<Runtime, 
 
 /** The client of the image hosts and of the origin that replaces them. */
 export function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
-  const { youtubeImageOrigin: origin } = config;
+  const { youtubeOrigin: origin } = config;
   return createHttpClient({
     isAllowed: isImageOrigin,
     privateOrigins: origin === undefined ? [] : [origin],

@@ -34,9 +34,7 @@ describe('the settings', () => {
       rateLimitIpv6Prefix: 64,
       logLevel: 'info',
       accessLog: false,
-      youtubeOrigin: 'https://www.youtube.com',
-      youtubeApiOrigin: 'https://www.googleapis.com',
-      youtubeImageOrigin: undefined,
+      youtubeOrigin: undefined,
       redisUrl: undefined,
       youtubeApiKey: undefined,
     });
@@ -62,7 +60,7 @@ describe('the settings', () => {
     ['MEMORY_CACHE_BYTES', '64MiB', 64 * 2 ** 20],
     ['IMAGE_CACHE_BYTES', '1000', 1000],
     ['BASE_URL', 'https://a.example, http://b.example:8080', ['https://a.example', 'http://b.example:8080']],
-    ['YOUTUBE_IMAGE_ORIGIN', '', undefined],
+    ['YOUTUBE_ORIGIN', '', undefined],
   ])('%s=%s is read', (variable, value, expected) => {
     const name = Object.entries(SETTINGS).find(([, { env }]) => env === variable)?.[0];
     expect(parseConfig({ [variable]: value })[name as keyof typeof SETTINGS]).toEqual(expected);

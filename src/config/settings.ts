@@ -38,24 +38,12 @@ export const SETTINGS = {
     form.directory,
     'Folder of your own channels (docs/catalog.md). Unset: `catalog` in `DATA_DIR`, or the samples if there is none at the start.',
   ),
-  youtubeOrigin: form.setting(
+  youtubeOrigin: form.optionalSetting(
     'YOUTUBE_ORIGIN',
-    'https://www.youtube.com',
     form.origin,
-    'Origin that the `youtube` source sends its requests to.',
-  ),
-  youtubeImageOrigin: form.optionalSetting(
-    'YOUTUBE_IMAGE_ORIGIN',
-    form.origin,
-    'Origin that images are downloaded from, instead of their own hosts (`*.ggpht.com`, `*.googleusercontent.com`). The path stays.',
+    'Origin of a relay that every call to YouTube, its image hosts and its Data API is sent to, instead of their own hosts. The path stays (docs/youtube.md).',
   ),
   youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.text, 'Key of the `youtube-data-api` source.'),
-  youtubeApiOrigin: form.setting(
-    'YOUTUBE_API_ORIGIN',
-    'https://www.googleapis.com',
-    form.origin,
-    'Origin that the `youtube-data-api` source sends its requests to.',
-  ),
   youtubeApiDailyQuota: form.setting(
     'YOUTUBE_API_DAILY_QUOTA',
     '10000',

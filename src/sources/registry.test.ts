@@ -20,7 +20,6 @@ async function create(env: Record<string, string>) {
     SOURCES: 'youtube,youtube-data-api',
     YOUTUBE_API_KEY: 'key',
     YOUTUBE_ORIGIN: NOBODY,
-    YOUTUBE_API_ORIGIN: NOBODY,
     DATA_DIR: await createTemporaryDirectory(),
     ...env,
   });

@@ -1,4 +1,4 @@
-import { type Config, SETTINGS } from '../config/settings.ts';
+import type { Config } from '../config/settings.ts';
 import type { Breaker } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
@@ -34,7 +34,7 @@ export function createSources(config: Config, deps: SourceDeps): ChannelSource[]
 
 export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {
   youtube(config, deps) {
-    const http = createUpstreamClient('youtube', config, deps);
+    const { http, origin } = createUpstream('youtube', config, deps);
     return createYoutubeSource({
       http,
       clock: deps.clock,
@@ -45,8 +45,8 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
         pages: deps.breakerOf('youtube pages'),
         feeds: deps.breakerOf('youtube feeds'),
       },
-      origin: config.youtubeOrigin,
-      clientVersion: createClientVersion({ http, origin: config.youtubeOrigin, clock: deps.clock }),
+      origin,
+      clientVersion: createClientVersion({ http, origin, clock: deps.clock }),
       searchesForLostHandles: !config.sources.includes('youtube-data-api'),
       wantsWholePages: deps.single?.wantsWholePages,
       onField: (field, path) => deps.onField('youtube', field, path),
@@ -55,8 +55,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
 
   'youtube-data-api': (config, deps) =>
     createYoutubeDataApiSource({
-      http: createUpstreamClient('youtube-data-api', config, deps),
-      origin: config.youtubeApiOrigin,
+      ...createUpstream('youtube-data-api', config, deps),
       // parseConfig refuses this source without a key.
       apiKey: config.youtubeApiKey ?? '',
       clock: deps.clock,
@@ -66,19 +65,19 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
     }),
 };
 
-/** The setting that names each upstream's origin. */
-const ORIGINS = { youtube: 'youtubeOrigin', 'youtube-data-api': 'youtubeApiOrigin' } as const;
+const ORIGINS = { youtube: 'https://www.youtube.com', 'youtube-data-api': 'https://www.googleapis.com' } as const;
 
-function createUpstreamClient(name: keyof typeof ORIGINS, config: Config, { clock, userAgent, wrapHttp }: SourceDeps) {
-  const origin = config[ORIGINS[name]];
-  const isPublic = origin === SETTINGS[ORIGINS[name]].fallback;
+/** The origin of a source or of the relay before it, and the only client that sends calls there. */
+function createUpstream(name: keyof typeof ORIGINS, config: Config, { clock, userAgent, wrapHttp }: SourceDeps) {
+  const relay = config.youtubeOrigin;
+  const origin = relay ?? ORIGINS[name];
   const http = createHttpClient({
-    isAllowed: (candidate) => isPublic && candidate === origin,
-    // Another origin belongs to the operator and may have a private address.
-    privateOrigins: isPublic ? [] : [origin],
+    isAllowed: (candidate) => candidate === origin,
+    // A relay belongs to the operator and may have a private address.
+    privateOrigins: relay === undefined ? [] : [relay],
     followRedirects: false,
     userAgent,
     clock,
   });
-  return wrapHttp(name, http);
+  return { origin, http: wrapHttp(name, http) };
 }

@@ -16,7 +16,6 @@ async function expectToServe(settings: Record<string, string>): Promise<void> {
       SOURCES: 'catalog,youtube,youtube-data-api',
       YOUTUBE_API_KEY: 'key',
       YOUTUBE_ORIGIN: NOWHERE,
-      YOUTUBE_API_ORIGIN: NOWHERE,
       RATE_LIMIT_OVERRIDES: '',
       ...settings,
     },

@@ -146,7 +146,7 @@ test('downloads from image hosts are counted by outcome, in metrics and console'
       return { channel: testChannel(channelId, { avatar }), isComplete: true, missing: [] };
     },
   };
-  const service = await startWithoutEncoder({ sources: [source], env: { YOUTUBE_IMAGE_ORIGIN: upstream.origin } });
+  const service = await startWithoutEncoder({ sources: [source], env: { YOUTUBE_ORIGIN: upstream.origin } });
   for (let number = 0; number < 2; number += 1) await service.get(`/${numberedChannelId(number)}/avatar`);
   expect(await service.metric('pennant_image_host_calls_total{outcome="found"}')).toBe(1);
   expect(await service.metric('pennant_image_host_calls_total{outcome="upstream_unavailable"}')).toBe(1);

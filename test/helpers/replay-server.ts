@@ -112,7 +112,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
 
 /** The settings that make a service send all its calls to one origin. */
 export function youtubeSettings(origin: string): Record<string, string> {
-  return { SOURCES: 'youtube', YOUTUBE_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin, YOUTUBE_API_ORIGIN: origin };
+  return { SOURCES: 'youtube', YOUTUBE_ORIGIN: origin };
 }
 
 function acceptsClient(

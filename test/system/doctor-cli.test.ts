@@ -16,7 +16,7 @@ const startUpstream = () => startReplayForTest({ image: IMAGE, hasAboutPages: tr
 /** Runs the command line as `npm run doctor -- …` does. */
 async function doctor({ origin }: ReplayServer, ...args: string[]) {
   const cwd = await createTemporaryDirectory();
-  const env = { PATH: process.env.PATH, YOUTUBE_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin };
+  const env = { PATH: process.env.PATH, YOUTUBE_ORIGIN: origin };
   return new Promise<{ exitCode: number | null; stdout: string; stderr: string }>((resolve) => {
     const child = execFile(process.execPath, [PROGRAM, 'doctor', ...args], { cwd, env }, (_error, stdout, stderr) =>
       resolve({ exitCode: child.exitCode, stdout, stderr }),

@@ -174,7 +174,6 @@ async function startExampleService(directory: string): Promise<ServiceProcess> {
       RATE_LIMIT_OVERRIDES: '',
       TRUST_PROXY: '127.0.0.1/32',
       YOUTUBE_ORIGIN: nobody,
-      YOUTUBE_IMAGE_ORIGIN: nobody,
     },
   });
 }

@@ -64,9 +64,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
     env: {
       SOURCES: 'youtube-data-api,youtube',
       YOUTUBE_API_KEY: API_KEY,
-      YOUTUBE_API_ORIGIN: upstream.origin,
       YOUTUBE_ORIGIN: upstream.origin,
-      YOUTUBE_IMAGE_ORIGIN: upstream.origin,
       // Redis refuses the password, and its error says so.
       REDIS_URL: `redis://somebody:${PASSWORD}@127.0.0.1:${redis.port}/0`,
       LOG_LEVEL: 'debug',
@@ -96,7 +94,7 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
 test('no part of a password with unusual characters is in the output of a start, a check or the settings', async () => {
   const directory = await createTemporaryDirectory();
   const url = 'https://user:FIRST@PART:OF/MY#WORD?IS%LONG AND,HIDDEN@host.example';
-  const env = { BASE_URL: url, YOUTUBE_ORIGIN: url, YOUTUBE_API_ORIGIN: url, REDIS_URL: url, PORT: url };
+  const env = { BASE_URL: url, YOUTUBE_ORIGIN: url, REDIS_URL: url, PORT: url };
   for (const args of [['serve'], ['serve', '--check'], ['settings']]) {
     const { exitCode, stdout, stderr } = await runCommand(args, { directory, env });
     expect(exitCode).toBe(1);
@@ -116,7 +114,6 @@ test('no secret is in the output of a failed start or of the doctor', async () =
   const failing = {
     YOUTUBE_API_KEY: API_KEY,
     SOURCES: 'youtube-data-api',
-    YOUTUBE_API_ORIGIN: upstream.origin,
     YOUTUBE_ORIGIN: upstream.origin,
   };
   for (const [args, env, expected] of [

@@ -20,7 +20,7 @@ const { doctor } = (parse(readFileSync(join(ROOT, '.github/workflows/works-today
 const [command = ''] = doctor.steps.flatMap(({ run = '' }) => (run.includes('npm run -s doctor') ? [run] : []));
 
 function check(origin: string, channels: string): Promise<{ exitCode: number | null; output: string }> {
-  const env = { PATH: process.env.PATH, YOUTUBE_ORIGIN: origin, YOUTUBE_IMAGE_ORIGIN: origin, CHANNELS: channels };
+  const env = { PATH: process.env.PATH, YOUTUBE_ORIGIN: origin, CHANNELS: channels };
   return new Promise((resolve) => {
     const child = execFile('bash', ['-e', '-c', command], { cwd: ROOT, env }, (_error, output, errors) =>
       resolve({ exitCode: child.exitCode, output: output + errors }),

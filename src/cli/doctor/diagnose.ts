@@ -148,7 +148,7 @@ async function inspectImages(
     const tried: RecordedCall[] = [];
     const downloader = createDownloader({
       http: recordCalls(http, tried, () => `${kind} image`),
-      imageOrigin: config.youtubeImageOrigin,
+      imageOrigin: config.youtubeOrigin,
     });
     const finding = { field: `${kind} (original)`, path: ref.key };
     const bytes = await valueOrError(downloader.download(ref, { signal }));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { nameBuild } from './cli/build.ts';
-import { type Command, type CommandContext, EXIT, onStopSignal, runCommand } from './cli/command.ts';
+import { type Command, type CommandContext, EXIT, onStopSignal, runCommand, written } from './cli/command.ts';
 import { type EnvFile, loadEnvFile } from './config/env-file.ts';
 import { printable } from './lib/printable.ts';
 
@@ -115,9 +115,4 @@ function handleSignals(isService: boolean): void {
   if (!isService && process.pid !== 1) return;
   process.on('SIGINT', () => process.exit(isService ? 0 : 130));
   process.on('SIGTERM', () => process.exit(isService ? 0 : 143));
-}
-
-/** Resolves when all earlier output is written, or cannot be written. */
-function written(output: NodeJS.WritableStream): Promise<void> {
-  return new Promise((resolve) => output.write('', () => resolve()));
 }

@@ -173,3 +173,8 @@ export function requireRefs(argument: string): readonly ChannelRef[] {
   if (refs.length === 0) throw new UsageError(`"${argument}" is not a channel ID, handle or user name.`);
   return refs;
 }
+
+/** Resolves when all earlier output is written, or cannot be written. `process.exit` discards what waits for the reader of a pipe. */
+export function written(output: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => output.write('', () => resolve()));
+}

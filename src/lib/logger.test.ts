@@ -1,7 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLogger, createTerminalLog, describeFailure } from './logger.ts';
 
 async function logged(write: (logger: ReturnType<typeof createLogger>) => void): Promise<string> {
@@ -9,49 +7,6 @@ async function logged(write: (logger: ReturnType<typeof createLogger>) => void):
   write(createLogger({ level: 'info', destination: await createTerminalLog(destination) }));
   return String(destination.read());
 }
-
-describe('a log on a pipe', () => {
-  it.each(['throw new Error("a bug")', 'process.exit(1)'])('has every line before %s', (end) => {
-    const logger = JSON.stringify(new URL('./logger.ts', import.meta.url).href);
-    const program = `
-      const { createLogger } = await import(${logger});
-      const logger = createLogger({ level: 'info' });
-      for (let number = 0; number < 1000; number += 1) logger.info({ number }, 'x'.repeat(500));
-      ${end}`;
-    const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' });
-    expect(ended.status).toBe(1);
-    const numbers = ended.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).number);
-    expect(numbers).toEqual(Array.from({ length: 1000 }, (_, number) => number));
-  });
-});
-
-describe('a log on a full disk', () => {
-  it.skipIf(process.platform === 'win32')('has a bound, and counts the lines that were dropped', () => {
-    const logger = JSON.stringify(new URL('./logger.ts', import.meta.url).href);
-    const program = `
-      const { countDroppedLines, createLogger } = await import(${logger});
-      const logger = createLogger({ level: 'info' });
-      function write(lines) {
-        for (let line = 0; line < lines; line += 1) logger.info('x'.repeat(1000));
-        return countDroppedLines();
-      }
-      console.error(JSON.stringify([write(100), write(2000)]));`;
-    // Every write to it fails as on a full disk.
-    const full = openSync('/dev/full', 'w');
-    onTestFinished(() => closeSync(full));
-    const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-      encoding: 'utf8',
-      stdio: ['ignore', full, 'pipe'],
-    });
-    expect(ended.status).toBe(0);
-    const [few, many] = JSON.parse(ended.stderr) as number[];
-    expect(few).toBe(0);
-    expect(many).toBeGreaterThan(900);
-  });
-});
 
 describe('a log on a terminal', () => {
   it('escapes control characters in every place', async () => {

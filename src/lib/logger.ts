@@ -1,5 +1,4 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type LogOutput, openLogOutput } from './log-output.ts';
 import { printable } from './printable.ts';
 import { currentRequestId } from './work.ts';
 
@@ -7,23 +6,32 @@ export type { Logger } from 'pino';
 
 interface LoggerOptions {
   readonly level: string;
-  /** Where lines go. Default: standard output, which never waits for its reader. */
+  /** Where lines go. Default: standard output. */
   readonly destination?: DestinationStream | undefined;
 }
 
 /** The service's logger: lines of JSON. */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const options = { level, base: null, timestamp, mixin: requestFields, mixinMergeStrategy: addFields };
-  if (destination === undefined) standardOutput ??= openLogOutput();
   return pino(options, destination ?? standardOutput);
 }
 
-/** Shared by all loggers of the process, each of which would add an exit listener. */
-let standardOutput: LogOutput | undefined;
+/** The bound of lines that wait for the reader of a pipe. Further lines are dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Lines that were dropped because the reader of standard output was too slow. Zero while no logger uses it. */
+let droppedLines = 0;
+
+/** A pipe whose reader is slow never makes the service wait. Files and terminals are written at once. */
+const standardOutput: DestinationStream = {
+  write(line) {
+    if (process.stdout.writableLength > MAX_WAITING_BYTES) droppedLines += 1;
+    else process.stdout.write(line);
+  },
+};
+
+/** Lines that were dropped because the reader of standard output was too slow. */
 export function countDroppedLines(): number {
-  return standardOutput?.droppedLines() ?? 0;
+  return droppedLines;
 }
 
 let timeMs = 0;
@@ -66,15 +74,12 @@ export function describeFailure(error: unknown): string {
 const CONTROL_ESCAPES = /\\(u00(?:[01][0-9a-f]|7f|[89][0-9a-f])|[bfr])|\\./g;
 const RAW_CONTROLS = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
 
-/** Readable lines for a terminal, with the time of day and without process ID and host name. Default: standard output. */
-export async function createTerminalLog(destination?: DestinationStream): Promise<DestinationStream> {
+/** Readable lines for a terminal, with the time of day and without process ID and host name. */
+export async function createTerminalLog(destination = standardOutput): Promise<DestinationStream> {
   // Loaded only when stdout is a terminal.
   const { prettyFactory } = await import('pino-pretty');
   const prettify = prettyFactory({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' });
-  const format = (line: string) => prettify(withoutControls(line));
-  if (destination !== undefined) return { write: (line) => destination.write(format(line)) };
-  standardOutput ??= openLogOutput(format);
-  return standardOutput;
+  return { write: (line) => destination.write(prettify(withoutControls(line))) };
 }
 
 /** Replaces control characters in a line of JSON by visible escapes. */

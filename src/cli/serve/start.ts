@@ -10,7 +10,7 @@ import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
 import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
 import { nameBuild } from '../build.ts';
-import { type CommandContext, CommandFailure, EXIT, onStopSignal } from '../command.ts';
+import { type CommandContext, CommandFailure, EXIT, onStopSignal, written } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
 import { describeListenError, type ListenerSettings } from './problems.ts';
 
@@ -60,7 +60,9 @@ export async function startService(
   service.warmUp();
   service.startBackgroundWork();
   await stop.requested;
-  process.exit(await close(service, logger));
+  const exitCode = await close(service, logger);
+  await withinMs(systemClock, written(stdout), LAST_LINES_MS);
+  process.exit(exitCode);
 }
 
 /** @returns the exit code, after `STOP_MS` at the latest */
@@ -101,6 +103,8 @@ const SAME_SIGNAL_MS = 1_000;
 const EXAMPLE_MS = 2_000;
 /** How often the service looks whether npm's shell still runs. */
 const PARENT_CHECK_MS = 500;
+/** How long a stop waits for the reader of the log. */
+const LAST_LINES_MS = 500;
 /** How long threads have to finish their work after a start that failed. */
 const FAILED_START_STOP_MS = 900;
 

@@ -19,6 +19,8 @@ interface FormatRow {
   readonly efforts: readonly (readonly [maxPixels: number, options: LibraryOptions])[];
 }
 
+/** A little more than a desktop crop of 1,920 pixels. */
+const SMALL_DESKTOP_PX = 650_000;
 /** A little more than the desktop crop. */
 const DESKTOP_PX = 1_300_000;
 const ANY_PX = Number.POSITIVE_INFINITY;
@@ -34,7 +36,7 @@ const FORMAT_TABLE = {
     options: { chromaSubsampling: '4:2:0', tune: 'ssim' },
     efforts: [
       [150_000, { effort: 3 }],
-      [DESKTOP_PX, { effort: 1 }],
+      [SMALL_DESKTOP_PX, { effort: 1 }],
       [ANY_PX, { effort: 0 }],
     ],
   },

@@ -97,19 +97,17 @@ async function measure(path: string, count: number): Promise<Figures> {
     await opened.close();
   });
   const store = open(UNLIMITED_BYTES);
-  let epoch = await store.readEpoch();
-  const entryOf = (number: number) => ({ value: recordTextOf(number), storedAtMs: Date.now(), epoch });
+  const entryOf = (number: number) => ({ value: recordTextOf(number), storedAtMs: Date.now() });
   const hitMs = await medianCpuMs(CALLS, (number) => store.get(keyOf(spread(number, count))));
   const missMs = await medianCpuMs(CALLS, (number) => store.get(keyOf(count + number)));
   const writeMs = await medianCpuMs(CALLS, (number) =>
     store.set(keyOf(count + number), entryOf(count + number), DAY_MS),
   );
   const purgeMs = await medianCpuMs(PURGES, (number) =>
-    store.erase({ channelIds: [channelIdOf(spread(number, count))], names: [] }, 'purge'),
+    store.erase({ channelIds: [channelIdOf(spread(number, count))], names: [] }),
   );
   await store.close();
   const full = open(statSync(path).size);
-  epoch = await full.readEpoch();
   const write = (number: number) => full.set(keyOf(number), entryOf(number), 365 * DAY_MS);
   const evictingWritesMs = await medianCpuMs(CALLS / GROUP, async (group) => {
     for (let number = 0; number < GROUP; number += 1) await write(count + CALLS + group * GROUP + number);

@@ -117,8 +117,7 @@ async function measureStore(dataDir: string, count: number): Promise<Omit<Figure
   const onEvent = () => undefined;
   // Smaller than what is stored.
   const images = createDiskImages({ dataDir, maxBytes: Math.floor(0.98 * size), clock: systemClock, onEvent });
-  const epoch = await images.readEpoch();
-  const write = (number: number) => images.set(`image2/UCnew/${number}/x`, Buffer.alloc(20_000, `${number}`), epoch);
+  const write = (number: number) => images.set(`image2/UCnew/${number}/x`, Buffer.alloc(20_000, `${number}`));
   // The first one evicts all that is too much.
   await write(WRITES);
   const evictingWriteMs = await medianCpuMs(WRITES, write);
@@ -127,7 +126,7 @@ async function measureStore(dataDir: string, count: number): Promise<Omit<Figure
   const purgeTimes: number[] = [];
   const purgeCpuMs = await medianCpuMs(PURGES, async (number) => {
     const channelId = channelIdOf(spread(number, count));
-    purgeTimes.push(await timeMs(() => images.erase([channelId], 'always')));
+    purgeTimes.push(await timeMs(() => images.erase([channelId])));
   });
   await images.close();
   return { hitMs, missMs, evictingWriteMs, purgeMs: summarize(purgeTimes).median, purgeCpuMs };

@@ -2,6 +2,7 @@ import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import { createPrivateListener } from '../console/server.ts';
 import { createConsoleStateReader } from '../console/state.ts';
+import { createMicroCache } from '../http/response/micro-cache.ts';
 import type { PublicListener } from '../http/server.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
@@ -78,14 +79,14 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   addProcessGauges(metrics);
   addBuildInfo(metrics, build);
 
-  const catalog = await openOwnCatalog(config, runtime);
+  const microCache = createMicroCache({ runtime });
+  const catalog = await openOwnCatalog(config, runtime, microCache.clear);
 
   // Stored data
   const stores = await createStores(config, runtime);
   const { store, images, caches } = stores;
 
-  // Sources of channels and images, and purges
-  const purges = createPurges(config, runtime, stores, catalog);
+  // Sources of channels and images
   const upstreams = createUpstreams({ config, runtime, store, version, sources, downloader });
   const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
   const encoder = openEncoder(config, runtime, options.encoder);
@@ -129,7 +130,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     examples,
   });
   const { redis } = stores;
-  const listener = openPublicListener({ config, runtime, redis, responseWriter, endpoints, channels });
+  const listener = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
   const { http, unservedRequests } = listener;
   const backgroundWork = createBackgroundWork(
     [
@@ -150,6 +151,10 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     upstreams,
     encoder,
   });
+  const purges = createPurges(config, runtime, stores, catalog, () => {
+    microCache.clear();
+    for (const { forgetFailures } of [upstreams, originals, channelImages]) forgetFailures();
+  });
   const { purge } = purges;
   const privateListener = createPrivateListener({ config, runtime, responseWriter, state, http, purge, examples });
 
@@ -163,7 +168,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   // Last, because the store's thread starts while everything above is built.
   await stores.opened();
-  await purges.start();
+  purges.start();
   return {
     http,
     console: privateListener,

@@ -18,13 +18,19 @@ export function chooseCatalogFolder(config: Config): string {
 /**
  * The catalog, if `SOURCES` names it. A problem that it has later is a condition.
  *
+ * @param onChange called when other channels are served
  * @throws CatalogUnusableError
  */
-export async function openOwnCatalog(config: Config, { clock, health }: Runtime): Promise<Catalog | undefined> {
+export async function openOwnCatalog(
+  config: Config,
+  { clock, health }: Runtime,
+  onChange: () => void,
+): Promise<Catalog | undefined> {
   if (!config.sources.includes('catalog')) return undefined;
   return openCatalog({
     folder: chooseCatalogFolder(config),
     clock,
+    onChange,
     onStateChange: (problem) => health.report('catalog', problem),
   });
 }

@@ -4,7 +4,7 @@ import { createConnections } from '../http/connections.ts';
 import { createClientIdentification } from '../http/request/client-identification.ts';
 import type { Endpoint } from '../http/request/context.ts';
 import { createRateLimitStep } from '../http/request/rate-limit-step.ts';
-import { createMicroCache } from '../http/response/micro-cache.ts';
+import type { MicroCache } from '../http/response/micro-cache.ts';
 import { createResponseReporter } from '../http/response/response-reporter.ts';
 import { createUnservedRequests } from '../http/response/unserved-requests.ts';
 import { createPublicListener } from '../http/server.ts';
@@ -23,7 +23,6 @@ import type { Runtime } from '../lib/runtime.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
 import { createMemoryRateLimiter } from '../rate-limit/memory.ts';
 import { createRedisRateLimiter } from '../rate-limit/redis.ts';
-import type { ChannelService } from '../services/channels.ts';
 
 interface ConfiguredListenerOptions {
   readonly config: Config;
@@ -31,12 +30,12 @@ interface ConfiguredListenerOptions {
   readonly redis: RedisConnection | undefined;
   readonly responseWriter: ResponseWriter;
   readonly endpoints: readonly Endpoint[];
-  readonly channels: Pick<ChannelService, 'catalogVersion'>;
+  readonly microCache: MicroCache;
 }
 
 /** The public listener as configured, which does not listen yet. It logs and counts its responses. */
 export function openPublicListener(options: ConfiguredListenerOptions) {
-  const { config, runtime, redis, responseWriter, endpoints, channels } = options;
+  const { config, runtime, redis, responseWriter, endpoints, microCache } = options;
   const { baseUrls, contact, rateLimit: defaultLimit, accessLog: logsAll } = config;
   const { clock, logger, metrics } = runtime;
   const limiter = openRateLimiter(runtime, redis);
@@ -61,7 +60,7 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
     baseUrls,
     connections,
     rateLimit: createRateLimitStep({ limiter, contact }),
-    microCache: createMicroCache({ runtime, channels }),
+    microCache,
     responseWriter,
     reporter: createResponseReporter({
       runtime,

@@ -1,33 +1,22 @@
 import type { Config } from '../config/settings.ts';
-import { withinMs } from '../lib/deadlines.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createPurge, PurgeFailed } from '../services/purge.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import { hasAny } from '../store/removal.ts';
-import { STORE_READ_MS, type Stores } from './stores.ts';
+import type { Stores } from './stores.ts';
 
-/** Purges and take-downs of this process. Follows the purges of other processes. */
+/** Purges and take-downs of this process. @param forget what a purge forgets outside of the stores */
 export function createPurges(
   { blockedChannels }: Pick<Config, 'blockedChannels'>,
-  { clock, epochs, health, logger }: Runtime,
+  { clock, health, logger }: Runtime,
   stores: Pick<Stores, 'backingStore' | 'caches' | 'images'>,
   catalog: Catalog | undefined,
+  forget: () => void,
 ) {
   const { backingStore, caches, images } = stores;
-  const purge = createPurge({ caches, store: backingStore, images, catalog, epochs });
-  let cancelFollow: () => void = () => undefined;
+  const purge = createPurge({ caches, store: backingStore, images, catalog, forget });
   let cancelTakeDown: () => void = () => undefined;
   let isStopped = false;
-
-  /** Ends the epoch here if a command or another instance has purged. While the store fails, memory is kept. */
-  async function follow(): Promise<void> {
-    try {
-      epochs.moveTo(await backingStore.readEpoch(epochs.current().id));
-    } catch (error) {
-      logger.debug({ err: error }, 'the epoch cannot be read');
-    }
-    if (!isStopped) cancelFollow = clock.after(FOLLOW_MS, () => void follow());
-  }
 
   async function takeDown(): Promise<void> {
     try {
@@ -44,20 +33,15 @@ export function createPurges(
 
   return {
     purge,
-    /** Reads the epoch and follows what other processes purge. Begins to remove what is stored of blocked channels. */
-    async start(): Promise<void> {
-      // A disk that hangs delays the start, and does not prevent it.
-      await withinMs(clock, follow(), STORE_READ_MS);
+    /** Begins to remove what is stored of blocked channels. */
+    start(): void {
       if (blockedChannels.length > 0) void takeDown();
     },
     stop(): void {
       isStopped = true;
-      cancelFollow();
       cancelTakeDown();
     },
   };
 }
 
-/** A purge must reach every instance within 2 s, even if three reads fail. */
-const FOLLOW_MS = 500;
 const TAKE_DOWN_RETRY_MS = 60_000;

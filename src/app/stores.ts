@@ -45,7 +45,7 @@ const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
 const STORE_OPEN_MS = 5_000;
 
 export async function createStores(config: Config, runtime: Runtime): Promise<Stores> {
-  const { clock, epochs, logger, failureLog, health, metrics, refusedValues } = runtime;
+  const { clock, logger, failureLog, health, metrics, refusedValues } = runtime;
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
@@ -90,7 +90,7 @@ export async function createStores(config: Config, runtime: Runtime): Promise<St
     const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
     const cache = createReadThrough<Value>({
       policy,
-      memoryTier: { epochs, maxBytes: maxMemoryBytes },
+      maxMemoryBytes,
       storeTier: { store, onRefused },
       clock,
     });

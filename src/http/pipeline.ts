@@ -129,12 +129,12 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
   }
 
   function run(context: RequestContext): PublicResponse | Promise<PublicResponse> {
-    const { id, client, epoch, request, target, pathParameters } = context;
+    const { id, client, request, target, pathParameters } = context;
     const endpoint = context.endpoint as Endpoint;
     const path = endpoint.parsePath?.(pathParameters);
     if (request.method === 'OPTIONS') return PREFLIGHT;
     const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, parseQuery(target.query));
-    return withRequest({ requestId: id, client, epoch }, () => {
+    return withRequest({ requestId: id, client }, () => {
       const described = endpoint.respond({ path, query }, context);
       if (!(described instanceof Promise)) return respond(context, described);
       return described.then((each) => respond(context, each));

@@ -41,7 +41,7 @@ async function startWithLimiter(hit: RateLimiter['hit']): Promise<{ port: number
     ...{ runtime, clients, endpoints: [], baseUrls: [] },
     connections: createConnections({ clients, openConnections, defaultLimit }),
     rateLimit: createRateLimitStep({ limiter: { hit }, contact: undefined }),
-    microCache: createMicroCache({ runtime, channels: { catalogVersion: () => 0 } }),
+    microCache: createMicroCache({ runtime }),
     responseWriter: createResponseWriter({ runtime }),
     reporter: createResponseReporter({
       runtime: { ...runtime, failureLog },

@@ -16,7 +16,7 @@ import { createSend } from './response/send.ts';
 import { SLICE_BYTES } from './slices.ts';
 
 interface PublicListenerOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs'>;
+  readonly runtime: Pick<Runtime, 'clock'>;
   /** Every path that is served. */
   readonly endpoints: readonly Endpoint[];
   readonly clients: ClientIdentification;
@@ -54,10 +54,10 @@ export interface PublicListener extends Listener {
 export function createPublicListener(options: PublicListenerOptions): PublicListener {
   const { runtime, endpoints, clients, baseUrls, connections, rateLimit, microCache, responseWriter, reporter } =
     options;
-  const { clock, epochs } = runtime;
+  const { clock } = runtime;
   const lifetime = { isClosing: false };
   const router = createRouter(endpoints);
-  const contextOptions = { clock, epochs, baseUrls, lifetime };
+  const contextOptions = { clock, baseUrls, lifetime };
   const handlers = [microCache.find, router.route, createEndpointStep({ clock })];
   const send = createSend({ responseWriter });
 

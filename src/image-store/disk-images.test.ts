@@ -56,7 +56,7 @@ describe('stored images', () => {
       const found = await Promise.all([left.get(imageOf(ONE, `1 ${number}`)), right.get(imageOf(ONE, `0 ${number}`))]);
       expect(found).toEqual([bytesOf('1'), bytesOf('0')]);
     }
-    await left.erase([ONE], 'always');
+    await left.erase([ONE]);
     expect(await right.get(imageOf(ONE, '1 1'))).toBeUndefined();
   });
 });
@@ -139,7 +139,7 @@ describe('images.db', () => {
     await before.set(originalOf(ONE), bytesOf('original'));
     await before.close();
     await unlink(database);
-    expect(await open().erase([ONE], 'if-erased')).toMatchObject({ images: 0 });
+    expect(await open().erase([ONE])).toMatchObject({ images: 0 });
     expect(await readdir(files).catch(() => [])).toEqual([]);
   });
 
@@ -161,7 +161,7 @@ describe('images.db', () => {
     const { open, clock } = await setUpImages({ dataDir: obstacle });
     const images = open();
     await expect(images.get(KEY)).rejects.toThrow(/images\.db cannot be used/);
-    await expect(images.erase([ONE], 'always')).rejects.toThrow(/images\.db cannot be used/);
+    await expect(images.erase([ONE])).rejects.toThrow(/images\.db cannot be used/);
     await rm(obstacle);
     clock.advance(2_000);
     await images.set(KEY, bytesOf('image'));
@@ -185,7 +185,7 @@ describe('an erasure', () => {
 
   it('removes every image of a channel, and leaves none of its bytes on the disk', async () => {
     const { images, dataDir } = await setUpTwoChannels();
-    expect(await images.erase([ONE], 'always')).toEqual({ images: 42, bytes: 42 * 20_000 });
+    expect(await images.erase([ONE])).toEqual({ images: 42, bytes: 42 * 20_000 });
     expect(await images.get(originalOf(ONE, 'now'))).toBeUndefined();
     expect(await images.get(imageOf(ONE, '40'))).toBeUndefined();
     expect(await images.get(imageOf(OTHER, '40'))).toEqual(bytesOf(`image of ${OTHER}`));
@@ -200,36 +200,10 @@ describe('an erasure', () => {
     const { images, dataDir, database } = await setUpTwoChannels();
     const reader = new DatabaseSync(database, { readOnly: true });
     reader.exec('BEGIN; SELECT * FROM images');
-    await expect(images.erase([ONE], 'if-erased')).rejects.toThrow('another process is reading the database');
+    await expect(images.erase([ONE])).rejects.toThrow('another process is reading the database');
     reader.close();
-    await images.erase([ONE], 'if-erased');
+    await images.erase([ONE]);
     expect(await contentOf(dataDir)).not.toContain(ONE);
-  });
-
-  it.each([
-    ['by this process', 0],
-    ['by another process', 1],
-  ])('%s lets no work keep an image that began before it', async (_case, by) => {
-    const { open } = await setUpImages();
-    const processes = [open(), open()];
-    const before = await processes[0]?.readEpoch();
-    await processes[by]?.erase([ONE], 'always');
-    for (const key of [KEY, originalOf(ONE)]) {
-      expect(await processes[0]?.setIn(key, bytesOf('old'), before ?? '')).toBe(false);
-      expect(await processes[1]?.get(key)).toBeUndefined();
-      expect(await processes[0]?.set(key, bytesOf('new'))).toBe(true);
-    }
-  });
-
-  it('that need not raise the number does so only if there was an image', async () => {
-    const { open } = await setUpImages();
-    const images = open();
-    const before = await images.readEpoch();
-    await images.erase([ONE], 'if-erased');
-    expect(await images.readEpoch()).toBe(before);
-    await images.set(KEY, bytesOf('image'));
-    await images.erase([ONE], 'if-erased');
-    expect(await images.readEpoch()).not.toBe(before);
   });
 
   it('that cannot remove a file fails, and can be tried again', async () => {
@@ -238,9 +212,9 @@ describe('an erasure', () => {
     await rm(path);
     // Root may remove every file, but cannot remove a directory as a file.
     await mkdir(path);
-    await expect(images.erase([ONE], 'always')).rejects.toThrow();
+    await expect(images.erase([ONE])).rejects.toThrow();
     await rm(path, { recursive: true });
-    expect((await images.erase([ONE], 'always')).images).toBeGreaterThan(0);
+    expect((await images.erase([ONE])).images).toBeGreaterThan(0);
     expect(images.usage().entries).toBe(42);
   });
 });

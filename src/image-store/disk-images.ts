@@ -39,16 +39,11 @@ export interface DiskImages {
   findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
   /** Counts as a use of the image, like reading it. */
   noteUse(key: string): Promise<void>;
-  /** The ID of the epoch, whose number a purge raises. Work remembers it when it begins. */
-  readEpoch(): Promise<string>;
-  /** Stores an image, or nothing if it is too large. Returns false if the disk is in another epoch. */
-  set(key: string, bytes: Buffer, epoch: string): Promise<boolean>;
-  /**
-   * Removes the images of these channels and their bytes, and raises the number in the same transaction.
-   *
-   * @param raises `if-erased`: the number rises only if there was an image
-   */
-  erase(channelIds: readonly string[], raises: 'always' | 'if-erased'): Promise<Erased>;
+  open(): Promise<void>;
+  /** Stores an image, or nothing if it is too large. */
+  set(key: string, bytes: Buffer): Promise<void>;
+  /** Removes the images of these channels and their bytes. */
+  erase(channelIds: readonly string[]): Promise<Erased>;
   /**
    * Once an hour: removes images that nobody used for 30 days, what a lowered quota has no room for, and what an earlier version or a
    * killed process left. Gives free pages back to the disk.
@@ -95,10 +90,8 @@ export function createDiskImages(options: DiskImagesOptions): DiskImages {
 
   const times = () => timesOf(clock);
 
-  async function readState(): Promise<string> {
-    const state = await thread.call('readState', times());
-    usage = state.usage;
-    return state.epoch;
+  async function open(): Promise<void> {
+    usage = await thread.call('readUsage', times());
   }
 
   async function find(key: string): Promise<Buffer | StoredFile | undefined> {
@@ -131,10 +124,10 @@ export function createDiskImages(options: DiskImagesOptions): DiskImages {
     }
   }
 
-  async function eraseChannels(channelIds: readonly string[], mustRaise: boolean): Promise<Erased> {
+  async function eraseChannels(channelIds: readonly string[]): Promise<Erased> {
     const erased = { images: 0, bytes: 0 };
-    for (let isFirst = true; ; isFirst = false) {
-      const step = await thread.call('eraseStep', { channelIds, mustRaise: mustRaise && isFirst, ...times() });
+    for (;;) {
+      const step = await thread.call('eraseStep', { channelIds, ...times() });
       usage = step.usage;
       erased.images += step.images;
       erased.bytes += step.bytes;
@@ -190,22 +183,21 @@ export function createDiskImages(options: DiskImagesOptions): DiskImages {
 
     noteUse: (key) => thread.call('noteUse', { key, ...times() }),
 
-    readEpoch: readState,
+    open,
 
-    async set(key, bytes, epoch) {
+    async set(key, bytes) {
       const kind = isOriginalBytes(key) ? 'original' : 'encoded';
       const size = bytes.length;
       const image: NewImage = { kind, size, isFile: kind === 'original' || size > MAX_ROW_BYTES };
-      const row = { key, channel: channelOfImage(key), image, epoch };
+      const row = { key, channel: channelOfImage(key), image };
       while (await thread.call('makeRoom', { image, ...times() }));
-      const result = image.isFile ? await setFile(row, bytes) : await setRow({ ...row, content: { bytes } });
-      return result !== 'refused';
+      await (image.isFile ? setFile(row, bytes) : setRow({ ...row, content: { bytes } }));
     },
 
-    async erase(channelIds, raises) {
+    async erase(channelIds) {
       const erased = { images: 0, bytes: 0 };
       for (let at = 0; at < channelIds.length; at += CHANNELS_PER_STEP) {
-        const step = await eraseChannels(channelIds.slice(at, at + CHANNELS_PER_STEP), raises === 'always');
+        const step = await eraseChannels(channelIds.slice(at, at + CHANNELS_PER_STEP));
         erased.images += step.images;
         erased.bytes += step.bytes;
       }

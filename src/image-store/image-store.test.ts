@@ -4,14 +4,11 @@ import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { MAX_SIDE_PX } from '../domain/variants.ts';
-import type { Epochs } from '../lib/epoch.ts';
-import { asWork } from '../lib/work.ts';
 import { createDiskImages, type DiskImages } from './disk-images.ts';
 import { createImageStore, IMAGE_READ_MS, type ImageStore } from './image-store.ts';
 
 interface Instance {
   readonly images: ImageStore;
-  readonly epochs: Epochs;
   readonly clock: ManualClock;
 }
 
@@ -27,7 +24,7 @@ async function createInstance(maxMemoryBytes: number, dataDir?: string): Promise
   const runtime = createTestRuntime({ clock });
   const images = createImageStore({ disk, maxMemoryBytes, runtime });
   onTestFinished(() => images.close());
-  return { images, epochs: runtime.epochs, clock };
+  return { images, clock };
 }
 
 const bytes = Buffer.from('image');
@@ -65,46 +62,14 @@ test('a load that ends after the store was closed writes no file', async () => {
 const [GONE, KEPT] = ['UCgone_________________A', 'UCkept_________________A'];
 const keysOf = (channelId: string) => [`original/${channelId}/0123`, `image2/${channelId}/0123/0,0,1,1/1x1/7.avif`];
 
-test('a channel’s images are erased from memory and disk, also while they are written', async () => {
-  const { images, epochs } = await createInstance(1_000_000);
+test('a channel’s images are erased from memory and disk', async () => {
+  const { images } = await createInstance(1_000_000);
   for (const key of [...keysOf(GONE), ...keysOf(KEPT)]) images.put(key, bytes);
   await expect.poll(() => images.stats().disk.entries).toBe(4);
-  const [key = ''] = keysOf(GONE);
-  images.put(`${key}4567`, bytes);
-  epochs.moveTo('next');
-  expect(await images.erase([GONE], 'always')).toEqual({ images: 2, bytes: 2 * bytes.length });
-  for (const gone of [...keysOf(GONE), `${key}4567`]) expect(await images.get(gone)).toBeUndefined();
+  expect(await images.erase([GONE])).toEqual({ images: 2, bytes: 2 * bytes.length });
+  for (const gone of keysOf(GONE)) expect(await images.get(gone)).toBeUndefined();
   for (const kept of keysOf(KEPT)) expect(await images.get(kept)).toEqual(bytes);
   expect(images.stats()).toMatchObject({ disk: { entries: 2 }, memory: { entries: 2 }, writes: { entries: 0 } });
-});
-
-test('an image from work of an earlier epoch is not stored, and one from later work is', async () => {
-  const { images, epochs } = await createInstance(1_000_000);
-  const [key = ''] = keysOf(GONE);
-  await asWork(epochs.current(), async () => {
-    epochs.moveTo('next');
-    images.put(key, bytes);
-  });
-  expect(await images.get(key)).toBeUndefined();
-  images.put(key, bytes);
-  expect(await images.get(key)).toEqual(bytes);
-  await expect.poll(() => images.stats().disk.entries).toBe(1);
-});
-
-test('after a purge by another process, work that began before it keeps no image, and later work does', async () => {
-  const dataDir = await createTemporaryDirectory();
-  const [service, command] = [await createInstance(1_000_000, dataDir), await createInstance(0, dataDir)];
-  const [key = '', otherKey = ''] = keysOf(GONE);
-  // The epoch of the disk is known when the first image is on it.
-  service.images.put(key, bytes);
-  await expect.poll(() => service.images.stats().disk.entries).toBe(1);
-  const before = service.epochs.current();
-  await command.images.erase([GONE], 'always');
-  await asWork(before, async () => service.images.put(otherKey, bytes));
-  await expect.poll(() => before.hasEnded).toBe(true);
-  expect(await command.images.get(otherKey)).toBeUndefined();
-  service.images.put(otherKey, bytes);
-  await expect.poll(() => command.images.get(otherKey)).toEqual(bytes);
 });
 
 function createFakeDisk(faked: Partial<DiskImages> = {}): DiskImages {
@@ -112,8 +77,8 @@ function createFakeDisk(faked: Partial<DiskImages> = {}): DiskImages {
     get: async () => undefined,
     findForReading: async () => undefined,
     noteUse: async () => undefined,
-    readEpoch: async () => 'series:1',
-    set: async () => true,
+    open: async () => undefined,
+    set: async () => undefined,
     erase: async () => ({ images: 0, bytes: 0 }),
     tidy: async () => undefined,
     tryToWrite: async () => undefined,
@@ -137,19 +102,6 @@ test('an image that is stored during its lookup is found', async () => {
   expect(await found).toEqual(bytes);
 });
 
-test('an image that was being read when the epoch ended is not kept', async () => {
-  const read = Promise.withResolvers<Buffer>();
-  const runtime = createTestRuntime();
-  const disk = createFakeDisk({ get: () => read.promise });
-  const images = createImageStore({ disk, maxMemoryBytes: 1_000_000, runtime });
-  const [key = ''] = keysOf(GONE);
-  const reading = images.get(key);
-  runtime.epochs.moveTo('next');
-  read.resolve(bytes);
-  await reading;
-  expect(images.stats().memory.bytes).toBe(0);
-});
-
 /** A disk that hangs until the test releases it. */
 function createHangingDisk() {
   const released = Promise.withResolvers<void>();
@@ -158,7 +110,6 @@ function createHangingDisk() {
     async set(key, content) {
       await released.promise;
       written.push(`${key}: ${content.toString('latin1')}`);
-      return true;
     },
   });
   return { disk, written, goOn: () => released.resolve() };
@@ -199,22 +150,6 @@ test('a disk that hangs does not fill the memory: surplus images are not written
   goOn();
   await images.close();
   expect(written).toHaveLength(writes.entries ?? 0);
-  expect(images.stats().writes).toMatchObject({ entries: 0, bytes: 0 });
-});
-
-test('an image of the current epoch is written, also while an earlier write of its key still runs', async () => {
-  const { disk, written, goOn } = createHangingDisk();
-  const runtime = createTestRuntime();
-  const images = createImageStore({ disk, maxMemoryBytes: 1_000_000, runtime });
-  const [key = ''] = keysOf(GONE);
-  images.put(key, bytes);
-  await new Promise((resolve) => setImmediate(resolve));
-  runtime.epochs.moveTo('next');
-  images.put(key, Buffer.from('new image'));
-  images.put(key, Buffer.from('new image'));
-  goOn();
-  await images.close();
-  expect(written).toEqual([`${key}: image`, `${key}: new image`]);
   expect(images.stats().writes).toMatchObject({ entries: 0, bytes: 0 });
 });
 

@@ -1,11 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { Gauge } from '@prometheus-io/client';
 import { responseWithinMs } from '../lib/deadlines.ts';
-import type { Epoch } from '../lib/epoch.ts';
 import { compactBytes, createMemoryCache } from '../lib/memory-cache.ts';
 import { addBoundGauges, type BoundedStats } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { asWork, epochOfWork } from '../lib/work.ts';
 import type { DiskImages } from './disk-images.ts';
 import { channelOfImage } from './image-keys.ts';
 import type { Erased } from './image-worker.ts';
@@ -18,7 +16,7 @@ interface ImageStoreOptions {
   readonly maxMemoryBytes: number;
   /** Limit of the images that wait to be written. Default: 72 MiB. */
   readonly maxWriteBytes?: number;
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'health' | 'metrics'>;
 }
 
 /** Copying more to another process would block the event loop for milliseconds. */
@@ -41,10 +39,7 @@ interface HeldImage {
 
 interface PendingWrite {
   readonly bytes: Buffer;
-  /** The epoch in which the work that made the bytes began. */
-  readonly epoch: Epoch;
-  /** The end of an earlier write of the same key. */
-  readonly earlier: Promise<void> | undefined;
+  readonly done: Promise<void>;
 }
 
 /** Originals and encoded images by key: in memory, in front of this instance's disk. */
@@ -52,20 +47,17 @@ export interface ImageStore {
   get(key: string): Promise<Buffer | undefined>;
   /**
    * Returns at once; the image is written in the background. If a write fails, or is skipped because the disk is too
-   * slow, the image is encoded again later. Does nothing if the epoch in which the current work began has ended, or if another
-   * process has purged images since then.
+   * slow, the image is encoded again later.
    */
   put(key: string, bytes: Buffer): void;
   /** For another process: the path of an original, or its bytes if they are few or not on the disk yet. */
   findForReading(key: string): Promise<{ readonly path: string } | { readonly bytes: Buffer } | undefined>;
   /**
-   * Removes the images of these channels from disk and memory, and ends the epoch. Rejects when one cannot be removed. The caller
-   * has ended the epoch before this call, so that running work keeps no more of them.
+   * Removes the images of these channels from disk and memory. Rejects when one cannot be removed.
    *
-   * @param raises `if-erased`: the number of the disk's epoch rises, and the epoch ends, only if there was an image
    * @returns the number of the removed images and their bytes
    */
-  erase(channelIds: readonly string[], raises: 'always' | 'if-erased'): Promise<Erased>;
+  erase(channelIds: readonly string[]): Promise<Erased>;
   /**
    * Does the work on the disk that is due once an hour (`DiskImages.tidy`). While the disk fails, tries it, so that its recovery
    * needs no image.
@@ -79,13 +71,13 @@ export interface ImageStore {
 
 export function createImageStore(options: ImageStoreOptions): ImageStore {
   const { disk, maxMemoryBytes, maxWriteBytes = DEFAULT_MAX_WRITE_BYTES } = options;
-  const { clock, epochs, health, metrics } = options.runtime;
+  const { clock, health, metrics } = options.runtime;
   // The key contains the digest of the original, so that an image cannot become old.
   const memory = createMemoryCache<HeldImage>({
     maxBytes: maxMemoryBytes,
     sizeOf: ({ bytes }, key) => sizeOf(bytes, key),
   });
-  const writing = new Map<string, PendingWrite & { readonly done: Promise<void> }>();
+  const writing = new Map<string, PendingWrite>();
   let writingBytes = 0;
   /** The number of erasures. What was read from the disk during one is not kept in memory. */
   let erasures = 0;
@@ -93,22 +85,10 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   let isFailing = false;
   /** Writes that have succeeded. */
   let successes = 0;
-  /** The ID of the disk's epoch when the current epoch began. '' if it could not be read: then the first write is refused. */
-  let diskEpoch = readDiskEpoch();
-  epochs.onEnd(() => {
-    diskEpoch = readDiskEpoch();
-  });
+  void disk.open().catch((error: unknown) => reportFailure(error, 0));
 
-  function readDiskEpoch(): Promise<string> {
-    const since = successes;
-    return disk.readEpoch().catch((error: unknown) => {
-      reportFailure(error, since);
-      return '';
-    });
-  }
-
-  function holdInMemory(key: string, bytes: Buffer): boolean {
-    return memory.set(key, { bytes, notedAtMs: clock.monotonic() });
+  function holdInMemory(key: string, bytes: Buffer): void {
+    memory.set(key, { bytes, notedAtMs: clock.monotonic() });
   }
 
   /** @param since `successes` when the call began: a failure says nothing about the time after a later success */
@@ -138,8 +118,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       noteUse(key, held);
       return held.bytes;
     }
-    const pending = writing.get(key);
-    return pending === undefined || pending.epoch.hasEnded ? undefined : pending.bytes;
+    return writing.get(key)?.bytes;
   }
 
   /** Without this, the disk would evict the images that are used most, because they are read from memory only. */
@@ -150,13 +129,12 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     void read(() => disk.noteUse(key));
   }
 
-  async function write(key: string, { bytes, epoch, earlier }: PendingWrite): Promise<void> {
+  async function write(key: string, bytes: Buffer): Promise<void> {
     // Lets the response be sent first.
     await setImmediate();
-    await earlier;
     const since = successes;
     try {
-      await store(key, bytes, epoch);
+      await disk.set(key, bytes);
       report();
     } catch (error) {
       reportFailure(error, since);
@@ -165,28 +143,14 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
     }
   }
 
-  async function store(key: string, bytes: Buffer, epoch: Epoch): Promise<void> {
-    if (epoch.hasEnded) return;
-    const known = diskEpoch;
-    const epochId = await known;
-    if (epoch.hasEnded || (await disk.set(key, bytes, epochId))) return;
-    // Another process has purged since this epoch began. Work that begins from now on may keep its images.
-    if (!epoch.hasEnded && known === diskEpoch) epochs.end();
-  }
-
   function keep(key: string, image: Buffer): void {
     const bytes = compactBytes(image);
-    if (!holdInMemory(key, bytes)) return;
-    const earlier = writing.get(key);
-    // The key determines the bytes, but an earlier epoch's are not written.
-    const isBeingWritten = earlier !== undefined && !earlier.epoch.hasEnded;
-    if (isClosed || isBeingWritten || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
+    holdInMemory(key, bytes);
+    // The key determines the bytes.
+    if (isClosed || writing.has(key) || writingBytes + sizeOf(bytes, key) > maxWriteBytes) return;
     writingBytes += sizeOf(bytes, key);
-    const pending = { bytes, epoch: epochOfWork(), earlier: earlier?.done };
-    const done = write(key, pending).finally(() => {
-      if (writing.get(key)?.done === done) writing.delete(key);
-    });
-    writing.set(key, { ...pending, done });
+    const done = write(key, bytes).finally(() => writing.delete(key));
+    writing.set(key, { bytes, done });
   }
 
   async function find(key: string): Promise<Buffer | undefined> {
@@ -221,9 +185,9 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
   });
 
   return {
-    get: (key) => asWork(epochs.current(), async () => inMemory(key) ?? (await find(key))),
+    get: async (key) => inMemory(key) ?? (await find(key)),
 
-    put: (key, bytes) => asWork(epochs.current(), () => keep(key, bytes)),
+    put: keep,
 
     async findForReading(key) {
       const pending = writing.get(key);
@@ -237,11 +201,9 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       return bytes && { bytes };
     },
 
-    async erase(channelIds, raises) {
+    async erase(channelIds) {
       try {
-        const erased = await disk.erase(channelIds, raises);
-        if (raises === 'always' || erased.images > 0) epochs.end();
-        return erased;
+        return await disk.erase(channelIds);
       } finally {
         erasures += 1;
         const ids = new Set(channelIds);

@@ -7,7 +7,6 @@ import type { Times } from '../lib/clock.ts';
 import { createDisposableDatabase } from '../lib/disposable-database.ts';
 import { emptyLog, inTransaction, isFullDisk } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
-import { readEpoch } from '../store/database.ts';
 import { checksumOf } from '../store/keys.ts';
 import { exceeds, hasRoomFor, type NewImage, NOTHING, neverFits, readUsage, type Usage } from './quota.ts';
 import { createRecordedUses } from './recorded-uses.ts';
@@ -81,8 +80,7 @@ const { use, usePatiently, ...database } = createDisposableDatabase({
 });
 
 const functions = {
-  readState: (times: Times): { epoch: string; usage: Usage } =>
-    use(times, (statements) => ({ epoch: readEpoch(statements), usage: readUsage(statements) })),
+  readUsage: (times: Times): Usage => use(times, readUsage),
 
   find({ key, ...times }: Times & { key: string }): Uint8Array | StoredFile | undefined {
     return use(times, (statements, db) => {
@@ -127,12 +125,11 @@ const functions = {
       return removed > 0;
     }),
 
-  /** `refused`: the epoch is another one. `no-room`: the image is too large for the quota, or others have just used the room. */
-  set(call: Times & { key: string; channel: string; image: NewImage; content: ImageContent; epoch: string }) {
-    const { key, image, epoch, nowMs } = call;
+  /** `no-room`: the image is too large for the quota, or others have just used the room. */
+  set(call: Times & { key: string; channel: string; image: NewImage; content: ImageContent }) {
+    const { key, image, nowMs } = call;
     return use(call, (statements, db) =>
       inTransaction(db, () => {
-        if (readEpoch(statements) !== epoch) return { result: 'refused' as const, usage: readUsage(statements) };
         uses.record(statements);
         const earlier = findRow(statements, key);
         if (earlier !== undefined) removeRow(statements, earlier);
@@ -143,16 +140,15 @@ const functions = {
     );
   },
 
-  /** Removes some images of the channels, and raises the number of the epoch if there were some or if it must. */
-  eraseStep(call: Times & { channelIds: readonly string[]; mustRaise: boolean }) {
-    const { channelIds, mustRaise } = call;
+  /** Removes some images of the channels. */
+  eraseStep(call: Times & { channelIds: readonly string[] }) {
+    const { channelIds } = call;
     const erase = (statements: ImageStatements, maxRows: number): Erased & { usage: Usage } => {
       const found: ImageRow[] = [];
       for (const channelId of channelIds) {
         if (found.length < maxRows) found.push(...rowsOf(statements.ofChannel.all(channelId, maxRows - found.length)));
       }
       for (const row of found) removeRow(statements, row);
-      if (mustRaise || found.length > 0) statements.raiseEpoch.run();
       const bytes = found.reduce((total, { size }) => total + size, 0);
       return { images: found.length, bytes, usage: readUsage(statements) };
     };

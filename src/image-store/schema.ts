@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { createTables, type EpochStatements, prepareEpoch } from '../store/database.ts';
+import { createTables } from '../store/database.ts';
 
 /** What a row holds. Originals are evicted last. */
 export type RowKind = 'original' | 'encoded';
@@ -74,7 +74,7 @@ export interface ImageRow {
 const COLUMNS = 'row, size, checksum, used_at_ms AS usedAtMs, file';
 
 /** All statements on the tables. Times are wall-clock times. */
-export interface ImageStatements extends EpochStatements {
+export interface ImageStatements {
   readonly find: StatementSync;
   readonly content: StatementSync;
   readonly add: StatementSync;
@@ -92,7 +92,6 @@ export interface ImageStatements extends EpochStatements {
 
 export function prepareStatements(db: DatabaseSync): ImageStatements {
   return {
-    ...prepareEpoch(db),
     find: db.prepare(`SELECT ${COLUMNS} FROM images WHERE key = ?`),
     content: db.prepare('SELECT content FROM contents WHERE row = ?'),
     add: db.prepare(`

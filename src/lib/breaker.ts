@@ -100,6 +100,8 @@ export interface Breaker {
   refuse(detail: string, retryAfterMs?: number): RefusedError;
   /** The quota is spent until this time, in milliseconds since 1970. @returns the error of calls until then */
   openUntil(untilMs: number): BreakerOpenError;
+  /** Forgets the failures that are remembered for their keys. The breaker stays as it is. */
+  forgetFailures(): void;
   /** `undefined` while the breaker is closed. */
   state(): BreakerState | undefined;
   /** The failures that are remembered. */
@@ -220,6 +222,7 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
       open('quota', untilMs - clock.now());
       return openError(opening as Opening);
     },
+    forgetFailures: failedKeys.forget,
     state,
     stats: failedKeys.stats,
   };

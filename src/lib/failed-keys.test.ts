@@ -1,20 +1,16 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { AppError } from '../domain/errors.ts';
-import { createEpochs } from './epoch.ts';
 import { createFailedKeys } from './failed-keys.ts';
-import { asWork } from './work.ts';
 
 const FAILURE = new AppError('upstream_invalid', 'The image cannot be read.', { scope: 'key' });
 const fail = () => Promise.reject(FAILURE);
 
 test('a failure is remembered until a purge', async () => {
   const failed = createFailedKeys({ clock: createManualClock() });
-  const epochs = createEpochs();
-  const run = (work: () => Promise<string>) => asWork(epochs.current(), () => failed.run('key', work));
-  await expect(run(fail)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: 15_000 });
-  await expect(run(async () => 'mended')).rejects.toMatchObject({ retryAfterMs: 15_000 });
-  epochs.moveTo('next');
+  await expect(failed.run('key', fail)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: 15_000 });
+  await expect(failed.run('key', async () => 'mended')).rejects.toMatchObject({ retryAfterMs: 15_000 });
+  failed.forget();
   expect(await failed.run('key', async () => 'mended')).toBe('mended');
 });
 
@@ -44,15 +40,5 @@ test('a failure is remembered as long as it says that it is valid', async () => 
   clock.advance(3_599_999);
   await expect(failed.run('key', async () => 'mended')).rejects.toMatchObject({ retryAfterMs: 1 });
   clock.advance(1);
-  expect(await failed.run('key', async () => 'mended')).toBe('mended');
-});
-
-test('a failure of work that began before a purge is not remembered', async () => {
-  const failed = createFailedKeys({ clock: createManualClock() });
-  const epochs = createEpochs();
-  await asWork(epochs.current(), async () => {
-    epochs.moveTo('next');
-    await expect(failed.run('key', fail)).rejects.toMatchObject({ retryAfterMs: 15_000 });
-  });
   expect(await failed.run('key', async () => 'mended')).toBe('mended');
 });

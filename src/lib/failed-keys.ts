@@ -1,10 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { AppError, type ErrorCode, isKeyFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
-import type { Epoch } from './epoch.ts';
 import { compactCopy } from './memory-cache.ts';
 import type { BoundedStats } from './metrics.ts';
-import { epochOfWork } from './work.ts';
 
 /** How long the failure of one key is remembered, if it does not say so itself. */
 export const KEY_FAILURE_MS = 15_000;
@@ -14,8 +12,6 @@ interface Failure {
   readonly message: string;
   readonly scope: AppError['scope'];
   readonly untilMs: number;
-  /** The epoch in which the failed work began. */
-  readonly epoch: Epoch;
 }
 
 const MAX_BYTES = 2 ** 20;
@@ -51,8 +47,7 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
     const found = failures.get(key);
     if (found === undefined) return undefined;
     const leftMs = found.untilMs - clock.monotonic();
-    if (leftMs > 0 && !found.epoch.hasEnded)
-      return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: found.scope });
+    if (leftMs > 0) return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: found.scope });
     failures.delete(key);
     return undefined;
   }
@@ -64,7 +59,6 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
       message,
       scope,
       untilMs: clock.monotonic() + (validForMs ?? Math.min(retryAfterMs, KEY_FAILURE_MS)),
-      epoch: epochOfWork(),
     });
     if (failure.retryAfterMs !== undefined) return failure;
     return new AppError(code, message, { cause: failure, retryAfterMs, scope });

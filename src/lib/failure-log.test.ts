@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { recordLog } from '../../test/helpers/log.ts';
-import { createEpochs } from './epoch.ts';
 import { createFailureLog, type FailureReport } from './failure-log.ts';
 import { OWN_WORK, withRequest } from './work.ts';
 
@@ -46,11 +45,9 @@ test('omitted failures are summarized when no more of them occur', () => {
   expect(lines).toHaveLength(2);
 });
 
-const epoch = createEpochs().current();
-
 test('a request has at most one line, whatever fails in it', () => {
   const { lines, report } = setUp();
-  withRequest({ requestId: 'r-1', client: OWN_WORK, epoch }, () => report('the source failed'));
+  withRequest({ requestId: 'r-1', client: OWN_WORK }, () => report('the source failed'));
   expect(report('the request failed', { requestId: 'r-1' })).toBe(false);
   expect(report('the request failed', { requestId: 'r-2' })).toBe(true);
   expect(lines).toHaveLength(2);
@@ -59,9 +56,9 @@ test('a request has at most one line, whatever fails in it', () => {
 test('a request whose failure was logged has no second line for it, but one for another failure', () => {
   const { lines, log, report } = setUp();
   const end = (requestId: string) => report('the request failed', { requestId, isConsequence: true });
-  withRequest({ requestId: 'r-1', client: OWN_WORK, epoch }, () => log.markExplained());
+  withRequest({ requestId: 'r-1', client: OWN_WORK }, () => log.markExplained());
   expect(end('r-1')).toBe(false);
-  withRequest({ requestId: 'r-2', client: OWN_WORK, epoch }, () => {
+  withRequest({ requestId: 'r-2', client: OWN_WORK }, () => {
     log.markExplained();
     report('another source failed');
     log.markExplained();

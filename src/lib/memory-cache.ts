@@ -1,45 +1,37 @@
 import { LRUCache } from 'lru-cache';
-import type { Epochs } from './epoch.ts';
 import type { BoundedStats } from './metrics.ts';
-import { epochOfWork } from './work.ts';
 
 interface MemoryCacheOptions<V> {
-  /** The end of an epoch empties the cache. Default: nothing does, for values that cannot become old. */
-  readonly epochs?: Pick<Epochs, 'onEnd'>;
   readonly maxBytes: number;
   /** Size of key, value and overhead. */
   readonly sizeOf: (value: V, key: string) => number;
 }
 
-/** An LRU cache in memory. It keeps no results of work that began in an earlier epoch. */
+/** An LRU cache in memory. */
 export interface MemoryCache<V extends object | string> {
   get(key: string): V | undefined;
-  /** Returns false, and does not keep the value, if the work began in an earlier epoch. */
-  set(key: string, value: V): boolean;
+  set(key: string, value: V): void;
   /** Removes the entries that the function returns true for. */
   removeWhere(isRemoved: (key: string, value: V) => boolean): void;
+  clear(): void;
   stats(): Required<Pick<BoundedStats, 'entries' | 'bytes' | 'maxBytes'>>;
 }
 
 export function createMemoryCache<V extends object | string>(options: MemoryCacheOptions<V>): MemoryCache<V> {
-  const { epochs, maxBytes, sizeOf } = options;
+  const { maxBytes, sizeOf } = options;
   const memory = new LRUCache<string, V>({
     // To the library, 0 means "no limit".
     maxSize: Math.max(1, Math.floor(maxBytes)),
     sizeCalculation: sizeOf,
   });
-  epochs?.onEnd(() => memory.clear());
 
   return {
     get: (key) => memory.get(key),
-    set(key, value) {
-      if (epochOfWork().hasEnded) return false;
-      memory.set(compactCopy(key), value);
-      return true;
-    },
+    set: (key, value) => void memory.set(compactCopy(key), value),
     removeWhere(isRemoved) {
       for (const [key, value] of memory.entries()) if (isRemoved(key, value)) memory.delete(key);
     },
+    clear: () => memory.clear(),
     stats: () => ({ entries: memory.size, bytes: memory.calculatedSize, maxBytes }),
   };
 }

@@ -1,7 +1,6 @@
 import { Counter, Gauge, Registry } from '@prometheus-io/client';
 import type { Clock } from './clock.ts';
 import { type ComponentHealth, createComponentHealth } from './component-health.ts';
-import { createEpochs, type Epochs } from './epoch.ts';
 import { createFailureLog, type FailureLog } from './failure-log.ts';
 import { countDroppedLines, type Logger } from './logger.ts';
 import { addBoundGauges } from './metrics.ts';
@@ -9,7 +8,6 @@ import { addBoundGauges } from './metrics.ts';
 /** What all components of a service share. */
 export interface Runtime {
   readonly clock: Clock;
-  readonly epochs: Epochs;
   readonly logger: Logger;
   /** Failures that may come by the thousand: equal ones get one line a minute. */
   readonly failureLog: FailureLog;
@@ -51,5 +49,5 @@ export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger
     labelNames: ['kind'],
     registers: [metrics],
   });
-  return { clock, epochs: createEpochs(), logger, metrics, refusedValues, health, failureLog };
+  return { clock, logger, metrics, refusedValues, health, failureLog };
 }

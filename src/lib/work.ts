@@ -1,7 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Epoch } from './epoch.ts';
-
-/* The context of the current work: the request that it belongs to, and the epoch in which it began. */
 
 /** A client, and the network that it is in. Both are opaque. */
 export interface ClientKeys {
@@ -18,40 +15,22 @@ interface RequestIdentity {
   readonly client: ClientKeys;
 }
 
-interface WorkContext extends Partial<RequestIdentity> {
-  /** The epoch in which the work began. */
-  readonly epoch: Epoch;
-}
-
-const contexts = new AsyncLocalStorage<WorkContext>();
+const requests = new AsyncLocalStorage<RequestIdentity>();
 
 /**
  * Runs a request's work, across all awaits: its log lines name the request, and its calls to upstream count for the
  * client. Shared work, and work that continues after the response, belongs to the request that started it.
  */
-export function withRequest<T>(context: RequestIdentity & { readonly epoch: Epoch }, work: () => T): T {
-  const { requestId, client, epoch } = context;
-  return contexts.run({ requestId, client, epoch }, work);
-}
-
-/** Runs work whose result is cached: as part of the current work, or as new work of this epoch if there is none. */
-export function asWork<T>(epoch: Epoch, work: () => T): T {
-  return contexts.getStore() === undefined ? contexts.run({ epoch }, work) : work();
+export function withRequest<T>(request: RequestIdentity, work: () => T): T {
+  return requests.run(request, work);
 }
 
 /** `undefined` outside of a request: timers, start and stop. */
 export function currentRequestId(): string | undefined {
-  return contexts.getStore()?.requestId;
+  return requests.getStore()?.requestId;
 }
 
 /** `OWN_WORK` outside of a request. */
 export function currentClient(): ClientKeys {
-  return contexts.getStore()?.client ?? OWN_WORK;
+  return requests.getStore()?.client ?? OWN_WORK;
 }
-
-/** The epoch in which the current work began. Outside of any work: one that does not end, without an ID. */
-export function epochOfWork(): Epoch {
-  return contexts.getStore()?.epoch ?? ENDLESS;
-}
-
-const ENDLESS: Epoch = { id: '', hasEnded: false };

@@ -162,8 +162,7 @@ export const CACHE_POLICY = {
     isValue: SEARCH_PAGE,
   },
   originals: {
-    // Another instance may have loaded a newer image that this one cannot load. Its metadata must not hide the image here.
-    ...{ freshMs: DAY_MS, graceMs: LAST_GOOD_MS, isReloadedHere: true, memoryShare: 0.05 },
+    ...{ freshMs: DAY_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.05 },
     isValue: ORIGINAL,
   },
 } as const;

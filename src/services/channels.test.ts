@@ -37,6 +37,7 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
   const blockedChannels = new Set(blocked);
   const store: Store = {
     get: async (key) => stored.get(key),
+    read: async (key) => stored.get(key),
     set: async (key, entry) => void stored.set(key, entry),
     close: async () => undefined,
   };

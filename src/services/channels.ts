@@ -16,7 +16,7 @@ export interface ChannelResponse {
 
 interface ChannelServiceOptions {
   /** Absent if `SOURCES` does not name it. */
-  readonly catalog: Pick<Catalog, 'version' | 'find'> | undefined;
+  readonly catalog: Pick<Catalog, 'find'> | undefined;
   /** Absent if `SOURCES` names the catalog only. */
   readonly fetched: FetchedChannels | undefined;
   readonly blockedChannels: ReadonlySet<string>;
@@ -38,8 +38,6 @@ const MAX_MOVES = 3;
  * "no such channel", because the catalog may have it.
  */
 export interface ChannelService {
-  /** Another number after each change of the catalog: a response that was made at another one may be outdated. */
-  catalogVersion(): number;
   /**
    * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such
    * channel": after an indeterminate error it could be another channel.
@@ -157,8 +155,6 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   return {
-    catalogVersion: () => catalog?.version() ?? 0,
-
     getChannel,
 
     async peekChannel(ref) {

@@ -88,6 +88,8 @@ export interface ImageService {
    * `overloaded` and `upstream_invalid`
    */
   getImage(request: ImageRequest): Promise<Image>;
+  /** Forgets the images that could not be encoded. */
+  forgetFailures(): void;
 }
 
 interface ImageServiceOptions {
@@ -168,6 +170,8 @@ export function createImageService(options: ImageServiceOptions): ImageService {
       const freshMs = Math.min(recordOutcome.ttlMs, outcome.ttlMs);
       return { ...rendition, channelId, variant, format, lastModifiedMs, outcome, freshMs };
     },
+
+    forgetFailures: failedEncodes.forget,
   };
 }
 

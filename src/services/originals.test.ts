@@ -7,7 +7,6 @@ import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
-import { createEpochs, type Epochs } from '../lib/epoch.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals, type Originals } from './originals.ts';
 
@@ -22,7 +21,6 @@ let hasRoom: boolean;
 /** True: a file that an encoder is to read no longer exists. */
 let isErasedWhileRead: boolean;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
-let epochs: Epochs;
 /** Keys of the requested images, in order. */
 let asked: string[];
 let originals: Originals;
@@ -35,7 +33,6 @@ beforeEach(() => {
   isErasedWhileRead = false;
   downloads = new Map();
   asked = [];
-  epochs = createEpochs();
   start();
 });
 
@@ -69,7 +66,7 @@ function start(): void {
     } as unknown as ImageStore,
     cache: testCache<Original>(
       { isValue: CACHE_POLICY.originals.isValue, freshMs: 24 * HOUR_MS, graceMs: 168 * HOUR_MS },
-      { store, clock, epochs },
+      { store, clock },
     ),
     channels: { reload: async () => channelWith(NEW) },
     runtime: createTestRuntime({ clock }),
@@ -139,24 +136,6 @@ describe('a purge while an original is downloaded', () => {
     await settled();
     downloadOf(OLD).resolve(Buffer.from('bytes'));
     expect((await found).value.width).toBe(900);
-  });
-
-  it('ends the sharing of that download: a later request downloads again, and only its result is kept', async () => {
-    const before = originals.get(channelWith(OLD), 'avatar');
-    await settled();
-    const first = downloadOf(OLD);
-    downloads.delete('old');
-    epochs.moveTo('next');
-    const after = [1, 2].map(() => originals.get(channelWith(OLD), 'avatar'));
-    await settled();
-    expect(asked).toEqual(['old', 'old']);
-
-    first.resolve(Buffer.from('bytes before the purge'));
-    expect((await before).value.digest).toBe(digestOf('bytes before the purge'));
-    downloadOf(OLD).resolve(Buffer.from('bytes after the purge'));
-    for (const { value } of await Promise.all(after)) expect(value.digest).toBe(digestOf('bytes after the purge'));
-    const { value, outcome } = await originals.get(channelWith(OLD), 'avatar');
-    expect([outcome.kind, value.digest]).toEqual(['hit', digestOf('bytes after the purge')]);
   });
 });
 

@@ -62,6 +62,8 @@ export interface Originals {
   read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
   /** Returns the bytes. Downloads them again if necessary. */
   readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
+  /** Forgets the images that could not be loaded. */
+  forgetFailures(): void;
 }
 
 export function createOriginals(options: OriginalsOptions): Originals {
@@ -200,6 +202,8 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
     readBytes: (given, kind, original) =>
       withCurrentRecord(given, kind, ({ channelId }, ref) => bytesOf({ channelId, kind, ref, original })),
+
+    forgetFailures: failedImages.forget,
   };
 }
 

@@ -3,39 +3,32 @@ import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import { handleRef } from '../../test/helpers/handle.ts';
 import { testCache } from '../../test/helpers/read-through.ts';
-import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { channelIdRef, nameOf } from '../domain/identifier.ts';
 import { describeFailure } from '../lib/logger.ts';
-import type { Runtime } from '../lib/runtime.ts';
-import type { SearchPage } from '../sources/source.ts';
-import { channelKey, nameKey, originalKey, searchKey } from '../store/keys.ts';
+import { channelKey, nameKey } from '../store/keys.ts';
 import type { ReadThrough } from '../store/read-through.ts';
 import type { Removal } from '../store/removal.ts';
 import type { Store } from '../store/store.ts';
-import type { ChannelEntry, Original } from './cache-policy.ts';
+import type { ChannelEntry } from './cache-policy.ts';
 import { createPurge, type Purge, PurgeFailed } from './purge.ts';
 
 const [MEANT, OTHER, FORMER] = [1, 2, 3].map(numberedChannelId) as [string, string, string];
-const [HANDLE, OTHER_HANDLE] = [handleRef('meant'), handleRef('other')];
+const HANDLE = handleRef('meant');
 /** Only the store knows it, because a read was too slow for the cache in front. */
 const STORED_HANDLE = handleRef('stored');
 
-/** The stores are empty, so everything found is in memory. */
+/** The store is empty, so everything found is in memory. */
 function inMemory<V>(): ReadThrough<V> {
-  const store: Store = { get: async () => undefined, set: async () => undefined, close: async () => undefined };
+  const find = async () => undefined;
+  const store: Store = { get: find, read: find, set: find, close: find };
   const policy = { isValue: (_value: unknown): _value is V => true, freshMs: 1_000, graceMs: 1_000 };
-  return testCache<V>(policy, { clock: createManualClock(), store, epochs: runtime.epochs });
+  return testCache<V>(policy, { clock: createManualClock(), store });
 }
 
-let caches: {
-  records: ReadThrough<ChannelEntry>;
-  names: ReadThrough<string>;
-  searches: ReadThrough<SearchPage>;
-  originals: ReadThrough<Original>;
-};
-let runtime: Runtime;
-/** The calls to the store and the images on disk. */
-let erased: (Removal | readonly string[])[];
+let records: ReadThrough<ChannelEntry>;
+let names: ReadThrough<string>;
+/** The calls to the store and the images on disk, and whether failures are forgotten. */
+let done: (Removal | readonly string[] | 'forgotten')[];
 /** What fails. */
 let broken: { reads: boolean; erasures: boolean; disk: boolean };
 let purge: Purge;
@@ -45,18 +38,11 @@ function failIf(isBroken: boolean): void {
 }
 
 beforeEach(async () => {
-  runtime = createTestRuntime();
-  caches = {
-    records: inMemory(),
-    names: inMemory(),
-    searches: inMemory(),
-    originals: inMemory(),
-  };
-  erased = [];
+  [records, names] = [inMemory(), inMemory()];
+  done = [];
   broken = { reads: false, erasures: false, disk: false };
   purge = createPurge({
-    caches,
-    epochs: runtime.epochs,
+    caches: { records, names, searches: inMemory(), originals: inMemory() },
     store: {
       isShared: true,
       async get(key) {
@@ -67,55 +53,26 @@ beforeEach(async () => {
       },
       async erase(removal) {
         failIf(broken.erasures);
-        erased.push(removal);
-        return { erased: removal.channelIds.length > 0 ? { channel: 1, original: 2 } : {}, epoch: 'next' };
+        done.push(removal);
+        return removal.channelIds.length > 0 ? { channel: 1, original: 2 } : {};
       },
     },
     images: {
       async erase(channelIds) {
         failIf(broken.disk);
-        erased.push(channelIds);
+        done.push(channelIds);
         return { images: 7, bytes: 77 };
       },
     },
+    forget: () => done.push('forgotten'),
   });
-  const { records, names, searches, originals } = caches;
-  for (const [channelId, handle] of [[MEANT, HANDLE] as const, [OTHER, OTHER_HANDLE] as const]) {
-    await records.put(channelKey(channelId), async () => ({ value: { channel: { channelId } } as ChannelEntry }));
-    await names.put(nameKey(handle), async () => ({ value: channelId }));
-    await searches.put(searchKey(handle.value), async () => ({ value: found(channelId) }));
-    for (const kind of ['avatar', 'banner'] as const) {
-      await originals.put(originalKey(channelId, kind), async () => ({ value: { digest: channelId } as Original }));
-    }
-  }
+  await records.put(channelKey(MEANT), async () => ({ value: { channel: { channelId: MEANT } } as ChannelEntry }));
+  await records.put(channelKey(OTHER), async () => ({ value: { channel: { channelId: OTHER } } as ChannelEntry }));
   await records.put(channelKey(FORMER), async () => ({ value: { movedTo: MEANT } }));
+  await names.put(nameKey(HANDLE), async () => ({ value: MEANT }));
 });
 
-function found(channelId: string): SearchPage {
-  return { hits: [{ channelId }] } as unknown as SearchPage;
-}
-
-/** The entries that remain of those stored. */
-async function left(): Promise<string[]> {
-  const { records, names, searches, originals } = caches;
-  const looks: [string, Promise<unknown>][] = [
-    ['former', records.find(channelKey(FORMER))],
-    ...[
-      { who: 'meant', channelId: MEANT, handle: HANDLE },
-      { who: 'other', channelId: OTHER, handle: OTHER_HANDLE },
-    ].flatMap(({ who, channelId, handle }): [string, Promise<unknown>][] => [
-      [`${who} record`, records.find(channelKey(channelId))],
-      [`${who} name`, names.find(nameKey(handle))],
-      [`${who} search`, searches.find(searchKey(handle.value))],
-      [`${who} avatar`, originals.find(originalKey(channelId, 'avatar'))],
-      [`${who} banner`, originals.find(originalKey(channelId, 'banner'))],
-    ]),
-  ];
-  const values = await Promise.all(looks.map(async ([name, look]) => ((await look) === undefined ? [] : [name])));
-  return values.flat();
-}
-
-const OTHERS = ['other record', 'other name', 'other search', 'other avatar', 'other banner'];
+const countInMemory = () => records.stats().memory.entries + names.stats().memory.entries;
 const PURGED = { channelId: MEANT, entries: { channel: 1, original: 2 }, images: 7, imageBytes: 77 };
 
 describe('a purge of one channel', () => {
@@ -125,41 +82,24 @@ describe('a purge of one channel', () => {
     ['a handle that only the store knows', [STORED_HANDLE], [MEANT]],
     ['the first known name', [handleRef('nobody'), HANDLE], [MEANT]],
     ['its former ID', [channelIdRef(FORMER)], [MEANT, FORMER]],
-  ])('by %s removes what is stored of it, and empties memory', async (_what, refs, channelIds) => {
+  ])('by %s removes what is stored of it, and forgets what this process remembers', async (_what, refs, channelIds) => {
     expect(await purge.purgeChannel(refs)).toEqual(PURGED);
-    expect([runtime.epochs.current().id, await left()]).toEqual(['next', []]);
-    expect(erased).toEqual([{ channelIds, names: refs.map(nameOf) }, channelIds]);
+    expect([countInMemory(), done]).toEqual([0, [{ channelIds, names: refs.map(nameOf) }, 'forgotten', channelIds]]);
   });
 
   it('by an unknown name removes the entries of the name', async () => {
     expect(await purge.purgeChannel([handleRef('nobody')])).toBeUndefined();
-    expect(erased[0]).toEqual({ channelIds: [], names: ['handle:nobody'] });
+    expect(done[0]).toEqual({ channelIds: [], names: ['handle:nobody'] });
   });
 
-  it.each([
-    ['its ID', channelIdRef(MEANT)],
-    ['its handle', HANDLE],
-  ])('by %s fails while the store cannot be changed, and only this channel leaves memory', async (_what, ref) => {
-    broken.erasures = true;
-    const purging = purge.purgeChannel([ref]);
+  it.each(['reads', 'erasures'] as const)('fails while %s of the store fail, and removes nothing', async (what) => {
+    broken[what] = true;
+    const purging = purge.purgeChannel([handleRef('nobody')]);
     await expect(purging).rejects.toBeInstanceOf(PurgeFailed);
     await expect(purging).rejects.toThrow(
       /^Redis cannot be used \(it is broken\)\. Not removed: its entries, and the images.*\. Try again when Redis works$/,
     );
-    expect([runtime.epochs.current().id, await left(), erased]).toEqual(['', OTHERS, []]);
-  });
-
-  it('by its ID leaves nothing of the channel in memory while the store cannot be read', async () => {
-    broken.reads = true;
-    caches.records.removeFromMemory((key) => key === channelKey(MEANT));
-    await expect(purge.purgeChannel([channelIdRef(MEANT)])).rejects.toBeInstanceOf(PurgeFailed);
-    expect([await left(), erased]).toEqual([OTHERS, []]);
-  });
-
-  it('by a name fails while the store cannot be read, because nothing of the channel would be removed', async () => {
-    broken.reads = true;
-    await expect(purge.purgeChannel([handleRef('nobody')])).rejects.toBeInstanceOf(PurgeFailed);
-    expect([erased, (await left()).length]).toEqual([[], 11]);
+    expect([countInMemory(), done]).toEqual([4, []]);
   });
 
   it('fails if images stay on the disk, and says so', async () => {
@@ -167,7 +107,7 @@ describe('a purge of one channel', () => {
     await expect(purge.purgeChannel([HANDLE])).rejects.toThrow(
       /Images on this instance's disk cannot be removed.*Removed: the entries in Redis and in memory/,
     );
-    expect(await left()).toEqual([]);
+    expect(countInMemory()).toBe(0);
   });
 });
 
@@ -178,7 +118,7 @@ describe('a take-down', () => {
     expect(failure).toBeInstanceOf(PurgeFailed);
     // As its condition shows it: the reason once.
     expect(describeFailure(failure).match(/it is broken/g)).toHaveLength(1);
-    expect(erased).toEqual([[MEANT]]);
+    expect(done).toEqual([[MEANT]]);
     broken.erasures = false;
     expect(await purge.takeDown([MEANT])).toMatchObject({ entries: { channel: 1 }, images: 7 });
   });

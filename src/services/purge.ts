@@ -1,12 +1,11 @@
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
 import type { ImageStore } from '../image-store/image-store.ts';
-import type { Epochs } from '../lib/epoch.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { either, fields, parseJson } from '../lib/shape.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import { channelKey, nameKey } from '../store/keys.ts';
-import { type ErasedEntries, keysOf, type Removal } from '../store/removal.ts';
-import type { BackingStore, Erasure } from '../store/store.ts';
+import type { ErasedEntries } from '../store/removal.ts';
+import type { BackingStore } from '../store/store.ts';
 import { type Caches, CHANNEL_ID } from './cache-policy.ts';
 
 /** What a purge has removed. */
@@ -33,14 +32,15 @@ interface PurgeOptions {
   readonly images: Pick<ImageStore, 'erase'>;
   /** The operator's own channels, of which images may be stored. */
   readonly catalog?: Pick<Catalog, 'find'> | undefined;
-  readonly epochs: Pick<Epochs, 'moveTo'>;
+  /** Forgets failures, and responses of the last second. */
+  readonly forget: () => void;
 }
 
 /**
- * Removes data from the store, from memory and from this instance's disk, in this order. The store raises the number of the
- * epoch, so that work that began before stores no results, here and on other instances.
+ * Removes data from the store and from this instance's disk, and empties the memory of this process. What was being loaded
+ * before may be stored again: it is seconds old.
  *
- * Every method resolves when nothing is left here and in the store, or rejects with `PurgeFailed`. Nothing is tried again.
+ * Every method resolves when everything is removed, or rejects with `PurgeFailed`. Nothing is tried again.
  */
 export interface Purge {
   /**
@@ -52,8 +52,8 @@ export interface Purge {
   takeDown(channelIds: readonly string[]): Promise<Purged>;
 }
 
-export function createPurge({ caches, store, images, catalog, epochs }: PurgeOptions): Purge {
-  const { records, names, searches, originals } = caches;
+export function createPurge({ caches, store, images, catalog, forget }: PurgeOptions): Purge {
+  const { records, names } = caches;
   const storeName = store.isShared === true ? 'Redis' : 'cache.db';
 
   /** @param andWhat what else was not removed */
@@ -63,19 +63,9 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
     );
   }
 
-  /** Work that began before stores nothing from here on. */
-  async function eraseEntries(erase: () => Promise<Erasure>): Promise<ErasedEntries> {
-    const { erased, epoch } = await erase();
-    epochs.moveTo(epoch);
-    return erased;
-  }
-
-  async function eraseImages(
-    channelIds: readonly string[],
-    raises: 'always' | 'if-erased' = 'always',
-  ): Promise<Pick<Purged, 'images' | 'imageBytes'>> {
+  async function eraseImages(channelIds: readonly string[]): Promise<Pick<Purged, 'images' | 'imageBytes'>> {
     try {
-      const erased = await images.erase(channelIds, raises);
+      const erased = await images.erase(channelIds);
       return { images: erased.images, imageBytes: erased.bytes };
     } catch (error) {
       throw new PurgeFailed(
@@ -107,18 +97,6 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
     return target === undefined ? [channelId] : [target, channelId];
   }
 
-  /** In an outage of Redis, memory is the only cache: other channels stay in it. */
-  function forget(removal: Removal): void {
-    const ids = new Set(removal.channelIds);
-    const keys = new Set(keysOf(removal));
-    records.removeFromMemory(
-      (key, entry) => keys.has(key) || (entry !== undefined && 'movedTo' in entry && ids.has(entry.movedTo)),
-    );
-    names.removeFromMemory((key, channelId = '') => keys.has(key) || ids.has(channelId));
-    originals.removeFromMemory((key) => keys.has(key));
-    searches.removeFromMemory((_, found) => found?.hits.some(({ channelId }) => ids.has(channelId)) === true);
-  }
-
   return {
     async purgeChannel(refs) {
       const givenNames = refs.map(nameOf);
@@ -130,22 +108,23 @@ export function createPurge({ caches, store, images, catalog, epochs }: PurgeOpt
           channelIds = [found];
           channelIds = await withTarget(found);
         }
-        entries = await eraseEntries(() => store.erase({ channelIds, names: givenNames }, 'purge'));
+        entries = await store.erase({ channelIds, names: givenNames });
       } catch (error) {
-        forget({ channelIds, names: givenNames });
         throw storeFailed(error, `, and the images on this instance's disk`);
       }
+      // After the store, from which a lookup would fill it again.
+      for (const cache of Object.values(caches) as Caches[keyof Caches][]) cache.clearMemory();
+      forget();
       const purged = { entries, ...(await eraseImages(channelIds)) };
       const [channelId = null] = channelIds;
-      const { search: _, ...others } = entries;
-      const isNothing = channelId === null && Object.keys(others).length === 0;
+      const isNothing = channelId === null && Object.keys(entries).length === 0;
       return isNothing ? undefined : { channelId, ...purged };
     },
 
     async takeDown(channelIds) {
       const [entries, erasedImages] = await Promise.allSettled([
-        eraseEntries(() => store.erase({ channelIds, names: [] }, 'take-down')),
-        eraseImages(channelIds, 'if-erased'),
+        store.erase({ channelIds, names: [] }),
+        eraseImages(channelIds),
       ]);
       const areImagesLeft = erasedImages.status === 'rejected';
       if (entries.status === 'rejected')

@@ -39,6 +39,8 @@ export interface Breakers {
   ofCall(source: Pick<ChannelSource, 'name'>, operation: SourceOutcome['operation']): Breaker;
   /** What readiness, console and log show of a source or of the image hosts. */
   stateOf(source: string): SourceState;
+  /** Forgets the failures that are remembered for their keys. */
+  forgetFailures(): void;
   /** All breakers, with their states. */
   states(): readonly { readonly name: string; readonly state: BreakerState | undefined }[];
 }
@@ -77,6 +79,9 @@ export function createBreakers({ clock, logger, metrics }: BreakersOptions): Bre
           : [{ name, reason: state.reason, description: state.description }],
       );
       return { state: problems.some(({ name }) => name === source) ? 'paused' : 'ready', problems };
+    },
+    forgetFailures() {
+      for (const breaker of breakers.values()) breaker.forgetFailures();
     },
     states,
   };

@@ -1,22 +1,8 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { DamagedFileError, inTransaction } from '../lib/sqlite.ts';
 
-/*
- * What `cache.db` and `images.db` have in common: a version of their tables, and the number of the epoch. A file of another
- * version is created again.
- */
-
-/** The text of the epoch, as in Redis. */
-export const EPOCH = "series || ':' || number";
-
-/** One row. A new file begins a new series. */
-const EPOCH_TABLE = `
-  CREATE TABLE IF NOT EXISTS epoch (series TEXT NOT NULL, number INTEGER NOT NULL);
-  INSERT INTO epoch SELECT lower(hex(randomblob(8))), 0 WHERE NOT EXISTS (SELECT 1 FROM epoch);
-`;
-
 /**
- * Creates the tables in an empty file.
+ * Creates the tables of `cache.db` or `images.db` in an empty file. A file of another version is created again.
  *
  * @param version in `PRAGMA user_version`
  * @throws DamagedFileError when the file is of another version
@@ -26,25 +12,7 @@ export function createTables(db: DatabaseSync, schema: string, version: number):
   inTransaction(db, () => {
     if (versionOf(db) === 0) db.exec(`${schema} PRAGMA user_version = ${version}`);
     requireVersion(db, version);
-    // Earlier files of this version lack it.
-    db.exec(EPOCH_TABLE);
   });
-}
-
-export interface EpochStatements {
-  readonly epoch: StatementSync;
-  readonly raiseEpoch: StatementSync;
-}
-
-export function prepareEpoch(db: DatabaseSync): EpochStatements {
-  return {
-    epoch: db.prepare(`SELECT ${EPOCH} AS epoch FROM epoch`),
-    raiseEpoch: db.prepare('UPDATE epoch SET number = number + 1'),
-  };
-}
-
-export function readEpoch({ epoch }: EpochStatements): string {
-  return String(epoch.get()?.epoch);
 }
 
 function requireVersion(db: DatabaseSync, version: number): void {

@@ -1,5 +1,4 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Epoch } from '../lib/epoch.ts';
 import { fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
 import type { StoredEntry } from './store.ts';
 
@@ -19,8 +18,6 @@ export interface CachePolicy<V> {
   readonly graceMs: number;
   /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
   readonly retryFailedLoadMs?: number;
-  /** True: a stale value in memory is loaded again here, although another instance may have stored a newer one. */
-  readonly isReloadedHere?: boolean;
   /** The channel that a name or a redirect leads to: the value is removed with it. */
   readonly leadsTo?: (value: V) => string | undefined;
 }
@@ -50,8 +47,10 @@ export interface Entry<V> {
   readonly maxAgeMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  /** The last failed load: its ID, its end (monotonic), and the epoch in which it began. */
-  lastFailure: { readonly loadId: string; readonly atMs: number; readonly epoch: Epoch } | undefined;
+  /** The last failed load: its ID and its end (monotonic). */
+  lastFailure: { readonly loadId: string; readonly atMs: number } | undefined;
+  /** When the store had it (monotonic). */
+  comparedAtMs: number;
 }
 
 /** Memory of an entry's objects and of the cache's lists (measured; a test compares). */
@@ -76,6 +75,7 @@ export function createEntry<V>(clock: Clock, { graceMs, characters, ...entry }: 
     maxAgeMs: 'absent' in content ? freshMs : Math.max(freshMs, graceMs),
     bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
     lastFailure: undefined,
+    comparedAtMs: clock.monotonic(),
   };
 }
 

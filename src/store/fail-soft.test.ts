@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { createTestRuntime, readBound } from '../../test/helpers/runtime.ts';
-import { asWork } from '../lib/work.ts';
 import { createFailSoftStore } from './fail-soft.ts';
 import type { BackingStore } from './store.ts';
 
@@ -20,8 +19,7 @@ function createBrokenStore(more: Partial<BackingStore> = {}) {
     async set() {
       fail(broken.writes);
     },
-    readEpoch: async () => 'epoch',
-    erase: async () => ({ erased: {}, epoch: 'epoch' }),
+    erase: async () => ({}),
     async close() {},
     ...more,
   };
@@ -65,22 +63,6 @@ it('is healthy again only after a successful read and write', async () => {
   broken.writes = false;
   await guarded.set('key', ENTRY, 1_000);
   expect(states).toEqual([false, true]);
-});
-
-it('stores results with the number of the epoch in which their work began, if it has not ended', async () => {
-  const written: (readonly [string, string])[] = [];
-  const { guarded, runtime } = createBrokenStore({ set: async (key, { epoch }) => void written.push([key, epoch]) });
-  runtime.epochs.moveTo('first');
-  await asWork(runtime.epochs.current(), async () => {
-    await guarded.set('before', ENTRY, 1_000);
-    runtime.epochs.moveTo('next');
-    await guarded.set('after', ENTRY, 1_000);
-  });
-  await guarded.set('no work', ENTRY, 1_000);
-  expect(written).toEqual([
-    ['before', 'first'],
-    ['no work', 'next'],
-  ]);
 });
 
 it('bounds the pending writes', async () => {

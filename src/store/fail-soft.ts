@@ -1,12 +1,11 @@
 import { responseWithinMs } from '../lib/deadlines.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { epochOfWork } from '../lib/work.ts';
-import type { BackingStore, NewEntry, Store, StoredEntry } from './store.ts';
+import type { BackingStore, Store, StoredEntry } from './store.ts';
 
 interface FailSoftStoreOptions {
   readonly store: BackingStore;
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'health' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'health' | 'metrics'>;
   /** A read that takes longer counts as a miss. */
   readonly readTimeoutMs: number;
 }
@@ -23,13 +22,10 @@ const WRITE_OVERHEAD_BYTES = 500;
 const RETRY_KEY = 'retry';
 const RETRY_KEPT_MS = 1_000;
 
-/**
- * A store whose failures are misses: a broken cache makes the service slower, never wrong. It stores only results of work that
- * began in the current epoch.
- */
+/** A store whose failures are misses: a broken cache makes the service slower, never wrong. */
 export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftStoreOptions): FailSoftStore {
   const { isShared = false } = store;
-  const { clock, epochs, health, metrics } = runtime;
+  const { clock, health, metrics } = runtime;
   /** A full disk can still be read, so a successful read says nothing about writes. */
   const failing = new Set<'reads' | 'writes'>();
   const writes = new Set<Promise<void>>();
@@ -58,26 +54,24 @@ export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftS
       return found;
     } catch (error) {
       reportResult('reads', error);
-      return undefined;
+      throw error;
     }
   }
 
-  async function write(key: string, entry: NewEntry, ttlMs: number): Promise<void> {
-    const { id, hasEnded } = epochOfWork();
-    // Outside of any work, nothing has been read that could be old.
-    if (!hasEnded) await store.set(key, { ...entry, epoch: id || epochs.current().id }, ttlMs);
-  }
+  const get = (key: string) => read(key).catch(() => undefined);
 
   const guarded: FailSoftStore = {
     isShared,
-    get: read,
+    get,
+    read,
     async set(key, entry, ttlMs) {
       const bytes = WRITE_OVERHEAD_BYTES + 2 * (key.length + entry.value.length);
       if (writes.size >= MAX_PENDING_WRITES || pendingBytes + bytes > MAX_PENDING_BYTES) {
         return reportResult('writes', new Error('too many writes wait for the store'));
       }
       pendingBytes += bytes;
-      const writing = write(key, entry, ttlMs)
+      const writing = store
+        .set(key, entry, ttlMs)
         .then(
           () => reportResult('writes'),
           (error: unknown) => reportResult('writes', error),
@@ -90,7 +84,7 @@ export function createFailSoftStore({ store, readTimeoutMs, runtime }: FailSoftS
       await writing;
     },
     async retry() {
-      if (failing.has('reads')) await read(RETRY_KEY);
+      if (failing.has('reads')) await get(RETRY_KEY);
       if (failing.has('writes')) await guarded.set(RETRY_KEY, { value: '', storedAtMs: clock.now() }, RETRY_KEPT_MS);
     },
     async close() {

@@ -1,6 +1,5 @@
 import { AppError } from '../domain/errors.ts';
 import type { BoundedStats } from '../lib/metrics.ts';
-import { createCurrentWork } from '../lib/shared-work.ts';
 
 interface PendingLoad<T> {
   readonly loadId: string;
@@ -12,12 +11,13 @@ const MAX_LOADS = 10_000;
 
 /** The current loads: one per key, shared by all callers. */
 export function createLoads<T>() {
-  const pending = createCurrentWork<PendingLoad<T>>();
+  const pending = new Map<string, PendingLoad<T>>();
+  const isLatest = (key: string, load: PendingLoad<T>) => pending.get(key) === load;
 
   return {
     /** Returns the load that a caller may join. */
     find(key: string, loadId: string): Promise<T> | undefined {
-      const found = pending.find(key);
+      const found = pending.get(key);
       return found?.loadId === loadId ? found.result : undefined;
     },
 
@@ -28,17 +28,19 @@ export function createLoads<T>() {
      * @throws AppError `overloaded`
      */
     start(key: string, loadId: string, run: (isLatest: () => boolean) => Promise<T>): Promise<T> {
-      if (pending.count() >= MAX_LOADS) {
+      if (pending.size >= MAX_LOADS) {
         throw new AppError('overloaded', 'The service is loading too much at the moment. Try again.', {
           retryAfterMs: 1_000,
         });
       }
       // The load must be registered before its first step, or a second caller would start another.
       const result: Promise<T> = Promise.resolve()
-        .then(() => run(() => pending.isLatest(key, load)))
-        .finally(() => pending.end(key, load));
+        .then(() => run(() => isLatest(key, load)))
+        .finally(() => {
+          if (isLatest(key, load)) pending.delete(key);
+        });
       const load: PendingLoad<T> = { loadId, result };
-      pending.begin(key, load);
+      pending.set(key, load);
       // Callers handle the failure. A load without callers must not end the process.
       result.catch(() => undefined);
       return result;
@@ -46,9 +48,9 @@ export function createLoads<T>() {
 
     /** Resolves when the current load of the key has ended, successfully or not. */
     async ended(key: string): Promise<void> {
-      await pending.latest(key)?.result.catch(() => undefined);
+      await pending.get(key)?.result.catch(() => undefined);
     },
 
-    stats: (): BoundedStats => ({ entries: pending.count(), maxEntries: MAX_LOADS }),
+    stats: (): BoundedStats => ({ entries: pending.size, maxEntries: MAX_LOADS }),
   };
 }

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
 import { AppError } from '../domain/errors.ts';
-import { createEpochs } from '../lib/epoch.ts';
 import { createReadThrough } from './read-through.ts';
 import type { Store } from './store.ts';
 
 const EMPTY_STORE: Store = {
   get: async () => undefined,
+  read: async () => undefined,
   set: async () => undefined,
   close: async () => undefined,
 };
@@ -21,7 +21,7 @@ function create(maxMemoryBytes: number) {
       graceMs: 86_400_000,
       isValue: (value): value is unknown => value !== undefined,
     },
-    memoryTier: { epochs: createEpochs(), maxBytes: maxMemoryBytes },
+    maxMemoryBytes,
     storeTier: { store: EMPTY_STORE },
     clock,
   });

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { fail, HOUR_MS, memoryStore, setUpReadThrough, WAIT } from '../../test/helpers/read-through.ts';
 import { AppError } from '../domain/errors.ts';
+import { COMPARE_MS } from './read-through.ts';
 
 describe('the read-through cache over a store that instances share', () => {
   function setUpTwo() {
@@ -61,15 +62,50 @@ describe('the read-through cache over a store that instances share', () => {
     expect((await first.cache.get('k', first.load('d'), options)).value).toBe('d');
   });
 
-  test('reads the store once for each load, and not while memory is fresh', async () => {
+  test('reads the store again when it has not for 30 s, once for all callers', async () => {
     const [{ cache, store, clock, load }] = setUpTwo();
-    const reads = vi.spyOn(store, 'get');
+    const reads = vi.spyOn(store, 'read');
     await cache.get('k', load('a'), WAIT);
+    clock.advance(COMPARE_MS - 1);
     await cache.get('k', load('b'), WAIT);
-    expect(reads.mock.calls).toEqual([['k']]);
-    clock.advance(HOUR_MS);
-    await Promise.all([1, 2, 3].map(() => cache.get('k', load('b'), WAIT)));
-    expect(reads.mock.calls).toEqual([['k'], ['k']]);
+    expect(reads).toHaveBeenCalledTimes(1);
+    clock.advance(1);
+    const found = await Promise.all([1, 2, 3].map(() => cache.get('k', load('b'), WAIT)));
+    expect(found.map(({ value, outcome }) => [value, outcome.kind])).toEqual(Array(3).fill(['a', 'hit']));
+    await cache.peek('k');
+    expect(reads).toHaveBeenCalledTimes(2);
+  });
+
+  test('loads again what another instance has purged, and returns the former value only if that fails', async () => {
+    const [{ cache, store, clock, load }] = setUpTwo();
+    await cache.get('k', load('a'), WAIT);
+    store.entries.clear();
+    clock.advance(COMPARE_MS - 1);
+    expect((await cache.get('k', load('b'), WAIT)).value).toBe('a');
+    clock.advance(1);
+    expect(await cache.peek('k')).toBeUndefined();
+    expect(await cache.get('k', fail, { softTimeoutMs: 0 })).toMatchObject({ value: 'a', outcome: { kind: 'stale' } });
+    clock.advance(60_000);
+    expect((await cache.get('k', load('b'), { softTimeoutMs: 0 })).value).toBe('b');
+  });
+
+  test('uses the value of another instance that has purged and loaded it', async () => {
+    const [first, second] = setUpTwo();
+    await first.cache.get('k', first.load('a'), WAIT);
+    await second.cache.get('k', second.load('a'), WAIT);
+    first.clock.advance(1);
+    await first.cache.reload('k', first.load('b'));
+    first.clock.advance(COMPARE_MS);
+    expect(await second.cache.get('k', fail, WAIT)).toMatchObject({ value: 'b', outcome: { kind: 'hit' } });
+  });
+
+  test('keeps what is in memory while the store fails', async () => {
+    const [{ cache, store, clock, load }] = setUpTwo();
+    await cache.get('k', load('a'), WAIT);
+    store.read = () => Promise.reject(new Error('down'));
+    clock.advance(COMPARE_MS);
+    expect(await cache.get('k', load('b'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'hit' } });
+    expect((await cache.peek('k'))?.value).toBe('a');
   });
 });
 

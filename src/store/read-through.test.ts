@@ -16,7 +16,7 @@ describe('the read-through cache', () => {
     const store = memoryStore();
     const lookUps = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const held = lookUps.values();
-    const { cache, load, loads } = setUpReadThrough({ ...store, get: async () => held.next().value?.promise });
+    const { cache, load, loads } = setUpReadThrough({ ...store, read: async () => held.next().value?.promise });
     const [first, second] = [cache.get('k', load('a'), WAIT), cache.get('k', load('a'), WAIT)];
     lookUps[0]?.resolve(undefined);
     expect((await first).outcome).toMatchObject({ kind: 'miss' });
@@ -140,7 +140,7 @@ describe('the read-through cache', () => {
 
   test('does not read an unshared store for a value in memory', async () => {
     const { cache, store, clock, load } = setUpReadThrough();
-    const reads = vi.spyOn(store, 'get');
+    const reads = vi.spyOn(store, 'read');
     await cache.get('k', load('a'), WAIT);
     clock.advance(HOUR_MS);
     await cache.get('k', load('b'), WAIT);

@@ -2,11 +2,9 @@ import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { AppError, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withinMs } from '../lib/deadlines.ts';
-import type { Epochs } from '../lib/epoch.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { BoundedStats } from '../lib/metrics.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
-import { asWork, epochOfWork } from '../lib/work.ts';
 import {
   ABSENT_FRESH_MS,
   type CachePolicy,
@@ -19,7 +17,7 @@ import {
   valueIn,
 } from './entry.ts';
 import { createLoads } from './loads.ts';
-import type { Store } from './store.ts';
+import type { Store, StoredEntry } from './store.ts';
 
 export interface Loaded<V> {
   readonly value: V;
@@ -49,11 +47,8 @@ export interface LookupOptions<V> {
 
 interface ReadThroughOptions<V> {
   readonly policy: CachePolicy<V>;
-  readonly memoryTier: {
-    readonly epochs: Pick<Epochs, 'current' | 'onEnd'>;
-    /** Values count with the length of their JSON. */
-    readonly maxBytes: number;
-  };
+  /** Of the memory tier. Values count with the length of their JSON. */
+  readonly maxMemoryBytes: number;
   readonly storeTier: {
     readonly store: Store;
     /** Called for an invalid stored value. */
@@ -65,6 +60,10 @@ interface ReadThroughOptions<V> {
 type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
 const RETRY_FAILED_LOAD_MS = 60_000;
+/** After this time, a value in memory is compared with a shared store: another instance may have purged or replaced it. */
+export const COMPARE_MS = 30_000;
+/** How long a caller waits, at least, for a new value when the shared store no longer has the one in memory. */
+const PURGED_WAIT_MS = 3_000;
 
 /**
  * A cache with two tiers, an LRU cache in memory and a store. A lookup asks the memory tier, then the store tier, and then starts
@@ -89,43 +88,56 @@ export interface ReadThrough<V> {
   put(key: string, load: Load<V>): Promise<void>;
   /** Changes the cached value, if there is one, without changing its age. */
   patch(key: string, change: (value: V) => V): Promise<void>;
-  /** Removes from the memory tier what the function returns true for. The store tier does not change. */
-  removeFromMemory(isRemoved: (key: string, value: V | undefined) => boolean): void;
+  /** Empties the memory tier. The store tier does not change. */
+  clearMemory(): void;
   stats(): { readonly memory: BoundedStats & { readonly entries: number }; readonly loading: BoundedStats };
 }
 
 export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {
-  const { policy, memoryTier, storeTier, clock } = options;
-  const { epochs, maxBytes } = memoryTier;
+  const { policy, maxMemoryBytes, storeTier, clock } = options;
   const { store, onRefused } = storeTier;
   const { freshMs, graceMs, leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = policy;
-  /** Whether a stale value in memory is looked up in the store too: another instance may have stored a newer one. */
-  const mayStoreBeNewer = store.isShared === true && policy.isReloadedHere !== true;
-  const memory = createMemoryCache<Entry<V>>({ epochs, maxBytes, sizeOf: (entry) => entry.bytes });
+  const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: (entry) => entry.bytes });
   const loads = createLoads<Entry<V>>();
   const storeReads = createSharedWork<Entry<V> | undefined>();
-
-  const runWork = <T>(run: () => T): T => asWork(epochs.current(), run);
 
   function findInMemory(key: string): Entry<V> | undefined {
     const held = memory.get(key);
     return held !== undefined && isServable(held, clock) ? held : undefined;
   }
 
+  /** Whether another instance may have purged or replaced the value since the store last had it. */
+  function isUncertain({ isStored, comparedAtMs }: Entry<V>): boolean {
+    return store.isShared === true && isStored && clock.monotonic() - comparedAtMs >= COMPARE_MS;
+  }
+
+  /** The newest entry of both tiers. One in memory that a shared store no longer has stays uncertain. */
   async function findInStore(key: string): Promise<Entry<V> | undefined> {
-    const stored = await store.get(key);
+    const before = findInMemory(key);
+    let stored: StoredEntry | undefined;
+    try {
+      stored = await store.read(key);
+    } catch {
+      // Without the store, memory is the cache.
+      if (before !== undefined) before.comparedAtMs = clock.monotonic();
+      return findInMemory(key);
+    }
     const entry = stored && readEntry(clock, key, stored, policy);
     if (stored !== undefined && entry === undefined) onRefused?.(key);
     // A load may have finished during this read.
     const held = memory.get(key);
-    const isNewest = entry !== undefined && (held === undefined || held.storedAtMs < entry.storedAtMs);
-    if (!isNewest || !isServable(entry, clock)) return findInMemory(key);
+    if (entry === undefined || (held !== undefined && held.storedAtMs > entry.storedAtMs)) return findInMemory(key);
+    if (held?.storedAtMs === entry.storedAtMs) held.comparedAtMs = clock.monotonic();
+    if (held?.storedAtMs === entry.storedAtMs || !isServable(entry, clock)) return findInMemory(key);
     memory.set(key, entry);
     return entry;
   }
 
   async function findEntry(key: string): Promise<Entry<V> | undefined> {
-    return findInMemory(key) ?? (await findInStore(key));
+    const held = findInMemory(key);
+    if (held !== undefined && !isUncertain(held)) return held;
+    const found = await findInStore(key);
+    return found === undefined || isUncertain(found) ? undefined : found;
   }
 
   /**
@@ -141,7 +153,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     const text = JSON.stringify({ ...content, freshMs: freshForMs });
     const form = { content, freshMs: freshForMs, storedAtMs, graceMs };
     const entry = createEntry(clock, { ...form, isStored: isStorable, characters: key.length + text.length });
-    if (!isLatest || !memory.set(key, entry)) return { ...entry, isStored: false };
+    if (!isLatest) return { ...entry, isStored: false };
+    memory.set(key, entry);
     const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
     const channelId = 'value' in content ? leadsTo?.(content.value) : undefined;
     if (isStorable) void store.set(key, { value: text, storedAtMs, leadsTo: channelId }, keptMs);
@@ -159,7 +172,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
         }
         // A load that was given up has not failed.
         if (previous !== undefined && errorCodeOf(error) !== 'request_timeout') {
-          previous.lastFailure = { loadId, atMs: clock.monotonic(), epoch: epochOfWork() };
+          previous.lastFailure = { loadId, atMs: clock.monotonic() };
         }
         throw error;
       }
@@ -178,7 +191,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   }
 
   function isFresh(entry: Entry<V>, isCurrent?: (value: V) => boolean): boolean {
-    if (freshLeftMs(entry, clock) <= 0) return false;
+    if (freshLeftMs(entry, clock) <= 0 || isUncertain(entry)) return false;
     return isCurrent === undefined || 'absent' in entry.content || isCurrent(entry.content.value);
   }
 
@@ -199,7 +212,8 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     }
     const loading = running ?? startLoad(key, load, loadId, stale);
     if (stale === undefined) return resultOf(await loading, { kind: 'miss', isCollapsed });
-    return withinSoftTimeout(loading, softTimeoutMs, stale, isCollapsed);
+    const waitMs = isUncertain(stale) ? Math.max(softTimeoutMs, PURGED_WAIT_MS) : softTimeoutMs;
+    return withinSoftTimeout(loading, waitMs, stale, isCollapsed);
   }
 
   /**
@@ -213,7 +227,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   ): Promise<Entry<V> | undefined> {
     const held = findInMemory(key);
     if (held === undefined) return findInStore(key);
-    if (isWanted(held) || !mayStoreBeNewer || isLoading) return held;
+    if (isWanted(held) || isLoading || store.isShared !== true) return held;
     // The store has its own time limit.
     return (await storeReads.run(key, NEVER_ABORTED, () => findInStore(key))) ?? held;
   }
@@ -236,9 +250,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   }
 
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
-    if (lastFailure?.loadId !== loadId) return false;
-    // A purge may have fixed it.
-    return !lastFailure.epoch.hasEnded && clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
+    return lastFailure?.loadId === loadId && clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
   }
 
   async function reload(key: string, load: Load<V>, loadId: string): Promise<Cached<V>> {
@@ -253,38 +265,33 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       const held = findInMemory(key);
       // There is nothing to wait for.
       if (held !== undefined && isFresh(held, options.isCurrent)) return resultOf(held, HIT);
-      return runWork(() => lookUp(key, load, options));
+      return lookUp(key, load, options);
     },
 
-    find: (key) => runWork(async () => valueIn(await findEntry(key))),
+    find: async (key) => valueIn(await findEntry(key)),
 
-    peek: (key) =>
-      runWork(async () => {
-        const entry = await findEntry(key);
-        return entry && resultOf(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
-      }),
-
-    reload: (key, load, loadId = '') => runWork(() => reload(key, load, loadId)),
-
-    put: (key, load) =>
-      runWork(async () => {
-        const { value, ...loaded } = await load(valueIn(await findEntry(key)));
-        setInTiers(key, { value }, loaded);
-      }),
-
-    patch: (key, change) =>
-      runWork(async () => {
-        // A current load would overwrite the change.
-        await loads.ended(key);
-        const entry = await findEntry(key);
-        if (entry === undefined || 'absent' in entry.content) return;
-        const kept = { freshMs: entry.freshMs, storedAtMs: entry.storedAtMs, isStorable: entry.isStored };
-        setInTiers(key, { value: change(entry.content.value) }, kept);
-      }),
-
-    removeFromMemory(isRemoved) {
-      memory.removeWhere((key, entry) => isRemoved(key, valueIn(entry)));
+    async peek(key) {
+      const entry = await findEntry(key);
+      return entry && resultOf(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
     },
+
+    reload: (key, load, loadId = '') => reload(key, load, loadId),
+
+    async put(key, load) {
+      const { value, ...loaded } = await load(valueIn(await findEntry(key)));
+      setInTiers(key, { value }, loaded);
+    },
+
+    async patch(key, change) {
+      // A current load would overwrite the change.
+      await loads.ended(key);
+      const entry = await findEntry(key);
+      if (entry === undefined || 'absent' in entry.content) return;
+      const kept = { freshMs: entry.freshMs, storedAtMs: entry.storedAtMs, isStorable: entry.isStored };
+      setInTiers(key, { value: change(entry.content.value) }, kept);
+    },
+
+    clearMemory: memory.clear,
 
     stats: () => ({ memory: memory.stats(), loading: loads.stats() }),
   };

@@ -3,7 +3,7 @@ import { channelIdsIn, channelKey, type EntryKind, originalKey, prefixOf } from 
 
 /**
  * What a purge or a take-down removes from the store: everything of the channels, with the names and redirects that lead to
- * them, and searches, because any of them may contain one of the channels.
+ * them, and the searches that contain one of them.
  */
 export interface Removal {
   readonly channelIds: readonly string[];

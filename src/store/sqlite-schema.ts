@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { createTables, EPOCH, type EpochStatements, prepareEpoch } from './database.ts';
+import { createTables } from './database.ts';
 import { DATA_VERSION } from './keys.ts';
 
 const SCHEMA = `
@@ -17,27 +17,25 @@ const SCHEMA = `
 `;
 
 /** All statements on the tables. Times are wall-clock times. */
-export interface CacheStatements extends EpochStatements {
+export interface CacheStatements {
   readonly select: StatementSync;
   readonly upsert: StatementSync;
   readonly removeExpired: StatementSync;
   readonly removeNextToExpire: StatementSync;
   readonly removeKey: StatementSync;
   readonly removeLeadsTo: StatementSync;
-  readonly removeBetween: StatementSync;
   readonly selectBetween: StatementSync;
   readonly pages: StatementSync;
 }
 
 export function prepareStatements(db: DatabaseSync): CacheStatements {
   return {
-    ...prepareEpoch(db),
     select: db.prepare(
       'SELECT value, stored_at_ms AS storedAtMs, checksum FROM entries WHERE key = ? AND expires_at_ms > ?',
     ),
     upsert: db.prepare(`
       INSERT INTO entries (key, leads_to, value, stored_at_ms, expires_at_ms, checksum)
-      SELECT ?, ?, ?, ?, ?, ? FROM epoch WHERE ${EPOCH} = ?
+      VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (key) DO UPDATE SET leads_to = excluded.leads_to, value = excluded.value,
         stored_at_ms = excluded.stored_at_ms, expires_at_ms = excluded.expires_at_ms, checksum = excluded.checksum`),
     removeExpired: db.prepare(
@@ -48,9 +46,6 @@ export function prepareStatements(db: DatabaseSync): CacheStatements {
     ),
     removeKey: db.prepare('DELETE FROM entries WHERE key = ?'),
     removeLeadsTo: db.prepare('DELETE FROM entries WHERE leads_to = ? RETURNING key'),
-    removeBetween: db.prepare(
-      'DELETE FROM entries WHERE row IN (SELECT row FROM entries WHERE key >= ? AND key < ? LIMIT ?)',
-    ),
     selectBetween: db.prepare('SELECT key, value FROM entries WHERE key > ? AND key < ? ORDER BY key LIMIT ?'),
     pages: db.prepare(`
       SELECT page_count - freelist_count AS used, page_size AS bytes

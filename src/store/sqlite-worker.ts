@@ -5,18 +5,10 @@ import type { Times } from '../lib/clock.ts';
 import { createDisposableDatabase } from '../lib/disposable-database.ts';
 import { DamagedFileError, emptyLog, inTransaction } from '../lib/sqlite.ts';
 import { notify, serveCalls } from '../lib/worker-thread.ts';
-import { readEpoch } from './database.ts';
 import { checksumOf, findEntryKind, prefixOf } from './keys.ts';
-import { addErased, containsChannel, type ErasedEntries, hasAny, keysOf, type Removal } from './removal.ts';
+import { addErased, containsChannel, type ErasedEntries, keysOf, type Removal } from './removal.ts';
 import { type CacheStatements, prepareSchema, prepareStatements } from './sqlite-schema.ts';
-import type { BackingStore, Erasure, StoredEntry } from './store.ts';
-
-interface EraseStep {
-  readonly step: Removal;
-  readonly isPurge: boolean;
-  /** The number of the epoch rises even if nothing is removed in this step. */
-  readonly mustRaise: boolean;
-}
+import type { NewEntry, StoredEntry } from './store.ts';
 
 const WRITES_BETWEEN_SHRINKING = 16;
 /**
@@ -53,23 +45,15 @@ const functions = {
       return { value: row.value, storedAtMs: row.storedAtMs };
     });
   },
-  set({
-    key,
-    entry,
-    ttlMs,
-    ...times
-  }: Times & { key: string; entry: Parameters<BackingStore['set']>[1]; ttlMs: number }) {
-    const { value, storedAtMs, leadsTo = null, epoch } = entry;
+  set({ key, entry, ttlMs, ...times }: Times & { key: string; entry: NewEntry; ttlMs: number }) {
+    const { value, storedAtMs, leadsTo = null } = entry;
     use(times, (statements) => {
       writes += 1;
       // Before the write, because the disk may be full.
       if (writes % WRITES_BETWEEN_SHRINKING === 1) shrink(statements, times.nowMs);
-      statements.upsert.run(key, leadsTo, value, storedAtMs, times.nowMs + ttlMs, checksumOf(key, value), epoch);
+      statements.upsert.run(key, leadsTo, value, storedAtMs, times.nowMs + ttlMs, checksumOf(key, value));
     });
   },
-  readEpoch: (times: Times): string => use(times, readEpoch),
-  /** Removes some searches. Returns their number; 0 if there are none. */
-  eraseSearches: (times: Times): number => usePatiently(times, removeSearches),
   /**
    * Removes, of the next searches after this key, those that contain one of the channels. Returns their number, and the last
    * key that was read; `undefined` if there are no more.
@@ -83,8 +67,8 @@ const functions = {
       return { erased: found.length, last: rows.at(-1)?.key as string | undefined };
     });
   },
-  /** Removes the entries that the step names and, in a purge, the last searches, and raises the number of the epoch. */
-  eraseStep({ step, isPurge, mustRaise, ...times }: Times & EraseStep): Erasure {
+  /** Removes the entries that the step names. */
+  eraseStep({ step, ...times }: Times & { step: Removal }): ErasedEntries {
     return usePatiently(times, (statements, db) =>
       inTransaction(db, () => {
         const erased: ErasedEntries = {};
@@ -92,9 +76,7 @@ const functions = {
         for (const channelId of step.channelIds) {
           for (const { key } of statements.removeLeadsTo.all(channelId)) count(erased, String(key), 1);
         }
-        if (isPurge) addErased(erased, { search: removeAllSearches(statements) });
-        if (mustRaise || hasAny(erased)) statements.raiseEpoch.run();
-        return { erased, epoch: readEpoch(statements) };
+        return erased;
       }),
     );
   },
@@ -112,17 +94,6 @@ function prepare(db: DatabaseSync): CacheStatements {
   db.exec('PRAGMA secure_delete = ON');
   prepareSchema(db);
   return prepareStatements(db);
-}
-
-/** Removes some searches. Returns their number. */
-function removeSearches({ removeBetween }: CacheStatements): number {
-  return Number(removeBetween.run(SEARCHES.from, SEARCHES.to, ROWS_PER_ERASING_STEP).changes);
-}
-
-function removeAllSearches(statements: CacheStatements): number {
-  let total = 0;
-  for (let removed = removeSearches(statements); removed > 0; removed = removeSearches(statements)) total += removed;
-  return total;
 }
 
 function count(erased: ErasedEntries, key: string, number: number): void {

@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeStoreContract } from '../../test/contracts/store.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { inCurrentEpoch } from '../../test/helpers/current-epoch.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { createSqliteStore, type SqliteStoreEvent } from './sqlite.ts';
 
@@ -17,7 +16,7 @@ async function setUp(options: { directory?: string; maxBytes?: number } = {}) {
   const clock = createManualClock();
   const events: SqliteStoreEvent[] = [];
 
-  function openRaw() {
+  function open() {
     const store = createSqliteStore({
       path,
       maxBytes: options.maxBytes ?? 64 * MEBIBYTE,
@@ -28,7 +27,7 @@ async function setUp(options: { directory?: string; maxBytes?: number } = {}) {
     return store;
   }
 
-  return { path, directory, clock, events, openRaw, open: () => inCurrentEpoch(openRaw()) };
+  return { path, directory, clock, events, open };
 }
 
 function entryOf(value: string) {
@@ -36,8 +35,8 @@ function entryOf(value: string) {
 }
 
 describeStoreContract('the SQLite store', async () => {
-  const { openRaw, clock } = await setUp();
-  return { store: openRaw(), advance: clock.advance, reopen: openRaw };
+  const { open, clock } = await setUp();
+  return { store: open(), advance: clock.advance, reopen: open };
 });
 
 describe('an invalid cache.db when it is opened', () => {
@@ -113,7 +112,7 @@ describe('data erased from cache.db', () => {
       await store.set(`search1:20:words ${round}`, record(round), HOUR_MS);
     }
     expect(await bytesIn(directory)).toContain(SECRET);
-    await store.erase({ channelIds: [CHANNEL], names: [] }, 'purge');
+    await store.erase({ channelIds: [CHANNEL], names: [] });
     expect(await bytesIn(directory)).not.toContain(SECRET);
     expect((await other.get('channel1:another 19'))?.value).toHaveLength(5_000);
   });
@@ -125,9 +124,9 @@ describe('data erased from cache.db', () => {
     const reader = new DatabaseSync(path, { readOnly: true });
     reader.exec('BEGIN; SELECT * FROM entries');
     const removal = { channelIds: [CHANNEL], names: [] };
-    await expect(store.erase(removal, 'take-down')).rejects.toThrow('another process is reading the database');
+    await expect(store.erase(removal)).rejects.toThrow('another process is reading the database');
     reader.close();
-    await store.erase(removal, 'take-down');
+    await store.erase(removal);
     expect(await bytesIn(directory)).not.toContain(SECRET);
   });
 
@@ -137,7 +136,7 @@ describe('data erased from cache.db', () => {
     for (let n = 0; n < 50; n += 1) await store.set(`channel1:${n}`, entryOf(`${TEXT} ${n}`), 100);
     clock.advance(1_000);
     for (let n = 0; n < 400; n += 1) await store.set(`key ${n}`, entryOf('x'.repeat(1_000)), HOUR_MS);
-    await store.erase({ channelIds: [CHANNEL], names: [] }, 'purge');
+    await store.erase({ channelIds: [CHANNEL], names: [] });
     expect(await bytesIn(directory)).not.toContain(SECRET);
   });
 });
@@ -219,47 +218,26 @@ describe('two stores on one cache.db', () => {
   });
 });
 
-describe('the number of the epoch in cache.db', () => {
-  it('does not rise if an erasure cannot be written, and nothing is removed', async () => {
-    const { path, open } = await setUp();
-    const store = open();
-    const key = 'channel1:UCgone_________________A';
-    await store.set(key, entryOf('{}'), HOUR_MS);
-    const before = await store.readEpoch();
-    const other = new DatabaseSync(path);
-    other.exec('BEGIN IMMEDIATE');
-    const removal = { channelIds: ['UCgone_________________A'], names: [] };
-    await expect(store.erase(removal, 'purge')).rejects.toThrow('locked');
-    expect([await store.get(key), await store.readEpoch()]).toEqual([entryOf('{}'), before]);
-    other.exec('ROLLBACK');
-    other.close();
-    expect((await store.erase(removal, 'purge')).erased).toEqual({ channel: 1 });
-  });
-
-  it('is the same for all processes that use the file', async () => {
-    const { open } = await setUp();
-    const [store, other] = [open(), open()];
-    const before = await store.readEpoch();
-    const { epoch } = await other.erase({ channelIds: [], names: [] }, 'purge');
-    expect([await store.readEpoch(), epoch === before]).toEqual([epoch, false]);
-  });
-
-  it('begins a new series in a new file', async () => {
-    const { path, clock, open } = await setUp();
-    const store = open();
-    const before = await store.readEpoch();
-    await unlink(path);
-    clock.advance(1_000);
-    expect((await store.readEpoch()).split(':')[0]).not.toBe(before.split(':')[0]);
-  });
+it('an erasure that cannot be written fails, and removes nothing', async () => {
+  const { path, open } = await setUp();
+  const store = open();
+  const key = 'channel1:UCgone_________________A';
+  await store.set(key, entryOf('{}'), HOUR_MS);
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  const removal = { channelIds: ['UCgone_________________A'], names: [] };
+  await expect(store.erase(removal)).rejects.toThrow('locked');
+  expect(await store.get(key)).toEqual(entryOf('{}'));
+  other.exec('ROLLBACK');
+  other.close();
+  expect(await store.erase(removal)).toEqual({ channel: 1 });
 });
 
 describe('the SQLite store’s thread', () => {
   it('returns the calls that were made before the store was closed, and refuses later ones', async () => {
-    const { openRaw } = await setUp();
-    const store = openRaw();
-    const epoch = await store.readEpoch();
-    const setting = store.set('key', { ...entryOf('value'), epoch }, HOUR_MS);
+    const { open } = await setUp();
+    const store = open();
+    const setting = store.set('key', entryOf('value'), HOUR_MS);
     const getting = store.get('key');
     await store.close();
     await setting;

@@ -3,7 +3,7 @@ import { type Clock, systemClock, timesOf } from '../lib/clock.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import { filesOfDatabase } from '../lib/sqlite.ts';
 import { createWorkerThread, siblingModule } from '../lib/worker-thread.ts';
-import { addErased, type ErasedEntries, hasAny, stepsOf } from './removal.ts';
+import { addErased, type ErasedEntries, stepsOf } from './removal.ts';
 import type { CacheFunctions } from './sqlite-worker.ts';
 import type { BackingStore, StoreDriver } from './store.ts';
 
@@ -43,15 +43,6 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
   });
   const times = () => timesOf(clock);
 
-  async function eraseSearches(): Promise<ErasedEntries> {
-    const total: ErasedEntries = {};
-    for (;;) {
-      const erased = await thread.call('eraseSearches', times());
-      if (erased === 0) return total;
-      addErased(total, { search: erased });
-    }
-  }
-
   async function eraseSearchesWith(channelIds: readonly string[]): Promise<ErasedEntries> {
     const total: ErasedEntries = {};
     for (let after: string | undefined = ''; after !== undefined; ) {
@@ -69,20 +60,12 @@ export function createSqliteStore({ path, maxBytes, clock = systemClock, onEvent
   return {
     get: (key) => thread.call('get', { key, ...times() }),
     set: (key, entry, ttlMs) => thread.call('set', { key, entry, ttlMs, ...times() }),
-    readEpoch: () => thread.call('readEpoch', times()),
-    async erase(removal, reason) {
-      const isPurge = reason === 'purge';
-      const erased = await (isPurge ? eraseSearches() : eraseSearchesWith(removal.channelIds));
-      let epoch = '';
-      for (const step of stepsOf(removal)) {
-        const mustRaise = isPurge || hasAny(erased);
-        const done = await thread.call('eraseStep', { step, isPurge, mustRaise, ...times() });
-        addErased(erased, done.erased);
-        epoch = done.epoch;
-      }
+    async erase(removal) {
+      const erased = await eraseSearchesWith(removal.channelIds);
+      for (const step of stepsOf(removal)) addErased(erased, await thread.call('eraseStep', { step, ...times() }));
       // Also if there was none: an earlier erasure may have failed to do it.
       await thread.call('finishErasing', times());
-      return { erased, epoch };
+      return erased;
     },
     /** Counts the pending calls. */
     stats: thread.stats,

@@ -21,43 +21,27 @@ export const FOR_GOOD_MS = 100 * 365 * 86_400_000;
 export interface Store {
   /** True when other instances write to the store too: it may contain newer values than this process's memory. */
   readonly isShared?: boolean;
+  /** `undefined` if there is none, or if the store fails. */
   get(key: string): Promise<StoredEntry | undefined>;
-  /** Stores the value for `ttlMs` from now, unless the epoch in which the current work began has ended. */
+  /** Like `get`, but rejects if the store fails. */
+  read(key: string): Promise<StoredEntry | undefined>;
+  /** Stores the value for `ttlMs` from now. */
   set(key: string, entry: NewEntry, ttlMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What an erasure has removed, and the ID of the epoch after it. */
-export interface Erasure {
-  readonly erased: ErasedEntries;
-  readonly epoch: string;
-}
-
 /**
- * A key-value store for text, on disk or shared between instances, with the epoch beside its entries. Every
- * store passes `test/contracts/store.ts`.
+ * A key-value store for text, on disk or shared between instances. Every store passes `test/contracts/store.ts`.
  *
  * A store may lose entries at any time. It never returns a broken or expired entry. Its methods reject when the store
  * itself fails.
  */
-export interface BackingStore extends Pick<Store, 'isShared' | 'get' | 'close'> {
-  /** Stores the value for `ttlMs` from now if `epoch` is the ID of the current one. Otherwise it does nothing. */
-  set(key: string, entry: NewEntry & { readonly epoch: string }, ttlMs: number): Promise<void>;
+export interface BackingStore extends Omit<Store, 'read'> {
   /**
-   * Returns the ID of the current epoch, `{series}:{number}`. Its number rises with each erasure, also by another process. A loss
-   * of data begins another series.
-   *
-   * @param known what the last call returned, or ''
+   * Removes every entry that the removal names, found by keys and an index, and their bytes from the store's file. Other calls
+   * can run in between. If it rejects, some may be removed.
    */
-  readEpoch(known: string): Promise<string>;
-  /**
-   * Removes every entry that the removal names, found by keys and an index, and their bytes from the store's file. The number
-   * of the epoch rises in the same transaction. Other calls can run in between. If it rejects, some may be removed.
-   *
-   * @param reason `purge`: all searches are removed. `take-down`, which each start repeats: only the searches that contain one
-   *   of the channels are removed, and the number rises only if there was an entry
-   */
-  erase(removal: Removal, reason: 'purge' | 'take-down'): Promise<Erasure>;
+  erase(removal: Removal): Promise<ErasedEntries>;
 }
 
 interface StoreParts {

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ErasedEntries, Removal } from '../../src/store/removal.ts';
 import type { BackingStore } from '../../src/store/store.ts';
-import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 
 /** A store under test with ways to move its clock and to open it again. */
 export interface StoreUnderTest {
@@ -19,10 +18,10 @@ const SHORT_MS = 60_000;
 export function describeStoreContract(name: string, createStore: () => Promise<StoreUnderTest> | StoreUnderTest): void {
   describe(`${name} as a store`, () => {
     let subject: StoreUnderTest;
-    let store: ReturnType<typeof inCurrentEpoch>;
+    let store: BackingStore;
     beforeEach(async () => {
       subject = await createStore();
-      store = inCurrentEpoch(subject.store);
+      store = subject.store;
     });
     afterEach(() => store.close());
 
@@ -99,8 +98,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     });
 
     it('reads a value that was set earlier in the same turn', async () => {
-      const epoch = await store.readEpoch('');
-      const setting = subject.store.set('key', { value: 'value', storedAtMs: 1, epoch }, HOUR_MS);
+      const setting = store.set('key', { value: 'value', storedAtMs: 1 }, HOUR_MS);
       expect((await store.get('key'))?.value).toBe('value');
       await setting;
     });
@@ -135,47 +133,42 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         [`channel1:${channelId}`],
         [`original1:${channelId}:banner`],
         [`original1:${channelId}:avatar`],
-        [`published1:${channelId}`],
         [`name1:handle:to ${channelId}`, channelId],
         [`channel1:UCformerly ${channelId}`, channelId],
+        [`search1:found ${channelId}`, channelId],
       ]),
       ['name1:handle:nobody'],
       ['name1:username:nobody'],
-      ['search1:found both'],
       ['search1:found nothing'],
       ['kept1:something'],
     ];
+    const entryFor = (leadsTo: string | undefined) => ({ value: `{"value":"${leadsTo}"}`, storedAtMs: 1, leadsTo });
     const keysOf = (channelId: string) => [
       `channel1:${channelId}`,
       `name1:handle:to ${channelId}`,
       `channel1:UCformerly ${channelId}`,
       `original1:${channelId}:banner`,
       `original1:${channelId}:avatar`,
+      `search1:found ${channelId}`,
     ];
-    const searches = ['search1:found both', 'search1:found nothing'];
 
     it.each<[string, Removal, readonly string[], ErasedEntries]>([
       [
-        'a channel, with all searches',
+        'a channel',
         { channelIds: [GONE, 'UCnever-stored_________A'], names: [] },
-        [...keysOf(GONE), ...searches],
-        { channel: 2, name: 1, search: 2, original: 2 },
+        keysOf(GONE),
+        { channel: 2, name: 1, search: 1, original: 2 },
       ],
       [
         'a channel and a name',
         { channelIds: [GONE], names: ['handle:nobody'] },
-        [...keysOf(GONE), 'name1:handle:nobody', ...searches],
-        { channel: 2, name: 2, search: 2, original: 2 },
+        [...keysOf(GONE), 'name1:handle:nobody'],
+        { channel: 2, name: 2, search: 1, original: 2 },
       ],
-      [
-        'a name alone',
-        { channelIds: [], names: ['username:nobody'] },
-        ['name1:username:nobody', ...searches],
-        { name: 1, search: 2 },
-      ],
+      ['a name alone', { channelIds: [], names: ['username:nobody'] }, ['name1:username:nobody'], { name: 1 }],
     ])('erases %s', async (_what, removal, expected, counts) => {
-      for (const [key, leadsTo] of entries) await store.set(key, { value: '{}', storedAtMs: 1, leadsTo }, HOUR_MS);
-      expect((await store.erase(removal, 'purge')).erased).toEqual(counts);
+      for (const [key, leadsTo] of entries) await store.set(key, entryFor(leadsTo), HOUR_MS);
+      expect(await store.erase(removal)).toEqual(counts);
       for (const [key] of entries) {
         expect([key, (await store.get(key)) === undefined]).toEqual([key, expected.includes(key)]);
       }
@@ -183,7 +176,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
 
     const removalOf = (...channelIds: string[]): Removal => ({ channelIds, names: [] });
 
-    it('erases, in a take-down, only the searches that contain a channel of it', async () => {
+    it('erases only the searches that contain a channel', async () => {
       const names = Array.from({ length: 700 }, (_, number) => `search1:${number}`);
       const holds = (number: number) => (number % 10 === 0 ? GONE : KEPT);
       await Promise.all(
@@ -192,7 +185,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
         ),
       );
       await store.set(`search1:${GONE}`, { value: '{}', storedAtMs: 1 }, HOUR_MS);
-      expect((await store.erase(removalOf('UCother________________A', GONE), 'take-down')).erased).toEqual({
+      expect(await store.erase(removalOf('UCother________________A', GONE))).toEqual({
         search: 71,
       });
       const found = await Promise.all(names.map((name) => store.get(name)));
@@ -200,10 +193,10 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
     });
 
     it('erases what leads to the channel at the time', async () => {
-      const [name, value] = ['name1:handle:moved', { value: '{}', storedAtMs: 1 }];
-      await store.set(name, { ...value, leadsTo: GONE }, HOUR_MS);
-      await store.set(name, { ...value, leadsTo: KEPT }, HOUR_MS);
-      await store.erase(removalOf(KEPT), 'purge');
+      const name = 'name1:handle:moved';
+      await store.set(name, entryFor(GONE), HOUR_MS);
+      await store.set(name, entryFor(KEPT), HOUR_MS);
+      await store.erase(removalOf(KEPT));
       expect(await store.get(name)).toBeUndefined();
     });
 
@@ -213,53 +206,12 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       await Promise.all(
         numbers.map((n) => store.set(`channel1:${idOf(n)}`, { value: `{"value":${n}}`, storedAtMs: n }, HOUR_MS)),
       );
-      await Promise.all(numbers.map((n) => store.set(`search1:${n}`, { value: '{}', storedAtMs: n }, HOUR_MS)));
-      const erasing = store.erase(removalOf(...numbers.filter((n) => n % 3 === 0).map(idOf)), 'purge');
+      await Promise.all(numbers.map((n) => store.set(`search1:${n}`, { value: idOf(0), storedAtMs: n }, HOUR_MS)));
+      const erasing = store.erase(removalOf(...numbers.filter((n) => n % 3 === 0).map(idOf)));
       expect((await store.get(`channel1:${idOf(1)}`))?.storedAtMs).toBe(1);
-      expect((await erasing).erased).toEqual({ channel: 500, search: 1_500 });
+      expect(await erasing).toEqual({ channel: 500, search: 1_500 });
       const found = await Promise.all(numbers.map((n) => store.get(`channel1:${idOf(n)}`)));
       expect(found.map((entry) => entry?.storedAtMs)).toEqual(numbers.map((n) => (n % 3 === 0 ? undefined : n)));
-    });
-
-    describe('the number of the epoch', () => {
-      const KEY = 'channel1:UC';
-      const write = (epoch: string) => subject.store.set(KEY, { value: epoch, storedAtMs: 1, epoch }, HOUR_MS);
-
-      it('is another one after each erasure, and refuses what began before it', async () => {
-        const former = await store.readEpoch('');
-        const { epoch } = await store.erase(removalOf(GONE), 'purge');
-        expect([epoch === former, await store.readEpoch(former)]).toEqual([false, epoch]);
-        await write(former);
-        expect(await store.get(KEY)).toBeUndefined();
-        await write(epoch);
-        expect((await store.get(KEY))?.value).toBe(epoch);
-      });
-
-      it('stays the same if a take-down erases nothing, also when the store is opened again', async () => {
-        await store.set('search1:found another', { value: KEPT, storedAtMs: 1 }, HOUR_MS);
-        const epoch = await store.readEpoch('');
-        const nothing = await store.erase(removalOf(GONE), 'take-down');
-        expect([nothing, await store.readEpoch(epoch)]).toEqual([{ erased: {}, epoch }, epoch]);
-        if (subject.reopen === undefined) return;
-        await store.close();
-        store = inCurrentEpoch(await subject.reopen());
-        expect(await store.readEpoch('')).toBe(epoch);
-      });
-
-      it.each([
-        ['a record', `channel1:${GONE}`, '{}'],
-        ['a search that found it', 'search1:found it', `{"channelId":"${GONE}"}`],
-      ])('rises if a take-down erases %s', async (_what, key, value) => {
-        await store.set(key, { value, storedAtMs: 1 }, HOUR_MS);
-        const before = await store.readEpoch('');
-        const { epoch } = await store.erase(removalOf(GONE), 'take-down');
-        expect([epoch === before, await store.get(key)]).toEqual([false, undefined]);
-      });
-
-      it('refuses a writer that does not know it', async () => {
-        await write('');
-        expect(await store.get(KEY)).toBeUndefined();
-      });
     });
 
     it('may be closed twice', async () => {
@@ -273,7 +225,7 @@ export function describeStoreContract(name: string, createStore: () => Promise<S
       await store.set('short', { value: 'value', storedAtMs: 1 }, SHORT_MS);
       await store.close();
       await subject.advance(SHORT_MS);
-      store = inCurrentEpoch(await subject.reopen());
+      store = await subject.reopen();
       expect((await store.get('long'))?.value).toBe('value');
       expect(await store.get('short')).toBeUndefined();
     });

@@ -4,7 +4,6 @@ import { channelKey, originalKey, searchKey } from '../../src/store/keys.ts';
 import { createSqliteStore, databasePath } from '../../src/store/sqlite.ts';
 import { startForTest, startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
-import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
@@ -74,7 +73,7 @@ test('a foreign stored value is counted by its kind, and loaded again', async ()
   const dataDir = await createDataDir();
   const clock = createManualClock();
   const file = { path: databasePath(dataDir), maxBytes: MIB, clock, onEvent: () => undefined };
-  const store = inCurrentEpoch(createSqliteStore(file));
+  const store = createSqliteStore(file);
   const nonsense = { value: JSON.stringify({ value: 'nonsense', freshMs: 60_000 }), storedAtMs: clock.now() };
   for (const key of [channelKey(SAMPLE), originalKey(SAMPLE, 'banner'), searchKey('crops')]) {
     await store.set(key, nonsense, 60_000);

@@ -11,18 +11,12 @@ import { createTemporaryDirectory } from './temporary-directory.ts';
 
 export const MIB = 2 ** 20;
 
-/** Stored images whose writer's work has just begun. */
-export type OpenImages = Omit<DiskImages, 'set'> & {
-  set(key: string, bytes: Buffer): Promise<boolean>;
-  setIn: DiskImages['set'];
-};
-
 export interface ImageDirectory extends ImagePaths {
   readonly dataDir: string;
   readonly clock: ManualClock;
   readonly events: DiskImagesEvent[];
   /** As a process of its own does. It is closed when the test ends. */
-  open(maxBytes?: number): OpenImages;
+  open(maxBytes?: number): DiskImages;
   /** Runs SQL in the closed database, or beside its users. */
   change(sql: string): void;
 }
@@ -41,11 +35,7 @@ export async function setUpImages(options: { dataDir?: string; maxBytes?: number
     open(maxBytes = options.maxBytes ?? 64 * MIB) {
       const images = createDiskImages({ dataDir, maxBytes, clock, onEvent: (event) => events.push(event) });
       onTestFinished(() => images.close());
-      return {
-        ...images,
-        set: async (key, bytes) => images.set(key, bytes, await images.readEpoch()),
-        setIn: images.set,
-      };
+      return images;
     },
     change(sql) {
       const db = new DatabaseSync(paths.database);

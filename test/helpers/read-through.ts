@@ -1,6 +1,5 @@
 import { AppError } from '../../src/domain/errors.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { createEpochs, type Epochs } from '../../src/lib/epoch.ts';
 import type { CachePolicy } from '../../src/store/entry.ts';
 import { createReadThrough, type Loaded } from '../../src/store/read-through.ts';
 import type { Store, StoredEntry } from '../../src/store/store.ts';
@@ -16,6 +15,7 @@ export function memoryStore(): Store & { readonly entries: Map<string, StoredEnt
     isShared: false,
     entries,
     get: async (key) => entries.get(key),
+    read: async (key) => entries.get(key),
     set: async (key, entry) => void entries.set(key, entry),
     close: async () => undefined,
   };
@@ -24,11 +24,11 @@ export function memoryStore(): Store & { readonly entries: Map<string, StoredEnt
 /** A cache without limits that matter to a test. */
 export function testCache<V>(
   policy: CachePolicy<V>,
-  { clock, store = memoryStore(), epochs = createEpochs() }: { clock: Clock; store?: Store; epochs?: Epochs },
+  { clock, store = memoryStore() }: { clock: Clock; store?: Store },
 ) {
   return createReadThrough<V>({
     policy,
-    memoryTier: { epochs, maxBytes: 1_000_000 },
+    maxMemoryBytes: 1_000_000,
     storeTier: { store },
     clock,
   });
@@ -36,7 +36,6 @@ export function testCache<V>(
 
 /** A cache of texts that are fresh for an hour and served for seven days. */
 export function setUpReadThrough(store = memoryStore(), clock = createManualClock()) {
-  const epochs = createEpochs();
   const refused: string[] = [];
   const cache = createReadThrough<string>({
     policy: {
@@ -44,7 +43,7 @@ export function setUpReadThrough(store = memoryStore(), clock = createManualCloc
       freshMs: HOUR_MS,
       graceMs: 168 * HOUR_MS,
     },
-    memoryTier: { epochs, maxBytes: 1_000_000 },
+    maxMemoryBytes: 1_000_000,
     storeTier: { store, onRefused: (key) => refused.push(key) },
     clock,
   });
@@ -55,7 +54,7 @@ export function setUpReadThrough(store = memoryStore(), clock = createManualCloc
       loads += 1;
       return { value, ...more };
     };
-  return { cache, epochs, store, clock, refused, load, loads: () => loads };
+  return { cache, store, clock, refused, load, loads: () => loads };
 }
 
 /** A load that fails. */

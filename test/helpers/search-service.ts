@@ -1,6 +1,5 @@
 import type { CacheOutcome } from '../../src/domain/cache-outcome.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { createEpochs } from '../../src/lib/epoch.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import { createSearchService } from '../../src/services/search.ts';
 import type { SearchPage } from '../../src/sources/source.ts';
@@ -68,13 +67,13 @@ export function setUpSearch(
     },
     cache: createReadThrough<SearchPage>({
       policy: CACHE_POLICY.searches,
-      memoryTier: { epochs: createEpochs(), maxBytes: maxMemoryBytes },
+      maxMemoryBytes,
       storeTier: {
         store: {
           ...store,
-          async get(key) {
+          async read(key) {
             await beforeRead();
-            return store.get(key);
+            return store.read(key);
           },
         },
       },

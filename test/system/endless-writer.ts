@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createDiskImages } from '../../src/image-store/disk-images.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createSqliteStore } from '../../src/store/sqlite.ts';
-import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 
 /** 10 to 250 kilobytes that are unique to this number. */
 export function imageOf(number: number): Buffer {
@@ -22,17 +21,16 @@ async function writeImages(dataDir: string): Promise<void> {
     clock: systemClock,
     onEvent: (event) => console.error(event),
   });
-  const epoch = await images.readEpoch();
   for (let first = 0; ; first += 8) {
     const numbers = Array.from({ length: 8 }, (_, index) => (first + index) % 200);
-    const write = (number: number) => images.set(keyOf(number), imageOf(number), epoch);
+    const write = (number: number) => images.set(keyOf(number), imageOf(number));
     await Promise.all(numbers.map(write));
     process.stdout.write('.');
   }
 }
 
 async function writeRecords(path: string): Promise<void> {
-  const store = inCurrentEpoch(createSqliteStore({ path, maxBytes: 50_000_000, onEvent: () => undefined }));
+  const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: () => undefined });
   for (let number = 0; ; number += 1) {
     const key = `record ${number % 500}`;
     await store.set(key, { value: key.repeat(100 + (number % 200)), storedAtMs: number }, 3_600_000);

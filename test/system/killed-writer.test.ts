@@ -6,7 +6,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
-import { inCurrentEpoch } from '../helpers/current-epoch.ts';
 import { setUpImages } from '../helpers/disk-images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { imageOf, keyOf } from './endless-writer.ts';
@@ -53,7 +52,7 @@ it('a process killed while it stores records leaves an intact cache.db to the pr
   const path = join(await createTemporaryDirectory(), 'cache.db');
   const events: SqliteStoreEvent[] = [];
   const file = { path, maxBytes: 50_000_000, onEvent: (event: SqliteStoreEvent) => events.push(event) };
-  const store = inCurrentEpoch(createSqliteStore(file));
+  const store = createSqliteStore(file);
   let found = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
     await writeUntilKilled('records', path, 3 + kill);

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { searchKey } from '../../src/store/keys.ts';
+import { COMPARE_MS } from '../../src/store/read-through.ts';
 import { startForTest } from '../helpers/app.ts';
+import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { recordLog } from '../helpers/log.ts';
 import { startServiceForTest } from '../helpers/process.ts';
@@ -157,6 +159,33 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect(refused.map((times) => Number(times) > 0)).toEqual([true, true, true, true]);
     expect([await instance.metric('pennant_redis_usable'), (await instance.readiness()).conditions]).toEqual([1, []]);
     await expect.poll(() => server.command('TYPE', record)).toBe('string');
+  });
+
+  test('answer from memory for at most 30 s after a purge at another instance', async () => {
+    const source = createHeldSource();
+    const [first, second] = await Promise.all(
+      [1, 2].map(async () => {
+        const instance = await startForTest({
+          sources: [source],
+          clock: createRedisClock(),
+          env: { REDIS_URL: server.url },
+        });
+        if ((await instance.metric('pennant_redis_usable')) !== 1) await reconnect(instance);
+        return instance;
+      }),
+    );
+    const titleOf = async (instance = first) =>
+      (await instance?.get(`/channel/${HELD_CHANNEL_ID}`))?.json<{ title: string }>().title;
+    expect([await titleOf(first), await titleOf(second)]).toEqual(['old title', 'old title']);
+    source.title = 'new title';
+    first?.clock.advance(1_000);
+    expect((await first?.purge({ channel: HELD_CHANNEL_ID }))?.status).toBe(200);
+    expect([await titleOf(first), await titleOf(second)]).toEqual(['new title', 'old title']);
+    second?.clock.advance(COMPARE_MS);
+    expect(await titleOf(second)).toBe('new title');
+    await server.stop();
+    const refused = await first?.purge({ channel: '@nobody' });
+    expect([refused?.status, refused?.text]).toEqual([503, expect.stringContaining('Try again when Redis works')]);
   });
 
   test('still have records and images after a restart', async () => {

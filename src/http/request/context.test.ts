@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { createEpochs } from '../../lib/epoch.ts';
 import { createClientIdentification } from './client-identification.ts';
 import { createBaseFinder, createContextFactory } from './context.ts';
 
@@ -77,7 +76,6 @@ describe('a request with Upgrade', () => {
   const createContext = createContextFactory({
     sliceOf: () => slice,
     clock: createManualClock(),
-    epochs: createEpochs(),
     clients: createClientIdentification({
       trustedProxies: [],
       ipv6PrefixBits: 64,

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { Epoch } from '../../lib/epoch.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { Runtime } from '../../lib/runtime.ts';
@@ -31,10 +30,6 @@ export interface RequestContext {
   readonly client: Client;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
-  /** The epoch before the first lookup for this request. */
-  epoch: Epoch;
-  /** The version of the catalog before the first lookup. */
-  catalogVersion: number;
   /** Set if the response may be stored in the micro-cache. */
   microCacheKey: string | undefined;
   endpoint: Endpoint | undefined;
@@ -125,7 +120,7 @@ function isUsable(authority: string): boolean {
   return Number(port) >= 1 && Number(port) <= MAX_PORT;
 }
 
-export interface ContextOptions extends Pick<Runtime, 'clock' | 'epochs'> {
+export interface ContextOptions extends Pick<Runtime, 'clock'> {
   readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
@@ -138,7 +133,7 @@ const NO_HEADERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
-  const { clock, epochs, clients, baseUrls, lifetime, sliceOf } = options;
+  const { clock, clients, baseUrls, lifetime, sliceOf } = options;
   const findBase = createBaseFinder(baseUrls);
 
   function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
@@ -167,8 +162,6 @@ export function createContextFactory(options: ContextOptions) {
         (request.headers.upgrade !== undefined && isLastAfterUpgrade(request, sliceOf(request.socket))),
       client: clients.identify(request.socket.remoteAddress ?? 'unknown', request.headers['x-forwarded-for']),
       limitHeaders: NO_HEADERS,
-      epoch: epochs.current(),
-      catalogVersion: 0,
       microCacheKey: undefined,
       endpoint: undefined,
       pathParameters: NO_HEADERS,

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
 import { readBound } from '../../../test/helpers/runtime.ts';
-import { createEpochs } from '../../lib/epoch.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { createMicroCache, type MicroCache } from './micro-cache.ts';
 
@@ -47,18 +46,12 @@ function responseOf(number: number, body: string | Buffer): PublicResponse {
 
 function create(maxBytes?: number) {
   const clock = createManualClock();
-  const epochs = createEpochs();
   const metrics = new Registry();
-  let version = 0;
   const cache = createMicroCache({
-    runtime: { clock, epochs, metrics },
-    channels: { catalogVersion: () => version },
+    runtime: { clock, metrics },
     ...(maxBytes !== undefined && { maxBytes }),
   });
-  const changeCatalog = () => {
-    version += 1;
-  };
-  return { ...cache, clock, epochs, changeCatalog, stats: () => readBound(metrics, 'pennant_micro_cache') };
+  return { ...cache, clock, stats: () => readBound(metrics, 'pennant_micro_cache') };
 }
 
 describe('the micro-cache', () => {
@@ -91,18 +84,6 @@ describe('the micro-cache', () => {
     expect(entries).toBeLessThan(maxBytes / 1_500);
   });
 
-  it('repeats a response from the catalog until the catalog changes, and stores none that began before the change', async () => {
-    const cache = create();
-    const own: PublicResponse = { ...responseOf(1, 'body'), cache: 'own' };
-    cache.keep(missed(cache, contextFor('/a')), own);
-    expect(cache.find(contextFor('/a'))).toMatchObject({ status: 200 });
-    const before = missed(cache, contextFor('/b'));
-    cache.changeCatalog();
-    cache.keep(before, own);
-    for (const path of ['/a', '/b']) expect(cache.find(contextFor(path))).toBeUndefined();
-    expect((await cache.stats()).entries).toBe(0);
-  });
-
   it('repeats a response for a second, and no longer', () => {
     const cache = create();
     const { clock } = cache;
@@ -122,20 +103,12 @@ describe('the micro-cache', () => {
     expect(found).toMatchObject({ status: 304, headers: { etag } });
   });
 
-  it('drops everything when a channel is purged', async () => {
+  it('drops everything when it is cleared', async () => {
     const cache = create();
     cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
-    cache.epochs.moveTo('next');
+    cache.clear();
     expect(cache.find(contextFor('/a'))).toBeUndefined();
     expect(await cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
-  });
-
-  it('does not store the response to a request that began before a purge', () => {
-    const cache = create();
-    const context = missed(cache, contextFor('/a'));
-    cache.epochs.moveTo('next');
-    cache.keep(context, responseOf(1, 'body'));
-    expect(cache.find(contextFor('/a'))).toBeUndefined();
   });
 
   it('counts the time for which the machine is suspended', async () => {

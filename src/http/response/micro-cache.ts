@@ -2,14 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { addBoundGauges } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
-import type { ChannelService } from '../../services/channels.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { applyConditions } from './conditions.ts';
 
 interface MicroCacheOptions {
-  readonly runtime: Pick<Runtime, 'clock' | 'epochs' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
   readonly maxBytes?: number;
-  readonly channels: Pick<ChannelService, 'catalogVersion'>;
 }
 
 /** `max-age` has whole seconds, so a response may be repeated unchanged for one second. */
@@ -31,21 +29,21 @@ interface KeptResponse {
 
 /** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
 export interface MicroCache {
-  /** The step that finds the response to an equal request. It also sets `epoch` and `catalogVersion` of the context. */
+  /** The step that finds the response to an equal request. */
   find(context: RequestContext): PublicResponse | undefined;
   /**
    * Stores a response that needed no load and did not come from this cache. It is repeated only while everything that it was
    * made from is fresh.
    */
   keep(context: RequestContext, response: PublicResponse): undefined;
+  /** A purge, or a change of the catalog: what was made before may be outdated. */
+  clear(): void;
 }
 
 export function createMicroCache(options: MicroCacheOptions): MicroCache {
-  const { runtime, maxBytes = DEFAULT_MAX_BYTES, channels } = options;
-  const { clock, epochs, metrics } = runtime;
+  const { runtime, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const { clock, metrics } = runtime;
   const entries = new LRUCache<string, KeptResponse>({ maxSize: maxBytes, sizeCalculation: sizeOf });
-  let catalogVersion: number | undefined;
-  epochs.onEnd(() => entries.clear());
   addBoundGauges(metrics, 'pennant_micro_cache', 'micro-cache', () => ({
     entries: entries.size,
     bytes: entries.calculatedSize,
@@ -54,10 +52,6 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
 
   return {
     find(context) {
-      context.epoch = epochs.current();
-      context.catalogVersion = channels.catalogVersion();
-      if (context.catalogVersion !== catalogVersion) entries.clear();
-      catalogVersion = context.catalogVersion;
       if (context.request.method === 'OPTIONS') return undefined;
       const key = keyOf(context);
       if (key === undefined) return undefined;
@@ -75,7 +69,6 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
       const { microCacheKey, endpoint, isNegotiated } = context;
       if (microCacheKey === undefined || endpoint?.isRepeatable !== true || response.status !== 200) return;
       if (response.cache !== 'hit' && response.cache !== 'own') return;
-      if (context.epoch.hasEnded || context.catalogVersion !== channels.catalogVersion()) return;
       const keptMs = Math.min(TTL_MS, response.freshMs ?? TTL_MS);
       if (keptMs <= 0) return;
       entries.set(compactCopy(microCacheKey), {
@@ -86,6 +79,8 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
         untilWallMs: clock.now() + keptMs,
       });
     },
+
+    clear: () => entries.clear(),
   };
 }
 

@@ -20,6 +20,8 @@ interface CatalogOptions {
   /** The folder of `channels.ndjson` and `images/`. */
   readonly folder: string;
   readonly clock?: Clock;
+  /** Called when other channels are served. */
+  readonly onChange?: () => void;
   /** Called with a sentence for the operator when the file cannot be used, and with `null` when it can be used again. */
   readonly onStateChange?: (problem: string | null) => void;
 }
@@ -29,8 +31,6 @@ interface CatalogOptions {
  * used, the channels that were read last are served.
  */
 export interface Catalog {
-  /** Another number after each change. What was made from an earlier version may be outdated. */
-  version(): number;
   /** The channel; `undefined` if the catalog does not have it. */
   find(ref: ChannelRef): Promise<Channel | undefined>;
   /** Channels that match, best first, at most `limit`. */
@@ -52,13 +52,13 @@ interface Contents {
 export async function openCatalog({
   folder,
   clock = systemClock,
+  onChange = () => {},
   onStateChange = () => {},
 }: CatalogOptions): Promise<Catalog> {
   const file = channelFileOf(folder);
   let seen: string | undefined = await stateOf(file);
   let contents = await readContents(folder);
   let problem: string | null = null;
-  let version = 0;
   let isClosed = false;
 
   async function readChanges(): Promise<void> {
@@ -67,7 +67,7 @@ export async function openCatalog({
     seen = state;
     try {
       contents = await readContents(folder);
-      version += 1;
+      onChange();
       report(null);
     } catch (error) {
       if (!(error instanceof CatalogUnusableError)) throw error;
@@ -95,8 +95,6 @@ export async function openCatalog({
   }
 
   return {
-    version: () => version,
-
     async find({ kind, key }) {
       const record = kind === 'custom' ? undefined : contents.records[kind].get(key);
       return record && channelOf(record);

@@ -145,7 +145,7 @@ export function createBudgets(config: Config, { clock, metrics }: Pick<Runtime, 
 }
 
 /** The client of the image hosts and of the origin that replaces them. */
-export function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
+function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
   const { youtubeOrigin: origin } = config;
   return createHttpClient({
     isAllowed: isImageOrigin,

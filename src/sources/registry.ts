@@ -1,9 +1,10 @@
 import type { Config } from '../config/settings.ts';
+import type { Channel } from '../domain/channel.ts';
 import type { Breaker } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import type { BreakerName } from './breakers.ts';
-import type { ChannelSource, KeptText } from './source.ts';
+import type { ChannelSource, FieldResult, KeptText } from './source.ts';
 import { createClientVersion } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/youtube-data-api.ts';
@@ -16,13 +17,8 @@ interface SourceDeps {
   readonly breakerOf: (name: BreakerName) => Breaker;
   /** Stores today's numbers of calls to the YouTube Data API. */
   readonly keptQuota: KeptText;
-  /** Called with the path that carried a field in an upstream response; `undefined`: none did. */
-  readonly onField: (source: string, field: string, path: string | undefined) => void;
-  /** For a process that loads one channel only. */
-  readonly single?: {
-    /** Requests whole pages of YouTube instead of the needed parts. */
-    readonly wantsWholePages: boolean;
-  };
+  /** Called for every field of every record that is read from upstream responses. */
+  readonly onField: (source: string, field: keyof Channel, result: FieldResult) => void;
 }
 
 type SourceName = Exclude<Config['sources'][number], 'catalog'>;
@@ -32,7 +28,7 @@ export function createSources(config: Config, deps: SourceDeps): ChannelSource[]
   return config.sources.flatMap((name) => (name === 'catalog' ? [] : [SOURCE_FACTORIES[name](config, deps)]));
 }
 
-export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {
+const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {
   youtube(config, deps) {
     const { http, origin } = createUpstream('youtube', config, deps);
     return createYoutubeSource({
@@ -48,8 +44,7 @@ export const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceD
       origin,
       clientVersion: createClientVersion({ http, origin, clock: deps.clock }),
       searchesForLostHandles: !config.sources.includes('youtube-data-api'),
-      wantsWholePages: deps.single?.wantsWholePages,
-      onField: (field, path) => deps.onField('youtube', field, path),
+      onField: (field, result) => deps.onField('youtube', field, result),
     });
   },
 

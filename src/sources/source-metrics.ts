@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
 import type { SourceStatus } from '../domain/source-status.ts';
 import { SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { SourceOutcome } from './failover.ts';
+import type { FieldResult } from './source.ts';
 
 /** Counts the calls of all sources, and the fields that were found in the responses of their upstreams. */
 export function createSourceMetrics(metrics: Registry) {
@@ -20,7 +21,7 @@ export function createSourceMetrics(metrics: Registry) {
   });
   const fields = new Counter({
     name: 'pennant_source_fields_total',
-    help: 'Fields read from upstream responses, by the path that contained them ("none": no path did).',
+    help: 'Fields read from upstream responses, by the path that contained them ("none": the field was not found, or is rounded).',
     labelNames: ['source', 'field', 'path'],
     registers: [metrics],
   });
@@ -31,11 +32,11 @@ export function createSourceMetrics(metrics: Registry) {
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);
     },
-    /** @param path `undefined`: the field was missing */
-    countField(source: string, field: string, path: string | undefined): void {
+    countField(source: string, field: string, result: FieldResult): void {
+      const path = result.state === 'found' ? result.path : 'none';
       // The series begins with the first reading of the field, because an alert uses its increase.
-      if (path !== undefined) fields.inc({ source, field, path: 'none' }, 0);
-      fields.inc({ source, field, path: path ?? 'none' });
+      fields.inc({ source, field, path: 'none' }, 0);
+      fields.inc({ source, field, path });
     },
   };
 }

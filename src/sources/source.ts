@@ -104,29 +104,16 @@ export interface KeptText {
   write(text: string): Promise<void>;
 }
 
-/**
- * How a field of a record was found in an upstream response:
- * - `fine`: at its path in the newest layout
- * - `absent`: not found, and optional
- * - `older`: only at a path of an older layout
- * - `rounded`: only as a rounded count
- * - `unreadable`: the value at its path in the newest layout has an unknown form
- * - `missing`: not found, although every ordinary channel has it
- */
-type FieldState = 'fine' | 'absent' | 'older' | 'rounded' | 'unreadable' | 'missing';
-
-export interface FieldFinding {
-  readonly field: string;
-  readonly state: FieldState;
-  /** In the form of a record; `null` if nothing could be read. */
-  readonly value: unknown;
-  /** The path that carried it. */
-  readonly path: string | null;
-  /** More details for the operator. */
-  readonly note: string | null;
-}
-
-/** True if upstream has changed, even if the service still finds the field. */
-export function isDrift({ state }: FieldFinding): boolean {
-  return state !== 'fine' && state !== 'absent';
-}
+/** What the responses of an upstream say about one field of a channel. */
+export type FieldResult =
+  | { readonly state: 'found'; readonly value: unknown; readonly path: string }
+  /** The exact value may differ: it is a rounded count. */
+  | { readonly state: 'rounded'; readonly value: unknown; readonly path: string }
+  /** There is a value, in an unknown form. */
+  | { readonly state: 'unreadable'; readonly path: string; readonly text: string }
+  /** Every ordinary channel has it, and it is not in the responses. */
+  | { readonly state: 'missing' }
+  /** The part that has this field and several others is not in the responses. */
+  | { readonly state: 'lost' }
+  /** The channel may have none, or hide it. */
+  | { readonly state: 'absent' };

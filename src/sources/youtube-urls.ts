@@ -64,7 +64,7 @@ export function parseImage(url: unknown, kind: ImageKind): OriginalRef | undefin
   return { kind: 'remote', key, urls: WHOLE_IMAGE[kind].map((options) => `${key}=${options}`) };
 }
 
-export function isDefaultAvatar(imageUrl: string): boolean {
+function isDefaultAvatar(imageUrl: string): boolean {
   return URL.parse(withScheme(imageUrl))?.pathname.startsWith(DEFAULT_AVATAR_PATH) === true;
 }
 

@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/domain/channel.ts';
 import type { JsonObject } from '../../src/sources/json.ts';
+import type { FieldReading } from '../../src/sources/youtube/fields.ts';
 import { CHANNEL_FIELDS, CHANNEL_LAYOUTS } from '../../src/sources/youtube/layouts.ts';
-import { type FieldReading, readPage, readPanel } from '../../src/sources/youtube/readings.ts';
+import { readPage, readPanel } from '../../src/sources/youtube/readings.ts';
 import { buildRecord } from '../../src/sources/youtube/record.ts';
 import { runsOf } from '../helpers/runs.ts';
 
@@ -272,7 +273,7 @@ function readCase({ page, about }: ChannelResponses): Readings {
 /** @param removed the record is built without the values that this rule found */
 function build({ isAboutLost, requestedId }: ChannelResponses, { page, panel }: Readings, removed?: Rule) {
   const remaining = (fields: readonly FieldReading[]) =>
-    fields.filter(({ field, path }) => field !== removed?.field || path !== removed.path);
+    fields.filter(({ field, path }) => removed === undefined || field !== removed.field || path !== removed.path);
   const values = isAboutLost ? 'lost' : { ...panel, fields: remaining(panel.fields) };
   return buildRecord(requestedId, { ...page, fields: remaining(page.fields) }, values);
 }

@@ -31,7 +31,7 @@ import {
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
-/** What `pennant doctor --record` has written into `test/fixtures/youtube-…`. */
+/** What `scripts/record-youtube.ts` has written into `test/fixtures/youtube-…`. */
 const OWN_RECORDINGS = readdirSync(FIXTURES)
   .filter((name) => name.startsWith('youtube-'))
   .map((name) => join(FIXTURES, name));

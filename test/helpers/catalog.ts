@@ -7,11 +7,6 @@ export function catalogLine(number: number, fields: Record<string, unknown> = {}
   return JSON.stringify({ channelId: numberedChannelId(number), title: `Channel ${number}`, ...fields });
 }
 
-/** The beginning of a PNG, and bytes that are unique to this text. */
-export function pngOf(text: string): Buffer {
-  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from(`image ${text}`)]);
-}
-
 /** Writes the operator's own channels, and images by name, into the catalog's folder in a `DATA_DIR`. */
 export async function writeCatalog(
   dataDir: string,

@@ -103,7 +103,7 @@ test('no part of a password with unusual characters is in the output of a start,
   }
 });
 
-test('no secret is in the output of a failed start or of the doctor', async () => {
+test('no secret is in the output of a failed start or command', async () => {
   const upstream = await startFakeUpstream(createTalkativeUpstream());
   onTestFinished(() => upstream.close());
   const wrong = {
@@ -119,8 +119,8 @@ test('no secret is in the output of a failed start or of the doctor', async () =
   for (const [args, env, expected] of [
     [['serve'], wrong, /REDIS_URL: /],
     [['settings'], wrong, /REDIS_URL +environment/],
-    [['doctor', '@lighthouse', '--source', 'youtube-data-api'], failing, /lighthouse/],
-    [['doctor', '@lighthouse', '--source', 'youtube-data-api', '--json'], failing, /lighthouse/],
+    [['add', '@lighthouse'], failing, /lighthouse/],
+    [['doctor', '@lighthouse'], failing, /lighthouse/],
   ] as const) {
     const { stdout, stderr } = await runCommand(args, { directory: await createTemporaryDirectory(), env });
     expect(stdout + stderr).toMatch(expected);

@@ -147,7 +147,7 @@ test('the doctor’s unit has the program, the user and the settings of the serv
     expect([name, valuesOf(name, doctor)]).toEqual([name, valuesOf(name).filter(isShared)]);
   }
   const [program] = valuesOf('ExecStart')[0]?.split(' ') ?? [];
-  expect(valuesOf('ExecStart', doctor)).toEqual([`${program} doctor @handle --expect banner,country,links`]);
+  expect(valuesOf('ExecStart', doctor)).toEqual([`${program} doctor @handle`]);
   // The doctor ends within two minutes.
   expect(Number(valuesOf('TimeoutStartSec', doctor)[0])).toBeGreaterThan(120);
 });

@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { pngOf } from '../helpers/catalog.ts';
-import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { startReplayForTest } from '../helpers/youtube-service.ts';
 
 /* The weekly check of .github/workflows/works-today.yaml, against a replayed YouTube. */
@@ -31,8 +29,7 @@ function check(origin: string, channels: string): Promise<{ exitCode: number | n
 test.skipIf(process.platform === 'win32')(
   'the weekly check fails loudly if any channel is not as expected',
   async () => {
-    const image = respondWithStatus(200, { 'content-type': 'image/png' }, pngOf('of a channel'));
-    const replay = await startReplayForTest({ image, hasAboutPages: true });
+    const replay = await startReplayForTest();
     expect(await check(replay.origin, '@BellRockLight @BellRockLight')).toMatchObject({
       exitCode: 0,
       output: expect.not.stringContaining('::error::'),

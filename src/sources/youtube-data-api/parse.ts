@@ -1,7 +1,6 @@
 import { type Channel, isPublishedAt, type SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import { firstAt, isJsonObject, type JsonObject, parseJsonObject, valuesAt } from '../json.ts';
-import type { FieldFinding } from '../source.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle, parseImage } from '../youtube-urls.ts';
 
@@ -151,26 +150,3 @@ function unescapeHtml(text: string): string {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
-
-/** Optional fields of a channel. */
-const OPTIONAL_FIELDS: readonly (keyof Channel)[] = ['customUrl', 'country', 'links', 'banner', 'avatar'];
-
-/** Compares a channels.list response with the record that was read from it. */
-export function inspectChannelList(body: JsonObject, channel: Channel): FieldFinding[] {
-  const item = valuesAt(body, 'items.*').find((each) => textAt(each, 'id') === channel.channelId);
-  return CHANNEL_FIELDS.map((field) => inspectField(field, item, channel));
-}
-
-function inspectField(field: keyof Channel, item: unknown, channel: Channel): FieldFinding {
-  const path = CHANNEL_PATHS[field].find((each) => firstAt(item, each) !== undefined) ?? null;
-  const image = field === 'banner' || field === 'avatar' ? channel[field]?.key : undefined;
-  const value = image ?? channel[field];
-  if (value !== null) return { field, state: 'fine', value, path, note: null };
-  const nothing = { field, value, path };
-  if (field === 'links') return { ...nothing, state: 'absent', note: 'no part of this API has them' };
-  if (field === 'subscriberCount' && firstAt(item, HIDDEN_SUBSCRIBERS) === true) {
-    return { ...nothing, state: 'absent', note: 'hidden by the channel' };
-  }
-  if (path !== null) return { ...nothing, state: 'unreadable', note: JSON.stringify(firstAt(item, path)).slice(0, 80) };
-  return { ...nothing, state: OPTIONAL_FIELDS.includes(field) ? 'absent' : 'missing', note: null };
-}

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isIndeterminate } from '../../domain/errors.ts';
+import type { FieldReadings } from './fields.ts';
 import type { Innertube } from './innertube.ts';
-import type { FieldReadings, PageReading } from './readings.ts';
+import type { PageReading } from './readings.ts';
 
 /**
  * The values in the About data of a channel: in its panel, or in the tab of older layouts. `none`: the responses have no

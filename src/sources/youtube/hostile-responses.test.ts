@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { parseJsonObject } from '../json.ts';
+import { readFeed } from './feed.ts';
 import { CHANNEL_LAYOUTS, LANGUAGE } from './layouts.ts';
-import { RESPONSE_READERS } from './response-readers.ts';
+import { readEndpoint, readPage, readPanel } from './readings.ts';
+import { readSearchPage } from './search-page.ts';
 
-function read<Name extends keyof typeof RESPONSE_READERS>(name: Name, text: string) {
-  return RESPONSE_READERS[name](Buffer.from(text)) as ReturnType<(typeof RESPONSE_READERS)[Name]>;
-}
+const parsed = (text: string) => parseJsonObject(Buffer.from(text)) ?? expect.fail('no JSON object');
 
 /** Texts of some 100,000 characters that take quadratic time or more if a pattern can match them in many ways. */
 const TEXTS = {
@@ -47,12 +48,11 @@ describe.each(Object.entries(TEXTS))('a response full of %s', (_what, text) => {
     ['strings', text],
     ['links', [{ channelExternalLinkViewModel: { link: { content: text } } }]],
   ])('as %s gives no values, and is read in time', (_form, value) => {
-    for (const [name, part] of [
-      ['page', 'page'],
-      ['panel', 'about'],
-    ] as const) {
-      const reading = read(name, responseFullOf(part, value));
-      const counts = reading?.fields.filter(({ field }) => /Count$|At$|country|customUrl/.test(field));
+    for (const { fields } of [
+      readPage(parsed(responseFullOf('page', value))),
+      readPanel(parsed(responseFullOf('about', value))),
+    ]) {
+      const counts = fields.filter(({ field }) => /Count$|At$|country|customUrl/.test(field));
       expect(counts).toEqual([]);
     }
   });
@@ -75,7 +75,7 @@ describe.each(Object.entries(TEXTS))('a search full of %s', (_what, text) => {
       onResponseReceivedCommands: [{ appendContinuationItemsAction: { continuationItems: sections } }],
     };
     const hit = { title: 'T', description: null, customUrl: null, subscriberCount: null, videoCount: null };
-    expect(read('searchPage', JSON.stringify(response))?.hits).toMatchObject([hit]);
+    expect(readSearchPage(response).hits).toMatchObject([hit]);
   });
 });
 
@@ -83,30 +83,30 @@ describe('a response', () => {
   const MANY = 300_000;
 
   it.each([
-    ['page', `{"header":[${'0,'.repeat(MANY)}0],"alerts":[${'{},'.repeat(MANY)}{}]}`],
-    ['page', `{"header":{"x":[${'{"url":"https://accounts.google.com/ServiceLogin?"},'.repeat(MANY / 10)}0]}}`],
-    ['panel', `{"onResponseReceivedEndpoints":[${'{},'.repeat(MANY)}{}]}`],
+    [readPage, `{"header":[${'0,'.repeat(MANY)}0],"alerts":[${'{},'.repeat(MANY)}{}]}`],
+    [readPage, `{"header":{"x":[${'{"url":"https://accounts.google.com/ServiceLogin?"},'.repeat(MANY / 10)}0]}}`],
+    [readPanel, `{"onResponseReceivedEndpoints":[${'{},'.repeat(MANY)}{}]}`],
     [
-      'page',
+      readPage,
       `{"header":[${'{"avatarViewModel":{"image":{"sources":[{"url":"https://a.b/c"}]}}},'.repeat(MANY / 10)}0]}`,
     ],
-    ['page', `{"header":{${Array.from({ length: MANY }, (_, index) => `"x${index}":{}`).join()}}}`],
-    ['searchPage', `{"contents":[${'{"lockupViewModel":{}},{"channelRenderer":{}},'.repeat(MANY / 10)}0]}`],
-    ['searchPage', `{"contents":{${Array.from({ length: MANY }, (_, index) => `"x${index}":[{}]`).join()}}}`],
+    [readPage, `{"header":{${Array.from({ length: MANY }, (_, index) => `"x${index}":{}`).join()}}}`],
+    [readSearchPage, `{"contents":[${'{"lockupViewModel":{}},{"channelRenderer":{}},'.repeat(MANY / 10)}0]}`],
+    [readSearchPage, `{"contents":{${Array.from({ length: MANY }, (_, index) => `"x${index}":[{}]`).join()}}}`],
     [
-      'searchPage',
+      readSearchPage,
       `{"onResponseReceivedCommands":[{"appendContinuationItemsAction":{"continuationItems":[${'{},'.repeat(MANY)}0]}}]}`,
     ],
-  ] as const)('with a list of many elements is read: %s', (name, text) => {
-    expect(read(name, text)).not.toBeNull();
+  ] as const)('with a list of many elements is read: %o', (read, text) => {
+    expect(read(parsed(text))).toBeDefined();
   });
 
-  it.each(['page', 'panel', 'searchPage', 'endpoint', 'refusal'] as const)('with deep nesting is read: %s', (name) => {
+  it.each([readPage, readPanel, readSearchPage, readEndpoint])('with deep nesting is read: %o', (read) => {
     const depth = 200_000;
     const inContents = `{"contents":${'['.repeat(depth)}${']'.repeat(depth)},"alerts":${'{"x":'.repeat(depth)}0${'}'.repeat(depth)}}`;
-    expect(read(name, inContents)).not.toBeNull();
-    expect(read(name, `{"header":${'['.repeat(depth)}${']'.repeat(depth)}}`)).not.toBeNull();
-    expect(read(name, `${'{"header":'.repeat(depth)}0${'}'.repeat(depth)}`)).not.toBeNull();
+    expect(read(parsed(inContents))).toBeDefined();
+    expect(read(parsed(`{"header":${'['.repeat(depth)}${']'.repeat(depth)}}`))).toBeDefined();
+    expect(read(parsed(`${'{"header":'.repeat(depth)}0${'}'.repeat(depth)}`))).toBeDefined();
   });
 
   it.each([
@@ -119,6 +119,6 @@ describe('a response', () => {
     `<feed><link rel="alternate" href="https://xn--${'a'.repeat(300_000)}/"/></feed>`,
     `<feed><published>${' '.repeat(300_000)}x</published></feed>`,
   ])('with a broken feed gives no time: %.30s', (xml) => {
-    expect(read('feed', xml)?.publishedAt).toBeUndefined();
+    expect(readFeed(xml)?.publishedAt).toBeUndefined();
   });
 });

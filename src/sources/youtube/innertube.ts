@@ -1,13 +1,14 @@
 import { AppError } from '../../domain/errors.ts';
 import { type Breaker, UnexplainedRefusalError } from '../../lib/breaker.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
-import { isHtml, isMarkup } from '../json.ts';
+import { firstAt, isHtml, isMarkup, type JsonObject, parseJsonObject } from '../json.ts';
 import { UPSTREAM_CALL_MS } from '../source.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { type ClientVersion, PAGE_HEADERS, type WebClient } from './client-version.ts';
-import type { FeedReading } from './feed.ts';
-import type { PageReading } from './readings.ts';
-import { RESPONSE_READERS } from './response-readers.ts';
+import { type FeedReading, readFeed } from './feed.ts';
+import { readInitialData } from './initial-data.ts';
+import { type PageReading, readEndpoint, readPage, readPanel } from './readings.ts';
+import { readSearchPage } from './search-page.ts';
 
 /** The origin in the content of requests, whatever origin they are sent to. */
 export const YOUTUBE_WEB = 'https://www.youtube.com';
@@ -19,6 +20,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const CHANNEL_FIELD_MASK = 'header,metadata,microformat,alerts,onResponseReceivedActions';
 /** For an HTML page. */
 const MAX_REDIRECTS = 3;
+/** Of the reason of a refusal. */
+const MAX_REASON_CHARACTERS = 50;
 /** Search filter "type: channel". */
 const CHANNELS_ONLY = 'EgIQAg%3D%3D';
 /** The About tab that ordinary channels had until 2023-11. */
@@ -41,10 +44,6 @@ export interface YoutubeBreakers {
   readonly pages: Breaker;
   readonly feeds: Breaker;
 }
-
-/** Readers of JSON responses. */
-type ResponseName = Exclude<keyof typeof RESPONSE_READERS, 'feed' | 'aboutPage'>;
-type ValueOf<Name extends ResponseName> = NonNullable<ReturnType<(typeof RESPONSE_READERS)[Name]>>;
 
 /** A well-formed API response: its value, or the reason why there is none (`INVALID_ARGUMENT`, `NOT_FOUND`, …). */
 type ApiResponse<Value> =
@@ -73,10 +72,14 @@ export interface Innertube {
   browseChannel(channelId: string, options: BrowseOptions): Promise<ApiResponse<PageReading>>;
   browseAboutTab(channelId: string, signal: AbortSignal): Promise<ApiResponse<PageReading>>;
   /** Loads a channel's About panel. */
-  browseAboutPanel(channelId: string, token: string, signal: AbortSignal): Promise<ApiResponse<ValueOf<'panel'>>>;
+  browseAboutPanel(
+    channelId: string,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<ApiResponse<ReturnType<typeof readPanel>>>;
   /** @param url a page of www.youtube.com */
-  resolveUrl(url: string, signal: AbortSignal): Promise<ApiResponse<ValueOf<'endpoint'>>>;
-  search(query: string, signal: AbortSignal): Promise<ApiResponse<ValueOf<'searchPage'>>>;
+  resolveUrl(url: string, signal: AbortSignal): Promise<ApiResponse<ReturnType<typeof readEndpoint>>>;
+  search(query: string, signal: AbortSignal): Promise<ApiResponse<ReturnType<typeof readSearchPage>>>;
   /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
   getAboutPage(channelId: string, signal: AbortSignal): Promise<PageReading>;
   /** @returns `undefined` if there is no feed */
@@ -107,19 +110,15 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     }
   }
 
-  /**
-   * Sends a call, and reads its response with the named reader.
-   *
-   * @param key names the channel or query
-   */
-  async function call<Name extends ResponseName>(
-    name: Name,
+  /** @param key names the channel or query */
+  async function call<Value>(
+    read: (body: JsonObject) => Value,
     key: string,
     endpoint: string,
     parameters: object,
     signal: AbortSignal,
     { mask = '', breaker = breakers.records }: CallOptions = {},
-  ): Promise<ApiResponse<ValueOf<Name>>> {
+  ): Promise<ApiResponse<Value>> {
     const send = async (client: WebClient) => {
       breaker.check();
       return http.request({
@@ -135,10 +134,15 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     throwIfUnavailable(response, breaker);
     const { status, body } = response;
     if (isMarkup(body)) throw refused(response, `HTML with status ${status}`, breaker);
-    if (status >= 200 && status < 300) {
-      return { kind: 'value', value: requireObject(RESPONSE_READERS[name](body)) as ValueOf<Name> };
-    }
-    return { kind: 'refusal', status, reason: requireObject(RESPONSE_READERS.refusal(body)) };
+    const object = parseJsonObject(body);
+    if (object === undefined) throw invalid('The video site sent a response that is incomplete or not a JSON object.');
+    if (status >= 200 && status < 300) return { kind: 'value', value: read(object) };
+    const reason = firstAt(object, 'error.status');
+    return {
+      kind: 'refusal',
+      status,
+      reason: typeof reason === 'string' ? reason.slice(0, MAX_REASON_CHARACTERS) : '',
+    };
   }
 
   async function getAboutPage(page: string, signal: AbortSignal, redirects = 0): Promise<PageReading> {
@@ -150,13 +154,13 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     if (findYoutubeUrl(location) === undefined) throwIfUnavailable(response, breakers.pages);
     // A page of status 404 may say that there is no such channel.
     const hasData = response.status === 200 || response.status === 404;
-    const found = hasData ? RESPONSE_READERS.aboutPage(response.body) : null;
+    const data = hasData ? readInitialData(response.body) : undefined;
     // Every page of the site has `ytcfg`; consent and captcha pages do not.
-    const isOfOtherSite = found === null && isMarkup(response.body) && !response.body.includes('ytcfg');
+    const isOfOtherSite = data === undefined && isMarkup(response.body) && !response.body.includes('ytcfg');
     if (response.status === 200 && isOfOtherSite) {
       throw refused(response, 'HTML of another site with status 200', breakers.pages);
     }
-    if (found !== null) return found;
+    if (data !== undefined) return readPage(data);
     const problem = 'The video site sent a page without a channel.';
     if (response.status === 404) throw inconclusive(problem, 'status 404');
     throw invalid(problem, new Error(`status ${response.status}`));
@@ -169,7 +173,7 @@ export function createInnertube(options: InnertubeOptions): Innertube {
     // Feeds of existing channels return 404 for days at a time (2024-01 to 2026-09), so a 404 means nothing.
     if (response.status !== 200) return undefined;
     if (isHtml(response.body)) throw refused(response, 'HTML with status 200', breakers.feeds);
-    const feed = RESPONSE_READERS.feed(response.body);
+    const feed = readFeed(response.body.toString('utf8'));
     if (feed === undefined) throw invalid('The video site sent a feed that cannot be read.');
     return feed;
   }
@@ -177,15 +181,16 @@ export function createInnertube(options: InnertubeOptions): Innertube {
   return {
     browseChannel(channelId, { isWhole, signal }) {
       const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
-      return call('page', channelId, 'browse', { browseId: channelId }, signal, { mask });
+      return call(readPage, channelId, 'browse', { browseId: channelId }, signal, { mask });
     },
     browseAboutTab: (channelId, signal) =>
-      call('page', channelId, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
-    browseAboutPanel: (channelId, token, signal) => call('panel', channelId, 'browse', { continuation: token }, signal),
+      call(readPage, channelId, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
+    browseAboutPanel: (channelId, token, signal) =>
+      call(readPanel, channelId, 'browse', { continuation: token }, signal),
     resolveUrl: (url, signal) =>
-      call('endpoint', url, 'navigation/resolve_url', { url }, signal, { breaker: breakers.names }),
+      call(readEndpoint, url, 'navigation/resolve_url', { url }, signal, { breaker: breakers.names }),
     search: (query, signal) =>
-      call('searchPage', query, 'search', { query, params: CHANNELS_ONLY }, signal, { breaker: breakers.searches }),
+      call(readSearchPage, query, 'search', { query, params: CHANNELS_ONLY }, signal, { breaker: breakers.searches }),
     getAboutPage: (channelId, signal) =>
       breakers.pages.run(channelId, () => getAboutPage(`channel/${channelId}`, signal), signal),
     getFeed: (channelId, signal) => breakers.feeds.run(channelId, () => getFeed(channelId, signal), signal),
@@ -217,11 +222,6 @@ function requestContext(version: string) {
     request: { internalExperimentFlags: [], useSsl: true },
     user: { lockedSafetyMode: false },
   };
-}
-
-function requireObject<Value>(value: Value | null): Value {
-  if (value === null) throw invalid('The video site sent a response that is incomplete or not a JSON object.');
-  return value;
 }
 
 export function isNotFound(response: ApiResponse<unknown>): boolean {

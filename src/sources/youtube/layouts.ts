@@ -116,33 +116,3 @@ export const TOKEN_PATHS = [
   // "Show more" buttons.
   'button.buttonRenderer.command.continuationCommand.token',
 ];
-
-/** Names on the paths of other values: texts, links, alerts, redirects, the About token. */
-const OTHER_NAMES = (
-  'simpleText content runs text links primaryLinks channelExternalLinkViewModel title link commandRuns onTap ' +
-  'innertubeCommand navigationEndpoint urlEndpoint url endpoint browseEndpoint browseId canonicalBaseUrl ' +
-  'alerts alertRenderer type onResponseReceivedActions navigateAction ' +
-  'error code status description descriptionPreviewViewModel attribution attributionViewModel suffix ' +
-  'rendererContext commandContext showEngagementPanelEndpoint engagementPanel ' +
-  'engagementPanelSectionListRenderer sectionListRenderer contents itemSectionRenderer ' +
-  'continuationItemRenderer continuationItemViewModel continuationEndpoint continuationCommand button ' +
-  'buttonRenderer command token'
-).split(' ');
-
-/** Every member name on a path that this source reads. */
-export const KNOWN_NAMES: ReadonlySet<string> = new Set([
-  ...[LANGUAGE, ...Object.values(CHANNEL_LAYOUTS).flat()].flatMap((path) => path.split('.')),
-  ...OTHER_NAMES,
-]);
-
-/** Other names in known responses (recordings of 2021 to 2026-08). They are never read and are no sign of a change. */
-export const UNREAD_NAMES: ReadonlySet<string> = new Set(
-  (
-    'responseContext trackingParams clickTrackingParams targetId width height style channelUrl ownerUrls rssUrl ' +
-    'keywords isFamilySafe availableCountryCodes musicArtistName androidDeepLink androidAppindexingLink ' +
-    'iosAppindexingLink facebookProfileId tabPath doubleclickTrackingUsername channelConversionUrl actions ' +
-    'artistBio artistBioLabel descriptionLabel customLinksLabel additionalInfoLabel customUrlOnTap ' +
-    'signInForBusinessEmail displayCanonicalChannelUrl pageTitle accessibilityLabel channelProfileMicroformatDetails ' +
-    'channelHandleText tvBanner mobileBanner'
-  ).split(' '),
-);

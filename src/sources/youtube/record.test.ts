@@ -169,10 +169,11 @@ describe('the language of a page', () => {
   it('is read from its sign-in links if the field mask removes it', () => {
     const link = (url: string) => ({ actions: [{ navigationEndpoint: { commandMetadata: { url } } }] });
     const signIn = 'https://accounts.google.com/ServiceLogin?service=youtube&hl=';
-    const pageWith = (url: string) => readPage({ header: link(url) }).language;
-    expect(pageWith(`${signIn}et`)).toBe('et');
-    expect(pageWith(`https://example.org/ServiceLogin?hl=et`)).toBeUndefined();
-    expect(pageWith('https://accounts.google.com/ServiceLogin?service=youtube')).toBeUndefined();
+    const isForeign = (url: string) => readPage({ header: link(url) }).isForeign;
+    expect(isForeign(`${signIn}et`)).toBe(true);
+    expect(isForeign(`${signIn}en`)).toBe(false);
+    expect(isForeign('https://example.org/ServiceLogin?hl=et')).toBe(false);
+    expect(isForeign('https://accounts.google.com/ServiceLogin?service=youtube')).toBe(false);
   });
 });
 

@@ -12,15 +12,6 @@ const PARTS = ['contents', 'onResponseReceivedCommands'];
 /** Upstream sends twenty. */
 const MAX_HITS = 100;
 
-/** Every member name that is read in a search page, besides those of channel pages (`layouts.ts`). */
-export const SEARCH_NAMES: readonly string[] = (
-  'estimatedResults twoColumnSearchResultsRenderer primaryContents onResponseReceivedCommands ' +
-  'appendContinuationItemsAction continuationItems channelRenderer channelId descriptionSnippet subscriberCountText ' +
-  'videoCountText thumbnail thumbnails lockupViewModel contentType contentId metadata lockupMetadataViewModel ' +
-  'contentMetadataViewModel metadataRows metadataParts contentImage avatarViewModel thumbnailViewModel image sources ' +
-  'messageRenderer backgroundPromoRenderer bodyText'
-).split(' ');
-
 /** The content of a page of search results: plain data of bounded size. */
 export function readSearchPage(body: JsonObject) {
   const parts = PARTS.filter((part) => Object.hasOwn(body, part)).map((part) => body[part]);

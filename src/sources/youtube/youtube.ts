@@ -37,8 +37,6 @@ export interface YoutubeSourceOptions {
   readonly breakers: YoutubeBreakers;
   /** Searches for handles that YouTube's resolver loses. Default false: the next source is asked. */
   readonly searchesForLostHandles?: boolean | undefined;
-  /** Requests whole channel pages instead of the needed parts. */
-  readonly wantsWholePages?: boolean | undefined;
   readonly clock: Clock;
   /** For counting which paths carry the fields, where a layout change shows first. */
   readonly onField?: FieldObserver;
@@ -54,8 +52,7 @@ const NO_FEED: Promise<FeedReading | undefined> = Promise.resolve(undefined);
  * record; without the panel the record is incomplete; without the feed it has the page's title and day.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
-  const { http, origin, clientVersion, breakers, clock, onField } = options;
-  const { searchesForLostHandles = false, wantsWholePages = false } = options;
+  const { http, origin, clientVersion, breakers, clock, onField, searchesForLostHandles = false } = options;
   const innertube = createInnertube({ http, origin, clientVersion, breakers });
 
   async function loadChannel(channelId: string, options: ChannelOptions, redirects = 0): Promise<LoadedChannel> {
@@ -100,16 +97,12 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
   }
 
   async function browse(channelId: string, signal: AbortSignal) {
-    let isNotFoundBefore = false;
-    if (!wantsWholePages) {
-      const response = await innertube.browseChannel(channelId, { isWhole: false, signal });
-      if (response.kind === 'value' && isConclusive(response.value)) return response;
-      isNotFoundBefore = isNotFound(response);
-    }
+    const parts = await innertube.browseChannel(channelId, { isWhole: false, signal });
+    if (parts.kind === 'value' && isConclusive(parts.value)) return parts;
     // Age gates have their data outside the mask, and a refusal may concern the mask instead of the channel.
     const page = await innertube.browseChannel(channelId, { isWhole: true, signal });
-    // A 404 may be transient: unknown channels have an alert (2026-07). The whole page must confirm it.
-    if (!isNotFound(page) || isNotFoundBefore) return page;
+    // A 404 may be transient: unknown channels have an alert (2026-07). Another response must confirm it.
+    if (!isNotFound(page) || isNotFound(parts)) return page;
     return innertube.browseChannel(channelId, { isWhole: true, signal });
   }
 

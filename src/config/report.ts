@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isPrivateAddress } from '../lib/ip-ranges.ts';
+import { adviceFor, findNearName } from '../lib/near-name.ts';
 import type { EnvFile } from './env-file.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
 import { isShowable, SettingError } from './setting-forms.ts';
@@ -94,38 +95,9 @@ export function findNameWarnings(env: Environment, { path, names, loaded }: EnvF
   const unknownInFile = names.filter((name) => !KNOWN_NAMES.has(name) && !USED_BY_OTHERS.test(name));
   const unknownOutside = Object.keys(env).filter((name) => !KNOWN_NAMES.has(name) && !loaded.includes(name));
   return [
-    ...unknownInFile.map((name) => `${path}: ${name} is not a setting${adviceFor(name)}`),
+    ...unknownInFile.map((name) => `${path}: ${name} is not a setting${adviceFor(name, KNOWN_NAMES)}`),
     ...unknownOutside
-      .filter((name) => findNearName(name) !== undefined)
-      .map((name) => `environment: ${name} is not a setting${adviceFor(name)}`),
+      .filter((name) => findNearName(name, KNOWN_NAMES) !== undefined)
+      .map((name) => `environment: ${name} is not a setting${adviceFor(name, KNOWN_NAMES)}`),
   ];
-}
-
-function adviceFor(name: string): string {
-  const near = findNearName(name);
-  return near === undefined ? '' : `; did you mean ${near}?`;
-}
-
-/** The setting whose name differs in one character, or would without `_` and `-`. */
-function findNearName(name: string): string | undefined {
-  const given = name.toUpperCase();
-  return [...KNOWN_NAMES].find(
-    (known) => isOneEditApart(given, known) || isOneEditApart(lettersOf(given), lettersOf(known)),
-  );
-}
-
-function lettersOf(name: string): string {
-  return name.replaceAll(/[_-]/g, '');
-}
-
-/** True if the texts are equal or differ by one added, missing, changed or swapped character. */
-function isOneEditApart(a: string, b: string): boolean {
-  const shorter = Math.min(a.length, b.length);
-  let start = 0;
-  while (start < shorter && a[start] === b[start]) start += 1;
-  let end = 0;
-  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const [restOfA, restOfB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  if (restOfA.length <= 1 && restOfB.length <= 1) return true;
-  return restOfA.length === 2 && restOfB === `${restOfA[1]}${restOfA[0]}`;
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../lib/ip-ranges.ts';
+import { findNearName } from '../lib/near-name.ts';
 
 /** An invalid value of a setting. */
 export class SettingError extends Error {
@@ -61,7 +62,13 @@ export function integer(minimum: number, maximum: number): Parser<number> {
 }
 
 export function oneOf<const Name extends string>(names: readonly Name[]): Parser<Name> {
-  return form(`one of ${names.join(', ')}`, (value) => names.find((name) => name === value));
+  return (value) => {
+    const found = names.find((name) => name === value);
+    if (found !== undefined) return found;
+    const near = findNearName(value, names);
+    const advice = near === undefined ? '' : ` (did you mean ${near}?)`;
+    throw new SettingError(`must be one of ${names.join(', ')}${advice}`, value);
+  };
 }
 
 export function onOff(value: string): boolean {

@@ -55,6 +55,12 @@ describe('the settings', () => {
     ]);
   });
 
+  test('name the nearest value for a misspelt one', () => {
+    expect(mistakes({ SOURCES: 'catlog,youtube' })).toEqual([
+      'SOURCES: must be one of catalog, youtube, youtube-data-api (did you mean catalog?), is "catlog"',
+    ]);
+  });
+
   test.each([
     ['RATE_LIMIT', '10/30', { requests: 10, windowMs: 30_000 }],
     ['MEMORY_CACHE_BYTES', '64MiB', 64 * 2 ** 20],

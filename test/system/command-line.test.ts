@@ -57,6 +57,7 @@ describe('the command line', () => {
 
   test.each([
     [['destroy'], 'There is no command "destroy".', '--help'],
+    [['purg'], 'There is no command "purg"; did you mean purge?', '--help'],
     [['toString'], 'There is no command "toString".', '--help'],
     [['--port=80'], "Unknown option '--port'.", 'Usage: pennant serve'],
     [['serve', '--daemon'], "Unknown option '--daemon'.", 'Usage: pennant serve'],

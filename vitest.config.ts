@@ -17,9 +17,7 @@ const COMMON = {
 };
 
 /** Once, before all projects. */
-export const SET_UP = ['build.ts', 'started-data-dir.ts'].map((file) =>
-  join(import.meta.dirname, 'test/helpers', file),
-);
+const SET_UP = ['build.ts', 'started-data-dir.ts'].map((file) => join(import.meta.dirname, 'test/helpers', file));
 
 /** For the modules of threads. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') };
@@ -38,7 +36,7 @@ const MEASURE_MEMORY = [
 const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, env, ...COMMON };
 
 /** Unit and contract tests, and the service in one process. They need only npm's packages. */
-export const CORE_TESTS = {
+const CORE_TESTS = {
   name: 'core',
   include: ['{src,web}/**/*.test.ts', 'test/contracts/*.test.ts', 'test/e2e/*.test.ts'],
   exclude: MEASURE_MEMORY,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
-import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
+import { measureHeldBytes } from '../../test/helpers/heap.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
 import { MAX_SIDE_PX } from '../domain/variants.ts';
@@ -153,7 +153,7 @@ test('a disk that hangs does not fill the memory: surplus images are not written
   expect(images.stats().writes).toMatchObject({ entries: 0, bytes: 0 });
 });
 
-memoryTest('images in memory count at least what they take there, with their keys', async () => {
+test('images in memory count at least what they take there, with their keys', async () => {
   const { disk, goOn } = createHangingDisk();
   goOn();
   const images = createImageStore({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
-import { measureHeldBytes, memoryTest } from '../../test/helpers/heap.ts';
+import { measureHeldBytes } from '../../test/helpers/heap.ts';
 import { AppError } from '../domain/errors.ts';
 import { createReadThrough } from './read-through.ts';
 import type { Store } from './store.ts';
@@ -55,7 +55,7 @@ function recordOf(number: number, text: string): unknown {
 }
 
 describe('the memory of the read-through cache', () => {
-  memoryTest.each([
+  test.each([
     ['records in Latin script', (number: number) => recordOf(number, 'A channel about lighthouses')],
     ['records in other scripts', (number: number) => recordOf(number, 'Канал о маяках и море')],
     ['short values', (number: number) => `UC${number}`],

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { test } from 'vitest';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -30,6 +29,3 @@ export async function measureHeldBytes(fill: () => unknown): Promise<number> {
   // A use after the measurement, so that nothing is collected before it.
   return held === measureHeldBytes ? 0 : after - before;
 }
-
-/** A test of memory usage. It is skipped in mutation tests, because the instrumentation takes memory too. */
-export const memoryTest = test.skipIf(process.env.TRIES_MUTANTS === 'yes');

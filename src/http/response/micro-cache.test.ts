@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Registry } from '@prometheus-io/client';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
+import { measureHeldBytes } from '../../../test/helpers/heap.ts';
 import { readBound } from '../../../test/helpers/runtime.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { createMicroCache, type MicroCache } from './micro-cache.ts';
@@ -123,7 +123,7 @@ describe('the micro-cache', () => {
 
   const text = (number: number) => `${number}`.padEnd(100, 'ü');
 
-  memoryTest.each<[string, { slashes?: number; query?: number; bodyOf: (number: number) => string | Buffer }]>([
+  it.each<[string, { slashes?: number; query?: number; bodyOf: (number: number) => string | Buffer }]>([
     ['small bodies', { bodyOf: text }],
     ['long keys', { query: 1_500, bodyOf: text }],
     ['keys that are slices of long URLs', { slashes: 6_000, query: 50, bodyOf: text }],

@@ -1,7 +1,7 @@
 import { Registry } from '@prometheus-io/client';
 import { describe, expect, it } from 'vitest';
 import { numberedChannelId, testChannel } from '../../../test/helpers/fake-source.ts';
-import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
+import { measureHeldBytes } from '../../../test/helpers/heap.ts';
 import { readBound } from '../../../test/helpers/runtime.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { createRecordBodies } from './serializers.ts';
@@ -54,7 +54,7 @@ describe('the JSON of records', () => {
     expect(entries).toBeLessThan(100);
   });
 
-  memoryTest.each([
+  it.each([
     ['short', 'text', 0],
     ['long', 'text '.repeat(200), 0],
     ['of any script', '旗'.repeat(500), 0],

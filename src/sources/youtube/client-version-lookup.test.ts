@@ -9,7 +9,7 @@ import {
   respondWithStatus,
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
-import { measureHeldBytes, memoryTest } from '../../../test/helpers/heap.ts';
+import { measureHeldBytes } from '../../../test/helpers/heap.ts';
 import { homePage, serviceWorkerData } from '../../../test/helpers/replay-server.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
@@ -58,7 +58,7 @@ describe('the current client version', () => {
     expect(await lookUp(serviceWorker, sent(homePage(VERSION)))).toBe(VERSION);
   });
 
-  memoryTest('does not keep the page alive that it stands in', async () => {
+  it('does not keep the page alive that it stands in', async () => {
     const page = sent(`${homePage(VERSION)}${' '.repeat(3_000_000)}`);
     // The first lookup loads code.
     await lookUp(respondWithStatus(404), page);

@@ -15,9 +15,26 @@ export interface Find {
 
 const KIND = /(?:Renderer|ViewModel)$/;
 
-/** Commands and items of a page that show or open something else, often other channels. */
-const ELSEWHERE =
-  /^(?:onTap|command|innertubeCommand|show\w*Command|(?:grid|mini|compact)?channelRenderer)$|attribution|dialog|facepile|listItem|lockup|playlist|popup|sheet|shelf|stack|video/i;
+/** Objects of a page that show or open something else, often other channels, and a recorded page that has one. */
+const ELSEWHERE: readonly { readonly name: RegExp; readonly seen: string }[] = [
+  { name: /^(?:onTap|command|innertubeCommand)$/, seen: 'Gronkh, 2026-07-02' },
+  { name: /^show\w*Command$/, seen: 'Linus Tech Tips, 2026-03-18' },
+  { name: /attribution/i, seen: 'Gronkh, 2026-07-02' },
+  { name: /channelRenderer$/i, seen: 'Linus Tech Tips, 2026-03-18' },
+  { name: /dialog/i, seen: 'Linus Tech Tips, 2026-03-18' },
+  { name: /listItem/i, seen: 'Linus Tech Tips, 2026-03-18' },
+  { name: /lockup/i, seen: 'Gronkh, 2026-07-02' },
+  { name: /playlist/i, seen: 'Radiohead, 2026-07-02' },
+  { name: /popup/i, seen: 'Linus Tech Tips, 2026-03-18' },
+  { name: /sheet/i, seen: 'Gronkh, 2026-07-02' },
+  { name: /shelf/i, seen: 'Linus Tech Tips, 2026-03-18' },
+  { name: /stack/i, seen: 'News, 2026-03-18' },
+  { name: /video/i, seen: 'Linus Tech Tips, 2026-03-18' },
+];
+
+function isElsewhere(name: string): boolean {
+  return ELSEWHERE.some((other) => other.name.test(name));
+}
 
 /**
  * Finds values by paths. Of a path, the first steps name a part of the response (`page.header`), and the last step that
@@ -30,7 +47,7 @@ export function createFinder(responses: { readonly [response: string]: unknown }
   function byOwner(path: string) {
     const { part, outerKinds, kind, rest } = splitPath(path);
     // Everything in an About response is about its channel.
-    const isOfOthers = part.startsWith('page.') ? (name: string) => ELSEWHERE.test(name) : () => false;
+    const isOfOthers = part.startsWith('page.') ? isElsewhere : () => false;
     const objects = parts.get(part) ?? objectsByKind(firstAt(responses, part), isOfOthers);
     parts.set(part, objects);
     const isAmbiguous = outerKinds.some((outer) => (objects.get(outer)?.length ?? 0) > 1);

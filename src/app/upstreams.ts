@@ -148,8 +148,7 @@ export function createBudgets(config: Config, { clock, metrics }: Pick<Runtime, 
 function createImageClient(config: Config, userAgent: string, clock: Clock): HttpClient {
   const { youtubeOrigin: origin } = config;
   return createHttpClient({
-    isAllowed: isImageOrigin,
-    privateOrigins: origin === undefined ? [] : [origin],
+    isAllowed: (candidate) => isImageOrigin(candidate) || candidate === origin,
     followRedirects: true,
     userAgent,
     clock,

@@ -64,15 +64,8 @@ const ORIGINS = { youtube: 'https://www.youtube.com', 'youtube-data-api': 'https
 
 /** The origin of a source or of the relay before it, and the only client that sends calls there. */
 function createUpstream(name: keyof typeof ORIGINS, config: Config, { clock, userAgent, wrapHttp }: SourceDeps) {
-  const relay = config.youtubeOrigin;
-  const origin = relay ?? ORIGINS[name];
-  const http = createHttpClient({
-    isAllowed: (candidate) => candidate === origin,
-    // A relay belongs to the operator and may have a private address.
-    privateOrigins: relay === undefined ? [] : [relay],
-    followRedirects: false,
-    userAgent,
-    clock,
-  });
+  const origin = config.youtubeOrigin ?? ORIGINS[name];
+  const isAllowed = (candidate: string) => candidate === origin;
+  const http = createHttpClient({ isAllowed, followRedirects: false, userAgent, clock });
   return { origin, http: wrapHttp(name, http) };
 }

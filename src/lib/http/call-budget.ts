@@ -77,8 +77,7 @@ export function guardHttpClient(http: HttpClient, budget: CallBudget): HttpClien
         const response = await send(request);
         if (response.status < 500) return response;
       } catch (error) {
-        const isWorthRetrying = error instanceof ConnectionError && error.code === 'upstream_unavailable';
-        if (!isWorthRetrying || request.signal.aborted) throw error;
+        if (!(error instanceof ConnectionError) || request.signal.aborted) throw error;
       }
       await waitBeforeRetry(request.signal);
       return send(request);

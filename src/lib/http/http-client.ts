@@ -1,13 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { PassThrough, type Readable, type Transform } from 'node:stream';
+import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { PassThrough, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Dispatcher, errors } from 'undici';
 import { AppError } from '../../domain/errors.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { withDeadline } from '../deadlines.ts';
-import { AddressRefusedError, createPublicLookup } from './address-check.ts';
-import { limitReceivedBytes, limitResponses } from './response-limits.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -32,7 +30,7 @@ export interface HttpResponse {
 
 /**
  * Outgoing HTTP. A response of any status is a result. Rejects with `AppError` `upstream_timeout` (no complete response in
- * time), `upstream_unavailable` (refused, DNS, reset before a response, address not allowed, redirect to another origin) or
+ * time), `upstream_unavailable` (refused, DNS, TLS, reset before a response, address not allowed, redirect to another origin) or
  * `upstream_invalid` (too long, incomplete, too many redirects).
  */
 export interface HttpClient {
@@ -40,10 +38,7 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
-/**
- * No connection, or one that broke before a response. Only this failure justifies an immediate retry. With
- * `upstream_timeout`, no connection was accepted in time.
- */
+/** No connection, or one that broke before a response. Only this failure justifies an immediate retry. */
 export class ConnectionError extends AppError {
   override name = 'ConnectionError';
 }
@@ -54,10 +49,8 @@ export class ForeignRedirectError extends AppError {
 }
 
 interface HttpClientOptions {
-  /** Of an origin, `https://host`. Its host name must resolve to public addresses. */
+  /** Of an origin, `https://host`. */
   readonly isAllowed: (origin: string) => boolean;
-  /** The operator's own origins: plain http and private addresses are allowed. */
-  readonly privateOrigins?: readonly string[];
   /** Follows redirects of a GET within the allowed origins; otherwise a redirect is returned like any other response. */
   readonly followRedirects: boolean;
   readonly userAgent: string;
@@ -65,9 +58,12 @@ interface HttpClientOptions {
   readonly clock?: Clock;
 }
 
-/** How long opening a connection may take. An abandoned request keeps its half-open connection for this long. */
-const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_REDIRECTS = 3;
+/** No known upstream sends more than one (103, RFC 8297). */
+const MAX_INTERIM_RESPONSES = 10;
+/** A piece of a body costs about the same whatever its length is. A body may begin with this many of any length. */
+const FREE_PIECES = 1_000;
+const MIN_MEAN_PIECE_BYTES = 64;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -77,48 +73,36 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const KEPT_ALIVE_MS = 60_000;
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { clock = systemClock, privateOrigins = [] } = options;
-  // A literal address is not resolved. It is reachable only if its origin is allowed.
-  const isAllowed = ({ origin }: URL) => options.isAllowed(origin) || privateOrigins.includes(origin);
-  let agent: Dispatcher | undefined;
+  const { clock = systemClock, isAllowed, followRedirects, userAgent } = options;
+  const kept = { keepAlive: true, timeout: KEPT_ALIVE_MS };
+  const http = { request: requestHttp, agent: new HttpAgent(kept) };
+  const https = { request: requestHttps, agent: new HttpsAgent(kept) };
 
-  async function send(request: HttpRequest, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    // Loaded with the first call, because loading it takes a tenth of the start time.
-    const undici = await import('undici');
-    agent ??= new undici.Agent({
-      connect: limitReceivedBytes(
-        undici.buildConnector({
-          lookup: createPublicLookup(new Set(privateOrigins.map((origin) => new URL(origin).hostname))),
-          timeout: CONNECT_TIMEOUT_MS,
-          // With HTTP/1.1, an abort closes only the request's own socket.
-          allowH2: false,
-        }),
-      ),
-      // The deadline covers the whole attempt.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: KEPT_ALIVE_MS,
-    }).compose(limitResponses);
-    try {
-      return await undici.request(url, {
-        dispatcher: agent,
-        method: request.method,
-        headers: { 'user-agent': options.userAgent, 'accept-encoding': 'gzip', ...request.headers },
-        body: request.body ?? null,
-        signal,
-      });
-    } catch (error) {
-      throw translateSendError(error, undici.errors);
-    }
+  function send({ method, headers, body }: HttpRequest, url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const { request, agent } = url.protocol === 'http:' ? http : https;
+    const sent = { 'user-agent': userAgent, 'accept-encoding': 'gzip', ...headers };
+    const call = request(url, { agent, method, headers: sent, signal });
+    let interimResponses = 0;
+    call.on('information', () => {
+      interimResponses += 1;
+      if (interimResponses >= MAX_INTERIM_RESPONSES)
+        call.destroy(invalid('The upstream sent too many interim responses.'));
+    });
+    call.on('response', resolve).on('error', (error) => reject(translateSendError(error)));
+    call.end(body);
+    return promise;
   }
 
   async function follow(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     let url = new URL(request.url);
-    if (!isAllowed(url)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
+    if (!isAllowed(url.origin)) throw new AppError('upstream_unavailable', 'This upstream address is not allowed.');
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-      const target = await sendOnce(request, url, signal);
-      if (!(target instanceof URL)) return target;
-      if (!isAllowed(target)) {
+      const response = await send(request, url, signal);
+      const target = followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
+      if (target === undefined) return read(response, request.maxBytes);
+      response.destroy();
+      if (!isAllowed(target.origin)) {
         throw new ForeignRedirectError(
           'upstream_unavailable',
           'The upstream redirected to a host that is not allowed.',
@@ -126,31 +110,22 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       }
       url = target;
     }
-    throw new AppError('upstream_invalid', 'The upstream redirected too often.');
-  }
-
-  /** Sends one request. Returns the complete response or the redirect target. */
-  async function sendOnce(request: HttpRequest, url: URL, signal: AbortSignal): Promise<HttpResponse | URL> {
-    const response = await send(request, url, signal);
-    const target = options.followRedirects && request.method === 'GET' ? findRedirect(response, url) : undefined;
-    if (target === undefined) return read(response, request.maxBytes);
-    discardBody(response.body);
-    return target;
+    throw invalid('The upstream redirected too often.');
   }
 
   return {
     request: (request) => withDeadline(clock, request.timeoutMs, request.signal, (signal) => follow(request, signal)),
-    close: async () => agent?.destroy(),
+    async close() {
+      http.agent.destroy();
+      https.agent.destroy();
+    },
   };
 }
 
-function findRedirect(response: Dispatcher.ResponseData, base: URL): URL | undefined {
-  if (!REDIRECTS.has(response.statusCode)) return undefined;
-  const location = flatten(response.headers).location ?? '';
-  const target = URL.parse(location, base.href);
-  if (location === '' || target === null) {
-    throw new AppError('upstream_invalid', 'The upstream redirected without a location.');
-  }
+function findRedirect({ statusCode = 0, headers }: IncomingMessage, base: URL): URL | undefined {
+  if (!REDIRECTS.has(statusCode)) return undefined;
+  const target = headers.location ? URL.parse(headers.location, base.href) : null;
+  if (target === null) throw invalid('The upstream redirected without a location.');
   return target;
 }
 
@@ -167,37 +142,54 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 /**
  * Reads the body to its end and decodes its content encoding. Any failure destroys the stream and its socket.
  *
- * @param maxBytes counted after decompression, so that a small response cannot expand to a large one
+ * @param maxBytes counted before and after decompression: a small response cannot expand to a large one, and compressed blocks
+ *   may be empty
  */
-async function read({ statusCode, headers, body }: Dispatcher.ResponseData, maxBytes: number): Promise<HttpResponse> {
-  const flat = flatten(headers);
-  const createDecoder = DECODERS.get((flat['content-encoding'] ?? '').trim().toLowerCase());
+async function read(response: IncomingMessage, maxBytes: number): Promise<HttpResponse> {
+  const { statusCode = 0, headers } = response;
+  const createDecoder = DECODERS.get((headers['content-encoding'] ?? '').trim().toLowerCase());
   if (createDecoder === undefined) {
-    discardBody(body);
-    throw new AppError('upstream_invalid', 'The upstream response has an encoding that was not requested.');
+    response.destroy();
+    throw invalid('The upstream response has an encoding that was not requested.');
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of source) {
+  const collect = async (decoded: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of decoded) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw new AppError('upstream_invalid', 'The upstream response is too large.');
+      if (bytes > maxBytes) throw invalid(TOO_LARGE);
       chunks.push(chunk);
     }
   };
   try {
-    await pipeline(body, createDecoder(), collect);
+    await pipeline(response, createLimit(maxBytes), createDecoder(), collect);
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError('upstream_invalid', 'The upstream response was incomplete or damaged.', { cause: error });
   }
-  return { status: statusCode, headers: flat, body: Buffer.concat(chunks, bytes) };
+  return { status: statusCode, headers: flatten(headers), body: Buffer.concat(chunks, bytes) };
 }
 
-/** Discards a response that is not read, and closes its socket. */
-function discardBody(body: Readable): void {
-  // A stream that is destroyed before its end reports that as an error, and one without a listener ends the process.
-  body.on('error', () => undefined).destroy();
+/** Passes pieces on. Fails when they are too long together, or when they are many and tiny. */
+function createLimit(maxBytes: number): Transform {
+  let pieces = 0;
+  let bytes = 0;
+  return new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      pieces += 1;
+      bytes += piece.length;
+      const isTiny = pieces > FREE_PIECES && bytes < pieces * MIN_MEAN_PIECE_BYTES;
+      if (bytes > maxBytes) done(invalid(TOO_LARGE));
+      else if (isTiny) done(invalid('The upstream response came in too many tiny pieces.'));
+      else done(null, piece);
+    },
+  });
+}
+
+const TOO_LARGE = 'The upstream response is too large.';
+
+function invalid(message: string): AppError {
+  return new AppError('upstream_invalid', message);
 }
 
 function flatten(headers: IncomingHttpHeaders): Record<string, string> {
@@ -208,21 +200,14 @@ function flatten(headers: IncomingHttpHeaders): Record<string, string> {
   return flat;
 }
 
-function translateSendError(error: unknown, undiciErrors: typeof errors): unknown {
-  if (error instanceof AppError || error instanceof undiciErrors.InvalidArgumentError) return error;
-  if (error instanceof AddressRefusedError) {
-    return new AppError('upstream_unavailable', 'This upstream address is not allowed.', { cause: error });
-  }
-  if (error instanceof undiciErrors.HTTPParserError || error instanceof undiciErrors.HeadersOverflowError) {
-    return new AppError('upstream_invalid', 'The upstream response is not valid HTTP.', {
-      cause: error,
-      scope: 'upstream',
-    });
-  }
-  if (error instanceof undiciErrors.ConnectTimeoutError) {
-    return new ConnectionError('upstream_timeout', 'The upstream did not accept a connection in time.', {
-      cause: error,
-    });
+/** The codes of Node's HTTP parser. */
+const PARSE_ERROR = /^HPE_/;
+
+function translateSendError(error: NodeJS.ErrnoException): AppError {
+  if (error instanceof AppError) return error;
+  if (PARSE_ERROR.test(error.code ?? '')) {
+    const options = { cause: error, scope: 'upstream' } as const;
+    return new AppError('upstream_invalid', 'The upstream response is not valid HTTP.', options);
   }
   return new ConnectionError('upstream_unavailable', 'The upstream could not be reached.', { cause: error });
 }

@@ -1,5 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
+import { DOWNLOAD_MS } from '../../src/images/download.ts';
+import { UPSTREAM_CALL_MS } from '../../src/sources/source.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { FAULTS, redirectTo, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
@@ -11,9 +13,12 @@ import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-ser
 /* What YouTube limits apart has a breaker of its own: each kind of call with each way in which it may fail. */
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
-const HARBOUR = 'UCreplayHarbour000000002';
 const CHANNELS = Array.from({ length: 7 }, (_, number) => numberedChannelId(number));
-const responses = [...readResponses(OWN_RESPONSES), ...channelsLike(LIGHTHOUSE, CHANNELS)];
+/** Each with an avatar of its own. */
+const channels = CHANNELS.flatMap((id) =>
+  channelsLike(LIGHTHOUSE, [id]).map((each) => ({ ...each, text: each.text.replaceAll('lighthouse-avatar', id) })),
+);
+const responses = [...readResponses(OWN_RESPONSES), ...channels];
 
 interface Kind {
   readonly route: Parameters<ReplayServer['misbehave']>[0];
@@ -28,10 +33,36 @@ const KINDS = {
   names: { route: 'resolve', breaker: 'source youtube names', url: (key) => `/api/channel/nobody${key}?type=handle` },
   searches: { route: 'search', breaker: 'source youtube searches', url: (key) => `/api/search?q=light${key}` },
   feeds: { route: 'feed', breaker: 'source youtube feeds', url: (key) => `/api/channel/${CHANNELS[key]}` },
-  images: { route: 'image', breaker: 'image hosts', url: (key) => `/${[LIGHTHOUSE, HARBOUR][key]}/avatar.png` },
+  images: { route: 'image', breaker: 'image hosts', url: (key) => `/${CHANNELS[key]}/avatar.png` },
 } satisfies Record<string, Kind>;
 
 type KindName = keyof typeof KINDS;
+
+/** The other side refuses this address, and for how many seconds no call is made. */
+const REFUSALS: [string, RequestListener, number][] = [
+  ['429', respondWithStatus(429), 60],
+  ['429 with Retry-After', respondWithStatus(429, { 'retry-after': '120' }), 120],
+  ['redirect to "sorry"', redirectTo('https://www.google.com/sorry/index'), 60],
+  ['HTML page', respondWithHtml(), 60],
+];
+
+const NO_RESPONSE = 'no response';
+
+const FAILURES: [string, RequestListener][] = [
+  ['status 501', respondWithStatus(501)],
+  ['no connection', FAULTS.resetBeforeResponse],
+  [NO_RESPONSE, FAULTS.hangBeforeHeaders],
+  ['a connection that closes', FAULTS.closeMidBody],
+  ['a response that is cut off', FAULTS.cutGzip],
+];
+
+/** How long a call without a response lasts. */
+const CALL_MS = {
+  records: UPSTREAM_CALL_MS,
+  names: UPSTREAM_CALL_MS,
+  searches: UPSTREAM_CALL_MS,
+  images: DOWNLOAD_MS,
+};
 
 /** What must work while the breaker of another kind is open. */
 const OTHERS: Readonly<Partial<Record<KindName, string>>> = {
@@ -43,17 +74,18 @@ const OTHERS: Readonly<Partial<Record<KindName, string>>> = {
 
 async function start(): Promise<YoutubeService> {
   const running = await startYoutubeForTest({ responses }, { encoder: createFakeEncoder() });
-  for (const id of [LIGHTHOUSE, HARBOUR]) await running.service.get(`/api/channel/${id}`);
+  await running.service.get(`/api/channel/${LIGHTHOUSE}`);
   running.replay.forgetCalls();
   return running;
 }
 
-/** Sends the request of a kind, and waits for the call: feeds are called beside the record. */
-async function ask({ service, replay }: YoutubeService, kind: KindName, key: number) {
+/** Sends the request of a kind, waits for the call (feeds are called beside the record), and lets the time pass. */
+async function ask({ service, replay }: YoutubeService, kind: KindName, key: number, timeoutMs = 0) {
   const { route, url }: Kind = KINDS[kind];
   const before = replay.callsTo(route).length;
-  const response = await service.get(url(key));
+  const response = service.get(url(key));
   await vi.waitFor(() => expect(replay.callsTo(route).length).toBeGreaterThan(before), WAIT);
+  service.clock.advance(timeoutMs);
   return response;
 }
 
@@ -65,12 +97,7 @@ async function expectOpen({ service }: YoutubeService, breakers: readonly string
 describe.each(Object.keys(KINDS) as KindName[])('calls for %s', (kind) => {
   const { breaker, route }: Kind = KINDS[kind];
 
-  it.each<[string, RequestListener, number]>([
-    ['429', respondWithStatus(429), 60],
-    ['429 with Retry-After', respondWithStatus(429, { 'retry-after': '120' }), 120],
-    ['redirect to "sorry"', redirectTo('https://www.google.com/sorry/index'), 60],
-    ['HTML page', respondWithHtml(), 60],
-  ])('stop at the first %s, and no other calls do', async (_what, listener, openS) => {
+  it.each(REFUSALS)('stop at the first %s, and no other calls do', async (_what, listener, openS) => {
     const running = await start();
     const { service, replay } = running;
     replay.misbehave(route, listener);
@@ -88,29 +115,34 @@ describe.each(Object.keys(KINDS) as KindName[])('calls for %s', (kind) => {
     expect((await service.readiness()).conditions).toHaveLength(1);
     service.clock.advance(1);
     // The request before this one is not repeated so soon.
-    await ask(running, kind, kind === 'images' ? 0 : 2);
+    await ask(running, kind, 2);
     await expectOpen(running, []);
   });
 });
 
-describe.each(['records', 'names', 'searches', 'feeds'] as const)('calls for %s', (kind) => {
+describe.each(Object.keys(KINDS) as KindName[])('calls for %s', (kind) => {
   const { breaker, route }: Kind = KINDS[kind];
 
-  it.each<[string, RequestListener]>([
-    ['status 501', respondWithStatus(501)],
-    ['a connection that closes', FAULTS.closeMidBody],
-    ['a response that is cut off', FAULTS.cutGzip],
-  ])('stop when the last five, for different keys, end with %s', async (_what, listener) => {
+  // A feed that does not respond is left alone after 250 ms (youtube-caching.test.ts).
+  const failures = FAILURES.filter(([what]) => kind !== 'feeds' || what !== NO_RESPONSE);
+
+  it.each(failures)('stop when the last five, for different keys, end with %s', async (what, listener) => {
     const running = await start();
     const { service, replay } = running;
+    if (kind === 'images') for (const id of CHANNELS) await service.get(`/api/channel/${id}`);
     replay.misbehave(route, listener);
-    for (let key = 0; key < 4; key += 1) await ask(running, kind, key);
+    const timeoutMs = what === NO_RESPONSE && kind !== 'feeds' ? CALL_MS[kind] : 0;
+    for (let key = 0; key < 4; key += 1) await ask(running, kind, key, timeoutMs);
     await expectOpen(running, []);
-    await ask(running, kind, 4);
+    await ask(running, kind, 4, timeoutMs);
     await expectOpen(running, [breaker]);
     const { headers } = await service.get(KINDS[kind].url(5));
     if (kind !== 'feeds') expect(headers['retry-after']).toBe('10');
   });
+});
+
+describe.each(['records', 'names', 'searches', 'feeds'] as const)('calls for %s', (kind) => {
+  const { route }: Kind = KINDS[kind];
 
   it('do not stop because of responses about their keys', async () => {
     const running = await start();
@@ -126,15 +158,43 @@ const ABSENT = {
   searches: respondWithJson({ estimatedResults: '0' }),
 };
 
-it('calls for HTML pages stop at the first 429, and no other calls do', async () => {
-  const running = await start();
-  const { service, replay } = running;
-  // With the mask and without it.
-  replay.misbehave('browse', respondWithJson({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400), 2);
-  replay.misbehave('about-page', respondWithStatus(429));
-  expect((await service.get(`/api/channel/${CHANNELS[0]}`)).status).toBe(503);
-  await expectOpen(running, ['source youtube pages']);
-  for (const url of Object.values(OTHERS)) expect([url, (await service.get(url)).status]).toEqual([url, 200]);
+describe('calls for HTML pages', () => {
+  /** YouTube refuses the client version, so every record is read from its HTML page. */
+  async function startWithPages(listener: RequestListener): Promise<YoutubeService> {
+    const running = await start();
+    running.replay.misbehave('browse', respondWithJson({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400));
+    running.replay.misbehave('about-page', listener);
+    return running;
+  }
+
+  async function load({ service, replay }: YoutubeService, key: number, timeoutMs: number) {
+    const before = replay.callsTo('about-page').length;
+    const response = service.get(`/api/channel/${CHANNELS[key]}`);
+    await vi.waitFor(() => expect(replay.callsTo('about-page').length).toBeGreaterThan(before), WAIT);
+    service.clock.advance(timeoutMs);
+    return response;
+  }
+
+  it.each(REFUSALS)('stop at the first %s, and no other calls do', async (_what, listener, openS) => {
+    const running = await startWithPages(listener);
+    const { service, replay } = running;
+    const { status, headers } = await load(running, 0, 0);
+    expect([status, headers['retry-after']]).toEqual([503, String(openS)]);
+    await expectOpen(running, ['source youtube pages']);
+    replay.behave();
+    for (const url of Object.values(OTHERS)) expect([url, (await service.get(url)).status]).toEqual([url, 200]);
+  });
+
+  it.each(FAILURES)('stop with those for records when the last five end with %s', async (what, listener) => {
+    const running = await startWithPages(listener);
+    const isTimeout = what === NO_RESPONSE;
+    for (let key = 0; key < 5; key += 1) {
+      await expectOpen(running, []);
+      await load(running, key, isTimeout ? UPSTREAM_CALL_MS : 0);
+    }
+    // A record's calls have five seconds together.
+    await expectOpen(running, isTimeout ? ['source youtube'] : ['source youtube', 'source youtube pages']);
+  });
 });
 
 it('images stop at the second 403 without an explanation in a row', async () => {

@@ -1,10 +1,11 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Format } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER } from '../src/domain/variants.ts';
 import { type BenchImage, readBackgrounds, readSampleBanners } from './images.ts';
-import { findImageMagick, type Peer, startIpx } from './peer-programs.ts';
+import { installPeers, startIpx } from './peer-servers.ts';
 import { stopProcess } from './processes.ts';
-import type { Print, Row } from './report.ts';
+import type { PartOptions, Print, Row } from './report.ts';
 import { fetchGood, startPhotoService } from './servers.ts';
 import { cutPixels, likenessOf, type Pixels } from './ssim.ts';
 import { formatSummary, summarize } from './statistics.ts';
@@ -12,9 +13,16 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const CROP = cropOf('desktop', REFERENCE_BANNER);
 const FORMATS = ['avif', 'webp', 'jpeg'] as const;
-const IMAGES_OF_EACH_KIND = 4;
+const IMAGES_OF_EACH_KIND = { thorough: 4, quick: 2 };
 /** The minimum ratio to IPX, for AVIF. */
 const LEAST_SPEED_UP = 8;
+
+/** A server that crops and encodes images with its default settings, without a cache. */
+interface Peer {
+  readonly name: string;
+  make(image: BenchImage, format: Format): Promise<Buffer>;
+  stop(): Promise<void>;
+}
 
 interface Shot {
   readonly peer: string;
@@ -25,25 +33,25 @@ interface Shot {
   readonly ssim: number;
 }
 
-/** A new desktop crop from a stored original, as a visitor waits for it. */
-export function bench(print: Print): Promise<Row[]> {
+/** A new desktop crop from a stored original, as a visitor waits for it, compared with unjs/ipx. */
+export function bench(print: Print, { isQuick }: PartOptions): Promise<Row[]> {
   return inTemporaryDirectory(async (directory) => {
-    const photographs = (await readBackgrounds()).slice(0, IMAGES_OF_EACH_KIND);
-    const images = [...photographs, ...(await readSampleBanners()).slice(0, IMAGES_OF_EACH_KIND)];
+    const count = isQuick ? IMAGES_OF_EACH_KIND.quick : IMAGES_OF_EACH_KIND.thorough;
+    const images = [...(await readBackgrounds()).slice(0, count), ...(await readSampleBanners()).slice(0, count)];
     const pennant = await startPennant(directory, images);
-    let ipx: Peer | undefined;
     try {
-      ipx = await startIpx(directory, images, print);
-      const imageMagick = await findImageMagick(directory, images, print);
-      const peers = [pennant, ipx, imageMagick].filter((peer) => peer !== undefined);
-      const shots = await compareAll(images, peers, print);
-      const rows = FORMATS.flatMap((format) =>
-        peers.map((peer) => shotRow(format, peer, shotsOf(shots, peer, format))),
-      );
-      return ipx === undefined ? rows : [...rows, speedUpRow(shots, pennant, ipx)];
+      const ipx = await startIpxPeer(directory, images);
+      try {
+        const shots = await compareAll(images, [pennant, ipx], print);
+        const rows = FORMATS.flatMap((format) =>
+          [pennant, ipx].map((peer) => shotRow(format, peer, shotsOf(shots, peer, format))),
+        );
+        return [...rows, speedUpRow(shots, pennant, ipx)];
+      } finally {
+        await ipx.stop();
+      }
     } finally {
-      await pennant.stop?.();
-      await ipx?.stop?.();
+      await pennant.stop();
     }
   });
 }
@@ -54,8 +62,22 @@ async function startPennant(directory: string, images: readonly BenchImage[]): P
   for (const image of images) await fetchGood(service.urlOf(image, 'mobile.jpg'));
   return {
     name: 'Pennant',
-    make: (image, _crop, format) => fetchGood(service.urlOf(image, `desktop.${format === 'jpeg' ? 'jpg' : format}`)),
+    make: (image, format) => fetchGood(service.urlOf(image, `desktop.${format === 'jpeg' ? 'jpg' : format}`)),
     stop: () => stopProcess(service),
+  };
+}
+
+async function startIpxPeer(directory: string, images: readonly BenchImage[]): Promise<Peer> {
+  const folder = join(directory, 'ipx');
+  await mkdir(folder);
+  for (const { name, bytes } of images) await writeFile(join(folder, `${name}.jpg`), bytes);
+  await installPeers(folder, ['ipx']);
+  const { base, stop } = await startIpx(folder);
+  const { left, top, width, height } = CROP;
+  return {
+    name: 'IPX',
+    make: ({ name }, format) => fetchGood(`${base}/f_${format},extract_${left}_${top}_${width}_${height}/${name}.jpg`),
+    stop,
   };
 }
 
@@ -70,7 +92,7 @@ async function compareAll(
   for (const format of FORMATS) {
     print(`  ${format}`);
     // Loads the code for a first image.
-    for (const peer of peers) await peer.make(first, CROP, format);
+    for (const peer of peers) await peer.make(first, format);
     for (const image of others) {
       const reference = await cutPixels(image.bytes, CROP);
       for (const peer of peers) shots.push(await shoot(peer, image, format, reference));
@@ -81,7 +103,7 @@ async function compareAll(
 
 async function shoot(peer: Peer, image: BenchImage, format: Format, reference: Pixels): Promise<Shot> {
   const startedMs = performance.now();
-  const body = await peer.make(image, CROP, format);
+  const body = await peer.make(image, format);
   const ms = performance.now() - startedMs;
   const ssim = await likenessOf(body, reference);
   return { peer: peer.name, format, image: image.name, ms, bytes: body.length, ssim };

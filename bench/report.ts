@@ -15,6 +15,8 @@ export type Print = (line: string) => void;
 export interface PartOptions {
   /** The larger of the two sizes that `scale` compares. */
   readonly size: number;
+  /** Fewer rounds and images. */
+  readonly isQuick: boolean;
 }
 
 /** Runs one part of the bench. It may print its progress. */

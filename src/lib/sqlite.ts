@@ -7,6 +7,7 @@ export class DamagedFileError extends Error {}
 
 /** Primary result codes (sqlite.org/rescode.html). */
 const SQLITE_ERROR = 1;
+const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
@@ -29,6 +30,11 @@ export function isDamage(error: unknown): boolean {
 /** True if the file may be intact but this connection can no longer be used. */
 export function isLossOfAccess(error: unknown): boolean {
   return LOSS_OF_ACCESS_CODES.has(primaryCodeOf(error));
+}
+
+/** True if another process kept the file locked for longer than the statement waits. */
+export function isLocked(error: unknown): boolean {
+  return primaryCodeOf(error) === SQLITE_BUSY;
 }
 
 /** True if the disk has no room for a change. */

@@ -1,0 +1,157 @@
+import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { recordLog } from '../../test/helpers/log.ts';
+import { createTestRuntime } from '../../test/helpers/runtime.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { createCacheFile } from './cache-file.ts';
+
+const SCHEMA = 'CREATE TABLE notes (key TEXT PRIMARY KEY, note TEXT NOT NULL)';
+
+async function setUp(directory?: string) {
+  const path = join(directory ?? (await createTemporaryDirectory()), 'cache.db');
+  const clock = createManualClock();
+  const { logger, lines } = recordLog();
+  const runtime = createTestRuntime({ clock, logger });
+
+  function open(schema = SCHEMA) {
+    const file = createCacheFile({ path, schema, component: 'cache', runtime });
+    onTestFinished(file.close);
+    let opened = 0;
+    file.onOpen(() => {
+      opened += 1;
+    });
+    return {
+      ...file,
+      timesOpened: () => opened,
+      put: (key: string, note = 'a note') =>
+        file.write((sql) => sql('INSERT OR REPLACE INTO notes VALUES (?, ?)').run(key, note)) !== undefined,
+      get: (key: string) => file.read((sql) => sql('SELECT note FROM notes WHERE key = ?').get(key)?.note),
+    };
+  }
+
+  const linesOf = (kind: string) => lines.filter((line) => line.kind === kind);
+  return { path, clock, runtime, open, linesOf, conditions: () => runtime.health.problems().map(([name]) => name) };
+}
+
+test('values stay when the file is opened again', async () => {
+  const { open } = await setUp();
+  const before = open();
+  expect(before.put('key', 'kept')).toBe(true);
+  before.close();
+  expect(open().get('key')).toBe('kept');
+});
+
+test('a change that fails leaves nothing', async () => {
+  const { open } = await setUp();
+  const file = open();
+  const change = () =>
+    file.writeOrThrow((sql) => {
+      sql('INSERT INTO notes VALUES (?, ?)').run('key', 'a note');
+      throw new Error('no');
+    });
+  expect(change).toThrow('no');
+  expect(file.get('key')).toBeUndefined();
+});
+
+const GARBAGE = Buffer.alloc(200_000, 'no database');
+
+test.each<[what: string, prepare: (path: string) => unknown]>([
+  ['garbage', (path) => writeFile(path, GARBAGE)],
+  ['of another version', (path) => new DatabaseSync(path).exec('CREATE TABLE others (a); PRAGMA user_version = 7')],
+])('a file that is %s is created again when it is opened', async (_what, prepare) => {
+  const { path, open, linesOf, conditions } = await setUp();
+  await prepare(path);
+  const file = open();
+  expect(file.put('key')).toBe(true);
+  expect(file.get('key')).toBe('a note');
+  expect(linesOf('rebuilt')).toHaveLength(1);
+  expect(conditions()).toEqual([]);
+});
+
+test.each<[what: string, damage: (path: string) => Promise<unknown>]>([
+  ['overwritten', (path) => writeFile(path, GARBAGE, { flag: 'r+' })],
+  ['deleted', (path) => rm(path)],
+  ['cut short', (path) => truncate(path, 100)],
+  ['replaced', (path) => writeFile(`${path}.new`, GARBAGE).then(() => rename(`${path}.new`, path))],
+  ['deleted with its folder', (path) => rm(join(path, '..'), { recursive: true })],
+])('a file that is %s under the service is created again, and its users are told', async (_what, damage) => {
+  const directory = join(await createTemporaryDirectory(), 'data');
+  const { path, clock, open, linesOf, conditions } = await setUp(directory);
+  const file = open();
+  // More than SQLite keeps in memory.
+  for (let number = 0; number < 40; number += 1) file.put(`${number}`, 'x'.repeat(100_000));
+  file.emptyLog();
+  expect(file.timesOpened()).toBe(1);
+  await damage(path);
+  clock.advance(1_000);
+  for (let number = 0; number < 40; number += 1) expect(file.get(`${number}`)).toBeUndefined();
+  expect(file.timesOpened()).toBe(2);
+  expect(file.put('key')).toBe(true);
+  expect(file.get('key')).toBe('a note');
+  expect(linesOf('rebuilt')).toHaveLength(1);
+  expect(conditions()).toEqual([]);
+  file.close();
+  expect(new DatabaseSync(path).prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+});
+
+test('while another process writes, values are read and writes are dropped', async () => {
+  const { path, open, linesOf, conditions } = await setUp();
+  const file = open();
+  file.put('earlier');
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  expect(file.put('dropped')).toBe(false);
+  expect(() => file.writeOrThrow(() => undefined)).toThrow('locked');
+  expect(file.get('earlier')).toBe('a note');
+  other.exec('ROLLBACK');
+  other.close();
+  expect(file.put('later')).toBe(true);
+  expect(file.get('dropped')).toBeUndefined();
+  expect(linesOf('locked')).toHaveLength(1);
+  expect(conditions()).toEqual([]);
+});
+
+describe('a condition', () => {
+  test('lasts from a write on a full disk until one that succeeds', async () => {
+    const { open, conditions } = await setUp();
+    const file = open();
+    file.put('earlier');
+    const setMaxPages = (pages: number) => file.read((sql) => sql(`PRAGMA max_page_count = ${pages}`).get());
+    setMaxPages(1);
+    expect(file.put('dropped', 'x'.repeat(100_000))).toBe(false);
+    expect(file.get('earlier')).toBe('a note');
+    expect(conditions()).toEqual(['cache']);
+    setMaxPages(1_000_000);
+    file.retry();
+    expect(conditions()).toEqual([]);
+    expect(file.put('later', 'x'.repeat(100_000))).toBe(true);
+  });
+
+  test('lasts while the file cannot be opened', async () => {
+    const directory = join(await createTemporaryDirectory(), 'data');
+    await writeFile(directory, 'a file in place of the folder');
+    const { clock, open, conditions } = await setUp(directory);
+    const file = open();
+    expect(file.get('key')).toBeUndefined();
+    expect(file.put('key')).toBe(false);
+    expect(conditions()).toEqual(['cache']);
+    await rm(directory);
+    clock.advance(2_000);
+    file.retry();
+    expect(conditions()).toEqual([]);
+  });
+});
+
+test('what is deleted is in no file after the log is emptied', async () => {
+  const { path, open } = await setUp();
+  const file = open();
+  file.put('key', 'removed text '.repeat(10_000));
+  file.emptyLog();
+  file.writeOrThrow((sql) => sql('DELETE FROM notes').run());
+  file.emptyLog();
+
+  for (const suffix of ['', '-wal']) expect((await readFile(`${path}${suffix}`)).includes('removed text')).toBe(false);
+});

@@ -1,0 +1,252 @@
+import { rmSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import { makeDirectory } from '../lib/file-system.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import {
+  DamagedFileError,
+  emptyLog,
+  filesOfDatabase,
+  inTransaction,
+  isDamage,
+  isLocked,
+  isLossOfAccess,
+  messageOf,
+} from '../lib/sqlite.ts';
+
+/** Prepares a statement, once for an opened file. */
+export type Sql = (text: string) => StatementSync;
+
+interface CacheFileOptions {
+  readonly path: string;
+  /** `CREATE` statements of all tables. A file that was created with others is deleted and created again. */
+  readonly schema: string;
+  /** The name of the component in conditions and metrics. */
+  readonly component: string;
+  readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'health'>;
+}
+
+/**
+ * A SQLite file whose content may be lost at any time, used on the main thread. A file that is damaged, deleted or replaced,
+ * also under the running service, is created again, and the operation runs again on the new one.
+ *
+ * A write that another process blocks for 20 ms, or that the disk has no room for, is dropped. Failures are logged here.
+ */
+export interface CacheFile {
+  /** Returns `undefined` if the file cannot be read. */
+  read<T>(operation: (sql: Sql) => T): T | undefined;
+  /** Runs a change in one transaction. Returns `undefined` if it is dropped. */
+  write<T>(change: (sql: Sql) => T): T | undefined;
+  /**
+   * Runs a change in one transaction.
+   *
+   * @throws Error if it is dropped
+   */
+  writeOrThrow<T>(change: (sql: Sql) => T): T;
+  /**
+   * Moves the write-ahead log to the file, so that what was deleted is in neither.
+   *
+   * @throws Error if the file cannot be used, or another process reads it
+   */
+  emptyLog(): void;
+  /** Calls back when the file has been opened, before its first operation. A new file has empty tables. */
+  onOpen(listener: (sql: Sql) => void): void;
+  /** Tries to write if the latest write failed, so that the condition ends without a request. */
+  retry(): void;
+  close(): void;
+}
+
+export const PAGE_BYTES = 16_384;
+const LOCK_WAIT_MS = 20;
+/** SQLite does not notice that its file was deleted or replaced. */
+const CHECK_FILE_MS = 1_000;
+const RETRY_OPEN_MS = 2_000;
+/** A checkpoint copies this many pages, and takes a few milliseconds. */
+const LOG_PAGES = 256;
+
+/** `secure_delete`: deleted data is overwritten with zeros. A channel that was taken down must not remain in free pages. */
+const SETTINGS = `
+  PRAGMA page_size = ${PAGE_BYTES};
+  PRAGMA auto_vacuum = INCREMENTAL;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = OFF;
+  PRAGMA secure_delete = ON;
+  PRAGMA wal_autocheckpoint = ${LOG_PAGES};
+  PRAGMA journal_size_limit = ${4 * LOG_PAGES * PAGE_BYTES};
+`;
+
+interface OpenFile {
+  readonly db: DatabaseSync;
+  readonly sql: Sql;
+  readonly inode: number;
+}
+
+export function createCacheFile({ path, schema, component, runtime }: CacheFileOptions): CacheFile {
+  const { clock, failureLog, health } = runtime;
+  const name = basename(path);
+  const version = crc32(schema) & 0x7fff_ffff;
+  const setVersion = `PRAGMA user_version = ${version}`;
+  const listeners: ((sql: Sql) => void)[] = [];
+  let file: OpenFile | undefined;
+  let openError: Error | undefined;
+  let retryOpenAtMs = Number.NEGATIVE_INFINITY;
+  let checkFileAtMs = Number.NEGATIVE_INFINITY;
+  let isFailing = false;
+
+  function current(): OpenFile {
+    const nowMs = clock.monotonic();
+    if (nowMs >= checkFileAtMs) {
+      checkFileAtMs = nowMs + CHECK_FILE_MS;
+      closeIfReplaced();
+    }
+    if (file !== undefined) return file;
+    if (nowMs < retryOpenAtMs) throw openError;
+    try {
+      file = openOrCreate();
+      return file;
+    } catch (error) {
+      throw refuseUntilRetry(error);
+    }
+  }
+
+  function refuseUntilRetry(cause: unknown): Error {
+    retryOpenAtMs = clock.monotonic() + RETRY_OPEN_MS;
+    openError = new Error(`${path} cannot be used: ${messageOf(cause)}`, { cause });
+    return openError;
+  }
+
+  // By `stat` only: closing a descriptor of the file would release the locks that SQLite holds on it in this process
+  // (sqlite.org/howtocorrupt.html, section 2.2).
+  function closeIfReplaced(): void {
+    if (file === undefined) return;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.ino === file.inode && found.size >= PAGE_BYTES) return;
+    const wasReplaced = found?.ino !== file.inode;
+    closeFile();
+    if (wasReplaced) reportNewFile('it was deleted or replaced');
+    else deleteFile('it was cut short');
+  }
+
+  function openOrCreate(): OpenFile {
+    try {
+      return openFile();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      deleteFile(messageOf(error));
+      return openFile();
+    }
+  }
+
+  function openFile(): OpenFile {
+    makeDirectory(dirname(path));
+    const db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
+    try {
+      db.exec(SETTINGS);
+      inTransaction(db, () => createTables(db));
+      const sql = createSql(db);
+      for (const listener of listeners) listener(sql);
+      return { db, sql, inode: statSync(path).ino };
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  function createTables(db: DatabaseSync): void {
+    const found = Number(db.prepare('PRAGMA user_version').get()?.user_version);
+    if (found === 0) db.exec(`${schema}; ${setVersion}`);
+    else if (found !== version) throw new DamagedFileError('it is of another version of Pennant');
+  }
+
+  function deleteFile(reason: string): void {
+    // The database last: its log would belong to the next one.
+    for (const each of filesOfDatabase(path).reverse()) rmSync(each, { force: true });
+    reportNewFile(reason);
+  }
+
+  function reportNewFile(reason: string): void {
+    failureLog.report({
+      level: 'warn',
+      key: `${name} rebuilt`,
+      message: name,
+      fields: { kind: 'rebuilt', reason },
+    });
+  }
+
+  /** Closing includes a checkpoint, which may fail on a damaged file. */
+  function closeFile(): void {
+    try {
+      file?.db.close();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    } finally {
+      file = undefined;
+    }
+  }
+
+  function run<T>(operation: (file: OpenFile) => T): T {
+    try {
+      return operation(current());
+    } catch (error) {
+      if (isDamage(error)) {
+        closeFile();
+        deleteFile(messageOf(error));
+        return operation(current());
+      }
+      // A read-only connection stays read-only until it is opened again.
+      if (isLossOfAccess(error)) {
+        closeFile();
+        throw refuseUntilRetry(error);
+      }
+      throw error;
+    }
+  }
+
+  function runOrReport<T>(operation: () => T): T | undefined {
+    try {
+      return operation();
+    } catch (error) {
+      if (isLocked(error)) {
+        failureLog.report({ level: 'warn', key: `${name} locked`, message: name, fields: { kind: 'locked' } });
+      } else {
+        isFailing = true;
+        health.report(component, 'cannot be used', error);
+      }
+      return undefined;
+    }
+  }
+
+  function writeOrThrow<T>(change: (sql: Sql) => T): T {
+    const result = run(({ db, sql }) => inTransaction(db, () => change(sql)));
+    isFailing = false;
+    // Not after a read: a full disk can still be read.
+    health.report(component, null);
+    return result;
+  }
+
+  const write: CacheFile['write'] = (change) => runOrReport(() => writeOrThrow(change));
+
+  return {
+    read: (operation) => runOrReport(() => run(({ sql }) => operation(sql))),
+    write,
+    writeOrThrow,
+    emptyLog: () => run(({ db }) => emptyLog(db)),
+    onOpen: (listener) => void listeners.push(listener),
+    retry() {
+      if (isFailing) write((sql) => sql(setVersion).run());
+    },
+    close: closeFile,
+  };
+}
+
+function createSql(db: DatabaseSync): Sql {
+  const statements = new Map<string, StatementSync>();
+  return (text) => {
+    const known = statements.get(text);
+    if (known !== undefined) return known;
+    const statement = db.prepare(text);
+    statements.set(text, statement);
+    return statement;
+  };
+}

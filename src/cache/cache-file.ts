@@ -1,5 +1,5 @@
 import { rmSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { makeDirectory } from '../lib/file-system.ts';
@@ -14,6 +14,11 @@ import {
   isLossOfAccess,
   messageOf,
 } from '../lib/sqlite.ts';
+
+/** What is in the data directory. */
+export function cachePaths(dataDir: string): { readonly database: string; readonly originals: string } {
+  return { database: join(dataDir, 'images.db'), originals: join(dataDir, 'originals') };
+}
 
 /** Prepares a statement, once for an opened file. */
 export type Sql = (text: string) => StatementSync;

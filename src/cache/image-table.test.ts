@@ -1,0 +1,237 @@
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { bytesOf, MIB, originalOf, setUpImages } from '../../test/helpers/images.ts';
+import { originalName } from './image-table.ts';
+
+const [ONE, OTHER] = ['UCone__________________A', 'UCother________________A'];
+/** What an image counts against the quota beside its bytes. */
+const OVERHEAD_BYTES = 4_096;
+
+/** Of all files in the directory together. */
+async function contentOf(directory: string): Promise<string> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const contents = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')));
+  return contents.join();
+}
+
+test('images and originals are there after a restart', async () => {
+  const { open, originals } = await setUpImages();
+  const [image, original] = [bytesOf('image', MIB), bytesOf('original', 9 * MIB + 1)];
+  const before = await open();
+  before.put(ONE, 'image', image);
+  expect(await before.putOriginal(originalOf(ONE, original), original)).toBe(true);
+  before.close();
+  const after = await open();
+  expect(after.get('image')?.equals(image)).toBe(true);
+  const path = await after.findOriginal(originalOf(ONE, original));
+  expect(path).toBe(join(originals, originalName(originalOf(ONE, original))));
+  expect((await readFile(path ?? '')).equals(original)).toBe(true);
+  expect((await after.readOriginal(originalOf(ONE, original)))?.equals(original)).toBe(true);
+  expect(after.usage()).toMatchObject({ entries: 2, bytes: image.length + original.length + 2 * OVERHEAD_BYTES });
+});
+
+test('an image over 1 MiB is not stored', async () => {
+  const images = await (await setUpImages()).open();
+  images.put(ONE, 'large', Buffer.alloc(MIB + 1));
+  expect(images.get('large')).toBeUndefined();
+});
+
+describe('the quota', () => {
+  const SIZE = 100_000;
+  const SPACE = SIZE + OVERHEAD_BYTES;
+
+  /** Ten images of the same size, used one after the other, which fill the quota to the last byte. */
+  async function setUpFull() {
+    const directory = await setUpImages({ maxBytes: 10 * SPACE });
+    const images = await directory.open();
+    const put = (number: number) => {
+      directory.clock.advance(1_000);
+      images.put(ONE, `${number}`, bytesOf(`${number}`, SIZE));
+    };
+    for (let number = 0; number < 10; number += 1) put(number);
+    const stored = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) => from + index).filter((number) => images.get(`${number}`));
+    return { ...directory, images, put, stored };
+  }
+
+  test('is exact, and the least recently used image is evicted first', async () => {
+    const { images, put, stored, clock } = await setUpFull();
+    expect(images.usage()).toEqual({ entries: 10, bytes: 10 * SPACE, maxBytes: 10 * SPACE });
+    clock.advance(3_600_000);
+    images.noteUse('0');
+    put(10);
+    expect(images.usage().bytes).toBe(10 * SPACE);
+    expect(stored(0, 11)).toEqual([0, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  test('holds for images and originals of all sizes', async () => {
+    const { images } = await setUpFull();
+    for (let number = 0; number < 200; number += 1) {
+      const size = 1 + ((number * 7_919) % 150_000);
+      const original = bytesOf(`original ${number}`, 3 * size);
+      if (number % 10 === 0) await images.putOriginal(originalOf(OTHER, original), original);
+      images.put(ONE, `mixed ${number}`, bytesOf('image', size));
+      expect(images.usage().bytes).toBeLessThanOrEqual(10 * SPACE);
+    }
+    expect(images.usage().bytes).toBeGreaterThan(5 * SPACE);
+  });
+
+  test('evicts originals last', async () => {
+    const { images, put, stored, originals } = await setUpFull();
+    const original = bytesOf('original', SIZE);
+    await images.putOriginal(originalOf(OTHER, original), original);
+    for (let number = 10; number < 30; number += 1) put(number);
+    expect(await images.findOriginal(originalOf(OTHER, original))).toBeDefined();
+    expect(stored(10, 30)).toHaveLength(9);
+    const largest = bytesOf('largest', 10 * SPACE - OVERHEAD_BYTES);
+    expect(await images.putOriginal(originalOf(OTHER, largest), largest)).toBe(true);
+    expect(images.usage()).toMatchObject({ entries: 1, bytes: 10 * SPACE });
+    expect(await readdir(originals)).toEqual([originalName(originalOf(OTHER, largest))]);
+  });
+
+  test('has no room for an image that is larger, and others stay', async () => {
+    const { images, open } = await setUpFull();
+    const large = bytesOf('large', 10 * SPACE);
+    images.put(ONE, 'large', large);
+    expect(await images.putOriginal(originalOf(ONE, large), large)).toBe(false);
+    expect(images.usage().entries).toBe(10);
+    const none = await open(0);
+    none.put(ONE, 'image', bytesOf('image'));
+    expect(none.usage().entries).toBe(0);
+  });
+
+  test('may be lower after a restart, and uses are remembered', async () => {
+    const { images, open, clock, logged } = await setUpFull();
+    clock.advance(3_600_000);
+    images.get('0');
+    images.close();
+    const lowered = await open(2 * SPACE);
+    expect(lowered.usage()).toMatchObject({ entries: 2, bytes: 2 * SPACE });
+    expect(lowered.get('0')).toBeDefined();
+    expect(lowered.get('9')).toBeDefined();
+    expect(logged()).toEqual([]);
+  });
+});
+
+describe('a damaged image', () => {
+  test('is removed alone, with a line in the log', async () => {
+    const { open, change, logged } = await setUpImages();
+    const images = await open();
+    images.put(ONE, 'damaged', bytesOf('image'));
+    images.put(ONE, 'sound', bytesOf('other'));
+    change('UPDATE contents SET content = zeroblob(20000) WHERE row = 1');
+    expect(images.get('damaged')).toBeUndefined();
+    expect(images.get('sound')).toEqual(bytesOf('other'));
+    expect([logged(), images.usage().entries]).toEqual([['damaged'], 1]);
+    images.put(ONE, 'damaged', bytesOf('image'));
+    expect(images.get('damaged')).toEqual(bytesOf('image'));
+  });
+
+  test.each<[string, (path: string) => Promise<void>]>([
+    ['cut', (path) => truncate(path, 999)],
+    ['changed', (path) => writeFile(path, bytesOf('another!'))],
+    ['gone', (path) => rm(path)],
+  ])('is not returned if it is an original whose file is %s, and can be stored again', async (_case, harm) => {
+    const { open } = await setUpImages();
+    const images = await open();
+    const original = bytesOf('original');
+    const id = originalOf(ONE, original);
+    await images.putOriginal(id, original);
+    await harm((await images.findOriginal(id)) ?? '');
+    expect(await images.readOriginal(id)).toBeUndefined();
+    expect(await images.findOriginal(id)).toBeUndefined();
+    expect(images.usage()).toMatchObject({ entries: 0, bytes: 0 });
+    await images.putOriginal(id, original);
+    expect(await images.readOriginal(id)).toEqual(original);
+  });
+});
+
+describe('the folder of originals', () => {
+  test('has no file without a row after a start', async () => {
+    const { open, originals } = await setUpImages();
+    const before = await open();
+    const original = bytesOf('original');
+    await before.putOriginal(originalOf(ONE, original), original);
+    before.close();
+    await writeFile(join(originals, originalName({ channelId: OTHER, digest: 'partly written' })), 'a part');
+    const after = await open();
+    expect(await readdir(originals)).toEqual([originalName(originalOf(ONE, original))]);
+    expect(await after.readOriginal(originalOf(ONE, original))).toEqual(original);
+  });
+
+  test('is emptied when the database is damaged at a start, and when it is deleted under the service', async () => {
+    const { open, originals, database, clock } = await setUpImages();
+    const original = bytesOf('original');
+    const before = await open();
+    await before.putOriginal(originalOf(ONE, original), original);
+    before.close();
+    await writeFile(database, Buffer.alloc(100_000, 'garbage'));
+    const images = await open();
+    expect(await readdir(originals)).toEqual([]);
+
+    await images.putOriginal(originalOf(ONE, original), original);
+    await rm(database);
+    clock.advance(1_000);
+    await images.open();
+    expect(await images.findOriginal(originalOf(ONE, original))).toBeUndefined();
+    expect(await readdir(originals)).toEqual([]);
+  });
+
+  test('keeps no original that cannot have a row', async () => {
+    const { open, originals, logged, change } = await setUpImages();
+    const images = await open();
+    change("CREATE TRIGGER full BEFORE INSERT ON images BEGIN SELECT RAISE(ABORT, 'no room'); END");
+    expect(await images.putOriginal(originalOf(ONE, bytesOf('original')), bytesOf('original'))).toBe(false);
+    expect([await readdir(originals), logged()]).toEqual([[], ['not-stored']]);
+  });
+});
+
+describe('an erasure', () => {
+  async function setUpTwoChannels() {
+    const directory = await setUpImages();
+    const images = await directory.open();
+    for (const channelId of [ONE, OTHER]) {
+      const original = bytesOf('the same original of both');
+      await images.putOriginal(originalOf(channelId, original), original);
+      for (let width = 1; width <= 40; width += 1)
+        images.put(channelId, `${channelId} ${width}`, bytesOf(`image of ${channelId}`));
+    }
+    const id = (channelId: string) => originalOf(channelId, bytesOf('the same original of both'));
+    return { ...directory, images, id };
+  }
+
+  test('removes every image of a channel, none of another, and its bytes from the disk', async () => {
+    const { images, dataDir, id } = await setUpTwoChannels();
+    expect(await images.erase([ONE])).toEqual({ images: 41, bytes: 41 * 20_000 });
+    expect(await images.findOriginal(id(ONE))).toBeUndefined();
+    expect(images.get(`${ONE} 40`)).toBeUndefined();
+    expect(images.get(`${OTHER} 40`)).toEqual(bytesOf(`image of ${OTHER}`));
+    expect(await images.readOriginal(id(OTHER))).toBeDefined();
+    const content = await contentOf(dataDir);
+    expect(content).toContain(`image of ${OTHER}`);
+    expect(content).not.toContain(ONE);
+    expect(await readdir(join(dataDir, 'originals'))).toHaveLength(1);
+  });
+
+  test('that cannot remove a file fails, and can be tried again', async () => {
+    const { images, id } = await setUpTwoChannels();
+    const path = (await images.findOriginal(id(ONE))) ?? '';
+    await rm(path);
+    // Root may remove every file, but cannot remove a directory as a file.
+    await mkdir(path);
+    await expect(images.erase([ONE])).rejects.toThrow();
+    await rm(path, { recursive: true });
+    await images.erase([ONE]);
+    expect(images.usage().entries).toBe(41);
+  });
+
+  test('fails while the database cannot be opened', async () => {
+    const { images, database, clock } = await setUpTwoChannels();
+    for (const suffix of ['', '-wal', '-shm']) await rm(`${database}${suffix}`);
+    await mkdir(database);
+    clock.advance(1_000);
+    await expect(images.erase([ONE])).rejects.toThrow('cannot be used');
+  });
+});

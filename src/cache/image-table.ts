@@ -1,0 +1,298 @@
+import { webcrypto } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import { makeDirectory } from '../lib/file-system.ts';
+import type { Runtime } from '../lib/runtime.ts';
+import { type CacheFile, PAGE_BYTES, type Sql } from './cache-file.ts';
+
+/** What the disk needs beside the bytes, on average: the row, the indexes, and the unused end of a page or of a block. */
+const OVERHEAD_BYTES = 4_096;
+
+/** The bytes are in a table of their own, because SQLite writes the whole row when a column changes. */
+export const IMAGE_SCHEMA = `
+  CREATE TABLE images (
+    row INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE, -- of an original: the name of its file
+    channel TEXT NOT NULL,
+    is_original INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    checksum INTEGER NOT NULL, -- CRC-32 of key and bytes; 0 for an original
+    used_at_ms INTEGER NOT NULL
+  );
+  CREATE INDEX images_by_use ON images (is_original, used_at_ms);
+  CREATE INDEX images_by_channel ON images (channel);
+  CREATE TABLE contents (row INTEGER PRIMARY KEY, content BLOB NOT NULL);
+  CREATE TABLE image_usage (entries INTEGER NOT NULL, bytes INTEGER NOT NULL);
+  INSERT INTO image_usage VALUES (0, 0);
+  CREATE TRIGGER image_added AFTER INSERT ON images BEGIN
+    UPDATE image_usage SET entries = entries + 1, bytes = bytes + new.size + ${OVERHEAD_BYTES};
+  END;
+  CREATE TRIGGER image_removed AFTER DELETE ON images BEGIN
+    DELETE FROM contents WHERE row = old.row;
+    UPDATE image_usage SET entries = entries - 1, bytes = bytes - old.size - ${OVERHEAD_BYTES};
+  END;
+`;
+
+/** Writing more would block the event loop for too long. */
+const MAX_ROW_BYTES = 1024 * 1024;
+/** At most this is evicted, and this many rows are erased, in one turn of the event loop. */
+const EVICTED_BYTES = 4 * 1024 * 1024;
+const ERASED_ROWS = 16;
+/** A use is recorded once in this time, so that most reads need no write. */
+export const USE_RECORDED_MS = 3_600_000;
+
+/** An original of a channel's image. `digest`: of its bytes, as `digestOf` returns it. */
+export interface OriginalId {
+  readonly channelId: string;
+  readonly digest: string;
+}
+
+/** What was removed: images, and their bytes. */
+export interface Erased {
+  readonly images: number;
+  readonly bytes: number;
+}
+
+interface ImageRow {
+  readonly key: string;
+  readonly is_original: number;
+  readonly size: number;
+  readonly checksum: number;
+  readonly used_at_ms: number;
+}
+
+interface ImageTableOptions {
+  readonly file: CacheFile;
+  /** The folder of originals. */
+  readonly folder: string;
+  /** The quota of images and originals. Each counts 4 KiB more than its bytes. */
+  readonly maxBytes: number;
+  readonly runtime: Pick<Runtime, 'clock' | 'failureLog'>;
+}
+
+/**
+ * Encoded images as rows of the cache file, and originals as files `{channelId}-{digest}` in a folder, each with a row. They
+ * have one quota: the least recently used is evicted first, and originals last.
+ *
+ * A row whose file is missing counts as absent. Files without a row are deleted when the cache file is opened or created again.
+ */
+export interface ImageTable {
+  get(key: string): Buffer | undefined;
+  /** Counts as a use of the image, like reading it. */
+  noteUse(key: string): void;
+  /** Stores an encoded image of at most 1 MiB. */
+  put(channelId: string, key: string, bytes: Buffer): void;
+  /** The path of an original. */
+  findOriginal(id: OriginalId): Promise<string | undefined>;
+  /** The bytes of an original, unless its file has changed. */
+  readOriginal(id: OriginalId): Promise<Buffer | undefined>;
+  /** Returns whether the original is stored. */
+  putOriginal(id: OriginalId, bytes: Buffer): Promise<boolean>;
+  /**
+   * Removes the images and originals of these channels, and their bytes from the disk.
+   *
+   * @throws Error when one cannot be removed
+   */
+  erase(channelIds: readonly string[]): Promise<Erased>;
+  /** Opens the cache file, and waits until files without a row are deleted and the quota is kept. */
+  open(): Promise<void>;
+  usage(): { readonly entries: number; readonly bytes: number; readonly maxBytes: number };
+}
+
+export function createImageTable({ file, folder, maxBytes, runtime }: ImageTableOptions): ImageTable {
+  const { clock, failureLog } = runtime;
+  let tidying: Promise<void> = Promise.resolve();
+
+  file.onOpen(() => {
+    tidying = tidy();
+  });
+
+  async function tidy(): Promise<void> {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const isOrphan = file.read((sql) => findRow(sql, name) === undefined) === true;
+      if (isOrphan) await rm(join(folder, name), { force: true });
+    }
+    // The quota may be lower than it was.
+    while (file.write((sql) => makeRoom(sql, 0)) === false) await setImmediate();
+  }
+
+  function pathOf(id: OriginalId): string {
+    return join(folder, originalName(id));
+  }
+
+  /** Removes the file first: if it cannot be removed, the row stays. */
+  function remove(sql: Sql, { key, is_original }: ImageRow): void {
+    if (is_original === 1) rmSync(join(folder, key), { force: true });
+    sql('DELETE FROM images WHERE key = ?').run(key);
+  }
+
+  /** Evicts until so many bytes more have room, but only some MiB. Returns whether they have room. */
+  function makeRoom(sql: Sql, bytes: number): boolean {
+    let excess = readUsage(sql).bytes + bytes - maxBytes;
+    for (let evicted = 0; excess > 0 && evicted < EVICTED_BYTES; ) {
+      const victim = sql('SELECT * FROM images ORDER BY is_original, used_at_ms LIMIT 1').get() as ImageRow | undefined;
+      if (victim === undefined) return true;
+      remove(sql, victim);
+      evicted += victim.size + OVERHEAD_BYTES;
+      excess -= victim.size + OVERHEAD_BYTES;
+    }
+    return excess <= 0;
+  }
+
+  function add(sql: Sql, channelId: string, row: Omit<ImageRow, 'used_at_ms'>, content?: Buffer): void {
+    const { key, is_original, size, checksum } = row;
+    const { changes, lastInsertRowid } = sql(`
+      INSERT INTO images (key, channel, is_original, size, checksum, used_at_ms) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO NOTHING
+    `).run(key, channelId, is_original, size, checksum, clock.now());
+    if (changes === 1 && content !== undefined) sql('INSERT INTO contents VALUES (?, ?)').run(lastInsertRowid, content);
+  }
+
+  function note({ key, used_at_ms }: ImageRow): void {
+    const sinceMs = clock.now() - used_at_ms;
+    // Negative after the clock was set back.
+    if (sinceMs >= 0 && sinceMs < USE_RECORDED_MS) return;
+    file.write((sql) => sql('UPDATE images SET used_at_ms = ? WHERE key = ?').run(clock.now(), key));
+  }
+
+  /** Removes an image whose file is missing or whose bytes have changed. */
+  function discard(row: ImageRow): undefined {
+    file.write((sql) => remove(sql, row));
+    failureLog.report({
+      level: 'warn',
+      key: 'images damaged',
+      message: 'images',
+      fields: { kind: 'damaged', key: row.key },
+    });
+  }
+
+  async function findOriginal(id: OriginalId): Promise<ImageRow | undefined> {
+    const row = file.read((sql) => findRow(sql, originalName(id)));
+    if (row === undefined) return undefined;
+    const stats = await stat(pathOf(id)).catch(() => undefined);
+    if (stats?.size !== row.size) return discard(row);
+    note(row);
+    return row;
+  }
+
+  /** Returns false if more must be evicted first. */
+  function addOriginal(id: OriginalId, size: number): boolean {
+    return file.writeOrThrow((sql) => {
+      if (!makeRoom(sql, size + OVERHEAD_BYTES)) return false;
+      // Files cannot use the pages that evicted images have left.
+      sql(`PRAGMA incremental_vacuum(${Math.ceil(size / PAGE_BYTES)})`).all();
+      add(sql, id.channelId, { key: originalName(id), is_original: 1, size, checksum: 0 });
+      return true;
+    });
+  }
+
+  return {
+    get(key) {
+      const found = file.read((sql) => sql('SELECT * FROM images JOIN contents USING (row) WHERE key = ?').get(key));
+      if (found === undefined) return undefined;
+      const { content, ...row } = found as unknown as ImageRow & { content: Uint8Array };
+      const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+      if (checksumOf(key, bytes) !== row.checksum) return discard(row);
+      note(row);
+      return bytes;
+    },
+
+    noteUse(key) {
+      const row = file.read((sql) => findRow(sql, key));
+      if (row !== undefined) note(row);
+    },
+
+    put(channelId, key, bytes) {
+      const size = bytes.length;
+      if (size > MAX_ROW_BYTES || size + OVERHEAD_BYTES > maxBytes) return;
+      const row = { key, is_original: 0, size, checksum: checksumOf(key, bytes) };
+      file.write((sql) => {
+        if (makeRoom(sql, size + OVERHEAD_BYTES)) add(sql, channelId, row, bytes);
+      });
+    },
+
+    async findOriginal(id) {
+      const row = await findOriginal(id);
+      return row && pathOf(id);
+    },
+
+    async readOriginal(id) {
+      const row = await findOriginal(id);
+      if (row === undefined) return undefined;
+      const bytes = await readFile(pathOf(id)).catch(() => undefined);
+      return bytes !== undefined && (await digestOf(bytes)) === id.digest ? bytes : discard(row);
+    },
+
+    async putOriginal(id, bytes) {
+      const size = bytes.length;
+      if (size + OVERHEAD_BYTES > maxBytes) return false;
+      if ((await findOriginal(id)) !== undefined) return true;
+      try {
+        makeDirectory(folder);
+        await writeFile(pathOf(id), bytes);
+        while (!addOriginal(id, size)) await setImmediate();
+        return true;
+      } catch (error) {
+        await rm(pathOf(id), { force: true }).catch(() => undefined);
+        failureLog.report({
+          level: 'warn',
+          key: 'images not-stored',
+          message: 'images',
+          fields: { kind: 'not-stored', err: error },
+        });
+        return false;
+      }
+    },
+
+    async erase(channelIds) {
+      const erased = { images: 0, bytes: 0 };
+      for (const channelId of channelIds) {
+        for (let rows = [], isFirst = true; isFirst || rows.length === ERASED_ROWS; isFirst = false) {
+          rows = file.writeOrThrow((sql) => {
+            const found = sql('SELECT * FROM images WHERE channel = ? LIMIT ?').all(channelId, ERASED_ROWS);
+            for (const row of found) remove(sql, row as unknown as ImageRow);
+            return found;
+          });
+          erased.images += rows.length;
+          erased.bytes += rows.reduce((sum, { size }) => sum + Number(size), 0);
+          await setImmediate();
+        }
+      }
+      file.emptyLog();
+      return erased;
+    },
+
+    async open() {
+      file.read(() => undefined);
+      await tidying;
+    },
+
+    usage: () => ({ ...(file.read(readUsage) ?? { entries: 0, bytes: 0 }), maxBytes }),
+  };
+}
+
+/** The first 32 hex digits of the SHA-256. It is computed outside of the event loop. */
+export async function digestOf(bytes: Buffer): Promise<string> {
+  const digest = await webcrypto.subtle.digest('SHA-256', bytes);
+  return Buffer.from(digest).toString('hex').slice(0, 32);
+}
+
+/** All IDs of channels have the same length, so that no two originals have the same name. */
+export function originalName({ channelId, digest }: OriginalId): string {
+  return `${channelId}-${digest}`;
+}
+
+function findRow(sql: Sql, key: string): ImageRow | undefined {
+  return sql('SELECT * FROM images WHERE key = ?').get(key) as ImageRow | undefined;
+}
+
+function readUsage(sql: Sql) {
+  return sql('SELECT entries, bytes FROM image_usage').get() as { entries: number; bytes: number };
+}
+
+function checksumOf(key: string, bytes: Uint8Array): number {
+  return crc32(bytes, crc32(key));
+}

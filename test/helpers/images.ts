@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { onTestFinished } from 'vitest';
+import { cachePaths, createCacheFile } from '../../src/cache/cache-file.ts';
+import { createImageTable, IMAGE_SCHEMA, type ImageTable, type OriginalId } from '../../src/cache/image-table.ts';
+import { createManualClock } from './clock.ts';
+import { recordLog } from './log.ts';
+import { createTestRuntime } from './runtime.ts';
+import { createTemporaryDirectory } from './temporary-directory.ts';
+
+export const MIB = 2 ** 20;
+
+interface OpenImages extends ImageTable {
+  close(): void;
+}
+
+/** A data directory whose images a test may open several times, as one process after another does. */
+export async function setUpImages(options: { dataDir?: string; maxBytes?: number } = {}) {
+  const { dataDir = await createTemporaryDirectory() } = options;
+  const { database, originals } = cachePaths(dataDir);
+  const clock = createManualClock();
+  const { logger, lines } = recordLog();
+  const runtime = createTestRuntime({ clock, logger });
+  return {
+    dataDir,
+    database,
+    originals,
+    clock,
+    runtime,
+    /** The kinds of the lines in the log. */
+    logged: () => lines.map(({ kind }) => kind),
+    async open(maxBytes = options.maxBytes ?? 64 * MIB): Promise<OpenImages> {
+      const file = createCacheFile({ path: database, schema: IMAGE_SCHEMA, component: 'images', runtime });
+      onTestFinished(file.close);
+      const table = createImageTable({ file, folder: originals, maxBytes, runtime });
+      await table.open();
+      return { ...table, close: file.close };
+    },
+    /** Runs SQL beside the users of the database. */
+    change(sql: string): void {
+      const db = new DatabaseSync(database);
+      db.exec(sql);
+      db.close();
+    },
+  };
+}
+
+/** Content of a given length that is unique to the text. */
+export function bytesOf(text: string, length = 20_000): Buffer {
+  return Buffer.alloc(length, `<${text}>`);
+}
+
+export function originalOf(channelId: string, bytes: Buffer): OriginalId {
+  return { channelId, digest: createHash('sha256').update(bytes).digest('hex').slice(0, 32) };
+}
+
+export interface StoredRow {
+  readonly key: string;
+  readonly channel: string;
+  readonly isOriginal: boolean;
+}
+
+/** What is stored in a data directory, which may be in use. */
+export function storedRowsIn(dataDir: string): readonly StoredRow[] {
+  const { database } = cachePaths(dataDir);
+  if (!existsSync(database)) return [];
+  const db = new DatabaseSync(database, { readOnly: true });
+  try {
+    const rows = db.prepare('SELECT key, channel, is_original FROM images').all();
+    return rows.map((row) => ({ ...row, isOriginal: row.is_original === 1 })) as unknown as StoredRow[];
+  } finally {
+    db.close();
+  }
+}
+
+/** Overwrites the bytes of every image of a stopped service. */
+export function damageImages(dataDir: string): void {
+  const { database, originals } = cachePaths(dataDir);
+  const db = new DatabaseSync(database);
+  db.exec('UPDATE contents SET content = zeroblob(length(content))');
+  db.close();
+  for (const name of readdirSync(originals)) {
+    writeFileSync(join(originals, name), Buffer.alloc(statSync(join(originals, name)).size, 'damaged'));
+  }
+}

@@ -1,10 +1,11 @@
-import { statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { createDiskImages } from '../src/image-store/disk-images.ts';
-import { imagePaths, prepareSchema, prepareStatements, spaceOf } from '../src/image-store/schema.ts';
+import { pino } from 'pino';
+import { cachePaths, createCacheFile } from '../src/cache/cache-file.ts';
+import { createImageTable, IMAGE_SCHEMA } from '../src/cache/image-table.ts';
 import { systemClock } from '../src/lib/clock.ts';
+import { createRuntime } from '../src/lib/runtime.ts';
 import { residentBytes, startService } from '../test/helpers/process.ts';
 import { stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
@@ -37,7 +38,7 @@ interface Figures {
   readonly purgeCpuMs: number;
 }
 
-/** Rows of `images.db`, last used on the last days. */
+/** Stored images, last used on the last days. */
 export async function benchImagesAtScale(print: Print, sizes: Pair): Promise<Row[]> {
   const small = await measureDirectory(print, sizes.small);
   const large = await measureDirectory(print, sizes.large);
@@ -59,7 +60,7 @@ function measureDirectory(print: Print, count: number): Promise<Figures> {
     await stopProcess(await startService({ directory }));
     print(`writing ${format(count)} stored images`);
     const dataDir = join(directory, 'data');
-    writeImages(imagePaths(dataDir).database, count);
+    writeImages(dataDir, count);
     print('starting a service on them');
     const service = await measureService(directory, count);
     print('reading and writing among them');
@@ -77,26 +78,33 @@ function keyOf(number: number): string {
   return `image2/${channelIdOf(number)}/0123456789abcdef/0,0,1,1/1x1/${number}.avif`;
 }
 
-/** In large transactions, without the store's thread. */
-function writeImages(path: string, count: number): void {
-  const db = new DatabaseSync(path);
-  prepareSchema(db);
-  db.exec('PRAGMA synchronous = OFF; BEGIN');
-  const { add, addContent } = prepareStatements(db);
+function openFile(dataDir: string) {
+  const runtime = createRuntime({ clock: systemClock, logger: pino() });
+  const { database, originals } = cachePaths(dataDir);
+  const file = createCacheFile({ path: database, schema: IMAGE_SCHEMA, component: 'images', runtime });
+  return { file, runtime, folder: originals };
+}
+
+/** In large transactions. */
+function writeImages(dataDir: string, count: number): void {
+  const { file } = openFile(dataDir);
   const now = Date.now();
-  for (let number = 0; number < count; number += 1) {
-    const content = Buffer.alloc(LENGTHS[number % LENGTHS.length] as number, number % 251);
-    const key = keyOf(number);
-    const usedAtMs = now - spread(number, 7 * DAY_MS);
-    const space = spaceOf(content.length, false);
-    const checksum = crc32(content, crc32(key));
-    const { lastInsertRowid } = add.run(key, channelIdOf(number), content.length, space, checksum, usedAtMs, null);
-    addContent.run(lastInsertRowid, content);
-    if (number % ROWS_PER_COMMIT === 0) db.exec('COMMIT; BEGIN');
+  for (let first = 0; first < count; first += ROWS_PER_COMMIT) {
+    file.writeOrThrow((sql) => {
+      for (let number = first; number < Math.min(count, first + ROWS_PER_COMMIT); number += 1) {
+        const content = Buffer.alloc(LENGTHS[number % LENGTHS.length] as number, number % 251);
+        const key = keyOf(number);
+        const { lastInsertRowid } = sql(`
+          INSERT INTO images (key, channel, is_original, size, checksum, used_at_ms) VALUES (?, ?, 0, ?, ?, ?)
+        `).run(key, channelIdOf(number), content.length, crc32(content, crc32(key)), now - spread(number, 7 * DAY_MS));
+        sql('INSERT INTO contents VALUES (?, ?)').run(lastInsertRowid, content);
+      }
+    });
   }
+  file.emptyLog();
+  file.close();
   // On the disk before the measurement: a machine that still writes gigabytes starts every process slowly.
-  db.exec('COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)');
-  db.close();
+  execFileSync('sync');
 }
 
 async function measureService(directory: string, count: number): Promise<Pick<Figures, 'startMs' | 'residentMib'>> {
@@ -113,21 +121,21 @@ async function measureService(directory: string, count: number): Promise<Pick<Fi
 }
 
 async function measureStore(dataDir: string, count: number): Promise<Omit<Figures, 'startMs' | 'residentMib'>> {
-  const { size } = statSync(imagePaths(dataDir).database);
-  const onEvent = () => undefined;
-  // Smaller than what is stored.
-  const images = createDiskImages({ dataDir, maxBytes: Math.floor(0.98 * size), clock: systemClock, onEvent });
-  const write = (number: number) => images.set(`image2/UCnew/${number}/x`, Buffer.alloc(20_000, `${number}`));
-  // The first one evicts all that is too much.
-  await write(WRITES);
+  const { file, runtime, folder } = openFile(dataDir);
+  const stored = createImageTable({ file, folder, maxBytes: 2 ** 40, runtime }).usage();
+  // Smaller than what is stored. To open it evicts all that is too much.
+  const images = createImageTable({ file, folder, maxBytes: Math.floor(0.98 * stored.bytes), runtime });
+  await images.open();
+  const write = async (number: number) =>
+    images.put('UCnew', `image2/UCnew/${number}/x`, Buffer.alloc(20_000, `${number}`));
   const evictingWriteMs = await medianCpuMs(WRITES, write);
-  const hitMs = await medianCpuMs(LOOK_UPS, (number) => images.get(keyOf(spread(number, count))));
-  const missMs = await medianCpuMs(LOOK_UPS, (number) => images.get(`image2/UCnone/${number}/x`));
+  const hitMs = await medianCpuMs(LOOK_UPS, async (number) => images.get(keyOf(spread(number, count))));
+  const missMs = await medianCpuMs(LOOK_UPS, async (number) => images.get(`image2/UCnone/${number}/x`));
   const purgeTimes: number[] = [];
   const purgeCpuMs = await medianCpuMs(PURGES, async (number) => {
     const channelId = channelIdOf(spread(number, count));
     purgeTimes.push(await timeMs(() => images.erase([channelId])));
   });
-  await images.close();
+  file.close();
   return { hitMs, missMs, evictingWriteMs, purgeMs: summarize(purgeTimes).median, purgeCpuMs };
 }

@@ -84,7 +84,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   // Stored data
   const stores = await createStores(config, runtime);
-  const { store, images, caches } = stores;
+  const { store, cacheFile, images, caches } = stores;
 
   // Sources of channels and images
   const upstreams = createUpstreams({ config, runtime, store, version, sources, downloader });
@@ -134,8 +134,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const { http, unservedRequests } = listener;
   const backgroundWork = createBackgroundWork(
     [
-      // It may take minutes, and the other tasks do not wait for it.
-      async () => void images.tidy(),
+      async () => cacheFile.retry(),
       async () => void store.retry(),
       async () => failureLog.summarize(),
       async () => health.summarize(),

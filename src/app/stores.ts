@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { getHeapStatistics } from 'node:v8';
 import { Counter, Gauge } from '@prometheus-io/client';
+import { type CacheFile, cachePaths, createCacheFile } from '../cache/cache-file.ts';
+import { createImageTable, IMAGE_SCHEMA } from '../cache/image-table.ts';
+import { createImages, type Images } from '../cache/images.ts';
 import type { Config } from '../config/settings.ts';
-import { createDiskImages } from '../image-store/disk-images.ts';
-import { createImageStore, type ImageStore } from '../image-store/image-store.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
@@ -30,7 +31,8 @@ export interface Stores {
   readonly backingStore: BackingStore;
   /** The same store. Its failures are misses. */
   readonly store: FailSoftStore;
-  readonly images: ImageStore;
+  readonly cacheFile: CacheFile;
+  readonly images: Images;
   readonly caches: Caches;
   /** Settles when stored values can be found, or after some seconds. */
   opened(): Promise<unknown>;
@@ -45,7 +47,7 @@ const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
 const STORE_OPEN_MS = 5_000;
 
 export async function createStores(config: Config, runtime: Runtime): Promise<Stores> {
-  const { clock, logger, failureLog, health, metrics, refusedValues } = runtime;
+  const { clock, health, metrics, refusedValues } = runtime;
   const redis =
     config.redisUrl &&
     (await createRedisConnection({
@@ -62,16 +64,11 @@ export async function createStores(config: Config, runtime: Runtime): Promise<St
     runtime,
     readTimeoutMs: STORE_READ_MS,
   });
-  const images = createImageStore({
-    disk: createDiskImages({
-      dataDir: config.dataDir,
-      maxBytes: config.imageCacheBytes,
-      clock,
-      onEvent(event) {
-        if (event.kind === 'former-deleted') logger.info(event, 'images');
-        else failureLog.report({ level: 'warn', key: `images ${event.kind}`, message: 'images', fields: event });
-      },
-    }),
+  const { database, originals } = cachePaths(config.dataDir);
+  const cacheFile = createCacheFile({ path: database, schema: IMAGE_SCHEMA, component: 'images', runtime });
+  const table = createImageTable({ file: cacheFile, folder: originals, maxBytes: config.imageCacheBytes, runtime });
+  const images = createImages({
+    table,
     maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
     runtime,
   });
@@ -121,11 +118,13 @@ export async function createStores(config: Config, runtime: Runtime): Promise<St
     redis,
     backingStore,
     store,
+    cacheFile,
     images,
     caches,
-    opened: () => withinMs(clock, Promise.all([opening, deleting]), STORE_OPEN_MS),
+    opened: () => withinMs(clock, Promise.all([opening, table.open(), deleting]), STORE_OPEN_MS),
     async close() {
-      await Promise.all([images.close(), store.close(), deleting]);
+      await Promise.all([store.close(), deleting]);
+      cacheFile.close();
       redis?.close();
     },
   };

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { RESPONSE_MS } from '../http/pipeline.ts';
 import { IMAGE_MS } from '../http/routes/channel-images.ts';
-import { IMAGE_READ_MS } from '../image-store/image-store.ts';
 import { DOWNLOAD_MS } from '../images/download.ts';
 import { ENCODE_MS, ENCODER_WAIT_MS, INSPECT_MS } from '../images/encoder/encoder.ts';
 import { SOFT_TIMEOUT_MS } from '../services/cache-policy.ts';
@@ -36,7 +35,6 @@ test.each<[what: string, limitMs: number, within: string, outerMs: number]>([
   ['the wait for an encoder', ENCODER_WAIT_MS, 'the image', IMAGE_MS],
   ['an inspection', INSPECT_MS, 'the image', IMAGE_MS],
   ['an encode', ENCODE_MS, 'the image', IMAGE_MS],
-  ['a read of a stored image', IMAGE_READ_MS, 'the soft timeout', SOFT_TIMEOUT_MS],
   ['a read from the store', STORE_READ_MS, 'the soft timeout', SOFT_TIMEOUT_MS],
 ])('%s (%i ms) ends within %s', (_what, limitMs, _within, outerMs) => {
   expect(limitMs).toBeLessThanOrEqual(outerMs);

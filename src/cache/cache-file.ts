@@ -98,8 +98,10 @@ export function createCacheFile({ path, schema, component, runtime }: CacheFileO
   let retryOpenAtMs = Number.NEGATIVE_INFINITY;
   let checkFileAtMs = Number.NEGATIVE_INFINITY;
   let isFailing = false;
+  let isClosed = false;
 
   function current(): OpenFile {
+    if (isClosed) throw new Error(`${path} is closed`);
     const nowMs = clock.monotonic();
     if (nowMs >= checkFileAtMs) {
       checkFileAtMs = nowMs + CHECK_FILE_MS;
@@ -117,7 +119,7 @@ export function createCacheFile({ path, schema, component, runtime }: CacheFileO
 
   function refuseUntilRetry(cause: unknown): Error {
     retryOpenAtMs = clock.monotonic() + RETRY_OPEN_MS;
-    openError = new Error(`${path} cannot be used: ${messageOf(cause)}`, { cause });
+    openError = new Error(`${path}: ${messageOf(cause)}`);
     return openError;
   }
 
@@ -209,6 +211,8 @@ export function createCacheFile({ path, schema, component, runtime }: CacheFileO
   }
 
   function runOrReport<T>(operation: () => T): T | undefined {
+    // Loads may end after the service has stopped.
+    if (isClosed) return undefined;
     try {
       return operation();
     } catch (error) {
@@ -241,7 +245,10 @@ export function createCacheFile({ path, schema, component, runtime }: CacheFileO
     retry() {
       if (isFailing) write((sql) => sql(setVersion).run());
     },
-    close: closeFile,
+    close() {
+      isClosed = true;
+      closeFile();
+    },
   };
 }
 

@@ -232,6 +232,6 @@ describe('an erasure', () => {
     for (const suffix of ['', '-wal', '-shm']) await rm(`${database}${suffix}`);
     await mkdir(database);
     clock.advance(1_000);
-    await expect(images.erase([ONE])).rejects.toThrow('cannot be used');
+    await expect(images.erase([ONE])).rejects.toThrow('unable to open');
   });
 });

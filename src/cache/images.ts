@@ -10,7 +10,7 @@ export type StoredOriginal = { readonly path: string } | { readonly bytes: Buffe
 /** Encoded images in memory, in front of those on the disk. Originals are in memory only if they cannot be stored. */
 export interface Images {
   /** @param key of the image, which determines its bytes */
-  get(channelId: string, key: string): Buffer | undefined;
+  get(channelId: string, key: string): Promise<Buffer | undefined>;
   /** Stores an encoded image. One over 1 MiB is only in memory. */
   put(channelId: string, key: string, bytes: Buffer): void;
   findOriginal(id: OriginalId): Promise<StoredOriginal | undefined>;
@@ -66,7 +66,7 @@ export function createImages({ table, maxMemoryBytes, runtime }: ImagesOptions):
   });
 
   return {
-    get(channelId, key) {
+    async get(channelId, key) {
       const kept = memory.get(key);
       if (kept === undefined) {
         const bytes = table.get(key);

@@ -55,8 +55,8 @@ function start(): void {
       encode: (job) => encode(job),
     },
     images: {
-      get: async (key) => images.get(key),
-      put: (key, bytes) => void images.set(key, bytes),
+      get: async (_channelId, key) => images.get(key),
+      put: (_channelId, key, bytes) => void images.set(key, bytes),
     },
     runtime: createTestRuntime({ clock }),
   });

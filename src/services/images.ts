@@ -1,3 +1,4 @@
+import type { Images } from '../cache/images.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
@@ -15,8 +16,6 @@ import {
   VARIANT_PRESETS,
   type Variant,
 } from '../domain/variants.ts';
-import { type ImageIdentity, imageKey } from '../image-store/image-keys.ts';
-import type { ImageStore } from '../image-store/image-store.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
@@ -28,6 +27,7 @@ import type { ClientKeys } from '../lib/work.ts';
 import { fingerprint } from '../store/keys.ts';
 import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
+import { type ImageIdentity, imageKey } from './image-keys.ts';
 import type { Originals } from './originals.ts';
 
 export interface ImageRequest {
@@ -96,7 +96,7 @@ interface ImageServiceOptions {
   readonly channels: Pick<ChannelService, 'getChannel'>;
   readonly originals: Pick<Originals, 'get' | 'read' | 'readBytes'>;
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
-  readonly images: Pick<ImageStore, 'get' | 'put'>;
+  readonly images: Pick<Images, 'get' | 'put'>;
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
 }
 
@@ -130,18 +130,19 @@ export function createImageService(options: ImageServiceOptions): ImageService {
   }
 
   function renditionOf(spec: ImageSpec): Rendition {
+    const { channelId } = spec.identity;
     const key = imageKey(spec.identity, encoder.libraryVersion);
 
     async function make(signal: AbortSignal, client: ClientKeys): Promise<Buffer> {
       const bytes = await failedEncodes.run(key, () => encode(spec, { signal, client }));
-      images.put(key, bytes);
+      images.put(channelId, key, bytes);
       return bytes;
     }
 
     return {
       etag: `"${fingerprint(key)}"`,
       async render({ client, disconnectSignal }) {
-        const stored = await images.get(key);
+        const stored = await images.get(channelId, key);
         if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(key);
         const bytes = await encoding.run(key, disconnectSignal(), (shared) => make(shared, client));

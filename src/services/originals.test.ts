@@ -5,8 +5,6 @@ import { memoryStore, testCache } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import type { ImageStore } from '../image-store/image-store.ts';
-import type { OriginalBytes } from '../images/encoder/job.ts';
 import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals, type Originals } from './originals.ts';
 
@@ -54,16 +52,16 @@ function start(): void {
       },
     },
     images: {
-      get: async (key: string) => images.get(key),
-      findForReading: async (key: string): Promise<OriginalBytes | undefined> => {
+      readOriginal: async ({ digest }) => images.get(digest),
+      async findOriginal({ digest }) {
         if (isErasedWhileRead) return { path: '/erased' };
-        const bytes = images.get(key);
+        const bytes = images.get(digest);
         return bytes && { bytes };
       },
-      put(key: string, bytes: Buffer) {
-        if (hasRoom) images.set(key, bytes);
+      async putOriginal({ digest }, bytes) {
+        if (hasRoom) images.set(digest, bytes);
       },
-    } as unknown as ImageStore,
+    },
     cache: testCache<Original>(
       { isValue: CACHE_POLICY.originals.isValue, freshMs: 24 * HOUR_MS, graceMs: 168 * HOUR_MS },
       { store, clock },

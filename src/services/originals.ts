@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from '../cache/image-table.ts';
+import type { Images } from '../cache/images.ts';
 import { type CatalogImage, type Channel, LAST_MODIFIED_STEP_MS, type OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
-import { originalBytesKey } from '../image-store/image-keys.ts';
-import type { ImageStore } from '../image-store/image-store.ts';
 import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
-import { inSteps } from '../lib/byte-steps.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
 import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
@@ -27,7 +25,7 @@ interface OriginalsOptions {
   readonly catalog: Pick<Catalog, 'readImage'> | undefined;
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
-  readonly images: Pick<ImageStore, 'get' | 'put' | 'findForReading'>;
+  readonly images: Pick<Images, 'findOriginal' | 'readOriginal' | 'putOriginal'>;
   readonly cache: ReadThrough<Original>;
   readonly channels: Pick<ChannelService, 'reload'>;
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
@@ -111,13 +109,12 @@ export function createOriginals(options: OriginalsOptions): Originals {
     previous: Original | undefined,
   ): Promise<LoadedOriginal> {
     const digest = await digestOf(bytes);
-    const key = originalBytesKey(channelId, digest);
-    images.put(key, bytes);
+    await images.putOriginal({ channelId, digest }, bytes);
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key }, bytes };
     const client = currentClient();
     const options = { signal: NEVER_ABORTED, client };
     const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
-    const readable = (await images.findForReading(key)) ?? { bytes };
+    const readable = (await images.findOriginal({ channelId, digest })) ?? { bytes };
     const { width, height, format, hasAlpha } = await inspect(readable).catch((error: unknown) => {
       // The file was erased or evicted meanwhile.
       if (!hasErrorCode(error, 'ENOENT')) throw error;
@@ -178,8 +175,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
   }
 
   async function bytesOf({ channelId, kind, ref, original }: Wanted): Promise<Buffer> {
-    const key = originalBytesKey(channelId, original.digest);
-    const stored = await images.get(key);
+    const stored = await images.readOriginal({ channelId, digest: original.digest });
     if (stored !== undefined) return stored;
     const { value, bytes } = await load(channelId, ref, original);
     if (value.digest === original.digest) return bytes;
@@ -189,9 +185,10 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
   async function fileOf(wanted: Wanted): Promise<OriginalBytes> {
     const { channelId, original } = wanted;
-    const stored = await images.findForReading(originalBytesKey(channelId, original.digest));
+    const { digest } = original;
+    const stored = await images.findOriginal({ channelId, digest });
     if (stored === undefined) return { bytes: await bytesOf(wanted) };
-    return 'path' in stored ? { ...stored, digest: original.digest } : stored;
+    return 'path' in stored ? { ...stored, digest } : stored;
   }
 
   return {
@@ -205,12 +202,6 @@ export function createOriginals(options: OriginalsOptions): Originals {
 
     forgetFailures: failedImages.forget,
   };
-}
-
-async function digestOf(bytes: Buffer): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const part of inSteps(bytes)) hash.update(part);
-  return hash.digest('hex').slice(0, 32);
 }
 
 function justChanged(): AppError {

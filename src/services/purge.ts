@@ -1,5 +1,5 @@
+import type { Images } from '../cache/images.ts';
 import { type ChannelRef, nameOf } from '../domain/identifier.ts';
-import type { ImageStore } from '../image-store/image-store.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { either, fields, parseJson } from '../lib/shape.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
@@ -29,7 +29,7 @@ export class PurgeFailed extends Error {
 interface PurgeOptions {
   readonly caches: Caches;
   readonly store: Pick<BackingStore, 'isShared' | 'get' | 'erase'>;
-  readonly images: Pick<ImageStore, 'erase'>;
+  readonly images: Pick<Images, 'erase'>;
   /** The operator's own channels, of which images may be stored. */
   readonly catalog?: Pick<Catalog, 'find'> | undefined;
   /** Forgets failures, and responses of the last second. */

@@ -37,8 +37,7 @@ test.each<[what: string, bytes: Promise<Buffer>]>([
     const { service, replay } = await startYoutubeForTest({ image }, { encoder });
     expect((await service.get(`/${ID}/avatar.png`)).status).toBe(200);
     expect(replay.callsTo('image')).toHaveLength(2);
-    await service.untilImagesWritten();
-    await rm(join(service.dataDir, 'images.db-files'), { recursive: true });
+    await rm(join(service.dataDir, 'originals'), { recursive: true });
     expect((await service.get(`/${ID}/avatar.png?width=100`)).status).toBe(200);
 
     replay.misbehave('image', unusable);
@@ -53,8 +52,7 @@ test('no image is made from the file of an original that has changed on the disk
   const bytes = await CARD;
   const { service } = await startYoutubeForTest({ image: respondWithBytes(bytes) }, { encoder });
   await service.get(`/${ID}/avatar`);
-  await service.untilImagesWritten();
-  const files = join(service.dataDir, 'images.db-files');
+  const files = join(service.dataDir, 'originals');
   const [name = ''] = await readdir(files);
   await damage(join(files, name));
 

@@ -24,7 +24,7 @@ describe('readiness', () => {
     const conditions = async () => (await service.readiness()).conditions;
     const told = {
       name: 'images',
-      detail: expect.stringMatching(/^cannot be read or stored \(.+\)$/),
+      detail: expect.stringMatching(/^cannot be used \(.*images\.db: .+\)$/),
       isBlocking: false,
     };
     await expect.poll(conditions, { timeout: 60_000 }).toEqual([told]);

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
 import { createRunningClock } from '../helpers/clock.ts';
-import { storedRowsIn } from '../helpers/disk-images.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
+import { storedRowsIn } from '../helpers/images.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];

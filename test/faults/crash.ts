@@ -2,9 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSeconds } from '../../bench/processes.ts';
-import { createDiskImages, type DiskImagesEvent } from '../../src/image-store/disk-images.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { storedRowsIn } from '../helpers/disk-images.ts';
+import { openImages, storedRowsIn } from '../helpers/images.ts';
 import { childrenOf } from '../helpers/process.ts';
 import { encodersOf, type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
 import { findChangedRecords, findFaultsOf, freshImageUrl, readRecords, startMixedLoad } from './mixed-load.ts';
@@ -111,15 +109,14 @@ function findDatabaseFaults(dataDir: string): string[] {
 
 /** Reads every stored image. */
 async function checkImages(dataDir: string): Promise<{ images: number; damaged: string[] }> {
-  const damaged: string[] = [];
-  const onEvent = (event: DiskImagesEvent) => {
-    damaged.push(`images: ${JSON.stringify(event)}`);
-  };
-  const stored = createDiskImages({ dataDir, maxBytes: 2 ** 31, clock: systemClock, onEvent });
+  const stored = await openImages(dataDir, 2 ** 31);
   const rows = storedRowsIn(dataDir);
-  for (const { key } of rows) {
-    if ((await stored.get(key)) === undefined) damaged.push(`${key} is damaged`);
+  const damaged: string[] = [];
+  for (const { key, channel, isOriginal } of rows) {
+    const original = { channelId: channel, digest: key.slice(channel.length + 1) };
+    const bytes = isOriginal ? await stored.readOriginal(original) : stored.get(key);
+    if (bytes === undefined) damaged.push(`${key} is damaged`);
   }
-  await stored.close();
+  stored.close();
   return { images: rows.length, damaged };
 }

@@ -2,7 +2,6 @@ import type { Subject } from './context.ts';
 import { exceedTheQuota, removeTheDirectory, shareTheDirectory } from './disk-access.ts';
 import { damageTheCache } from './disk-damage.ts';
 import { loseTheDisk } from './disk-loss.ts';
-import { slowDownTheDisk } from './slow-disk.ts';
 
 /** Faults of the disk, and of other processes that use it. */
 export const disk: Subject = {
@@ -12,7 +11,6 @@ export const disk: Subject = {
     // This attack waits for the service to look at its file again.
     const damage = measure('cache.db damaged', damageTheCache);
     await loseTheDisk(context);
-    await slowDownTheDisk(context);
     await measure('DATA_DIR missing', removeTheDirectory);
     await measure('the image quota under churn', exceedTheQuota);
     await measure('two services on one DATA_DIR', shareTheDirectory);

@@ -15,8 +15,6 @@ export interface RequestKind {
 
 /** The next entry may be too large for the remaining space. */
 const FULL = 0.9;
-/** An eighth of the quota is for the log of `images.db`. */
-const DISK_FULL = 0.875 * FULL;
 
 const SAMPLE = 'UCPennantSample00000001A';
 const SAMPLES = 8;
@@ -117,7 +115,7 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
     counts: [500, LONG_ENCODED],
     request: (number) => ({ url: `/${numberedChannelId(number % 4 === 3 ? 'p' : 'r', number)}/tv.webp` }),
     statuses: [200, 502, 503],
-    fills: { originals_in_memory: FULL, images_in_memory: FULL, images_on_disk: DISK_FULL },
+    fills: { originals_in_memory: FULL, images_in_memory: FULL, images_on_disk: FULL },
   },
   {
     name: 'tiny images',
@@ -127,6 +125,6 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
       return { url: `/${numberedChannelId('r', 4 * (number % 16))}/avatar.jpg?${size}` };
     },
     statuses: [200],
-    fills: { images_in_memory: FULL, images_on_disk: DISK_FULL },
+    fills: { images_in_memory: FULL, images_on_disk: FULL },
   },
 ];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readDatabase } from '../../src/lib/sqlite.ts';
-import { storedRowsIn } from '../helpers/disk-images.ts';
+import { storedRowsIn } from '../helpers/images.ts';
 import { decodeImage } from '../helpers/image.ts';
 import { repeat } from '../helpers/load.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type AppOverrides, buildApp } from '../../src/app/build.ts';
 import { shownSettings } from '../../src/config/report.ts';
 import { parseConfig } from '../../src/config/settings.ts';
@@ -83,8 +83,6 @@ export async function startTestApp(options: TestAppOptions = {}) {
     state: async (): Promise<ConsoleState> => (await askConsole('/state.json')).json(),
     /** The value of one series in `/metrics`; `undefined` if there is none. */
     metric,
-    /** Waits until the images of earlier responses are on the disk: responses do not wait for that. */
-    untilImagesWritten: () => expect.poll(() => metric('pennant_images_being_written_entries')).toBe(0),
     /** Sends a purge with the field that the private listener requires. */
     purge: (body: object) =>
       askConsole({ method: 'POST', url: '/purge', headers: { 'x-pennant-console': 'test' }, body }),

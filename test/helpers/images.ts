@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { cachePaths, createCacheFile } from '../../src/cache/cache-file.ts';
 import { createImageTable, IMAGE_SCHEMA, type ImageTable, type OriginalId } from '../../src/cache/image-table.ts';
+import type { Runtime } from '../../src/lib/runtime.ts';
 import { createManualClock } from './clock.ts';
 import { recordLog } from './log.ts';
 import { createTestRuntime } from './runtime.ts';
@@ -14,6 +15,19 @@ export const MIB = 2 ** 20;
 
 interface OpenImages extends ImageTable {
   close(): void;
+}
+
+/** The images of a data directory, as a process opens them. */
+export async function openImages(
+  dataDir: string,
+  maxBytes: number,
+  runtime: Runtime = createTestRuntime(),
+): Promise<OpenImages> {
+  const { database, originals } = cachePaths(dataDir);
+  const file = createCacheFile({ path: database, schema: IMAGE_SCHEMA, component: 'images', runtime });
+  const table = createImageTable({ file, folder: originals, maxBytes, runtime });
+  await table.open();
+  return { ...table, close: file.close };
 }
 
 /** A data directory whose images a test may open several times, as one process after another does. */
@@ -28,15 +42,12 @@ export async function setUpImages(options: { dataDir?: string; maxBytes?: number
     database,
     originals,
     clock,
-    runtime,
     /** The kinds of the lines in the log. */
     logged: () => lines.map(({ kind }) => kind),
     async open(maxBytes = options.maxBytes ?? 64 * MIB): Promise<OpenImages> {
-      const file = createCacheFile({ path: database, schema: IMAGE_SCHEMA, component: 'images', runtime });
-      onTestFinished(file.close);
-      const table = createImageTable({ file, folder: originals, maxBytes, runtime });
-      await table.open();
-      return { ...table, close: file.close };
+      const images = await openImages(dataDir, maxBytes, runtime);
+      onTestFinished(images.close);
+      return images;
     },
     /** Runs SQL beside the users of the database. */
     change(sql: string): void {

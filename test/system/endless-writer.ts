@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createDiskImages } from '../../src/image-store/disk-images.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import type { OriginalId } from '../../src/cache/image-table.ts';
 import { createSqliteStore } from '../../src/store/sqlite.ts';
+import { openImages, originalOf } from '../helpers/images.ts';
 
 /** 10 to 250 kilobytes that are unique to this number. */
 export function imageOf(number: number): Buffer {
@@ -9,23 +9,25 @@ export function imageOf(number: number): Buffer {
   return Buffer.alloc(10_000 + (number % 25) * 10_000, seed);
 }
 
-/** Every tenth is an original. */
+const CHANNEL = 'UCendless______________A';
+
 export function keyOf(number: number): string {
-  return number % 10 === 0 ? `original/UC/${number}` : `image4/UC/${number}`;
+  return `image4/${CHANNEL}/${number}`;
 }
 
+export function originalIdOf(number: number): OriginalId {
+  return originalOf(CHANNEL, imageOf(number));
+}
+
+/** Every tenth is an original. */
+export const isOriginal = (number: number) => number % 10 === 0;
+
 async function writeImages(dataDir: string): Promise<void> {
-  const images = createDiskImages({
-    dataDir,
-    maxBytes: 20_000_000,
-    clock: systemClock,
-    onEvent: (event) => console.error(event),
-  });
-  for (let first = 0; ; first += 8) {
-    const numbers = Array.from({ length: 8 }, (_, index) => (first + index) % 200);
-    const write = (number: number) => images.set(keyOf(number), imageOf(number));
-    await Promise.all(numbers.map(write));
-    process.stdout.write('.');
+  const images = await openImages(dataDir, 20_000_000);
+  for (let number = 0; ; number = (number + 1) % 200) {
+    if (isOriginal(number)) await images.putOriginal(originalIdOf(number), imageOf(number));
+    else images.put(CHANNEL, keyOf(number), imageOf(number));
+    if (number % 8 === 0) process.stdout.write('.');
   }
 }
 

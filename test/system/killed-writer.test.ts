@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
-import { setUpImages } from '../helpers/disk-images.ts';
+import { setUpImages } from '../helpers/images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
-import { imageOf, keyOf } from './endless-writer.ts';
+import { imageOf, isOriginal, keyOf, originalIdOf } from './endless-writer.ts';
 
 const WRITER = fileURLToPath(import.meta.resolve('./endless-writer.ts'));
 const KILLS = 4;
@@ -23,22 +23,24 @@ async function writeUntilKilled(what: 'images' | 'records', path: string, dots: 
   expect(await exited).toEqual([null, 'SIGKILL']);
 }
 
-it('a process killed while it stores images leaves no truncated image, and an intact images.db', async () => {
-  const { dataDir, database, events, open } = await setUpImages({ maxBytes: 20_000_000 });
+it('a process killed while it stores images leaves no truncated image, no file without a row, and an intact database', async () => {
+  const { dataDir, database, originals, logged, open } = await setUpImages({ maxBytes: 20_000_000 });
   for (let kill = 0; kill < KILLS; kill += 1) await writeUntilKilled('images', dataDir, 3 + kill);
   expect(integrityOf(database)).toEqual([{ integrity_check: 'ok' }]);
-  const images = open();
+  const images = await open();
   let found = 0;
+  let files = 0;
   for (let number = 0; number < 200; number += 1) {
-    const reading = await images.findForReading(keyOf(number));
-    if (reading !== undefined && 'path' in reading) expect(await readFile(reading.path)).toEqual(imageOf(number));
-    const bytes = await images.get(keyOf(number));
+    const bytes = isOriginal(number) ? await images.readOriginal(originalIdOf(number)) : images.get(keyOf(number));
     if (bytes === undefined) continue;
     found += 1;
+    files += isOriginal(number) ? 1 : 0;
     expect(bytes).toEqual(imageOf(number));
   }
   expect(found).toBeGreaterThan(20);
-  expect(events).toEqual([]);
+  expect(await readdir(originals)).toHaveLength(files);
+  expect(images.usage().entries).toBe(found);
+  expect(logged()).toEqual([]);
 });
 
 function integrityOf(path: string) {

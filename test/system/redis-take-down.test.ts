@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startWithoutEncoder, type TestApp } from '../helpers/app.ts';
-import { storedRowsIn } from '../helpers/disk-images.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
+import { storedRowsIn } from '../helpers/images.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 

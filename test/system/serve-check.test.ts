@@ -162,7 +162,7 @@ describe('serve --check', () => {
 
   test.skipIf(process.getuid?.() !== 0)('reports files of another user in an own DATA_DIR', async () => {
     await chmod(directory, 0o755);
-    await mkdir(join(dataDir, 'images.db-files'), { recursive: true });
+    await mkdir(join(dataDir, 'originals'), { recursive: true });
     await chown(dataDir, NOBODY, NOBODY);
     await writeFile(join(dataDir, 'cache.db'), '', { mode: 0o644 });
     await writeCatalog(dataDir, []);
@@ -170,7 +170,7 @@ describe('serve --check', () => {
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
     expect(ended.stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
-      expect.stringMatching(/DATA_DIR \S+ is not usable: \S+images\.db-files cannot be written \(EACCES\)$/),
+      expect.stringMatching(/DATA_DIR \S+ is not usable: \S+originals cannot be written \(EACCES\)$/),
       expect.stringMatching(/cache\.db cannot be written \(EACCES\)$/),
       expect.stringMatching(/channels\.ndjson cannot be read \(EACCES/),
     ]);

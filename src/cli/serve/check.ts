@@ -4,8 +4,8 @@ import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { chooseCatalogFolder } from '../../app/catalog.ts';
+import { cachePaths } from '../../cache/cache-file.ts';
 import type { Config } from '../../config/settings.ts';
-import { imagePaths } from '../../image-store/schema.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 import { filesOfDatabase } from '../../lib/sqlite.ts';
 import { CatalogUnusableError, readChannelFile } from '../../sources/catalog/channel-file.ts';
@@ -93,8 +93,8 @@ async function checkDataDir(dataDir: string): Promise<Finding> {
   const unwritable = await findWriteProblem(dataDir);
   if (unwritable !== undefined) return { level: 'error', text: unwritable };
   if (nearestExisting(dataDir) !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be created` };
-  const { database, files } = imagePaths(dataDir);
-  const problem = await findAccessProblem([...filesOfDatabase(database), files], 'written');
+  const { database, originals } = cachePaths(dataDir);
+  const problem = await findAccessProblem([...filesOfDatabase(database), originals], 'written');
   if (problem === undefined) return { level: 'ok', text: `DATA_DIR ${dataDir} is writable` };
   return { level: 'error', text: `DATA_DIR ${dataDir} is not usable: ${problem}` };
 }

@@ -7,11 +7,6 @@ import type { Backdrop, Rectangle, Size } from '../domain/variants.ts';
  */
 const ENCODING_VERSION = 4;
 
-/** The key for an original's bytes, named by their digest. */
-export function originalBytesKey(channelId: string, digest: string): string {
-  return `original/${channelId}/${digest}`;
-}
-
 /** Everything that changes an image's bytes, apart from the versions. */
 export interface ImageIdentity {
   readonly channelId: string;
@@ -36,14 +31,4 @@ export function imageKey(identity: ImageIdentity, libraryVersion: string): strin
   const padding =
     backdrop === undefined ? '' : `/${backdrop.inner.width}x${backdrop.inner.height}-${backdrop.background}`;
   return `${original}/${cropText}/${output.width}x${output.height}${padding}/${quality ?? 'default'}.${format}`;
-}
-
-/** The second part of every key here. */
-export function channelOfImage(key: string): string {
-  return key.split('/', 2)[1] ?? '';
-}
-
-/** True for an original, false for an encoded image. */
-export function isOriginalBytes(key: string): boolean {
-  return key.startsWith('original/');
 }

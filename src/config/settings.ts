@@ -107,7 +107,7 @@ export const SETTINGS = {
     'IMAGE_CACHE_BYTES',
     '2GiB',
     form.bytes('1024TiB'),
-    'Disk space for originals and images: `images.db`, its log and the files beside it.',
+    'Disk space for encoded images and originals.',
   ),
   encoders: form.setting(
     'ENCODERS',

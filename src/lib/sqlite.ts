@@ -11,7 +11,6 @@ const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
-const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 /** An extended code. */
@@ -35,11 +34,6 @@ export function isLossOfAccess(error: unknown): boolean {
 /** True if another process kept the file locked for longer than the statement waits. */
 export function isLocked(error: unknown): boolean {
   return primaryCodeOf(error) === SQLITE_BUSY;
-}
-
-/** True if the disk has no room for a change. */
-export function isFullDisk(error: unknown): boolean {
-  return primaryCodeOf(error) === SQLITE_FULL;
 }
 
 /** The primary code of an error of SQLite: the low byte of its result code. 0 for any other error. */

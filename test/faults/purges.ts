@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readDatabase } from '../../src/lib/sqlite.ts';
-import { storedRowsIn } from '../helpers/images.ts';
 import { decodeImage } from '../helpers/image.ts';
+import { storedRowsIn } from '../helpers/images.ts';
 import { repeat } from '../helpers/load.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 import { comesTrue, type FaultContext, type FaultService, type Subject, stopService } from './context.ts';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
 import { type FaultContext, type FaultService, stopService } from './context.ts';
 import { findChangedRecords, findFaultsOf, readRecords } from './mixed-load.ts';
 import type { Outcome } from './report.ts';
@@ -13,10 +14,6 @@ const BASE_URL = 'https://pennant.example';
 type Damage = (path: string) => Promise<void>;
 
 const DAMAGES: Readonly<Record<string, Damage>> = {
-  'overwritten with garbage': async (path) => {
-    const { length } = await readFile(path);
-    await writeFile(path, randomBytes(length), { flag: 'r+' });
-  },
   'replaced by garbage': async (path) => {
     await writeFile(`${path}.new`, randomBytes(100_000));
     await rename(`${path}.new`, path);
@@ -33,7 +30,9 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
 export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   const directory = await context.newDirectory();
   const path = join(directory, 'data', 'cache.db');
-  let service = await context.start({ directory, env: { BASE_URL } });
+  const replay = await startReplayServer();
+  const env = { ...youtubeSettings(replay.origin), SOURCES: 'catalog,youtube', BASE_URL };
+  let service = await context.start({ directory, env });
   const reference = await readRecords(service.client);
   const faults: string[] = [];
   for (const [what, damage] of Object.entries(DAMAGES)) {
@@ -49,8 +48,9 @@ export async function damageTheCache(context: FaultContext): Promise<Outcome> {
   const rebuilt = logOf(service).filter(({ kind }) => kind === 'rebuilt').length;
   faults.push(...findEmptySamples({ rebuilds: rebuilt }), ...(await stopService(service)));
   await writeFile(path, randomBytes(50_000));
-  service = await context.start({ directory, env: { BASE_URL } });
+  service = await context.start({ directory, env });
   faults.push(...(await findWrongResponses(service, reference, 5)).map((fault) => `garbage at the start: ${fault}`));
+  await replay.close();
   const measured = `${Object.keys(DAMAGES).length} kinds under load, garbage at the start: rebuilt, ${rebuilt} times in the log; every response right, sound files`;
   return { measured, faults };
 }

@@ -1,9 +1,9 @@
 import { Counter, Gauge } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
 import { createConnections } from '../http/connections.ts';
+import { createRateLimitStep } from '../http/request/admission.ts';
 import { createClientIdentification } from '../http/request/client-identification.ts';
 import type { Endpoint } from '../http/request/context.ts';
-import { createRateLimitStep } from '../http/request/rate-limit-step.ts';
 import type { MicroCache } from '../http/response/micro-cache.ts';
 import { createResponseReporter } from '../http/response/response-reporter.ts';
 import { createUnservedRequests } from '../http/response/unserved-requests.ts';

@@ -1,15 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import findMyWay from 'find-my-way';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { withRequest } from '../lib/work.ts';
 import { findAdvice } from './request/advice.ts';
-import type { Endpoint } from './request/context.ts';
-import { type PublicResponse, type RequestContext, routeNotFound } from './request/context.ts';
+import type { Endpoint, PublicResponse, RequestContext } from './request/context.ts';
 import { parseQuery, readQuery } from './request/parameters.ts';
-import { MAX_URL_BYTES } from './request/target.ts';
-import { METHODS } from './request/validation.ts';
 import { applyConditions } from './response/conditions.ts';
 import { problemResponse } from './response/problems.ts';
 import { PREFLIGHT } from './response/send.ts';
@@ -29,7 +25,6 @@ type ResponseStep = (context: RequestContext, response: PublicResponse) => Publi
 
 interface PipelineOptions {
   readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
-  readonly router: Pick<Router, 'find'>;
   /** Run in order until one of them returns a response. */
   readonly steps: readonly Step[];
   /** Run in order for every response, also for the problem response that an error becomes. */
@@ -37,7 +32,7 @@ interface PipelineOptions {
 }
 
 /** Runs each request through the steps. Uses promises only if a step returns one. */
-export function createPipeline({ createContext, router, steps, responseSteps }: PipelineOptions) {
+export function createPipeline({ createContext, steps, responseSteps }: PipelineOptions) {
   function runSteps(context: RequestContext, first: number): PublicResponse | Promise<PublicResponse> {
     for (let at = first; at < steps.length; at += 1) {
       const response = (steps[at] as Step)(context);
@@ -52,15 +47,14 @@ export function createPipeline({ createContext, router, steps, responseSteps }: 
     for (const step of responseSteps) response = step(context, response) ?? response;
   }
 
-  /** A refused request has no endpoint yet: it is found here, so that metrics count the request for it. */
   function fail(context: RequestContext, error: unknown): void {
-    const { request, response, target, endpoint } = context;
+    const { response } = context;
     if (response.headersSent || response.destroyed) return;
-    if (endpoint === undefined && target.problem === undefined && METHODS.has(request.method)) router.find(context);
     finish(context, problemResponse(error, context, findAdvice(error, context)));
   }
 
-  function run(context: RequestContext): void {
+  return (request: IncomingMessage, rawResponse: ServerResponse): void => {
+    const context = createContext(request, rawResponse);
     try {
       const response = runSteps(context, 0);
       if (response instanceof Promise)
@@ -69,35 +63,6 @@ export function createPipeline({ createContext, router, steps, responseSteps }: 
     } catch (error) {
       fail(context, error);
     }
-  }
-
-  return (request: IncomingMessage, response: ServerResponse): void => run(createContext(request, response));
-}
-
-interface Router {
-  /** Sets the endpoint of the request and the parameters in its path. False if there is none. */
-  find(context: RequestContext): boolean;
-  /** The step that requires an endpoint. @throws AppError `route_not_found` */
-  route(context: RequestContext): undefined;
-}
-
-export function createRouter(endpoints: readonly Endpoint[]): Router {
-  const router = findMyWay({ maxParamLength: MAX_URL_BYTES });
-  for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
-
-  function find(context: RequestContext): boolean {
-    const found = router.find('GET', context.target.path);
-    if (found === null) return false;
-    context.endpoint = found.store as Endpoint;
-    context.pathParameters = found.params;
-    return true;
-  }
-
-  return {
-    find,
-    route(context) {
-      if (!find(context)) throw routeNotFound(context.target.path);
-    },
   };
 }
 

@@ -3,12 +3,12 @@ import { createListener, createServer, type Listener } from '../lib/http/listene
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type Connections, MAX_HEADER_BYTES } from './connections.ts';
-import { createEndpointStep, createPipeline, createRouter } from './pipeline.ts';
+import { createEndpointStep, createPipeline } from './pipeline.ts';
+import type { RateLimitStep } from './request/admission.ts';
+import { validate } from './request/admission.ts';
 import { type ClientIdentification, OPERATOR_CLIENTS } from './request/client-identification.ts';
 import type { Endpoint } from './request/context.ts';
 import { createContextFactory } from './request/context.ts';
-import type { RateLimitStep } from './request/rate-limit-step.ts';
-import { validate } from './request/validation.ts';
 import { createClientErrors } from './response/client-errors.ts';
 import type { MicroCache } from './response/micro-cache.ts';
 import type { ResponseReporter } from './response/response-reporter.ts';
@@ -56,23 +56,20 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
     options;
   const { clock } = runtime;
   const lifetime = { isClosing: false };
-  const router = createRouter(endpoints);
-  const contextOptions = { clock, baseUrls, lifetime };
-  const handlers = [microCache.find, router.route, createEndpointStep({ clock })];
+  const contextOptions = { clock, baseUrls, lifetime, endpoints };
+  const respond = createEndpointStep({ clock });
   const send = createSend({ responseWriter });
 
   const pipeline = createPipeline({
     createContext: createContextFactory({ ...contextOptions, clients, sliceOf: connections.sliceOf }),
-    router,
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
-    steps: [rateLimit, validate, ...handlers],
+    steps: [rateLimit, validate, microCache.find, respond],
     /** Every response passes these, in this order. */
     responseSteps: [microCache.keep, connections.closeAfterError, send, reporter.observe],
   });
   const operatorPipeline = createPipeline({
     createContext: createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS, sliceOf: () => undefined }),
-    router,
-    steps: [validate, ...handlers],
+    steps: [validate, microCache.find, respond],
     responseSteps: [microCache.keep, send, reporter.observe],
   });
   const { onParserError, onConnect } = createClientErrors({ clients, rateLimit, baseUrls, reporter, connections });

@@ -59,7 +59,28 @@ interface SliceReader {
 }
 
 export function createSliceReader(): SliceReader {
-  const enqueue = createQueue();
+  /** The reads of all connections, first come, first served. A connection has at most one. */
+  const queue = new Set<() => void>();
+  let isPlanned = false;
+
+  function enqueue(read: () => void): void {
+    queue.add(read);
+    if (!isPlanned) setImmediate(runReads);
+    isPlanned = true;
+  }
+
+  function runReads(): void {
+    let count = 0;
+    for (const read of queue) {
+      if (count === SLICES_PER_TURN) break;
+      count += 1;
+      queue.delete(read);
+      read();
+    }
+    isPlanned = queue.size > 0;
+    if (isPlanned) setImmediate(runReads);
+  }
+
   return {
     read(socket, connection, onBodyTooLong) {
       let isWaiting = false;
@@ -67,18 +88,18 @@ export function createSliceReader(): SliceReader {
       function readOn(): void {
         if (connection.isClosing || isWaiting) return;
         isWaiting = true;
-        enqueue(() => {
-          isWaiting = false;
-          readSlice();
-        });
+        enqueue(readSlice);
       }
 
       function readSlice(): void {
+        isWaiting = false;
         const { latest, isClosing } = connection;
         if (isClosing || socket.destroyed) return;
-        if (latest !== undefined && !latest.closed) readAfter(latest);
-        else if (isInBody(connection) && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES) onBodyTooLong();
-        else giveSlice();
+        if (latest !== undefined && !latest.closed) return readAfter(latest);
+        if (isInBody(connection) && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES) return onBodyTooLong();
+        // `read` emits the slice as `data`, and Node's listener parses it.
+        socket.read(Math.min(SLICE_BYTES, socket.readableLength));
+        if (socket.readableLength > 0) readOn();
       }
 
       /** A slice waits until the requests before it have their responses. */
@@ -90,10 +111,11 @@ export function createSliceReader(): SliceReader {
         });
       }
 
-      /** `read` emits the slice as `data`, and Node's listener parses it. */
-      function giveSlice(): void {
-        socket.read(Math.min(SLICE_BYTES, socket.readableLength));
-        if (socket.readableLength > 0) readOn();
+      function noteSlice(slice: Buffer): void {
+        if (isInBody(connection)) connection.unread = '';
+        else if (connection.unread.length < MAX_UNREAD_CHARACTERS) connection.unread += connection.slice;
+        connection.slice = slice.toString('latin1');
+        connection.bytesSinceRequest += slice.length;
       }
 
       function onReadable(): void {
@@ -102,43 +124,7 @@ export function createSliceReader(): SliceReader {
         else readOn();
       }
 
-      socket.prependListener('data', (slice: Buffer) => noteSlice(connection, slice)).on('readable', onReadable);
+      socket.prependListener('data', noteSlice).on('readable', onReadable);
     },
-  };
-}
-
-function noteSlice(connection: Connection, slice: Buffer): void {
-  if (isInBody(connection)) connection.unread = '';
-  else if (connection.unread.length < MAX_UNREAD_CHARACTERS) connection.unread += connection.slice;
-  connection.slice = slice.toString('latin1');
-  connection.bytesSinceRequest += slice.length;
-}
-
-/** @returns a function that adds a read to the queue. A connection has at most one read in the queue. */
-function createQueue() {
-  const waiting = new Set<() => void>();
-  let isPlanned = false;
-
-  function runReads(): void {
-    isPlanned = false;
-    let count = 0;
-    for (const read of waiting) {
-      if (count === SLICES_PER_TURN) break;
-      count += 1;
-      waiting.delete(read);
-      read();
-    }
-    plan();
-  }
-
-  function plan(): void {
-    if (isPlanned || waiting.size === 0) return;
-    isPlanned = true;
-    setImmediate(runReads);
-  }
-
-  return (read: () => void): void => {
-    waiting.add(read);
-    plan();
   };
 }

@@ -1,5 +1,5 @@
 import { FORMATS, formatRow } from '../../domain/formats.ts';
-import { PROBLEM_MEDIA_TYPE } from '../response/media-types.ts';
+import { PROBLEM_MEDIA_TYPE } from '../response/fields.ts';
 import { schemaOf } from './schemas.ts';
 
 /*

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { createClientIdentification } from './client-identification.ts';
-import { createBaseFinder, createContextFactory } from './context.ts';
+import { createContextFactory } from './context.ts';
+import { createBaseFinder } from './target.ts';
 
 describe('the base from Host', () => {
   const findBase = createBaseFinder([]);
@@ -84,6 +85,7 @@ describe('a request with Upgrade', () => {
     }),
     baseUrls: [],
     lifetime: { isClosing: false },
+    endpoints: [],
   });
 
   /** @param packet what the parser has when the header section ends */

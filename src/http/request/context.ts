@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isIPv6, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import findMyWay from 'find-my-way';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
@@ -9,7 +10,7 @@ import type { Runtime } from '../../lib/runtime.ts';
 import type { EndpointDescription } from '../endpoint.ts';
 import type { Client, ClientIdentification } from './client-identification.ts';
 import type { Parameters, Values } from './parameters.ts';
-import { parseTarget, type RequestTarget } from './target.ts';
+import { createBaseFinder, MAX_URL_BYTES, parseTarget, type RequestTarget } from './target.ts';
 
 /** Everything that the request pipeline knows about one request. */
 export interface RequestContext {
@@ -30,10 +31,9 @@ export interface RequestContext {
   readonly client: Client;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
-  /** Set if the response may be stored in the micro-cache. */
-  microCacheKey: string | undefined;
-  endpoint: Endpoint | undefined;
-  pathParameters: PathParameters;
+  /** `undefined` if there is nothing at the path. */
+  readonly endpoint: Endpoint | undefined;
+  readonly pathParameters: PathParameters;
   /** True when the response's format follows `Accept`. Errors then carry `Vary` too. */
   isNegotiated: boolean;
 }
@@ -45,6 +45,8 @@ export interface PublicResponse {
   readonly body?: string | Buffer;
   /** How the characters of a text become bytes. Default: UTF-8. */
   readonly bodyEncoding?: 'latin1' | undefined;
+  /** True if it comes from the micro-cache. */
+  readonly isRepeated?: boolean;
   /** Where a looked-up value came from, for metrics and the log. */
   readonly cache?: CacheOutcome['kind'] | undefined;
   /** How long every looked-up value that the response was made from is still fresh, in milliseconds. */
@@ -91,49 +93,23 @@ export function defineEndpoint<Path, Query extends Parameters>(
   return { isRepeatable: true, ...endpoint } as unknown as Endpoint;
 }
 
-/**
- * Finds the origin that URLs in a response start with: the operator's origin that matches the authority, else the first
- * one. Without such origins it consists of the scheme and the authority, and is empty if the authority is unusable.
- *
- * @param baseUrls the operator's origins
- * @returns a function of the client's name for the service: `Host`, or the authority of an absolute target
- */
-export function createBaseFinder(baseUrls: readonly string[]) {
-  const byAuthority = new Map(baseUrls.map((baseUrl) => [new URL(baseUrl).host, baseUrl]));
-  const [first] = baseUrls;
-  return (authority: string, scheme: 'http' | 'https'): string => {
-    if (first !== undefined) return byAuthority.get(authority.toLowerCase()) ?? first;
-    return isUsable(authority) ? `${scheme}://${authority.toLowerCase()}` : '';
-  };
-}
-
-/** A domain name has at most 253 characters (RFC 1035 section 2.3.4), and a port adds six. */
-const MAX_AUTHORITY_CHARACTERS = 260;
-const NAME_OR_ADDRESS_WITH_PORT = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
-const MAX_PORT = 65_535;
-
-/** A name or address with an optional port. Anything else could appear in a URL that others see. */
-function isUsable(authority: string): boolean {
-  if (authority.length > MAX_AUTHORITY_CHARACTERS) return false;
-  const [whole, ipv6, port = '1'] = NAME_OR_ADDRESS_WITH_PORT.exec(authority) ?? [];
-  if (whole === undefined || (ipv6 !== undefined && !isIPv6(ipv6))) return false;
-  return Number(port) >= 1 && Number(port) <= MAX_PORT;
-}
-
 export interface ContextOptions extends Pick<Runtime, 'clock'> {
   readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly lifetime: Lifetime;
+  readonly endpoints: readonly Endpoint[];
   /** What the parser has from a connection, one character per byte. `undefined` if that is unknown. */
   readonly sliceOf: (socket: Socket) => string | undefined;
 }
 
 const NO_HEADERS = {};
+const NO_PARAMETERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
   const { clock, clients, baseUrls, lifetime, sliceOf } = options;
+  const router = createRouter(options.endpoints);
   const findBase = createBaseFinder(baseUrls);
 
   function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
@@ -144,6 +120,7 @@ export function createContextFactory(options: ContextOptions) {
 
   return (request: IncomingMessage, response: ServerResponse): RequestContext => {
     const target = parseTarget(request.url ?? '/');
+    const route = target.problem === undefined ? router.find('GET', target.path) : null;
     const scheme = schemeOf(request);
     const { host = '' } = request.headers;
     const hasOneHost = host !== '' && countHosts(request.rawHeaders) === 1;
@@ -162,12 +139,17 @@ export function createContextFactory(options: ContextOptions) {
         (request.headers.upgrade !== undefined && isLastAfterUpgrade(request, sliceOf(request.socket))),
       client: clients.identify(request.socket.remoteAddress ?? 'unknown', request.headers['x-forwarded-for']),
       limitHeaders: NO_HEADERS,
-      microCacheKey: undefined,
-      endpoint: undefined,
-      pathParameters: NO_HEADERS,
+      endpoint: route?.store as Endpoint | undefined,
+      pathParameters: route?.params ?? NO_PARAMETERS,
       isNegotiated: false,
     };
   };
+}
+
+function createRouter(endpoints: readonly Endpoint[]) {
+  const router = findMyWay({ maxParamLength: MAX_URL_BYTES });
+  for (const endpoint of endpoints) router.on('GET', endpoint.url, () => undefined, endpoint);
+  return router;
 }
 
 const REQUEST_ID_PREFIX = randomBytes(9).toString('base64url');

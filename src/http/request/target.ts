@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { AppError } from '../../domain/errors.ts';
 
 /** A request's target, read once before its path is used. */
@@ -76,4 +77,33 @@ export function isDecodable(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Finds the origin that URLs in a response start with: the operator's origin that matches the authority, else the first
+ * one. Without such origins it consists of the scheme and the authority, and is empty if the authority is unusable.
+ *
+ * @param baseUrls the operator's origins
+ * @returns a function of the client's name for the service: `Host`, or the authority of an absolute target
+ */
+export function createBaseFinder(baseUrls: readonly string[]) {
+  const byAuthority = new Map(baseUrls.map((baseUrl) => [new URL(baseUrl).host, baseUrl]));
+  const [first] = baseUrls;
+  return (authority: string, scheme: 'http' | 'https'): string => {
+    if (first !== undefined) return byAuthority.get(authority.toLowerCase()) ?? first;
+    return isUsable(authority) ? `${scheme}://${authority.toLowerCase()}` : '';
+  };
+}
+
+/** A domain name has at most 253 characters (RFC 1035 section 2.3.4), and a port adds six. */
+const MAX_AUTHORITY_CHARACTERS = 260;
+const NAME_OR_ADDRESS_WITH_PORT = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?|\[([0-9a-f:.]{2,45})\])(?::(\d{1,5}))?$/i;
+const MAX_PORT = 65_535;
+
+/** A name or address with an optional port. Anything else could appear in a URL that others see. */
+function isUsable(authority: string): boolean {
+  if (authority.length > MAX_AUTHORITY_CHARACTERS) return false;
+  const [whole, ipv6, port = '1'] = NAME_OR_ADDRESS_WITH_PORT.exec(authority) ?? [];
+  if (whole === undefined || (ipv6 !== undefined && !isIPv6(ipv6))) return false;
+  return Number(port) >= 1 && Number(port) <= MAX_PORT;
 }

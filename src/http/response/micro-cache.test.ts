@@ -14,7 +14,6 @@ function contextFor(path: string, headers: Record<string, string> = {}, query = 
     target: { path, query, authority: undefined, problem: undefined },
     base: 'http://pennant.test',
     request: { method: 'GET', headers } as unknown as IncomingMessage,
-    microCacheKey: undefined,
     endpoint: undefined,
     isNegotiated: false,
   } as unknown as RequestContext;

@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { addBoundGauges } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
-import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
+import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { applyConditions } from './conditions.ts';
+import { NEGOTIATED } from './fields.ts';
 
 interface MicroCacheOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
@@ -20,8 +21,6 @@ const ENTRY_OVERHEAD_BYTES = 1_250;
 
 interface KeptResponse {
   readonly response: PublicResponse;
-  readonly endpoint: Endpoint | undefined;
-  readonly isNegotiated: boolean;
   readonly untilMs: number;
   /** The monotonic clock does not advance while a machine is suspended. */
   readonly untilWallMs: number;
@@ -57,24 +56,19 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
       if (key === undefined) return undefined;
       const found = entries.get(key);
       if (found !== undefined && found.untilMs > clock.monotonic() && found.untilWallMs > clock.now()) {
-        context.endpoint = found.endpoint;
-        context.isNegotiated = found.isNegotiated;
         return applyConditions(context, found.response);
       }
-      context.microCacheKey = key;
       return undefined;
     },
 
     keep(context, response) {
-      const { microCacheKey, endpoint, isNegotiated } = context;
-      if (microCacheKey === undefined || endpoint?.isRepeatable !== true || response.status !== 200) return;
+      if (response.isRepeated === true || context.endpoint?.isRepeatable !== true || response.status !== 200) return;
       if (response.cache !== 'hit' && response.cache !== 'own') return;
       const keptMs = Math.min(TTL_MS, response.freshMs ?? TTL_MS);
-      if (keptMs <= 0) return;
-      entries.set(compactCopy(microCacheKey), {
-        response: encoded(response),
-        endpoint,
-        isNegotiated,
+      const key = keptMs > 0 ? keyOf(context) : undefined;
+      if (key === undefined) return;
+      entries.set(compactCopy(key), {
+        response: repeatable(context, response),
         untilMs: clock.monotonic() + keptMs,
         untilWallMs: clock.now() + keptMs,
       });
@@ -99,9 +93,14 @@ function sizeOf({ response: { headers, body } }: KeptResponse, key: string): num
   return bytes;
 }
 
-/** The body's bytes, one per character. Node writes such a text without encoding it each time. */
-function encoded(response: PublicResponse): PublicResponse {
-  const { body, bodyEncoding } = response;
-  if (typeof body !== 'string' || bodyEncoding !== undefined) return response;
-  return { ...response, body: Buffer.from(body).toString('latin1'), bodyEncoding: 'latin1' };
+/** With all fields of its request. The body's bytes are one per character: Node writes such a text without encoding it each time. */
+function repeatable({ isNegotiated }: RequestContext, response: PublicResponse): PublicResponse {
+  const { headers, body, bodyEncoding } = response;
+  return {
+    ...response,
+    isRepeated: true,
+    headers: isNegotiated ? { ...headers, ...NEGOTIATED } : headers,
+    ...(typeof body === 'string' &&
+      bodyEncoding === undefined && { body: Buffer.from(body).toString('latin1'), bodyEncoding: 'latin1' }),
+  };
 }

@@ -1,9 +1,8 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { hasErrorCode } from '../../lib/file-system.ts';
+import { ALLOWED_METHODS } from '../request/admission.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
-import { ALLOWED_METHODS } from '../request/validation.ts';
-import { cacheStatusFields, publicFor } from './cache-fields.ts';
-import { PROBLEM_MEDIA_TYPE } from './media-types.ts';
+import { cacheStatusFields, PROBLEM_MEDIA_TYPE, publicFor } from './fields.ts';
 
 export interface Problem {
   readonly status: number;

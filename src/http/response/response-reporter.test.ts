@@ -4,7 +4,7 @@ import { createManualClock } from '../../../test/helpers/clock.ts';
 import { recordLog } from '../../../test/helpers/log.ts';
 import { AppError } from '../../domain/errors.ts';
 import { createFailureLog } from '../../lib/failure-log.ts';
-import type { FinishedResponse } from './response-metrics.ts';
+import type { FinishedResponse } from './response-reporter.ts';
 import { createResponseReporter } from './response-reporter.ts';
 
 const ENTRY: FinishedResponse = {

@@ -1,7 +1,8 @@
 import type { OutgoingHttpHeader } from 'node:http';
 import type { ResponseWriter } from '../../lib/http/response-writer.ts';
+import { ALLOWED_METHODS } from '../request/admission.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
-import { ALLOWED_METHODS } from '../request/validation.ts';
+import { NEGOTIATED } from './fields.ts';
 
 /** On every response of the public listener: any page may read any of them. */
 export const COMMON_HEADERS = {
@@ -32,7 +33,7 @@ export function createSend({ responseWriter }: { readonly responseWriter: Respon
     const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];
     pushFields(fields, context.limitHeaders);
     pushFields(fields, headers);
-    if (context.isNegotiated) fields.push('vary', 'Accept');
+    if (context.isNegotiated) pushFields(fields, NEGOTIATED);
     if (context.isLast) fields.push('connection', 'close');
     if (body !== undefined) fields.push('content-length', Buffer.byteLength(body, encoding));
     response.writeHead(status, fields as OutgoingHttpHeader[]);

@@ -6,9 +6,8 @@ import { VARIANTS, type Variant } from '../../domain/variants.ts';
 import { compactCopy } from '../../lib/memory-cache.ts';
 import { addBoundGauges } from '../../lib/metrics.ts';
 import type { PublicResponse } from '../request/context.ts';
-import { cacheStatusFields, keptForMs, publicFor } from './cache-fields.ts';
 import { entityTag } from './conditions.ts';
-import { JSON_MEDIA_TYPE } from './media-types.ts';
+import { cacheStatusFields, JSON_MEDIA_TYPE, keptForMs, publicFor } from './fields.ts';
 
 /** Form B has path segments for these. The others are written as a `type`. */
 const SHORT_SEGMENTS: ReadonlySet<Variant> = new Set<Variant>(['avatar', 'tv', 'mobile']);

@@ -3,12 +3,13 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { entryLimit } from '../../lib/memory-cache.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
-import type { FinishedResponse } from './response-metrics.ts';
+import type { FinishedResponse } from './response-reporter.ts';
 
 type FinishedRequest = Pick<FinishedResponse, 'status' | 'requestId' | 'client' | 'failure'>;
 
 /** Requests that the rate limit refused (429) or that failed (5xx). */
 export interface UnservedRequests {
+  /** @param request refused, or failed */
   note(request: FinishedRequest): void;
   /** Logs one line for the refused and one for the failed requests since the last call, if there were any. */
   summarize(): void;
@@ -62,8 +63,7 @@ export function createUnservedRequests({ clock, logger }: UnservedRequestsOption
 
   return {
     note(request) {
-      if (request.status === 429) countIn(refused, request);
-      else if (request.status >= 500) countIn(failed, request);
+      countIn(request.status === 429 ? refused : failed, request);
     },
     summarize() {
       for (const kind of [refused, failed]) {

@@ -14,8 +14,8 @@ import type { PathParameters, PublicResponse, RequestContext } from '../request/
 import { defineEndpoint, type Endpoint } from '../request/context.ts';
 import { parseQuery, readValidQuery } from '../request/parameters.ts';
 import { type Badge, drawBadge } from '../response/badge-image.ts';
-import { cacheStatusFields, keptForMs, publicFor } from '../response/cache-fields.ts';
 import { entityTag } from '../response/conditions.ts';
+import { cacheStatusFields, keptForMs, publicFor } from '../response/fields.ts';
 import { problemResponse } from '../response/problems.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { IDENTIFIER, parseBareIdentifier } from './channels.ts';

@@ -6,8 +6,8 @@ import type { BatchResult, ChannelBatches } from '../../services/channel-batches
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, type Endpoint } from '../request/context.ts';
 import { BATCH_QUERY } from '../request/parameters.ts';
-import { keptForMs, publicFor } from '../response/cache-fields.ts';
 import { entityTag } from '../response/conditions.ts';
+import { keptForMs, publicFor } from '../response/fields.ts';
 import { PROBLEMS } from '../response/problems.ts';
 import { jsonResponse, type RecordBodyOf } from '../response/serializers.ts';
 

@@ -20,7 +20,7 @@ import {
   routeNotFound,
 } from '../request/context.ts';
 import { IMAGE_QUERY, type Values } from '../request/parameters.ts';
-import { cacheStatusFields, publicFor } from '../response/cache-fields.ts';
+import { cacheStatusFields, publicFor } from '../response/fields.ts';
 import { type ChannelRouteOptions, IDENTIFIER, parseBareIdentifier, recordResponse } from './channels.ts';
 
 /** After this time the encoder counts as overloaded, not the upstream as failed. */

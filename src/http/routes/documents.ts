@@ -5,7 +5,7 @@ import { openApiDocument, pathOf } from '../openapi/document.ts';
 import type { PublicResponse } from '../request/context.ts';
 import { defineEndpoint, type Endpoint } from '../request/context.ts';
 import { entityTag } from '../response/conditions.ts';
-import { JSON_MEDIA_TYPE } from '../response/media-types.ts';
+import { JSON_MEDIA_TYPE } from '../response/fields.ts';
 import { listProblems } from '../response/problems.ts';
 
 interface DocumentRouteOptions {

@@ -1,5 +1,13 @@
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 
+/** RFC 8259. */
+export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+/** RFC 9457. */
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
+/** Of a response whose format follows `Accept`. */
+export const NEGOTIATED = { vary: 'Accept' };
+
 /** `Cache-Status` (RFC 9211) for a looked-up value. A value from the catalog has none, because no cache was asked. */
 export function cacheStatusFields(outcome: CacheOutcome): { readonly 'cache-status'?: string } {
   return outcome.kind === 'own' ? {} : { 'cache-status': cacheStatusOf(outcome) };

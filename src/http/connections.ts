@@ -40,8 +40,6 @@ export interface Connections {
   closeIdle: OpenConnections['closeIdle'];
   /** The slice that the parser has, one character per byte. `undefined` for a proxy. */
   sliceOf(socket: Socket): string | undefined;
-  /** What was read before that slice and belongs to no request yet, one character per byte. */
-  unreadBefore(socket: Socket): string;
   /** Whether the body of the latest request is incomplete. */
   isInBody(socket: Socket): boolean;
   /** Waits until earlier requests have their responses, because bytes that are written now would land inside them. */
@@ -103,7 +101,6 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
         connection.latest = response;
         openConnections.begin(request.socket, response);
         connection.bytesSinceRequest = 0;
-        connection.unread = '';
         if (!connection.isClosing) handle(request, response);
       };
     },
@@ -125,8 +122,6 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       const { isProxy, slice } = connectionOf(socket);
       return isProxy ? undefined : slice;
     },
-
-    unreadBefore: (socket) => connectionOf(socket).unread,
 
     isInBody: (socket) => isInBody(connectionOf(socket)),
 

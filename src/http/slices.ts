@@ -13,9 +13,6 @@ const SLICES_PER_TURN = 16;
 /** A body is ignored up to this size. */
 const MAX_IGNORED_BODY_BYTES = 64 * 1_024;
 
-/** Enough to recognize a URL over the limit. */
-const MAX_UNREAD_CHARACTERS = 9 * 1_024;
-
 /** The state of an open connection. */
 export interface Connection {
   /** True for a trusted proxy: its requests come from different clients, and it does not pipeline them. */
@@ -26,8 +23,6 @@ export interface Connection {
   isClosing: boolean;
   /** The slice that the parser has, one character per byte. */
   slice: string;
-  /** What was read since the latest request and before that slice. Empty during a body. Only the beginning is kept. */
-  unread: string;
   /** The bytes that were read since the latest request. */
   bytesSinceRequest: number;
 }
@@ -39,7 +34,6 @@ export function createConnection(isProxy: boolean): Connection {
     latest: undefined,
     isClosing: false,
     slice: '',
-    unread: '',
     bytesSinceRequest: 0,
   };
 }
@@ -112,8 +106,6 @@ export function createSliceReader(): SliceReader {
       }
 
       function noteSlice(slice: Buffer): void {
-        if (isInBody(connection)) connection.unread = '';
-        else if (connection.unread.length < MAX_UNREAD_CHARACTERS) connection.unread += connection.slice;
         connection.slice = slice.toString('latin1');
         connection.bytesSinceRequest += slice.length;
       }

@@ -32,13 +32,13 @@ export function parseTarget(rawUrl: string): RequestTarget {
   return { path: dropEmptySegments(path), query, authority, problem: undefined };
 }
 
-export const NO_TARGET = 'The request target is neither a path nor an absolute URL.';
+const NO_TARGET = 'The request target is neither a path nor an absolute URL.';
 
 export function malformed(reason: string): AppError {
   return new AppError('malformed_request', reason);
 }
 
-export function urlTooLong(): AppError {
+function urlTooLong(): AppError {
   return new AppError('request_too_large', `The URL is longer than ${MAX_URL_BYTES} bytes.`);
 }
 

@@ -7,7 +7,7 @@ import type { RateLimitStep } from '../request/admission.ts';
 import { methodNotAllowed, NOT_HTTP } from '../request/admission.ts';
 import type { ClientIdentification } from '../request/client-identification.ts';
 import { nextRequestId } from '../request/context.ts';
-import { MAX_URL_BYTES, malformed, NO_TARGET, urlTooLong } from '../request/target.ts';
+import { malformed } from '../request/target.ts';
 import { HEADERS_TOO_LARGE, type ProblemResponse, problemResponse } from './problems.ts';
 import { type ResponseReporter, UNPARSED } from './response-reporter.ts';
 import { COMMON_HEADERS } from './send.ts';
@@ -25,7 +25,7 @@ interface ClientErrorOptions {
   readonly rateLimit: RateLimitStep;
   readonly baseUrls: readonly string[];
   readonly reporter: Pick<ResponseReporter, 'report'>;
-  readonly connections: Pick<Connections, 'close' | 'isInBody' | 'responsesEnd' | 'unreadBefore'>;
+  readonly connections: Pick<Connections, 'close' | 'isInBody' | 'responsesEnd'>;
 }
 
 /**
@@ -84,7 +84,7 @@ export function createClientErrors(options: ClientErrorOptions) {
     onParserError(error: ParserError, socket: Socket): void {
       if (error.code === 'ECONNRESET') socket.destroy();
       else if (connections.isInBody(socket)) void closeAfterResponses(socket);
-      else void refuse(socket, faultOf(error, connections.unreadBefore(socket)));
+      else void refuse(socket, faultOf(error));
     },
 
     /** For `connect`: Node makes no response, only a request. */
@@ -109,25 +109,17 @@ function messageOf({ status, headers, body }: ProblemResponse, more: Readonly<Re
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** The beginning of a request line (RFC 9112 section 3): method and target. */
-const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (\S+)/;
-/** A request line with any method. Anything else is not HTTP. */
-const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r\n/;
-
-function faultOf(error: ParserError, before: string): AppError {
-  const text = unreadableText(error, before);
-  // Empty when the request line is not in this text: of what a proxy sends, only the last packet is known.
-  const [, target = ''] = METHOD_AND_TARGET.exec(text) ?? [];
+/** By the code of Node's parser (llhttp). Any other code is a request that is not valid. */
+function faultOf(error: ParserError): AppError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return target.length > MAX_URL_BYTES ? urlTooLong() : HEADERS_TOO_LARGE;
-    // Unknown methods, those of RTSP, and the preface of HTTP/2.
+      return HEADERS_TOO_LARGE;
+    // Unknown methods, and those of RTSP.
     case 'HPE_INVALID_METHOD':
     case 'HPE_INVALID_CONSTANT':
-    case 'HPE_INVALID_VERSION':
-      return REQUEST_LINE.test(text) ? methodNotAllowed() : malformed(NOT_HTTP);
+      return METHOD_AND_TARGET.test(unreadableLine(error)) ? methodNotAllowed() : malformed(NOT_HTTP);
     case 'HPE_INVALID_URL':
-      return malformed(/[^\x21-\x7e]/.test(target) ? UNESCAPED : NO_TARGET);
+      return malformed('The request target is no path or URL, or has characters that must be percent-encoded.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new AppError('request_timeout', 'The request did not arrive in time.');
     default:
@@ -135,14 +127,11 @@ function faultOf(error: ParserError, before: string): AppError {
   }
 }
 
-const UNESCAPED = 'The URL contains characters that must be percent-encoded.';
+/** The beginning of a request line (RFC 9112 section 3) with any method. Anything else is not HTTP. */
+const METHOD_AND_TARGET = /^[!#$%&'*+.^_`|~\w-]+ (?:\/|https?:\/\/)/;
 
-/** The text of the malformed request, without the requests before it. */
-function unreadableText({ rawPacket, bytesParsed = 0 }: ParserError, before: string): string {
-  if (rawPacket === undefined) return '';
-  const text = before + rawPacket.toString('latin1');
-  // An error at the end of the header section is reported at its own blank line.
-  const parsed = before.length + bytesParsed;
-  const blankLineAt = parsed < 4 ? -1 : text.lastIndexOf('\r\n\r\n', parsed - 4);
-  return blankLineAt === -1 ? text : text.slice(blankLineAt + 4);
+/** The line in which the parser stopped. */
+function unreadableLine({ rawPacket, bytesParsed = 0 }: ParserError): string {
+  const text = rawPacket?.toString('latin1') ?? '';
+  return text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1);
 }

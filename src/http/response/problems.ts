@@ -106,7 +106,7 @@ export const PROBLEMS = {
 } as const satisfies Record<ErrorCode, Problem>;
 
 /** A header section over the limit gets the code of a URL over the limit and a status of its own. */
-export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The header section is too large.');
+export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The URL and the header section are too large.');
 const HEADERS_TOO_LARGE_STATUS = 431;
 
 export type ProblemResponse = PublicResponse & { readonly body: string };

@@ -1,6 +1,5 @@
-import { webcrypto } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
@@ -44,7 +43,7 @@ const ERASED_ROWS = 16;
 /** A use is recorded once in this time, so that most reads need no write. */
 export const USE_RECORDED_MS = 3_600_000;
 
-/** An original of a channel's image. `digest`: of its bytes, as `digestOf` returns it. */
+/** An original of a channel's image. `digest`: the first 32 hex digits of the SHA-256 of its bytes. */
 export interface OriginalId {
   readonly channelId: string;
   readonly digest: string;
@@ -77,7 +76,7 @@ interface ImageTableOptions {
  * Encoded images as rows of the cache file, and originals as files `{channelId}-{digest}` in a folder, each with a row. They
  * have one quota: the least recently used is evicted first, and originals last.
  *
- * A row whose file is missing counts as absent. Files without a row are deleted when the cache file is opened or created again.
+ * Files without a row are deleted when the cache file is opened or created again.
  */
 export interface ImageTable {
   get(key: string): Buffer | undefined;
@@ -85,12 +84,12 @@ export interface ImageTable {
   noteUse(key: string): void;
   /** Stores an encoded image of at most 1 MiB. */
   put(channelId: string, key: string, bytes: Buffer): void;
-  /** The path of an original. */
-  findOriginal(id: OriginalId): Promise<string | undefined>;
-  /** The bytes of an original, unless its file has changed. */
-  readOriginal(id: OriginalId): Promise<Buffer | undefined>;
-  /** Returns whether the original is stored. */
-  putOriginal(id: OriginalId, bytes: Buffer): Promise<boolean>;
+  /** The path of a stored original. Its file may be missing or damaged. */
+  findOriginal(id: OriginalId): string | undefined;
+  /** Stores an original, and returns its path. */
+  putOriginal(id: OriginalId, bytes: Buffer): Promise<string | undefined>;
+  /** Removes an original whose file is missing or damaged. */
+  discardOriginal(id: OriginalId): void;
   /**
    * Removes the images and originals of these channels, and their bytes from the disk.
    *
@@ -117,10 +116,6 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
     }
     // The quota may be lower than it was.
     while (file.write((sql) => makeRoom(sql, 0)) === false) await setImmediate();
-  }
-
-  function pathOf(id: OriginalId): string {
-    return join(folder, originalName(id));
   }
 
   /** Removes the file first: if it cannot be removed, the row stays. */
@@ -151,6 +146,10 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
     if (changes === 1 && content !== undefined) sql('INSERT INTO contents VALUES (?, ?)').run(lastInsertRowid, content);
   }
 
+  function report(kind: string, fields: object): void {
+    failureLog.report({ level: 'warn', key: `images ${kind}`, message: 'images', fields: { kind, ...fields } });
+  }
+
   function note({ key, used_at_ms }: ImageRow): void {
     const sinceMs = clock.now() - used_at_ms;
     // Negative after the clock was set back.
@@ -158,35 +157,26 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
     file.write((sql) => sql('UPDATE images SET used_at_ms = ? WHERE key = ?').run(clock.now(), key));
   }
 
-  /** Removes an image whose file is missing or whose bytes have changed. */
-  function discard(row: ImageRow): undefined {
+  function discard(row: ImageRow): void {
     file.write((sql) => remove(sql, row));
-    failureLog.report({
-      level: 'warn',
-      key: 'images damaged',
-      message: 'images',
-      fields: { kind: 'damaged', key: row.key },
-    });
-  }
-
-  async function findOriginal(id: OriginalId): Promise<ImageRow | undefined> {
-    const row = file.read((sql) => findRow(sql, originalName(id)));
-    if (row === undefined) return undefined;
-    const stats = await stat(pathOf(id)).catch(() => undefined);
-    if (stats?.size !== row.size) return discard(row);
-    note(row);
-    return row;
+    report('damaged', { key: row.key });
   }
 
   /** Returns false if more must be evicted first. */
-  function addOriginal(id: OriginalId, size: number): boolean {
+  function addOriginal(key: string, channelId: string, size: number): boolean {
     return file.writeOrThrow((sql) => {
       if (!makeRoom(sql, size + OVERHEAD_BYTES)) return false;
       // Files cannot use the pages that evicted images have left.
       sql(`PRAGMA incremental_vacuum(${Math.ceil(size / PAGE_BYTES)})`).all();
-      add(sql, id.channelId, { key: originalName(id), is_original: 1, size, checksum: 0 });
+      add(sql, channelId, { key, is_original: 1, size, checksum: 0 });
       return true;
     });
+  }
+
+  function findAndNote(key: string): ImageRow | undefined {
+    const row = file.read((sql) => findRow(sql, key));
+    if (row !== undefined) note(row);
+    return row;
   }
 
   return {
@@ -195,15 +185,13 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
       if (found === undefined) return undefined;
       const { content, ...row } = found as unknown as ImageRow & { content: Uint8Array };
       const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
-      if (checksumOf(key, bytes) !== row.checksum) return discard(row);
-      note(row);
-      return bytes;
+      const isSound = checksumOf(key, bytes) === row.checksum;
+      if (isSound) note(row);
+      else discard(row);
+      return isSound ? bytes : undefined;
     },
 
-    noteUse(key) {
-      const row = file.read((sql) => findRow(sql, key));
-      if (row !== undefined) note(row);
-    },
+    noteUse: (key) => void findAndNote(key),
 
     put(channelId, key, bytes) {
       const size = bytes.length;
@@ -214,37 +202,31 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
       });
     },
 
-    async findOriginal(id) {
-      const row = await findOriginal(id);
-      return row && pathOf(id);
-    },
-
-    async readOriginal(id) {
-      const row = await findOriginal(id);
-      if (row === undefined) return undefined;
-      const bytes = await readFile(pathOf(id)).catch(() => undefined);
-      return bytes !== undefined && (await digestOf(bytes)) === id.digest ? bytes : discard(row);
+    findOriginal(id) {
+      const row = findAndNote(originalName(id));
+      return row && join(folder, row.key);
     },
 
     async putOriginal(id, bytes) {
-      const size = bytes.length;
-      if (size + OVERHEAD_BYTES > maxBytes) return false;
-      if ((await findOriginal(id)) !== undefined) return true;
+      const key = originalName(id);
+      const path = join(folder, key);
+      if (findAndNote(key) !== undefined) return path;
+      if (bytes.length + OVERHEAD_BYTES > maxBytes) return undefined;
       try {
         makeDirectory(folder);
-        await writeFile(pathOf(id), bytes);
-        while (!addOriginal(id, size)) await setImmediate();
-        return true;
+        await writeFile(path, bytes);
+        while (!addOriginal(key, id.channelId, bytes.length)) await setImmediate();
+        return path;
       } catch (error) {
-        await rm(pathOf(id), { force: true }).catch(() => undefined);
-        failureLog.report({
-          level: 'warn',
-          key: 'images not-stored',
-          message: 'images',
-          fields: { kind: 'not-stored', err: error },
-        });
-        return false;
+        await rm(path, { force: true }).catch(() => undefined);
+        report('not-stored', { err: error });
+        return undefined;
       }
+    },
+
+    discardOriginal(id) {
+      const row = file.read((sql) => findRow(sql, originalName(id)));
+      if (row !== undefined) discard(row);
     },
 
     async erase(channelIds) {
@@ -272,12 +254,6 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
 
     usage: () => ({ ...(file.read(readUsage) ?? { entries: 0, bytes: 0 }), maxBytes }),
   };
-}
-
-/** The first 32 hex digits of the SHA-256. It is computed outside of the event loop. */
-export async function digestOf(bytes: Buffer): Promise<string> {
-  const digest = await webcrypto.subtle.digest('SHA-256', bytes);
-  return Buffer.from(digest).toString('hex').slice(0, 32);
 }
 
 /** All IDs of channels have the same length, so that no two originals have the same name. */

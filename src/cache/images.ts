@@ -4,8 +4,8 @@ import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type Erased, type ImageTable, type OriginalId, originalName, USE_RECORDED_MS } from './image-table.ts';
 
-/** An original for another process: its file, or its bytes while it has none. */
-export type StoredOriginal = { readonly path: string } | { readonly bytes: Buffer };
+/** An original for another process: its file, which may be missing or damaged, or its bytes while it has none. */
+export type StoredOriginal = { readonly path: string; readonly digest: string } | { readonly bytes: Buffer };
 
 /** Encoded images in memory, in front of those on the disk. Originals are in memory only if they cannot be stored. */
 export interface Images {
@@ -14,9 +14,9 @@ export interface Images {
   /** Stores an encoded image. One over 1 MiB is only in memory. */
   put(channelId: string, key: string, bytes: Buffer): void;
   findOriginal(id: OriginalId): Promise<StoredOriginal | undefined>;
-  /** The bytes of an original, unless its file has changed. */
-  readOriginal(id: OriginalId): Promise<Buffer | undefined>;
-  putOriginal(id: OriginalId, bytes: Buffer): Promise<void>;
+  putOriginal(id: OriginalId, bytes: Buffer): Promise<StoredOriginal>;
+  /** Removes an original whose file is missing or damaged. */
+  discardOriginal(id: OriginalId): Promise<void>;
   /**
    * Removes the images and originals of these channels.
    *
@@ -88,18 +88,20 @@ export function createImages({ table, maxMemoryBytes, runtime }: ImagesOptions):
     },
 
     async findOriginal(id) {
-      const path = await table.findOriginal(id);
-      if (path !== undefined) return { path };
+      const path = table.findOriginal(id);
+      if (path !== undefined) return { path, digest: id.digest };
       const bytes = memory.get(originalName(id))?.bytes;
       return bytes && { bytes };
     },
 
-    readOriginal: async (id) => (await table.readOriginal(id)) ?? memory.get(originalName(id))?.bytes,
-
     async putOriginal(id, bytes) {
-      const isStored = await table.putOriginal(id, bytes);
-      if (!isStored) keepInMemory(id.channelId, originalName(id), compactBytes(bytes));
+      const path = await table.putOriginal(id, bytes);
+      if (path !== undefined) return { path, digest: id.digest };
+      keepInMemory(id.channelId, originalName(id), compactBytes(bytes));
+      return { bytes };
     },
+
+    discardOriginal: async (id) => table.discardOriginal(id),
 
     async erase(channelIds) {
       const ids = new Set(channelIds);

@@ -1,7 +1,7 @@
 import type { Images } from '../cache/images.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError, errorCodeOf } from '../domain/errors.ts';
+import { AppError } from '../domain/errors.ts';
 import { type Format, formatRow } from '../domain/formats.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import {
@@ -94,7 +94,7 @@ export interface ImageService {
 
 interface ImageServiceOptions {
   readonly channels: Pick<ChannelService, 'getChannel'>;
-  readonly originals: Pick<Originals, 'get' | 'read' | 'readBytes'>;
+  readonly originals: Pick<Originals, 'get' | 'read' | 'readAgain'>;
   readonly encoder: Pick<Encoder, 'encode' | 'libraryVersion'>;
   readonly images: Pick<Images, 'get' | 'put'>;
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
@@ -121,10 +121,9 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     try {
       return await encoder.encode(job, options);
     } catch (error) {
-      // The file was evicted or damaged. `readBytes` notices that and downloads the original again.
-      const isUnusable = hasErrorCode(error, 'ENOENT') || errorCodeOf(error) === 'upstream_invalid';
-      if (!('path' in job.original) || !isUnusable) throw error;
-      const bytes = await originals.readBytes(spec.channel, spec.kind, spec.original);
+      // The file was evicted or is damaged.
+      if (!hasErrorCode(error, 'ENOENT')) throw error;
+      const bytes = await originals.readAgain(spec.channel, spec.kind, spec.original);
       return encoder.encode({ ...job, original: { bytes } }, options);
     }
   }

@@ -15,7 +15,6 @@ const NEW: RemoteImage = { kind: 'remote', key: 'new', urls: ['https://yt3.ggpht
 let clock: ManualClock;
 let store: ReturnType<typeof memoryStore>;
 let images: Map<string, Buffer>;
-let hasRoom: boolean;
 /** True: a file that an encoder is to read no longer exists. */
 let isErasedWhileRead: boolean;
 let downloads: Map<string, PromiseWithResolvers<Buffer>>;
@@ -27,7 +26,6 @@ beforeEach(() => {
   clock = createManualClock();
   store = memoryStore();
   images = new Map();
-  hasRoom = true;
   isErasedWhileRead = false;
   downloads = new Map();
   asked = [];
@@ -52,14 +50,17 @@ function start(): void {
       },
     },
     images: {
-      readOriginal: async ({ digest }) => images.get(digest),
       async findOriginal({ digest }) {
-        if (isErasedWhileRead) return { path: '/erased' };
         const bytes = images.get(digest);
         return bytes && { bytes };
       },
       async putOriginal({ digest }, bytes) {
-        if (hasRoom) images.set(digest, bytes);
+        if (isErasedWhileRead) return { path: '/erased', digest };
+        images.set(digest, bytes);
+        return { bytes };
+      },
+      async discardOriginal({ digest }) {
+        images.delete(digest);
       },
     },
     cache: testCache<Original>(
@@ -200,39 +201,37 @@ describe('the time when an original was first stored', () => {
   });
 });
 
-describe('the bytes of an original', () => {
-  it('are downloaded again when they are not stored, once for concurrent requests', async () => {
-    hasRoom = false;
+describe('an original whose file cannot be read', () => {
+  it('is downloaded again, once for concurrent requests', async () => {
     downloadOf(OLD).resolve(Buffer.from('image'));
     const { value } = await originals.get(channelWith(OLD), 'avatar');
     downloads.clear();
-    const reads = [1, 2, 3].map(() => originals.readBytes(channelWith(OLD), 'avatar', value));
+    const reads = [1, 2, 3].map(() => originals.readAgain(channelWith(OLD), 'avatar', value));
     await settled();
     expect(asked).toEqual(['old', 'old']);
     downloadOf(OLD).resolve(Buffer.from('image'));
     expect(await Promise.all(reads)).toEqual(Array(3).fill(Buffer.from('image')));
+    expect(await originals.read(channelWith(OLD), 'avatar', value)).toEqual({ bytes: Buffer.from('image') });
   });
 
-  it('match the metadata, or the client gets an error that asks it to retry', async () => {
+  it('matches the metadata, or the client gets an error that asks it to retry', async () => {
     downloadOf(OLD).resolve(Buffer.from('image'));
     const { value } = await originals.get(channelWith(OLD), 'avatar');
-    images.clear();
     downloads.clear();
     downloadOf(OLD).resolve(Buffer.from('another image'));
-    await expect(originals.readBytes(channelWith(OLD), 'avatar', value)).rejects.toMatchObject({
+    await expect(originals.readAgain(channelWith(OLD), 'avatar', value)).rejects.toMatchObject({
       code: 'upstream_unavailable',
     });
     const { value: current } = await originals.get(channelWith(OLD), 'avatar');
-    expect(await originals.readBytes(channelWith(OLD), 'avatar', current)).toEqual(Buffer.from('another image'));
+    expect(await originals.read(channelWith(OLD), 'avatar', current)).toEqual({ bytes: Buffer.from('another image') });
   });
 
-  it('are downloaded from the URL of a newer record when they are gone', async () => {
+  it('is downloaded from the URL of a newer record when it is gone', async () => {
     downloadOf(OLD).resolve(Buffer.from('image'));
     const { value } = await originals.get(channelWith(OLD), 'avatar');
-    images.clear();
     downloads.clear();
     downloadOf(OLD).reject(new AppError('image_not_found', 'The image is gone.'));
     downloadOf(NEW).resolve(Buffer.from('image'));
-    expect(await originals.readBytes(channelWith(OLD), 'avatar', value)).toEqual(Buffer.from('image'));
+    expect(await originals.readAgain(channelWith(OLD), 'avatar', value)).toEqual(Buffer.from('image'));
   });
 });

@@ -1,4 +1,4 @@
-import { digestOf } from '../cache/image-table.ts';
+import { webcrypto } from 'node:crypto';
 import type { Images } from '../cache/images.ts';
 import { type CatalogImage, type Channel, LAST_MODIFIED_STEP_MS, type OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
@@ -25,7 +25,7 @@ interface OriginalsOptions {
   readonly catalog: Pick<Catalog, 'readImage'> | undefined;
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
-  readonly images: Pick<Images, 'findOriginal' | 'readOriginal' | 'putOriginal'>;
+  readonly images: Pick<Images, 'findOriginal' | 'putOriginal' | 'discardOriginal'>;
   readonly cache: ReadThrough<Original>;
   readonly channels: Pick<ChannelService, 'reload'>;
   readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
@@ -58,8 +58,8 @@ export interface Originals {
   get(channel: Channel, kind: ImageKind): Promise<FoundOriginal>;
   /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
   read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
-  /** Returns the bytes. Downloads them again if necessary. */
-  readBytes(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
+  /** Downloads an original again whose file an encoder could not read. */
+  readAgain(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
   /** Forgets the images that could not be loaded. */
   forgetFailures(): void;
 }
@@ -109,14 +109,13 @@ export function createOriginals(options: OriginalsOptions): Originals {
     previous: Original | undefined,
   ): Promise<LoadedOriginal> {
     const digest = await digestOf(bytes);
-    await images.putOriginal({ channelId, digest }, bytes);
+    const stored = await images.putOriginal({ channelId, digest }, bytes);
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key }, bytes };
     const client = currentClient();
     const options = { signal: NEVER_ABORTED, client };
     const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
-    const readable = (await images.findOriginal({ channelId, digest })) ?? { bytes };
-    const { width, height, format, hasAlpha } = await inspect(readable).catch((error: unknown) => {
-      // The file was erased or evicted meanwhile.
+    const { width, height, format, hasAlpha } = await inspect(stored).catch((error: unknown) => {
+      // The file was erased or evicted meanwhile, or is damaged.
       if (!hasErrorCode(error, 'ENOENT')) throw error;
       return inspect({ bytes });
     });
@@ -174,34 +173,36 @@ export function createOriginals(options: OriginalsOptions): Originals {
     }
   }
 
-  async function bytesOf({ channelId, kind, ref, original }: Wanted): Promise<Buffer> {
-    const stored = await images.readOriginal({ channelId, digest: original.digest });
-    if (stored !== undefined) return stored;
+  async function downloadAgain({ channelId, kind, ref, original }: Wanted): Promise<Buffer> {
     const { value, bytes } = await load(channelId, ref, original);
     if (value.digest === original.digest) return bytes;
     await cache.reload(originalKey(channelId, kind), async () => ({ value }), ref.key);
     throw justChanged();
   }
 
-  async function fileOf(wanted: Wanted): Promise<OriginalBytes> {
-    const { channelId, original } = wanted;
-    const { digest } = original;
-    const stored = await images.findOriginal({ channelId, digest });
-    if (stored === undefined) return { bytes: await bytesOf(wanted) };
-    return 'path' in stored ? { ...stored, digest } : stored;
-  }
-
   return {
     get: (given, kind) => withCurrentRecord(given, kind, (channel, ref) => find(channel, kind, ref)),
 
     read: (given, kind, original) =>
-      withCurrentRecord(given, kind, ({ channelId }, ref) => fileOf({ channelId, kind, ref, original })),
+      withCurrentRecord(given, kind, async ({ channelId }, ref) => {
+        const stored = await images.findOriginal({ channelId, digest: original.digest });
+        return stored ?? { bytes: await downloadAgain({ channelId, kind, ref, original }) };
+      }),
 
-    readBytes: (given, kind, original) =>
-      withCurrentRecord(given, kind, ({ channelId }, ref) => bytesOf({ channelId, kind, ref, original })),
+    readAgain: (given, kind, original) =>
+      withCurrentRecord(given, kind, async ({ channelId }, ref) => {
+        await images.discardOriginal({ channelId, digest: original.digest });
+        return downloadAgain({ channelId, kind, ref, original });
+      }),
 
     forgetFailures: failedImages.forget,
   };
+}
+
+/** The first 32 hex digits of the SHA-256. It is computed outside of the event loop. */
+async function digestOf(bytes: Buffer): Promise<string> {
+  const digest = await webcrypto.subtle.digest('SHA-256', bytes);
+  return Buffer.from(digest).toString('hex').slice(0, 32);
 }
 
 function justChanged(): AppError {

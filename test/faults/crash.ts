@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSeconds } from '../../bench/processes.ts';
-import { openImages, storedRowsIn } from '../helpers/images.ts';
+import { cachePaths } from '../../src/cache/cache-file.ts';
+import { originalName } from '../../src/cache/image-table.ts';
+import { openImages, originalOf, storedRowsIn } from '../helpers/images.ts';
 import { childrenOf } from '../helpers/process.ts';
 import { encodersOf, type FaultContext, findOrphans, type Subject, stopService } from './context.ts';
 import { findChangedRecords, findFaultsOf, freshImageUrl, readRecords, startMixedLoad } from './mixed-load.ts';
@@ -113,9 +116,11 @@ async function checkImages(dataDir: string): Promise<{ images: number; damaged: 
   const rows = storedRowsIn(dataDir);
   const damaged: string[] = [];
   for (const { key, channel, isOriginal } of rows) {
-    const original = { channelId: channel, digest: key.slice(channel.length + 1) };
-    const bytes = isOriginal ? await stored.readOriginal(original) : stored.get(key);
-    if (bytes === undefined) damaged.push(`${key} is damaged`);
+    const bytes = isOriginal ? await readFile(join(cachePaths(dataDir).originals, key)) : stored.get(key);
+    const isSound = isOriginal
+      ? originalName(originalOf(channel, bytes ?? Buffer.alloc(0))) === key
+      : bytes !== undefined;
+    if (!isSound) damaged.push(`${key} is damaged`);
   }
   stored.close();
   return { images: rows.length, damaged };

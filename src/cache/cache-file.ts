@@ -62,7 +62,7 @@ export interface CacheFile {
   close(): void;
 }
 
-export const PAGE_BYTES = 16_384;
+const PAGE_BYTES = 16_384;
 const LOCK_WAIT_MS = 20;
 /** SQLite does not notice that its file was deleted or replaced. */
 const CHECK_FILE_MS = 1_000;

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { makeDirectory } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { type CacheFile, PAGE_BYTES, type Sql } from './cache-file.ts';
+import type { CacheFile, Sql } from './cache-file.ts';
 
 /** What the disk needs beside the bytes, on average: the row, the indexes, and the unused end of a page or of a block. */
 const OVERHEAD_BYTES = 4_096;
@@ -40,6 +40,8 @@ const MAX_ROW_BYTES = 1024 * 1024;
 /** At most this is evicted, and this many rows are erased, in one turn of the event loop. */
 const EVICTED_BYTES = 4 * 1024 * 1024;
 const ERASED_ROWS = 16;
+/** For an original, as many free pages go back to the disk. They have 2 MiB, more than most originals. */
+const FREED_PAGES = 128;
 /** A use is recorded once in this time, so that most reads need no write. */
 export const USE_RECORDED_MS = 3_600_000;
 
@@ -119,7 +121,7 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
   }
 
   /** Removes the file first: if it cannot be removed, the row stays. */
-  function remove(sql: Sql, { key, is_original }: ImageRow): void {
+  function remove(sql: Sql, { key, is_original }: Pick<ImageRow, 'key' | 'is_original'>): void {
     if (is_original === 1) rmSync(join(folder, key), { force: true });
     sql('DELETE FROM images WHERE key = ?').run(key);
   }
@@ -157,7 +159,7 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
     file.write((sql) => sql('UPDATE images SET used_at_ms = ? WHERE key = ?').run(clock.now(), key));
   }
 
-  function discard(row: ImageRow): void {
+  function discard(row: Pick<ImageRow, 'key' | 'is_original'>): void {
     file.write((sql) => remove(sql, row));
     report('damaged', { key: row.key });
   }
@@ -167,7 +169,7 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
     return file.writeOrThrow((sql) => {
       if (!makeRoom(sql, size + OVERHEAD_BYTES)) return false;
       // Files cannot use the pages that evicted images have left.
-      sql(`PRAGMA incremental_vacuum(${Math.ceil(size / PAGE_BYTES)})`).all();
+      sql(`PRAGMA incremental_vacuum(${FREED_PAGES})`).all();
       add(sql, channelId, { key, is_original: 1, size, checksum: 0 });
       return true;
     });
@@ -224,10 +226,7 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
       }
     },
 
-    discardOriginal(id) {
-      const row = file.read((sql) => findRow(sql, originalName(id)));
-      if (row !== undefined) discard(row);
-    },
+    discardOriginal: (id) => discard({ key: originalName(id), is_original: 1 }),
 
     async erase(channelIds) {
       const erased = { images: 0, bytes: 0 };

@@ -152,6 +152,8 @@ describe('the folder of originals', () => {
     await before.putOriginal(originalOf(ONE, original), original);
     before.close();
     await writeFile(join(originals, originalName({ channelId: OTHER, digest: 'partly written' })), 'a part');
+    for (let number = 0; number < 100; number += 1) await writeFile(join(originals, `${number}`), '');
+    await mkdir(join(originals, 'folder'));
     const after = await open();
     expect(await readdir(originals)).toEqual([originalName(originalOf(ONE, original))]);
     expect(after.findOriginal(originalOf(ONE, original))).toBeDefined();

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { opendir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
@@ -108,13 +108,14 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
   let tidying: Promise<void> = Promise.resolve();
 
   file.onOpen(() => {
-    tidying = tidy();
+    tidying = tidy().catch((error: unknown) => report('not-tidied', { err: error }));
   });
 
   async function tidy(): Promise<void> {
-    for (const name of await readdir(folder).catch(() => [])) {
+    makeDirectory(folder);
+    for await (const { name } of await opendir(folder)) {
       const isOrphan = file.read((sql) => findRow(sql, name) === undefined) === true;
-      if (isOrphan) await rm(join(folder, name), { force: true });
+      if (isOrphan) await rm(join(folder, name), { recursive: true, force: true });
     }
     // The quota may be lower than it was.
     while (file.write((sql) => makeRoom(sql, 0)) === false) await setImmediate();

@@ -30,7 +30,6 @@ const MEASURE_MEMORY = [
   'src/http/response/serializers.test.ts',
   'src/services/remembered-images.test.ts',
   'src/sources/catalog/catalog-memory.test.ts',
-  'src/sources/youtube/client-version-lookup.test.ts',
   'test/e2e/held-in-memory.test.ts',
 ];
 const MEMORY_TESTS = { name: 'core-memory', include: MEASURE_MEMORY, env, ...COMMON };

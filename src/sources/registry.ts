@@ -42,7 +42,7 @@ const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) =>
         feeds: deps.breakerOf('youtube feeds'),
       },
       origin,
-      clientVersion: createClientVersion({ http, origin, clock: deps.clock }),
+      clientVersion: createClientVersion({ http, origin }),
       searchesForLostHandles: !config.sources.includes('youtube-data-api'),
       onField: (field, result) => deps.onField('youtube', field, result),
     });

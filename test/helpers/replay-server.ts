@@ -75,10 +75,7 @@ export async function startReplayServer(options: ReplayOptions = {}) {
     if (route === 'about-page') {
       return options.hasAboutPages ? respondWithAboutPage(responses, path.split('/')[2]) : respondWithHtml(404);
     }
-    if (route === 'version') {
-      const version = clientVersions?.named ?? '2.20260630.03.00';
-      return path === '/' ? html(homePage(version)) : json(serviceWorkerData(version));
-    }
+    if (route === 'version') return json(serviceWorkerData(clientVersions?.named ?? '2.20260630.03.00'));
     const isRefused = body !== undefined && clientVersions !== undefined && !acceptsClient(clientVersions, headers);
     return isRefused ? INVALID_ARGUMENT : replayed(responses, call);
   }
@@ -128,7 +125,7 @@ function routeOf(path: string, body: ReplayCall['body']): ReplayRoute {
   if (path.startsWith('/youtubei/v1/search')) return 'search';
   if (path.startsWith('/feeds/videos.xml')) return 'feed';
   if (path.startsWith('/youtube/v3/')) return 'data-api';
-  if (path === '/' || path === '/sw.js_data') return 'version';
+  if (path === '/sw.js_data') return 'version';
   if (/^\/(?:channel\/|@)[^/]+\/about$/.test(path)) return 'about-page';
   return 'image';
 }
@@ -154,7 +151,6 @@ const MATCHERS: Partial<Record<ReplayRoute, (response: ReplayResponse, call: Rep
 
 const json = (text: string, status = 200) =>
   respondWithStatus(status, { 'content-type': 'application/json; charset=UTF-8' }, text);
-const html = (text: string) => respondWithStatus(200, { 'content-type': 'text/html' }, text);
 const error = (code: number, status: string) => respondWithJson({ error: { code, status } }, code);
 
 /** YouTube's responses for absent things, per route, and for a version that is too old (recorded in 2026-07). */
@@ -203,11 +199,6 @@ function respondWithAboutPage(responses: readonly ReplayResponse[], channelId: s
   const script = JSON.stringify(data).replaceAll('<', '\\u003c');
   const text = `<!DOCTYPE html><html><body><script nonce="x">var ytInitialData = ${script};</script></body></html>`;
   return respondWithStatus(isKnown ? 200 : 404, { 'content-type': 'text/html' }, text);
-}
-
-export function homePage(version: string): string {
-  const settings = { INNERTUBE_API_KEY: 'x', INNERTUBE_CLIENT_NAME: 'WEB', INNERTUBE_CLIENT_VERSION: version };
-  return `<!DOCTYPE html><html><head><script>ytcfg.set(${JSON.stringify(settings)});</script></head></html>`;
 }
 
 export function serviceWorkerData(version: string): string {

@@ -1,6 +1,7 @@
 import { type Channel, isPublishedAt, type SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
 import { firstAt, isJsonObject, type JsonObject, parseJsonObject, valuesAt } from '../json.ts';
+import { decodeReferences } from '../references.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle, parseImage } from '../youtube-urls.ts';
 
@@ -106,14 +107,15 @@ function parseChannel(item: unknown): Channel | undefined {
 
 function parseHit(item: unknown): SearchHit | undefined {
   const channelId = textAt(item, 'id.channelId') ?? '';
-  const title = unescapeHtml(textAt(item, 'snippet.title') ?? '');
+  // search.list escapes its texts, channels.list does not.
+  const title = decodeReferences(textAt(item, 'snippet.title') ?? '');
   if (!isChannelId(channelId) || title.trim() === '') return undefined;
   const description = textAt(item, 'snippet.description');
   const thumbnail = textAtFirst(item, CHANNEL_PATHS.avatar);
   return {
     channelId,
     title,
-    description: description === undefined ? null : unescapeHtml(description),
+    description: description === undefined ? null : decodeReferences(description),
     customUrl: null,
     subscriberCount: null,
     videoCount: null,
@@ -143,10 +145,3 @@ function toSeconds(timestamp: string): string | null {
   const seconds = timestamp.replace(/\.\d{1,9}Z$/, 'Z');
   return isPublishedAt(seconds) ? seconds : null;
 }
-
-/** search.list escapes its texts for HTML, channels.list does not. */
-function unescapeHtml(text: string): string {
-  return text.replace(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createManualClock } from '../../../test/helpers/clock.ts';
 import {
   createUpstreamClient,
   FAULTS,
@@ -7,7 +6,7 @@ import {
   respondWithStatus,
 } from '../../../test/helpers/fake-upstream.ts';
 import { handleRef } from '../../../test/helpers/handle.ts';
-import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
+import { type ReplayServer, serviceWorkerData } from '../../../test/helpers/replay-server.ts';
 import { startReplayForTest } from '../../../test/helpers/youtube-service.ts';
 import { createTestYoutubeSource } from '../../../test/helpers/youtube-source.ts';
 import { BUILT_IN_CLIENT_VERSION, createClientVersion } from './client-version.ts';
@@ -31,8 +30,8 @@ beforeEach(async () => {
 /** The source `youtube` of one instance of the service. */
 function startInstance() {
   const { origin } = replay;
-  const [clock, http] = [createManualClock(), createUpstreamClient(origin)];
-  const version = createClientVersion({ http, origin, clock });
+  const http = createUpstreamClient(origin);
+  const version = createClientVersion({ http, origin });
   const source = createTestYoutubeSource(origin, { http, clientVersion: version });
   onTestFinished(() => source.close());
   const { signal } = new AbortController();
@@ -121,9 +120,15 @@ describe('the client version', () => {
     expect(replay.callsTo('browse')).toHaveLength(20);
   });
 
-  it('stays in use if YouTube does not name one', async () => {
+  it.each([
+    ['404', respondWithStatus(404)],
+    ['a page', respondWithHtml()],
+    ['data without a version', respondWithStatus(200, {}, ')]}\'\n[["yt.sw.adr",null,[]]]')],
+    ['a version in another form', respondWithStatus(200, {}, serviceWorkerData('2.20271104'))],
+    ['a broken connection', FAULTS.resetBeforeResponse],
+  ])('stays in use if YouTube does not name one: %s', async (_what, listener) => {
     Object.assign(youtube, { acceptsWithoutHeaders: false, accepted: new Set([V2]) });
-    replay.misbehave('version', respondWithStatus(404));
+    replay.misbehave('version', listener);
     const { load, version } = startInstance();
     await load(LIGHTHOUSE);
     expect(await load(QUIET)).toBeUndefined();

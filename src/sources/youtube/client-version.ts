@@ -1,9 +1,7 @@
 import { AppError, valueOrError } from '../../domain/errors.ts';
 import type { ClientVersionState } from '../../domain/source-status.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { NEVER_ABORTED, withDeadline } from '../../lib/deadlines.ts';
+import { NEVER_ABORTED } from '../../lib/deadlines.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http/http-client.ts';
-import { compactCopy } from '../../lib/memory-cache.ts';
 import { isMarkup } from '../json.ts';
 
 /** A refused call to YouTube waits for a lookup of the client version. */
@@ -42,7 +40,6 @@ export interface ClientVersion {
 interface ClientVersionOptions {
   readonly http: HttpClient;
   readonly origin: string;
-  readonly clock: Clock;
 }
 
 export function createClientVersion(options: ClientVersionOptions): ClientVersion {
@@ -90,44 +87,16 @@ export function isRefusalStatus(status: number): boolean {
   return status === 400 || status === 401;
 }
 
-const MAX_BYTES = 4 * 1024 * 1024;
+/** The data has about 1 KB. */
+const MAX_BYTES = 65_536;
 
-/** Where YouTube names the version: the data of the service worker (about 1 KB), then the home page. State of 2026-11. */
-const PLACES = [
-  { path: '/sw.js_data', find: findVersionInWorkerData },
-  { path: '/', find: findVersionInPage },
-];
-
-/** The current version of YouTube's web client; `undefined` if YouTube does not name it. */
-export async function lookUpClientVersion({ http, origin, clock }: ClientVersionOptions): Promise<string | undefined> {
-  // Each place must leave time for the other.
-  const placeMs = CLIENT_VERSION_MS / PLACES.length;
-  for (const { path, find } of PLACES) {
-    const found = await valueOrError(
-      withDeadline(clock, placeMs, NEVER_ABORTED, async (signal) => {
-        const limits = { timeoutMs: placeMs, maxBytes: MAX_BYTES, signal };
-        const { status, body } = await http.request({
-          ...{ method: 'GET', url: `${origin}${path}`, headers: PAGE_HEADERS },
-          ...limits,
-        });
-        return status === 200 ? find(body.toString('utf8')) : undefined;
-      }),
-    );
-    if (found !== undefined && !(found instanceof AppError)) return compactCopy(found);
-  }
-  return undefined;
-}
-
-/** `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…`. */
-function findVersionInWorkerData(text: string): string | undefined {
-  if (!text.trimStart().startsWith(")]}'")) return undefined;
-  return /"(2\.\d{8}\.\d{2}\.\d{2})"/.exec(text)?.[1];
-}
-
-/** `"INNERTUBE_CLIENT_NAME":"WEB","INNERTUBE_CLIENT_VERSION":"2.20260630.03.00"`, in any page. */
-function findVersionInPage(text: string): string | undefined {
-  // The mobile site has another client with versions of the same form.
-  const name = /"INNERTUBE_CLIENT_NAME":\s{0,2}"([A-Z_]{1,40})"/.exec(text)?.[1] ?? 'WEB';
-  if (name !== 'WEB') return undefined;
-  return /"INNERTUBE_CLIENT_VERSION":\s{0,2}"(2\.\d{8}\.\d{2}\.\d{2})"/.exec(text)?.[1];
+/** The current version of YouTube's web client, in the data of its service worker; `undefined` if YouTube does not name it. */
+async function lookUpClientVersion({ http, origin }: ClientVersionOptions): Promise<string | undefined> {
+  const limits = { timeoutMs: CLIENT_VERSION_MS, maxBytes: MAX_BYTES, signal: NEVER_ABORTED };
+  const call = http.request({ method: 'GET', url: `${origin}/sw.js_data`, headers: PAGE_HEADERS, ...limits });
+  const response = await valueOrError(call);
+  if (response instanceof AppError || response.status !== 200) return undefined;
+  // `)]}'`, then nested lists: `[["yt.sw.adr",null,[[["en","US",…,"2.20260630.03.00",…` (2026-11).
+  const text = response.body.toString('utf8');
+  return text.trimStart().startsWith(")]}'") ? /"(2\.\d{8}\.\d{2}\.\d{2})"/.exec(text)?.[1] : undefined;
 }

@@ -21,40 +21,20 @@ function publishedAtIn(xml: string, channelId: string): string | null | undefine
 }
 
 describe('a feed', () => {
-  it('gives the time of the feed itself, before or after the entries', () => {
-    for (const content of [ALTERNATE + PUBLISHED + ENTRY, ENTRY + PUBLISHED, PUBLISHED]) {
-      expect(publishedAtIn(feed(content), ID)).toBe('2013-07-09T20:17:20Z');
-    }
-  });
-
-  it('gives UTC without fractions for any offset', () => {
-    const xml = feed('<published>2013-07-09T22:17:20.5+02:00</published>');
-    expect(publishedAtIn(xml, ID)).toBe('2013-07-09T20:17:20Z');
+  it('gives its own time and not those of its entries, in UTC without fractions', () => {
+    expect(publishedAtIn(feed(ALTERNATE + PUBLISHED + ENTRY), ID)).toBe('2013-07-09T20:17:20Z');
+    expect(publishedAtIn(feed('<published>2013-07-09T22:17:20.5+02:00</published>'), ID)).toBe('2013-07-09T20:17:20Z');
+    expect(publishedAtIn(feed(ENTRY), ID)).toBeUndefined();
   });
 
   it.each([
-    ['entries only', ENTRY],
-    ['a comment', `<!-- ${PUBLISHED} -->`],
-    ['a CDATA section', `<title><![CDATA[</title>${PUBLISHED}]]></title>`],
-    ['an attribute', `<title a="x>${PUBLISHED.replaceAll('<', '&lt;')}">t</title>`],
-    ['a nested element', `<author>${PUBLISHED}</author>`],
-    ['another channel’s feed', ALTERNATE.replace(ID, 'UCsXVk37bltHxD1rDPwtNM8Q') + PUBLISHED],
-    ['no date', '<published>yesterday</published>'],
-    ['an impossible date', '<published>2013-13-09T20:17:20+00:00</published>'],
-    ['elements that do not close', `<a>${PUBLISHED}`],
-    ['broken markup', `${PUBLISHED}< a >`],
-  ])('gives nothing for %s', (_what, content) => {
-    expect(publishedAtIn(feed(content), ID)).toBeUndefined();
-  });
-
-  it.each([
-    '',
-    'no markup',
-    `<html>${PUBLISHED}</html>`,
-    `<feed>${PUBLISHED}`,
-    `<feed ${'"'.repeat(50_000)}`,
-    '<!--'.repeat(500_000),
-  ])('gives nothing for other documents', (xml) => {
+    ['another channel’s feed', feed(ALTERNATE.replace(ID, 'UCsXVk37bltHxD1rDPwtNM8Q') + PUBLISHED)],
+    ['no date', feed('<published>yesterday</published>')],
+    ['an impossible date', feed('<published>2013-13-09T20:17:20+00:00</published>')],
+    ['a part of a feed', `<feed>${PUBLISHED}<entry>`],
+    ['HTML', `<html>${PUBLISHED}</html>`],
+    ['nothing', ''],
+  ])('gives no time for %s', (_what, xml) => {
     expect(publishedAtIn(xml, ID)).toBeUndefined();
   });
 });

@@ -61,6 +61,8 @@ interface BrowseOptions {
   readonly signal: AbortSignal;
 }
 
+export type Innertube = ReturnType<typeof createInnertube>;
+
 /**
  * The calls of YouTube's own web client, without a key, a session or an account.
  *
@@ -68,25 +70,7 @@ interface BrowseOptions {
  * consent, "sorry" and captcha pages) or failed (5xx), `upstream_invalid` for everything else that is not of its form, and
  * BreakerOpenError.
  */
-export interface Innertube {
-  browseChannel(channelId: string, options: BrowseOptions): Promise<ApiResponse<PageReading>>;
-  browseAboutTab(channelId: string, signal: AbortSignal): Promise<ApiResponse<PageReading>>;
-  /** Loads a channel's About panel. */
-  browseAboutPanel(
-    channelId: string,
-    token: string,
-    signal: AbortSignal,
-  ): Promise<ApiResponse<ReturnType<typeof readPanel>>>;
-  /** @param url a page of www.youtube.com */
-  resolveUrl(url: string, signal: AbortSignal): Promise<ApiResponse<ReturnType<typeof readEndpoint>>>;
-  search(query: string, signal: AbortSignal): Promise<ApiResponse<ReturnType<typeof readSearchPage>>>;
-  /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
-  getAboutPage(channelId: string, signal: AbortSignal): Promise<PageReading>;
-  /** @returns `undefined` if there is no feed */
-  getFeed(channelId: string, signal: AbortSignal): Promise<FeedReading | undefined>;
-}
-
-export function createInnertube(options: InnertubeOptions): Innertube {
+export function createInnertube(options: InnertubeOptions) {
   const { http, origin, clientVersion, breakers } = options;
   const headers = {
     'content-type': 'application/json',
@@ -179,21 +163,25 @@ export function createInnertube(options: InnertubeOptions): Innertube {
   }
 
   return {
-    browseChannel(channelId, { isWhole, signal }) {
+    browseChannel(channelId: string, { isWhole, signal }: BrowseOptions) {
       const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
       return call(readPage, channelId, 'browse', { browseId: channelId }, signal, { mask });
     },
-    browseAboutTab: (channelId, signal) =>
+    browseAboutTab: (channelId: string, signal: AbortSignal) =>
       call(readPage, channelId, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
-    browseAboutPanel: (channelId, token, signal) =>
+    browseAboutPanel: (channelId: string, token: string, signal: AbortSignal) =>
       call(readPanel, channelId, 'browse', { continuation: token }, signal),
-    resolveUrl: (url, signal) =>
+    /** @param url a page of www.youtube.com */
+    resolveUrl: (url: string, signal: AbortSignal) =>
       call(readEndpoint, url, 'navigation/resolve_url', { url }, signal, { breaker: breakers.names }),
-    search: (query, signal) =>
+    search: (query: string, signal: AbortSignal) =>
       call(readSearchPage, query, 'search', { query, params: CHANNELS_ONLY }, signal, { breaker: breakers.searches }),
-    getAboutPage: (channelId, signal) =>
+    /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
+    getAboutPage: (channelId: string, signal: AbortSignal) =>
       breakers.pages.run(channelId, () => getAboutPage(`channel/${channelId}`, signal), signal),
-    getFeed: (channelId, signal) => breakers.feeds.run(channelId, () => getFeed(channelId, signal), signal),
+    /** @returns `undefined` if there is no feed */
+    getFeed: (channelId: string, signal: AbortSignal) =>
+      breakers.feeds.run(channelId, () => getFeed(channelId, signal), signal),
   };
 }
 

@@ -45,8 +45,6 @@ const CONTAINERS = ['itemSectionRenderer', 'appendContinuationItemsAction'];
 /** Results and remarks that are no channels. What is inside them is not read. */
 const OTHER_ITEM =
   /^(?:adSlot|promoted\w*|searchPyv|didYouMean|showingResultsFor|includingResultsFor|searchSubMenu|horizontalCardList|video|playlist|radio|movie|show|reelItem|shortsLockup)(?:Renderer|ViewModel)$|^adsControlFlow/;
-/** Other names that items with channels may get: "channelViewModel", "channelLockupViewModel", "gridChannelRenderer". */
-const CHANNEL_ITEM = /(?:channel|lockup)\w*(?:Renderer|ViewModel)$/i;
 const MAX_NAMES = 8;
 const MAX_NAME = 80;
 
@@ -58,16 +56,12 @@ function findItems(parts: readonly unknown[]) {
   const unknownNames = new Set<string>();
   const found = { lists: 0, channels: [] as object[], texts: [] as string[], unknown: 0, unknownNames };
 
-  /** True for items whose inner values are needed too. */
+  /** True for an item whose inner values are needed too. */
   function noteItem(value: object, name: string): boolean {
-    if (name === 'channelRenderer') found.channels.push(value);
-    else if (name === 'lockupViewModel') {
-      if (isChannelLockup(value)) found.channels.push(value);
-    } else if (MESSAGE.test(name)) noteMessage(value);
-    else if (CONTINUATION_ITEMS.includes(name) || OTHER_ITEM.test(name)) return false;
-    else if (CHANNEL_ITEM.test(name) && isChannelItem(value)) found.channels.push(value);
-    else return true;
-    return false;
+    if (name === 'channelRenderer' || (name === 'lockupViewModel' && isChannelLockup(value)))
+      found.channels.push(value);
+    if (MESSAGE.test(name)) noteMessage(value);
+    return !isItem(name) && !OTHER_ITEM.test(name) && !CONTINUATION_ITEMS.includes(name);
   }
 
   function noteMessage(message: object): void {
@@ -97,15 +91,12 @@ function isKnownElement(element: object): boolean {
 }
 
 function isKnownName(name: string): boolean {
-  const isItem = name === 'channelRenderer' || name === 'lockupViewModel' || MESSAGE.test(name);
   const isContainer = CONTAINERS.includes(name) || SHELF.test(name);
-  return isItem || isContainer || CONTINUATION_ITEMS.includes(name) || OTHER_ITEM.test(name);
+  return isItem(name) || isContainer || CONTINUATION_ITEMS.includes(name) || OTHER_ITEM.test(name);
 }
 
-/** True for what can be read as a channel and is no video or list of one. */
-function isChannelItem(item: object): boolean {
-  const isOther = Object.hasOwn(item, 'videoId') || Object.hasOwn(item, 'playlistId');
-  return !isOther && isChannelLockup(item) && (parseRenderer(item) ?? parseLockup(item)) !== undefined;
+function isItem(name: string): boolean {
+  return name === 'channelRenderer' || name === 'lockupViewModel' || MESSAGE.test(name);
 }
 
 /** True for channels, and for lockups that may be channels because they have no type or no ID. */

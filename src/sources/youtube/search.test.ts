@@ -107,36 +107,13 @@ describe('a search whose results are lockups', () => {
   });
 });
 
-describe('a search whose results have other names', () => {
+describe('handle and counts of a result', () => {
   const { lockupViewModel } = lockup(HIT.channelId, 'Bell Rock Light');
-
-  it.each<[string, object]>([
-    ['channelViewModel', lockupViewModel],
-    ['channelLockupViewModel', { ...lockupViewModel, contentType: 'LOCKUP_CONTENT_TYPE_NEW' }],
-    ['searchChannelCardViewModel', { ...lockupViewModel, contentType: undefined }],
-    ['gridChannelRenderer', HIT],
-    ['lockupViewModel', { ...lockupViewModel, metadata: { newMetadataViewModel: { title: 'Bell Rock Light' } } }],
-  ])('reads channels in a %s', async (name, item) => {
-    replay.misbehave(
-      'search',
-      respondWithJson(firstPage(section({ channelListRenderer: { items: [{ [name]: item }] } }))),
-    );
-    expect(titlesOf(await search())).toEqual(['Bell Rock Light']);
-  });
-
-  it('reads no channel in a video or playlist', async () => {
-    const items = [
-      { channelVideoPlayerRenderer: { ...HIT, videoId: 'x' } },
-      { channelListLockupViewModel: { ...HIT, playlistId: 'x' } },
-    ];
-    replay.misbehave('search', respondWithJson(firstPage(section(...items, { channelRenderer: OTHER_HIT }))));
-    expect(titlesOf(await search())).toEqual(['Quiet']);
-  });
 
   it.each([
     '@BellRockLight • 620K subscribers • 1.2K videos',
     '\u200e\u2068@BellRockLight\u2069 • \u2068620K subscribers\u2069 • 1.2K videos',
-  ])('reads handle and counts that are one text: %j', async (content) => {
+  ])('may be one text: %j', async (content) => {
     const metadata = { contentMetadataViewModel: { metadataRows: [{ metadataParts: [{ text: { content } }] }] } };
     const item = { ...lockupViewModel, metadata: { lockupMetadataViewModel: { title: 'T', metadata } } };
     const renderer = { ...OTHER_HIT, subscriberCountText: { content } };

@@ -41,20 +41,6 @@ function expectForAMinute(response: InProcessResponse): void {
 }
 
 describe('a record whose panel cannot be loaded', () => {
-  it('has only the page’s fields, for a minute, if nothing is stored', async () => {
-    losePanel();
-    const partial = await service.get(URL);
-    expectForAMinute(partial);
-    expect(partial.json()).toMatchObject({
-      title: 'Bell Rock Light',
-      customUrl: '@BellRockLight',
-      videoCount: '7600',
-      viewCount: null,
-      country: null,
-      links: [],
-    });
-  });
-
   it('keeps the last good values of missing fields beside new values', async () => {
     const whole = await loadWholeRecord();
     const page = JSON.stringify(ownResponse('browseId', LIGHTHOUSE)).replaceAll('Bell Rock Light', 'Bell Rock');

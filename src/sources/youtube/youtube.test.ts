@@ -138,13 +138,6 @@ describe('a record', () => {
     expect([channel.title, channel.viewCount, isComplete]).toEqual(['Foghorn', null, false]);
   });
 
-  it('uses the panel of the header’s token if the built token is refused', async () => {
-    const { channel, isComplete } = await load(HEADER_TOKEN);
-    expect(channel).toMatchObject({ title: 'Foghorn', viewCount: '99' });
-    expect(isComplete).toBe(true);
-    expect(replay.callsTo('about').map(({ body }) => body?.continuation)[1]).toBe('token-from-the-header');
-  });
-
   it('uses the About tab in an older layout', async () => {
     const { channel, isComplete } = await load(QUARRY);
     expect(channel).toMatchObject({ viewCount: '186854342', country: 'CI' });
@@ -195,20 +188,8 @@ describe('a lost panel', () => {
   it('of the built token is requested with the token in the page', async () => {
     replay.misbehave('about', respondWithStatus(404), 1);
     expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
+    expect(replay.callsTo('about').map(({ body }) => body?.continuation)[1]).toBe('token-from-the-header');
     replay.misbehave('about', FAULTS.closeMidBody, 1);
     expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
-  });
-
-  it('is replaced by the header’s number of videos, which counts as missing only if it is rounded', async () => {
-    replay.misbehave('about', respondWithStatus(503));
-    expect((await load(LIGHTHOUSE)).channel.videoCount).toBe('7600');
-    const exact = await load(HEADER_TOKEN);
-    expect(exact.channel.videoCount).toBe('12');
-    expect(exact.missing).not.toContain('videoCount');
-  });
-
-  it('is a panel that the page announces and no token returns', async () => {
-    replay.misbehave('about', respondWithJson({}));
-    expect((await load(LIGHTHOUSE)).isComplete).toBe(false);
   });
 });

@@ -48,7 +48,7 @@ export const SETTINGS = {
     'YOUTUBE_API_DAILY_QUOTA',
     '10000',
     form.integer(1, 1_000_000_000),
-    'Calls per day that the `youtube-data-api` source may make for channels. It may make a hundredth of that for searches, which are released through the day.',
+    'Calls per day that the `youtube-data-api` source may make for channels. It may make a hundredth of that for searches.',
   ),
   upstreamCallsPerSecond: form.setting(
     'UPSTREAM_CALLS_PER_SECOND',

@@ -1,8 +1,7 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
-import { type Breaker, BreakerOpenError } from '../../lib/breaker.ts';
+import type { Breaker, BreakerOpenError } from '../../lib/breaker.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { fields, numberIn, parseJson, text } from '../../lib/shape.ts';
-import { createTokenBucket } from '../../lib/token-bucket.ts';
 import type { KeptText } from '../source.ts';
 
 /** The cost of a call: a search is one of the day's searches, any other call one unit (seen 2026-11). */
@@ -20,9 +19,7 @@ export interface DailyQuotaOptions {
 
 /** Of the calls of a day: by default, a project may make 10,000 calls and 100 searches. */
 const SEARCH_SHARE = 0.01;
-const SEARCH_BURST_SHARE = 0.2;
 const DAY_MS = 86_400_000;
-const DAY_SECONDS = DAY_MS / 1_000;
 
 const CALLS = numberIn(0, Number.MAX_SAFE_INTEGER);
 const isKept = fields({ day: text(), searches: CALLS, units: CALLS });
@@ -31,20 +28,11 @@ const isKept = fields({ day: text(), searches: CALLS, units: CALLS });
  * The remaining quota of the key's project today. The day is in Pacific time:
  * developers.google.com/youtube/v3/getting-started#quota (seen 2026-11).
  *
- * Searches are released through the day: a fifth of them at once after a quiet time, the others as the hours pass. Otherwise a
- * few dozen new queries in the morning would use up all searches of the day.
- *
  * Instances read and write the day's calls without a lock, so calls at the same moment may be counted once. YouTube's own
  * count decides.
  */
 export function createDailyQuota({ clock, unitsPerDay, kept, breakers }: DailyQuotaOptions) {
-  const searchesPerDay = Math.max(1, Math.floor(unitsPerDay * SEARCH_SHARE));
-  const perDay = { searches: searchesPerDay, units: unitsPerDay };
-  const searchesNow = createTokenBucket({
-    perSecond: searchesPerDay / DAY_SECONDS,
-    capacity: Math.max(1, searchesPerDay * SEARCH_BURST_SHARE),
-    nowMs: clock.monotonic(),
-  });
+  const perDay = { searches: Math.max(1, Math.floor(unitsPerDay * SEARCH_SHARE)), units: unitsPerDay };
   const pacific = new Intl.DateTimeFormat('en-US', {
     timeZone: 'America/Los_Angeles',
     dateStyle: 'short',
@@ -75,24 +63,17 @@ export function createDailyQuota({ clock, unitsPerDay, kept, breakers }: DailyQu
     spent = { searches: Math.max(spent.searches, shared.searches), units: Math.max(spent.units, shared.units) };
   }
 
-  function takeSearch(): void {
-    const waitMs = searchesNow.msUntil(1, clock.monotonic());
-    if (waitMs > 0) throw new BreakerOpenError(SPENT_FOR_NOW, waitMs);
-    searchesNow.take(clock.monotonic());
-  }
-
   /** The store reports its failures, and the count in memory goes on. */
   function writeShared(): Promise<void> {
     return kept.write(JSON.stringify({ day, ...spent }));
   }
 
   return {
-    /** @throws BreakerOpenError if the daily quota is spent, or the current share of the searches */
+    /** @throws BreakerOpenError if the daily quota is spent */
     async spend(allowance: Allowance): Promise<void> {
       breakers[allowance].check();
       await readShared();
       if (spent[allowance] >= perDay[allowance]) throw breakers[allowance].openUntil(clock.now() + msUntilNextDay());
-      if (allowance === 'searches') takeSearch();
       spent[allowance] += 1;
       await writeShared();
     },
@@ -109,6 +90,3 @@ export function createDailyQuota({ clock, unitsPerDay, kept, breakers }: DailyQu
     },
   };
 }
-
-const SPENT_FOR_NOW =
-  'The daily quota of the YouTube Data API for searches is released through the day and exhausted for now.';

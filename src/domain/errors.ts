@@ -33,7 +33,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * What an indeterminate failure concerns:
+ * What a failure of upstream concerns:
  * - `upstream`: every request to that upstream (no connection, 429, 5xx, captcha)
  * - `key`: only the requested channel, name, query or image (an unreadable response)
  * - `answer`: only the requested key, as upstream explained in a readable response ("not available in your country"). The
@@ -85,27 +85,27 @@ export async function valueOrError<T>(value: T | Promise<T>): Promise<T | AppErr
   }
 }
 
-const INDETERMINATE = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
+const UPSTREAM_FAILURES = ['upstream_unavailable', 'upstream_timeout', 'upstream_invalid', 'overloaded'] as const;
 
 /**
  * True if upstream gave no usable response. Nothing may be concluded from such a failure, and nothing stored.
  * `overloaded`: an original that was downloaded but could not be decoded for lack of capacity.
  */
-export function isIndeterminate(error: unknown): error is AppError {
-  return error instanceof AppError && (INDETERMINATE as readonly ErrorCode[]).includes(error.code);
+export function isUpstreamFailure(error: unknown): error is AppError {
+  return error instanceof AppError && (UPSTREAM_FAILURES as readonly ErrorCode[]).includes(error.code);
 }
 
-/** True for an indeterminate failure that says nothing about other keys of the same upstream. */
+/** True for a failure of upstream that says nothing about other keys of the same upstream. */
 export function isKeyFailure(error: unknown): error is AppError {
-  return isIndeterminate(error) && error.scope !== 'upstream';
+  return isUpstreamFailure(error) && error.scope !== 'upstream';
 }
 
 /** True for a key failure that upstream explained in a readable response. */
-export function isInconclusive(error: unknown): error is AppError {
-  return isIndeterminate(error) && error.scope === 'answer';
+export function isDeclined(error: unknown): error is AppError {
+  return isUpstreamFailure(error) && error.scope === 'answer';
 }
 
-/** The most specific of several indeterminate errors: unavailable before time-out before invalid. */
+/** The most specific of several failures of upstream: unavailable before time-out before invalid. */
 export function mostSpecificError(errors: readonly AppError[]): AppError | undefined {
-  return INDETERMINATE.flatMap((code) => errors.filter((error) => error.code === code))[0];
+  return UPSTREAM_FAILURES.flatMap((code) => errors.filter((error) => error.code === code))[0];
 }

@@ -9,8 +9,8 @@ export const IMAGE_SOURCE = 'image hosts';
 
 /** What one source, or the image hosts, can do at the moment. Readiness, console and log show the same. */
 export interface SourceState {
-  /** `paused`: the breaker of its records, or of the images, is open. Breakers of its other calls may be open in both states. */
-  readonly state: 'ready' | 'paused';
+  /** Of the breaker of its records, or of the images. Breakers of its other calls may be open in both states. */
+  readonly state: 'ready' | 'breaker open';
   readonly problems: readonly SourceProblem[];
 }
 

@@ -64,8 +64,8 @@ export function createDownloader(options: DownloaderOptions): Downloader {
         unusable.push(error);
       }
     }
-    const indeterminate = unusable.filter((error) => error.code !== 'image_not_found');
-    throw mostSpecificError(indeterminate) ?? new AppError('image_not_found', GONE);
+    const failures = unusable.filter((error) => error.code !== 'image_not_found');
+    throw mostSpecificError(failures) ?? new AppError('image_not_found', GONE);
   }
 
   return {

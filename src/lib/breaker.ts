@@ -1,4 +1,4 @@
-import { AppError, isInconclusive, isIndeterminate, isKeyFailure } from '../domain/errors.ts';
+import { AppError, isDeclined, isKeyFailure, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { createFailedKeys } from './failed-keys.ts';
 import { LocalLimitError } from './http/call-budget.ts';
@@ -189,7 +189,7 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
       refusedKey ??= key;
       if (refusedKey !== key) return refuse(error.detail);
     }
-    if (!isIndeterminate(error) || isInconclusive(error)) close();
+    if (!isUpstreamFailure(error) || isDeclined(error)) close();
     else countFailure(key, error, isTrial);
     return error;
   }

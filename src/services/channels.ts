@@ -1,6 +1,6 @@
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError, errorCodeOf, isIndeterminate, mostSpecificError, valueOrError } from '../domain/errors.ts';
+import { AppError, errorCodeOf, isUpstreamFailure, mostSpecificError, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
@@ -40,7 +40,7 @@ const MAX_MOVES = 3;
 export interface ChannelService {
   /**
    * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such
-   * channel": after an indeterminate error it could be another channel.
+   * channel": after a failure of upstream it could be another channel.
    *
    * A fetched record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
    *
@@ -88,7 +88,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       return response && { ...response, outcome: { ...response.outcome, isProvisional: true } };
     }
     if (response.code === 'channel_not_found') throw failure;
-    throw isIndeterminate(response) ? (mostSpecificError([response, failure]) ?? failure) : response;
+    throw isUpstreamFailure(response) ? (mostSpecificError([response, failure]) ?? failure) : response;
   }
 
   function getByName(ref: ChannelRef, softTimeoutMs: number): Promise<ChannelResponse> {

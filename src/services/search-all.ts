@@ -1,5 +1,5 @@
 import type { SearchHit } from '../domain/channel.ts';
-import { AppError, isIndeterminate, mostSpecificError } from '../domain/errors.ts';
+import { AppError, isUpstreamFailure, mostSpecificError } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import type { SearchPage } from '../sources/source.ts';
@@ -16,7 +16,7 @@ interface SearchOutcome extends SearchPage {
  * Joins lists that are found in parallel, in their order, no channel twice. Once a list has something, the others have until
  * `SLOW_SOURCE_MS` after the start. If none has anything, all of them are awaited. A late list is loaded on, so that it is stored.
  *
- * @throws every error that is not indeterminate
+ * @throws every error but failures of upstream
  */
 export async function searchAll(lists: readonly Promise<SearchPage>[], clock: Clock): Promise<SearchOutcome> {
   const results: (SearchOutcome | undefined)[] = lists.map(() => undefined);
@@ -25,7 +25,7 @@ export async function searchAll(lists: readonly Promise<SearchPage>[], clock: Cl
   const everyone = Promise.all(
     lists.map(async (list, index) => {
       const result = await list.catch((failure: unknown): SearchOutcome => {
-        if (isIndeterminate(failure)) return { hits: [], failure };
+        if (isUpstreamFailure(failure)) return { hits: [], failure };
         throw failure;
       });
       results[index] = result;

@@ -68,7 +68,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     return hits.filter(({ channelId }) => !channels.isBlocked(channelId));
   }
 
-  /** The channel that the query names, if any. Rejects with an indeterminate error. */
+  /** The channel that the query names, if any. Rejects if upstream fails. */
   async function findNamed(refs: readonly ChannelRef[]): Promise<NamedChannel> {
     if (refs.length === 0) return { hits: [] };
     try {

@@ -78,7 +78,7 @@ export function createBreakers({ clock, logger, metrics }: BreakersOptions): Bre
           ? []
           : [{ name, reason: state.reason, description: state.description }],
       );
-      return { state: problems.some(({ name }) => name === source) ? 'paused' : 'ready', problems };
+      return { state: problems.some(({ name }) => name === source) ? 'breaker open' : 'ready', problems };
     },
     forgetFailures() {
       for (const breaker of breakers.values()) breaker.forgetFailures();

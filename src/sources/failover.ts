@@ -2,8 +2,8 @@ import {
   AppError,
   type ErrorCode,
   errorCodeOf,
-  isInconclusive,
-  isIndeterminate,
+  isDeclined,
+  isUpstreamFailure,
   mostSpecificError,
 } from '../domain/errors.ts';
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
@@ -82,7 +82,7 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
     } catch (error) {
       // A client that disconnected says nothing about the source.
       if (errorCodeOf(error) !== 'request_timeout') {
-        report(isInconclusive(error) ? 'inconclusive' : errorCodeOf(error), error);
+        report(isDeclined(error) ? 'inconclusive' : errorCodeOf(error), error);
       }
       throw error;
     }
@@ -95,16 +95,16 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
     signal: AbortSignal,
     work: (source: ChannelSource, options: LoadOptions) => Promise<T>,
   ): Promise<T> {
-    const indeterminate: AppError[] = [];
+    const failures: AppError[] = [];
     for (const source of sources) {
       try {
         return await callSource(source, operation, key, signal, (attempt) => work(source, attempt));
       } catch (error) {
-        if (!isIndeterminate(error)) throw error;
-        indeterminate.push(error);
+        if (!isUpstreamFailure(error)) throw error;
+        failures.push(error);
       }
     }
-    throw withRetryAfter(mostSpecificError(indeterminate) as AppError);
+    throw withRetryAfter(mostSpecificError(failures) as AppError);
   }
 
   function withinLimit<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -53,7 +53,7 @@ export interface SearchPage {
  * Where channels come from. Every source passes `test/contracts/source.ts`.
  *
  * There are three outcomes: a value (found), `AppError` `channel_not_found` (definitely none, which is final), and `AppError`
- * `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` (indeterminate).
+ * `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` (could not tell).
  */
 export interface ChannelSource {
   readonly name: string;

@@ -94,7 +94,7 @@ describe('the read-through cache', () => {
     expect(await cache.get('k', busy, WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'stale' } });
   });
 
-  test('never stores an indeterminate error', async () => {
+  test('never stores a failure of upstream', async () => {
     const { cache, load } = setUpReadThrough();
     await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
     expect((await cache.get('k', load('a'), WAIT)).value).toBe('a');

@@ -1,5 +1,5 @@
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
-import { AppError, errorCodeOf, isIndeterminate } from '../domain/errors.ts';
+import { AppError, errorCodeOf, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withinMs } from '../lib/deadlines.ts';
 import { createMemoryCache } from '../lib/memory-cache.ts';
@@ -232,7 +232,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return (await storeReads.run(key, NEVER_ABORTED, () => findInStore(key))) ?? held;
   }
 
-  /** The loaded value; the stale one if the load exceeds the soft timeout or has an indeterminate failure. */
+  /** The loaded value; the stale one if the load exceeds the soft timeout or upstream fails. */
   async function withinSoftTimeout(
     loading: Promise<Entry<V>>,
     softTimeoutMs: number,
@@ -244,7 +244,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       if (loaded === undefined) return resultOf(stale, { ...STALE, isCollapsed, reason: 'refresh under way' });
       return resultOf(loaded, { kind: 'refreshed', isCollapsed });
     } catch (error) {
-      if (!isIndeterminate(error)) throw error;
+      if (!isUpstreamFailure(error)) throw error;
       return resultOf(stale, { ...STALE, isCollapsed, reason: error.code });
     }
   }

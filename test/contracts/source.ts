@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
-import { isIndeterminate } from '../../src/domain/errors.ts';
+import { isUpstreamFailure } from '../../src/domain/errors.ts';
 import { findUsername, isChannelId } from '../../src/domain/identifier.ts';
 import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
@@ -19,7 +19,7 @@ export interface SourceUnderTest {
   /** A query that finds at least three channels. */
   readonly queryWithHits: string;
   readonly queryWithoutHits: string;
-  /** Makes every further call fail with an indeterminate error. Absent for a source without such a state. */
+  /** Makes every further call fail with an error of upstream. Absent for a source without such a state. */
   readonly breakUpstream?: () => void | Promise<void>;
   /** Makes every further call hang. Absent for a source that never waits. */
   readonly stallUpstream?: () => void | Promise<void>;
@@ -110,7 +110,7 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
     const another = await setUpAnother();
     await another.breakUpstream?.();
     for (const error of await failuresOf(allCalls(another, signal()))) {
-      expect(isIndeterminate(error), String(error)).toBe(true);
+      expect(isUpstreamFailure(error), String(error)).toBe(true);
     }
   });
 

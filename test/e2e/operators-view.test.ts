@@ -109,7 +109,7 @@ test('the console shows when the service started', async () => {
   expect(nowMs).toBeGreaterThanOrEqual(startedAtMs);
 });
 
-test('readiness and metrics show that a failing source is paused', async () => {
+test('readiness and metrics show that the breaker of a failing source is open', async () => {
   const service = await startWithoutEncoder({ sources: [createStub({ name: 'failing' })] });
   const series = 'pennant_source_paused{source="failing",reason="failing"}';
   expect(await service.metric(series)).toBe(0);
@@ -123,7 +123,7 @@ test('readiness and metrics show that a failing source is paused', async () => {
   expect((await service.readiness()).conditions).toEqual([
     { name: 'source failing', detail: description, isBlocking: false },
   ]);
-  const shown = { name: 'failing', state: 'paused', problems: [expect.objectContaining({ description })] };
+  const shown = { name: 'failing', state: 'breaker open', problems: [expect.objectContaining({ description })] };
   expect((await service.state()).sources).toContainEqual(expect.objectContaining(shown));
   const end = await service.metric('pennant_source_paused_until_timestamp_seconds{source="failing"}');
   expect([await service.metric(series), end]).toEqual([1, (nowMs - 50_000) / 1_000]);

@@ -22,7 +22,7 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
     const parts = problems
       .filter((problem) => problem.name !== name)
       .map((problem) => `${problem.name.slice(name.length + 1)}: breaker open`);
-    const words = [state === 'paused' ? 'breaker open' : state, ...parts].join(', ');
+    const words = [state, ...parts].join(', ');
     return {
       cells: [
         name,

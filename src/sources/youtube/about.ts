@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isIndeterminate } from '../../domain/errors.ts';
+import { isUpstreamFailure } from '../../domain/errors.ts';
 import type { FieldReadings } from './fields.ts';
 import type { Innertube } from './innertube.ts';
 import type { PageReading } from './readings.ts';
@@ -69,7 +69,7 @@ export async function valueOrLost<T>(work: Promise<T>, signal: AbortSignal): Pro
   try {
     return await work;
   } catch (error) {
-    if (isIndeterminate(error) && !signal.aborted) return 'lost';
+    if (isUpstreamFailure(error) && !signal.aborted) return 'lost';
     throw error;
   }
 }

@@ -89,11 +89,15 @@ export function createSliceReader(): SliceReader {
         isWaiting = false;
         const { latest, isClosing } = connection;
         if (isClosing || socket.destroyed) return;
-        if (latest !== undefined && !latest.closed) return readAfter(latest);
-        if (isInBody(connection) && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES) return onBodyTooLong();
-        // `read` emits the slice as `data`, and Node's listener parses it.
-        socket.read(Math.min(SLICE_BYTES, socket.readableLength));
-        if (socket.readableLength > 0) readOn();
+        if (latest !== undefined && !latest.closed) {
+          readAfter(latest);
+        } else if (isInBody(connection) && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES) {
+          onBodyTooLong();
+        } else {
+          // `read` emits the slice as `data`, and Node's listener parses it.
+          socket.read(Math.min(SLICE_BYTES, socket.readableLength));
+          if (socket.readableLength > 0) readOn();
+        }
       }
 
       /** A slice waits until the requests before it have their responses. */

@@ -7,7 +7,6 @@ import { SECONDS_BUCKETS } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
-import type { UnservedRequests } from './unserved-requests.ts';
 
 /** The route of a request without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */
 const NO_ROUTE = 'none';
@@ -33,7 +32,8 @@ export interface FinishedResponse {
 
 interface ResponseReporterOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
-  readonly unservedRequests: Pick<UnservedRequests, 'note'>;
+  /** Gets the responses of requests that were refused (429) or failed (5xx). */
+  readonly unservedRequests: { note(response: FinishedResponse): void };
   /** Their patterns have metrics from the start. */
   readonly endpoints: readonly Pick<Endpoint, 'url'>[];
   /** True: a line for each response. False: for failed and slow ones only. */

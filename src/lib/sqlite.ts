@@ -1,6 +1,4 @@
-import { statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import type { DatabaseSync } from 'node:sqlite';
 
 /** The file can be opened, but its content is damaged or has another layout. */
 export class DamagedFileError extends Error {}
@@ -52,26 +50,6 @@ export function messageOf(error: unknown): string {
 /** The files of a database: its own, its write-ahead log and the log's index. */
 export function filesOfDatabase(path: string): string[] {
   return ['', '-wal', '-shm'].map((suffix) => `${path}${suffix}`);
-}
-
-const BUSY_TIMEOUT_MS = 2_000;
-
-/**
- * Reads a database without creating files beside it. An ordinary read-only connection to a database with a
- * write-ahead log creates a missing log and its index as the current user, and does not remove them. Without a log no
- * process is writing, so the file is opened as one that does not change (sqlite.org/uri.html, `immutable`). With one, the
- * last writer locks the database when it closes it.
- */
-export function readDatabase<T>(path: string, read: (db: DatabaseSync) => T): T {
-  const url = pathToFileURL(path);
-  const hasLog = statSync(`${path}-wal`, { throwIfNoEntry: false }) !== undefined;
-  if (!hasLog) url.searchParams.set('immutable', '1');
-  const db = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-  try {
-    return read(db);
-  } finally {
-    db.close();
-  }
 }
 
 export function inTransaction<T>(db: DatabaseSync, change: () => T): T {

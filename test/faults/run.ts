@@ -6,7 +6,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { changes } from './changes.ts';
 import { clients } from './clients.ts';
 import { cluster } from './cluster.ts';
 import { connections } from './connections.ts';
@@ -21,12 +20,10 @@ import { memory } from './memory.ts';
 import { networks } from './networks.ts';
 import { oneKey } from './one-key.ts';
 import { places } from './places.ts';
-import { purges } from './purges.ts';
 import { createReport, loadAverage } from './report.ts';
 import { slowReaders } from './slow-readers.ts';
 import { stops } from './stops.ts';
 import { time } from './time.ts';
-import { turns } from './turns.ts';
 import { upstream } from './upstream.ts';
 
 /** Those that need a quiet machine, then the others: the longest first. */
@@ -40,7 +37,6 @@ const SUBJECTS: readonly Subject[] = [
   networks,
   places,
   slowReaders,
-  turns,
   upstream,
   memory,
   time,
@@ -48,8 +44,6 @@ const SUBJECTS: readonly Subject[] = [
   crash,
   stops,
   images,
-  changes,
-  purges,
   oneKey,
 ];
 /** Those that need no quiet machine wait for half of their time. */

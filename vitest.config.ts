@@ -25,7 +25,7 @@ const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache
 /** Each of these runs in its own process, because they measure the whole process. */
 const MEASURE_MEMORY = [
   'src/cache/images.test.ts',
-  'src/store/read-through-memory.test.ts',
+  'src/cache/cache-memory.test.ts',
   'src/http/response/micro-cache.test.ts',
   'src/http/response/serializers.test.ts',
   'src/services/remembered-images.test.ts',

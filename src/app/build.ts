@@ -1,3 +1,4 @@
+import { createPurge } from '../cache/purge.ts';
 import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
 import { createPrivateListener } from '../console/server.ts';
@@ -21,12 +22,11 @@ import { createImageService } from '../services/images.ts';
 import { createOriginals } from '../services/originals.ts';
 import { createSearchService } from '../services/search.ts';
 import type { ChannelSource } from '../sources/source.ts';
+import { openStoredData } from './caches.ts';
 import { openOwnCatalog } from './catalog.ts';
 import { openEncoder } from './encoder.ts';
 import { createEndpoints } from './endpoints.ts';
 import { openPublicListener } from './public-listener.ts';
-import { createPurges } from './purges.ts';
-import { createStores } from './stores.ts';
 import { createUpstreams } from './upstreams.ts';
 
 /** Components that tests replace. */
@@ -83,8 +83,8 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const catalog = await openOwnCatalog(config, runtime, microCache.clear);
 
   // Stored data
-  const stores = await createStores(config, runtime);
-  const { store, cacheFile, images, caches } = stores;
+  const stored = await openStoredData(config, runtime);
+  const { redis, store, stores, images, caches } = stored;
 
   // Sources of channels and images
   const upstreams = createUpstreams({ config, runtime, store, version, sources, downloader });
@@ -129,13 +129,11 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     channelImages,
     examples,
   });
-  const { redis } = stores;
   const listener = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
   const { http, unservedRequests } = listener;
   const backgroundWork = createBackgroundWork(
     [
-      async () => cacheFile.retry(),
-      async () => void store.retry(),
+      async () => stored.retry(),
       async () => failureLog.summarize(),
       async () => health.summarize(),
       async () => unservedRequests.summarize(),
@@ -150,24 +148,28 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     upstreams,
     encoder,
   });
-  const purges = createPurges(config, runtime, stores, catalog, () => {
-    microCache.clear();
-    for (const { forgetFailures } of [upstreams, originals, channelImages]) forgetFailures();
+  const purge = createPurge({
+    caches,
+    stores,
+    images: { erase: async (channelIds) => (await images.erase(channelIds)).images },
+    findOwnId: async (ref) => (await catalog?.find(ref))?.channelId,
+    forget() {
+      microCache.clear();
+      for (const { forgetFailures } of [upstreams, channelImages]) forgetFailures();
+    },
+    runtime,
   });
-  const { purge } = purges;
   const privateListener = createPrivateListener({ config, runtime, responseWriter, state, http, purge, examples });
 
   /** The stores last, because the others write to them. */
   async function closeData(): Promise<void> {
     await upstreams.close();
     catalog?.close();
-    purges.stop();
-    await stores.close();
+    purge.stop();
+    await stored.close();
   }
 
-  // Last, because the store's thread starts while everything above is built.
-  await stores.opened();
-  purges.start();
+  if (config.blockedChannels.length > 0) void purge.takeDown(config.blockedChannels);
   return {
     http,
     console: privateListener,

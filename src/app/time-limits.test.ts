@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
 import { RESPONSE_MS } from '../http/pipeline.ts';
 import { IMAGE_MS } from '../http/routes/channel-images.ts';
 import { DOWNLOAD_MS } from '../images/download.ts';
 import { ENCODE_MS, ENCODER_WAIT_MS, INSPECT_MS } from '../images/encoder/encoder.ts';
-import { SOFT_TIMEOUT_MS } from '../services/cache-policy.ts';
 import { BATCH_MS } from '../services/channel-batches.ts';
 import { NAMED_CHANNEL_MS, SEARCH_SOFT_TIMEOUT_MS } from '../services/search.ts';
 import { SLOW_SOURCE_MS } from '../services/search-all.ts';
@@ -11,7 +11,6 @@ import { ALL_SOURCES_MS, SOURCE_ATTEMPT_MS } from '../sources/failover.ts';
 import { UPSTREAM_CALL_MS } from '../sources/source.ts';
 import { CLIENT_VERSION_MS } from '../sources/youtube/client-version.ts';
 import { ABOUT_MS } from '../sources/youtube/youtube.ts';
-import { STORE_READ_MS } from './stores.ts';
 
 /* The time limits of the parts of a request's work: each ends within the one that contains it. */
 
@@ -35,17 +34,12 @@ test.each<[what: string, limitMs: number, within: string, outerMs: number]>([
   ['the wait for an encoder', ENCODER_WAIT_MS, 'the image', IMAGE_MS],
   ['an inspection', INSPECT_MS, 'the image', IMAGE_MS],
   ['an encode', ENCODE_MS, 'the image', IMAGE_MS],
-  ['a read from the store', STORE_READ_MS, 'the soft timeout', SOFT_TIMEOUT_MS],
 ])('%s (%i ms) ends within %s', (_what, limitMs, _within, outerMs) => {
   expect(limitMs).toBeLessThanOrEqual(outerMs);
 });
 
 test('a response takes at most 12 s', () => {
   expect(RESPONSE_MS + WRITING_MS).toBeLessThanOrEqual(MAX_RESPONSE_MS);
-});
-
-test('a stale value is returned well before the response limit', () => {
-  expect(STORE_READ_MS + SOFT_TIMEOUT_MS + STORE_READ_MS).toBeLessThan(RESPONSE_MS);
 });
 
 test('two sources can be tried one after another', () => {

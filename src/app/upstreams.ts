@@ -1,4 +1,6 @@
 import { Counter } from '@prometheus-io/client';
+import { dataApiQuotaKey } from '../cache/keys.ts';
+import type { Store } from '../cache/store.ts';
 import type { Config } from '../config/settings.ts';
 import type { SourceReading } from '../console/state.ts';
 import { isImageOrigin } from '../domain/channel.ts';
@@ -16,8 +18,6 @@ import { createFailover, type SourceOutcome } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource, KeptText } from '../sources/source.ts';
 import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
-import { dataApiQuotaKey } from '../store/keys.ts';
-import { FOR_GOOD_MS, type Store } from '../store/store.ts';
 
 interface UpstreamsOptions {
   readonly config: Config;
@@ -40,10 +40,10 @@ export function createUpstreams(options: UpstreamsOptions) {
   addBreakerGauges(metrics, breakers);
 
   const quotaKey = dataApiQuotaKey(config.youtubeApiKey ?? '');
-  // The store reports its failures.
   const keptQuota: KeptText = {
-    read: async () => (await store.get(quotaKey))?.value,
-    write: (value) => store.set(quotaKey, { value, storedAtMs: clock.now() }, FOR_GOOD_MS),
+    // Without the store, the count in memory goes on.
+    read: async () => (await store.get(quotaKey).catch(() => undefined))?.value,
+    write: (value) => store.set(quotaKey, { value, storedAtMs: clock.now() }, KEPT_MS),
   };
   const sources =
     options.sources ??
@@ -110,6 +110,8 @@ export function createUpstreams(options: UpstreamsOptions) {
   };
 }
 
+/** The count of calls of a day that has ended means nothing. */
+const KEPT_MS = 2 * 86_400_000;
 const GUARDED_OPERATIONS = ['getChannel', 'resolve', 'search'] as const;
 const GOOD_OUTCOMES: ReadonlySet<SourceOutcome['outcome']> = new Set(['found', 'channel_not_found', 'inconclusive']);
 

@@ -17,7 +17,7 @@ import {
 
 /** What is in the data directory. */
 export function cachePaths(dataDir: string): { readonly database: string; readonly originals: string } {
-  return { database: join(dataDir, 'images.db'), originals: join(dataDir, 'originals') };
+  return { database: join(dataDir, 'cache.db'), originals: join(dataDir, 'originals') };
 }
 
 /** Prepares a statement, once for an opened file. */

@@ -105,6 +105,7 @@ export interface ImageTable {
 
 export function createImageTable({ file, folder, maxBytes, runtime }: ImageTableOptions): ImageTable {
   const { clock, failureLog } = runtime;
+  const writings = new Map<string, Promise<string | undefined>>();
   let tidying: Promise<void> = Promise.resolve();
 
   file.onOpen(() => {
@@ -182,6 +183,22 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
     return row;
   }
 
+  async function writeOriginal(key: string, channelId: string, bytes: Buffer): Promise<string | undefined> {
+    const path = join(folder, key);
+    if (findAndNote(key) !== undefined) return path;
+    if (bytes.length + OVERHEAD_BYTES > maxBytes) return undefined;
+    try {
+      makeDirectory(folder);
+      await writeFile(path, bytes);
+      while (!addOriginal(key, channelId, bytes.length)) await setImmediate();
+      return path;
+    } catch (error) {
+      await rm(path, { force: true }).catch(() => undefined);
+      report('not-stored', { err: error });
+      return undefined;
+    }
+  }
+
   return {
     get(key) {
       const found = file.read((sql) => sql('SELECT * FROM images JOIN contents USING (row) WHERE key = ?').get(key));
@@ -210,21 +227,12 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
       return row && join(folder, row.key);
     },
 
-    async putOriginal(id, bytes) {
+    putOriginal(id, bytes) {
       const key = originalName(id);
-      const path = join(folder, key);
-      if (findAndNote(key) !== undefined) return path;
-      if (bytes.length + OVERHEAD_BYTES > maxBytes) return undefined;
-      try {
-        makeDirectory(folder);
-        await writeFile(path, bytes);
-        while (!addOriginal(key, id.channelId, bytes.length)) await setImmediate();
-        return path;
-      } catch (error) {
-        await rm(path, { force: true }).catch(() => undefined);
-        report('not-stored', { err: error });
-        return undefined;
-      }
+      // The banner and the avatar of a channel may be one image. Its file must not be written again while it is read.
+      const writing = writings.get(key) ?? writeOriginal(key, id.channelId, bytes).finally(() => writings.delete(key));
+      writings.set(key, writing);
+      return writing;
     },
 
     discardOriginal: (id) => discard({ key: originalName(id), is_original: 1 }),

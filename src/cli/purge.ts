@@ -1,13 +1,13 @@
+import type { PurgedChannel } from '../cache/purge.ts';
 import { parseConfig } from '../config/settings.ts';
-import type { PurgedChannel } from '../services/purge.ts';
-import { CommandFailure, defineCommand, formatBytes, formatCount, hostToReach, requireRefs } from './command.ts';
+import { CommandFailure, defineCommand, formatCount, hostToReach, requireRefs } from './command.ts';
 
 const RESPONSE_MS = 60_000;
 
 export const purgeCommand = defineCommand({
   usage: 'purge ID|@handle',
-  help: `Asks the running service to remove a channel: record, names, originals and images, and all searches. The
-next request loads it from the sources again. The URL of a channel page and a user name work, too. A name is
+  help: `Asks the running service to remove a channel: record, names, searches that contain it, originals and images.
+The next request loads it from the sources again. The URL of a channel page and a user name work, too. A name is
 looked up in the stored data; if it is not there, use the ID.
 
 The service is asked through its private listener (CONSOLE_HOST, CONSOLE_PORT).
@@ -54,17 +54,11 @@ async function requestPurge(origin: string, channel: string): Promise<PurgedChan
   throw new CommandFailure(`The service at ${origin} did not purge ${channel}. ${reply.detail}${advice}`);
 }
 
-function describePurged({ channelId, entries, images, imageBytes }: PurgedChannel): string {
-  const { channel = 0, name = 0, search = 0, original = 0 } = entries;
-  const counts: [number, string, string?][] = [
-    [channel, 'record'],
-    [name, 'name'],
-    [search, 'search', 'searches'],
-    [original, 'detail'],
-    [images, `image (${formatBytes(imageBytes)})`, `images (${formatBytes(imageBytes)})`],
-  ];
-  const removed = counts.filter(([count]) => count > 0);
-  const parts = removed.map(([count, one, several]) => formatCount(count, one, several)).join(', ');
-  if (channelId === null) return `No channel is known by that name. Removed: ${parts}.`;
-  return parts === '' ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${parts}.`;
+function describePurged({ channelId, entries, images }: PurgedChannel): string {
+  const removed = [
+    ...(entries > 0 ? [formatCount(entries, 'entry', 'entries')] : []),
+    ...(images > 0 ? [formatCount(images, 'image')] : []),
+  ].join(', ');
+  if (channelId === null) return `No channel is known by that name. Removed: ${removed}.`;
+  return removed === '' ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${removed}.`;
 }

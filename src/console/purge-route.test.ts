@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { type Purge, PurgeFailed } from '../services/purge.ts';
+import { type Purge, PurgeFailed } from '../cache/purge.ts';
 import { createPurgeHandler } from './purge-route.ts';
 
 const BODY = '{"channel":"@pennantsample"}';

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { Purge } from '../cache/purge.ts';
 import type { PublicListener } from '../http/server.ts';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import { createOpenConnections } from '../lib/http/open-connections.ts';
@@ -8,7 +9,6 @@ import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Examples } from '../services/examples.ts';
-import type { Purge } from '../services/purge.ts';
 import { isOwnRequest, OWN_REQUEST_FIELD } from './own-requests.ts';
 import { createPurgeHandler } from './purge-route.ts';
 import { type ConsoleHandler, type ConsoleResponse, pathOf, problem, sendResponse, staticRoutes } from './routes.ts';

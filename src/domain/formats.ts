@@ -97,6 +97,9 @@ export function findFormat(text: string): Format | undefined {
   return FORMATS.find((format) => format === text || FORMAT_TABLE[format].extension === text);
 }
 
+/** An original with a longer side is refused. The largest JPEG has it (ITU T.81 B.2.2). A decoder needs memory for whole rows. */
+export const MAX_ORIGINAL_SIDE_PX = 65_535;
+
 /** The accepted formats of originals. Anything else is refused before it is decoded. */
 export type SourceFormat = Format | 'gif';
 

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { memoryStore, testCache } from '../../test/helpers/cache.ts';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, numberedSource } from '../../test/helpers/fake-source.ts';
 import { handleRef } from '../../test/helpers/handle.ts';
-import { testCache } from '../../test/helpers/read-through.ts';
+import { CACHE_POLICY, type ChannelEntry } from '../cache/policy.ts';
+import type { Store, StoredEntry } from '../cache/store.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
-import type { Store, StoredEntry } from '../store/store.ts';
-import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
 import { createFetchedChannels } from './fetched-channels.ts';
 
@@ -36,10 +36,9 @@ beforeEach(() => {
 function start(blocked: readonly string[] = [BLOCKED]): void {
   const blockedChannels = new Set(blocked);
   const store: Store = {
+    ...memoryStore(),
     get: async (key) => stored.get(key),
-    read: async (key) => stored.get(key),
     set: async (key, entry) => void stored.set(key, entry),
-    close: async () => undefined,
   };
   const fetched = createFetchedChannels({
     sources: {

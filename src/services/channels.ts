@@ -1,12 +1,12 @@
+import type { Cached } from '../cache/cache.ts';
+import type { ChannelEntry } from '../cache/policy.ts';
+import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf, isUpstreamFailure, mostSpecificError, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { Cached } from '../store/read-through.ts';
-import type { ChannelEntry } from './cache-policy.ts';
-import { SOFT_TIMEOUT_MS } from './cache-policy.ts';
 import type { FetchedChannels } from './fetched-channels.ts';
 
 export interface ChannelResponse {

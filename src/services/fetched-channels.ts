@@ -1,17 +1,17 @@
+import type { Cache, Cached, Loaded } from '../cache/cache.ts';
+import { channelKey, nameKey } from '../cache/keys.ts';
+import { type ChannelEntry, SOFT_TIMEOUT_MS, type StoredRecord } from '../cache/policy.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { type ChannelRef, findHandle } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Failover } from '../sources/failover.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
-import { channelKey, nameKey } from '../store/keys.ts';
-import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
-import { type ChannelEntry, SOFT_TIMEOUT_MS, type StoredRecord } from './cache-policy.ts';
 
 interface FetchedChannelsOptions {
   readonly sources: Pick<Failover, 'resolve' | 'getChannel'>;
-  readonly records: ReadThrough<ChannelEntry>;
-  readonly names: ReadThrough<string>;
+  readonly records: Cache<ChannelEntry>;
+  readonly names: Cache<string>;
   readonly blockedChannels: ReadonlySet<string>;
   readonly clock: Clock;
 }

@@ -3,12 +3,12 @@ import { clientOf } from '../../test/helpers/clients.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId } from '../../test/helpers/fake-source.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
+import type { Original } from '../cache/policy.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
-import type { Original } from './cache-policy.ts';
 import { createImageService, type Image, type ImageRequest, type ImageService } from './images.ts';
 
 const ENCODED = Buffer.from('the encoded image');

@@ -1,4 +1,6 @@
 import type { Images } from '../cache/images.ts';
+import { fingerprint } from '../cache/keys.ts';
+import type { Original } from '../cache/policy.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
@@ -24,8 +26,6 @@ import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import type { ClientKeys } from '../lib/work.ts';
-import { fingerprint } from '../store/keys.ts';
-import type { Original } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
 import { type ImageIdentity, imageKey } from './image-keys.ts';
 import type { Originals } from './originals.ts';

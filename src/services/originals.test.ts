@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { memoryStore, testCache } from '../../test/helpers/cache.ts';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
-import { memoryStore, testCache } from '../../test/helpers/read-through.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
+import { CACHE_POLICY, type Original } from '../cache/policy.ts';
 import type { Channel, OriginalRef, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import { CACHE_POLICY, type Original } from './cache-policy.ts';
 import { createOriginals, type Originals } from './originals.ts';
 
 const HOUR_MS = 3_600_000;
@@ -173,20 +173,13 @@ describe('the time when an original was first stored', () => {
     expect(await storedAtMs(NEW)).toBe(clock.now());
   });
 
-  it('is never in the future, and is corrected after the clock was wrong', async () => {
+  it('is never in the future', async () => {
     const startMs = clock.now();
     clock.jumpWallClock(72 * HOUR_MS);
     downloadOf(OLD).resolve(Buffer.from('image'));
-    const storedAtMs = async () => (await originals.get(channelWith(OLD), 'avatar')).value.firstStoredAtMs;
-    expect(await storedAtMs()).toBe(startMs + 72 * HOUR_MS);
-
+    await originals.get(channelWith(OLD), 'avatar');
     clock.jumpWallClock(-72 * HOUR_MS);
-    expect(await storedAtMs()).toBe(startMs);
-    await settled();
-    clock.advance(HOUR_MS);
-    expect(await storedAtMs()).toBe(startMs);
-    start();
-    expect(await storedAtMs()).toBe(startMs);
+    expect((await originals.get(channelWith(OLD), 'avatar')).value.firstStoredAtMs).toBe(startMs);
   });
 
   it('is never in the future for a reloaded image', async () => {

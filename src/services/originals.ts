@@ -1,5 +1,9 @@
 import { webcrypto } from 'node:crypto';
+import type { Cache, Cached, Loaded } from '../cache/cache.ts';
 import type { Images } from '../cache/images.ts';
+import { originalKey } from '../cache/keys.ts';
+import type { Original } from '../cache/policy.ts';
+import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
 import { type CatalogImage, type Channel, LAST_MODIFIED_STEP_MS, type OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
@@ -7,17 +11,12 @@ import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import type { OriginalBytes } from '../images/encoder/job.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
-import { createFailedKeys, KEY_FAILURE_MS } from '../lib/failed-keys.ts';
+import { KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
-import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { currentClient } from '../lib/work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import { originalKey } from '../store/keys.ts';
-import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
-import type { Original } from './cache-policy.ts';
-import { SOFT_TIMEOUT_MS } from './cache-policy.ts';
 import type { ChannelService } from './channels.ts';
 
 interface OriginalsOptions {
@@ -26,9 +25,9 @@ interface OriginalsOptions {
   readonly downloader: Downloader;
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
   readonly images: Pick<Images, 'findOriginal' | 'putOriginal' | 'discardOriginal'>;
-  readonly cache: ReadThrough<Original>;
+  readonly cache: Cache<Original>;
   readonly channels: Pick<ChannelService, 'reload'>;
-  readonly runtime: Pick<Runtime, 'clock' | 'metrics'>;
+  readonly runtime: Pick<Runtime, 'clock'>;
 }
 
 /** An original of a channel's image. */
@@ -60,33 +59,26 @@ export interface Originals {
   read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
   /** Downloads an original again whose file an encoder could not read. */
   readAgain(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
-  /** Forgets the images that could not be loaded. */
-  forgetFailures(): void;
 }
 
 export function createOriginals(options: OriginalsOptions): Originals {
   const { catalog, downloader, encoder, images, cache, channels, runtime } = options;
-  const { clock, metrics } = runtime;
-  // By image, not by channel: a new image must not wait because the old one failed.
-  const failedImages = createFailedKeys({ clock });
+  const { clock } = runtime;
   const downloading = createSharedWork<Buffer>();
-  addBoundGauges(metrics, 'pennant_failed_originals', 'failed originals', failedImages.stats);
 
   /** A load continues after its callers disconnect: others will request the same image. */
-  function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<LoadedOriginal> {
-    return failedImages.run(ref.key, async () => {
-      // An idle encoder may have ended. Another one starts during the download.
-      encoder.warmUp();
-      const bytes = await fetchBytes(ref);
-      try {
-        return await examine(channelId, ref, bytes, previous);
-      } catch (error) {
-        const nextSizes = ref.kind === 'remote' ? ref.urls.slice(1) : [];
-        // Too many pixels, or damaged. The next size may be neither.
-        if (errorCodeOf(error) !== 'upstream_invalid' || nextSizes.length === 0) throw error;
-        return examine(channelId, ref, await fetchBytes({ kind: 'remote', key: ref.key, urls: nextSizes }), previous);
-      }
-    });
+  async function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<LoadedOriginal> {
+    // An idle encoder may have ended. Another one starts during the download.
+    encoder.warmUp();
+    const bytes = await fetchBytes(ref);
+    try {
+      return await examine(channelId, ref, bytes, previous);
+    } catch (error) {
+      const nextSizes = ref.kind === 'remote' ? ref.urls.slice(1) : [];
+      // Too many pixels, or damaged. The next size may be neither.
+      if (errorCodeOf(error) !== 'upstream_invalid' || nextSizes.length === 0) throw error;
+      return examine(channelId, ref, await fetchBytes({ kind: 'remote', key: ref.key, urls: nextSizes }), previous);
+    }
   }
 
   async function readOwn(ref: CatalogImage): Promise<Buffer> {
@@ -133,24 +125,9 @@ export function createOriginals(options: OriginalsOptions): Originals {
       // A new key in the record means a new image.
       isCurrent: ({ refKey }) => refKey === ref.key,
     });
-    return withoutFutureTime(kind, { ...found, channel });
-  }
-
-  /**
-   * Replaces a `firstStoredAtMs` in the future with the time when this was noticed: another clock was ahead, or this one is
-   * behind. The stored value stays.
-   */
-  function withoutFutureTime(kind: ImageKind, found: FoundOriginal): FoundOriginal {
-    const { channelId } = found.channel;
-    const nowMs = clock.now();
-    const { digest, firstStoredAtMs, foundInFutureAtMs } = found.value;
-    if (firstStoredAtMs <= nowMs) return found;
-    if (foundInFutureAtMs === undefined) {
-      void cache.patch(originalKey(channelId, kind), (original) =>
-        original.digest === digest ? { foundInFutureAtMs: nowMs, ...original } : original,
-      );
-    }
-    return { ...found, value: { ...found.value, firstStoredAtMs: Math.min(foundInFutureAtMs ?? nowMs, nowMs) } };
+    // Another clock was ahead, or this one is behind.
+    const firstStoredAtMs = Math.min(found.value.firstStoredAtMs, clock.now());
+    return { ...found, value: { ...found.value, firstStoredAtMs }, channel };
   }
 
   /**
@@ -194,8 +171,6 @@ export function createOriginals(options: OriginalsOptions): Originals {
         await images.discardOriginal({ channelId, digest: original.digest });
         return downloadAgain({ channelId, kind, ref, original });
       }),
-
-    forgetFailures: failedImages.forget,
   };
 }
 

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { memoryStore, testCache } from '../../test/helpers/cache.ts';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { numberedChannelId as idOf, testChannel } from '../../test/helpers/fake-source.ts';
-import { memoryStore, testCache } from '../../test/helpers/read-through.ts';
+import { CACHE_POLICY, type ChannelEntry } from '../cache/policy.ts';
 import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef, findHandle, findUsername, nameOf } from '../domain/identifier.ts';
-import { CACHE_POLICY, type ChannelEntry } from './cache-policy.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
 import { createFetchedChannels } from './fetched-channels.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { BLOCKED, ONE, OTHER, page, setUpSearch as setUp } from '../../test/helpers/search-service.ts';
+import { CACHE_POLICY } from '../cache/policy.ts';
 import { AppError } from '../domain/errors.ts';
 import type { SearchPage } from '../sources/source.ts';
-import { CACHE_POLICY } from './cache-policy.ts';
 
 describe('a search in the catalog and the sources', () => {
   const down = new AppError('upstream_unavailable', 'down');
@@ -61,6 +61,8 @@ describe('a search in the catalog and the sources', () => {
     await search('q', 20);
     clock.advance(CACHE_POLICY.searches.freshMs);
     const first = await search('q', 20);
+    // A failed reload is not tried again for a minute.
+    clock.advance(60_000);
     const second = search('q', 20);
     await clock.passTimer(2_500);
     for (const { hits, outcome } of [first, await second]) {

@@ -1,3 +1,5 @@
+import type { Cache, Cached, Loaded } from '../cache/cache.ts';
+import { searchKey, searchText } from '../cache/keys.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { hitOf, type SearchHit } from '../domain/channel.ts';
 import { errorCodeOf } from '../domain/errors.ts';
@@ -9,8 +11,6 @@ import { createSharedWork } from '../lib/shared-work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Failover } from '../sources/failover.ts';
 import type { SearchPage } from '../sources/source.ts';
-import { searchKey, searchText } from '../store/keys.ts';
-import type { Cached, Loaded, ReadThrough } from '../store/read-through.ts';
 import type { ChannelService } from './channels.ts';
 import { searchAll } from './search-all.ts';
 
@@ -26,7 +26,7 @@ interface SearchServiceOptions {
   readonly sources: Pick<Failover, 'search'> | undefined;
   readonly channels: Pick<ChannelService, 'getChannel' | 'isBlocked'>;
   /** The lists of the sources. */
-  readonly cache: ReadThrough<SearchPage>;
+  readonly cache: Cache<SearchPage>;
   readonly clock: Clock;
 }
 

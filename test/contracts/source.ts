@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { channelKey } from '../../src/cache/keys.ts';
+import { CACHE_POLICY } from '../../src/cache/policy.ts';
 import type { Channel, SearchHit } from '../../src/domain/channel.ts';
 import { isUpstreamFailure } from '../../src/domain/errors.ts';
 import { findUsername, isChannelId } from '../../src/domain/identifier.ts';
-import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { channelKey } from '../../src/store/keys.ts';
 import { handleRef } from '../helpers/handle.ts';
 
 /** A source under test, and what the suite may assume about its content. */

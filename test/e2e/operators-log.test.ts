@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { cachePaths } from '../../src/cache/cache-file.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { databasePath } from '../../src/store/sqlite.ts';
 import { startTestApp, startWithoutEncoder, type TestAppOptions } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { createStub, numberedChannelId } from '../helpers/fake-source.ts';
@@ -130,7 +130,7 @@ describe('the log', () => {
     await before.close();
     expect(storedRowsIn(dataDir)).toHaveLength(2);
     damageImages(dataDir);
-    await writeFile(databasePath(dataDir), 'no database at all');
+    await writeFile(cachePaths(dataDir).database, 'no database at all');
 
     const { lines, service } = await startLogged({ dataDir, ...fetchedSamples() });
     const response = await service.get(url);

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
+import { cachePaths } from '../../src/cache/cache-file.ts';
+import { channelKey, originalKey, searchKey } from '../../src/cache/keys.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { channelKey, originalKey, searchKey } from '../../src/store/keys.ts';
-import { createSqliteStore, databasePath } from '../../src/store/sqlite.ts';
 import { startForTest, startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
+import { openEntries } from '../helpers/entries.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
-const MIB = 2 ** 20;
 
 test('metrics count calls of sources, hits and stored values', async () => {
   const service = await startWithoutEncoder({
@@ -71,8 +71,7 @@ test('metrics have the encoding time, which is shorter than the request', async 
 test('a foreign stored value is counted by its kind, and loaded again', async () => {
   const dataDir = await createDataDir();
   const clock = createManualClock();
-  const file = { path: databasePath(dataDir), maxBytes: MIB, clock, onEvent: () => undefined };
-  const store = createSqliteStore(file);
+  const { table: store } = openEntries(cachePaths(dataDir).database, { clock });
   const nonsense = { value: JSON.stringify({ value: 'nonsense', freshMs: 60_000 }), storedAtMs: clock.now() };
   for (const key of [channelKey(SAMPLE), originalKey(SAMPLE, 'banner'), searchKey('crops')]) {
     await store.set(key, nonsense, 60_000);

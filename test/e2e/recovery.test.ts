@@ -27,15 +27,13 @@ test('a condition ends a minute after its cause, although no client sends a requ
     // The files are looked at once a second.
     service.clock.advance(5_000);
   }
-  await takeAway('images.db');
-  await service.get('/UCPennantSample00000001A/tv.jpg');
   await takeAway('cache.db');
   await service.get(`/api/channel/${numberedChannelId(1)}`);
   await takeAway('catalog/channels.ndjson');
   await service.get('/api/search?q=pennant');
-  await vi.waitFor(async () => expect(await conditions()).toEqual(['cache', 'catalog', 'images']), WAIT);
+  await vi.waitFor(async () => expect(await conditions()).toEqual(['cache', 'catalog']), WAIT);
 
-  for (const name of ['images.db', 'cache.db', 'catalog/channels.ndjson']) {
+  for (const name of ['cache.db', 'catalog/channels.ndjson']) {
     await rename(path(`${name}.away`), path(name));
   }
   await vi.waitFor(async () => {

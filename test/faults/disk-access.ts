@@ -72,12 +72,7 @@ export async function shareTheDirectory(context: FaultContext): Promise<Outcome>
   faults.push(...(await Promise.all(services.map(stopService))).flat());
   const integrity = integrityOf(join(directory, 'data', 'cache.db'));
   if (integrity !== 'ok') faults.push(`cache.db: ${integrity}`);
-  const imageIntegrity = integrityOf(join(directory, 'data', 'images.db'));
-  if (imageIntegrity !== 'ok') faults.push(`images.db: ${imageIntegrity}`);
-  const complaints = services.flatMap((service) => [
-    statesOf(service, 'cache').failed,
-    statesOf(service, 'images').failed,
-  ]);
+  const complaints = services.map((service) => statesOf(service, 'cache').failed);
   if (complaints.some((count) => count > 0)) faults.push(`a part failed: ${complaints.join(', ')}`);
   const responses = loads.reduce((sum, load) => sum + load.responses, 0);
   const exceeded = loads.flatMap(({ overloads }) => overloads);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { cachePaths, createCacheFile } from '../../src/cache/cache-file.ts';
-import { createImageTable, IMAGE_SCHEMA, type ImageTable, type OriginalId } from '../../src/cache/image-table.ts';
+import { createImageTable, type ImageTable, type OriginalId } from '../../src/cache/image-table.ts';
+import { CACHE_SCHEMA } from '../../src/cache/schema.ts';
 import type { Runtime } from '../../src/lib/runtime.ts';
 import { createManualClock } from './clock.ts';
 import { recordLog } from './log.ts';
@@ -24,7 +25,7 @@ export async function openImages(
   runtime: Runtime = createTestRuntime(),
 ): Promise<OpenImages> {
   const { database, originals } = cachePaths(dataDir);
-  const file = createCacheFile({ path: database, schema: IMAGE_SCHEMA, component: 'images', runtime });
+  const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, component: 'cache', runtime });
   const table = createImageTable({ file, folder: originals, maxBytes, runtime });
   await table.open();
   return { ...table, close: file.close };

@@ -1,12 +1,12 @@
+import { createCache } from '../../src/cache/cache.ts';
+import { CACHE_POLICY } from '../../src/cache/policy.ts';
 import type { CacheOutcome } from '../../src/domain/cache-outcome.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { CACHE_POLICY } from '../../src/services/cache-policy.ts';
 import { createSearchService } from '../../src/services/search.ts';
 import type { SearchPage } from '../../src/sources/source.ts';
-import { createReadThrough } from '../../src/store/read-through.ts';
+import { memoryStore } from './cache.ts';
 import { createManualClock } from './clock.ts';
 import { hit, testChannel } from './fake-source.ts';
-import { memoryStore } from './read-through.ts';
 
 export const BLOCKED = 'UCblocked000000000000000';
 export const ONE = 'UCone0000000000000000000';
@@ -65,16 +65,14 @@ export function setUpSearch(
       },
       isBlocked: (channelId) => blocked.has(channelId),
     },
-    cache: createReadThrough<SearchPage>({
+    cache: createCache<SearchPage>({
       policy: CACHE_POLICY.searches,
       maxMemoryBytes,
-      storeTier: {
-        store: {
-          ...store,
-          async read(key) {
-            await beforeRead();
-            return store.read(key);
-          },
+      store: {
+        ...store,
+        async get(key) {
+          await beforeRead();
+          return store.get(key);
         },
       },
       clock,

@@ -35,8 +35,8 @@ export async function createDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Copies these files into a new DATA_DIR. */
+/** Copies the file of the caches into a new DATA_DIR. */
 export function copyStartedDataDir(dataDir: string): void {
   const started = inject('startedDataDir');
-  for (const file of ['cache.db', 'images.db']) copyFileSync(join(started, file), join(dataDir, file));
+  copyFileSync(join(started, 'cache.db'), join(dataDir, 'cache.db'));
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OriginalId } from '../../src/cache/image-table.ts';
-import { createSqliteStore } from '../../src/store/sqlite.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { openEntries } from '../helpers/entries.ts';
 import { openImages, originalOf } from '../helpers/images.ts';
 
 /** 10 to 250 kilobytes that are unique to this number. */
@@ -32,7 +33,7 @@ async function writeImages(dataDir: string): Promise<void> {
 }
 
 async function writeRecords(path: string): Promise<void> {
-  const store = createSqliteStore({ path, maxBytes: 50_000_000, onEvent: () => undefined });
+  const { table: store } = openEntries(path, { clock: systemClock });
   for (let number = 0; ; number += 1) {
     const key = `record ${number % 500}`;
     await store.set(key, { value: key.repeat(100 + (number % 200)), storedAtMs: number }, 3_600_000);

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { createSqliteStore, type SqliteStoreEvent } from '../../src/store/sqlite.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { openEntries } from '../helpers/entries.ts';
 import { setUpImages } from '../helpers/images.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { imageOf, isOriginal, keyOf, originalIdOf } from './endless-writer.ts';
@@ -53,9 +54,7 @@ function integrityOf(path: string) {
 
 it('a process killed while it stores records leaves an intact cache.db to the process that shares it', async () => {
   const path = join(await createTemporaryDirectory(), 'cache.db');
-  const events: SqliteStoreEvent[] = [];
-  const file = { path, maxBytes: 50_000_000, onEvent: (event: SqliteStoreEvent) => events.push(event) };
-  const store = createSqliteStore(file);
+  const { table: store, refused, runtime } = openEntries(path, { clock: systemClock });
   let found = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
     await writeUntilKilled('records', path, 3 + kill);
@@ -70,6 +69,6 @@ it('a process killed while it stores records leaves an intact cache.db to the pr
   }
   await store.close();
   expect(found).toBeGreaterThan(100);
-  expect(events).toEqual([]);
+  expect([refused, runtime.health.problems()]).toEqual([[], []]);
   expect(integrityOf(path)).toEqual([{ integrity_check: 'ok' }]);
 });

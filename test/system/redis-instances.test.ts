@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { searchKey } from '../../src/store/keys.ts';
-import { COMPARE_MS } from '../../src/store/read-through.ts';
+import { COMPARE_MS } from '../../src/cache/cache.ts';
+import { searchKey } from '../../src/cache/keys.ts';
 import { startForTest } from '../helpers/app.ts';
 import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';

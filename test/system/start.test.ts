@@ -26,5 +26,5 @@ test.skipIf(!existsSync('/proc/self'))('the service starts even if no data direc
   const env = { DATA_DIR: '/proc/pennant/data', SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: 'http://127.0.0.1:9' };
   const { base, output } = await start({ directory, env });
   expect((await fetch(base)).status).toBe(200);
-  await expect.poll(output).toContain('/proc/pennant/data/images.db');
+  await expect.poll(output).toContain('/proc/pennant/data/cache.db');
 });

@@ -7,10 +7,10 @@ import { chooseCatalogFolder } from '../../app/catalog.ts';
 import { cachePaths } from '../../cache/cache-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
+import type { RedisAddress } from '../../lib/redis/client.ts';
+import { createRedisConnection, PATIENT_TIMINGS } from '../../lib/redis/connection.ts';
 import { filesOfDatabase } from '../../lib/sqlite.ts';
 import { CatalogUnusableError, readChannelFile } from '../../sources/catalog/channel-file.ts';
-import { chooseStoreDriver } from '../../store/registry.ts';
-import type { StoreDriver } from '../../store/store.ts';
 import { formatCount } from '../command.ts';
 import { findRunningService, type RunningService } from './data-dir-lock.ts';
 import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
@@ -28,7 +28,7 @@ interface Finding {
  * @param warnings about settings that are valid but may be mistakes
  */
 export async function checkStart(config: Config, envFile: string, warnings: readonly string[]): Promise<Finding[]> {
-  const { dataDir, sources, host, port, consoleHost, consolePort } = config;
+  const { dataDir, redisUrl, sources, host, port, consoleHost, consolePort } = config;
   const running = findRunningService(dataDir);
   const privateListener: ListenerSettings = { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort };
   const listeners: readonly ListenerSettings[] = [
@@ -41,7 +41,7 @@ export async function checkStart(config: Config, envFile: string, warnings: read
     ...warnings.map((text): Finding => ({ level: 'warning', text })),
     await checkDataDir(resolve(dataDir)),
     ...checkRunning(running, listeners),
-    await checkStore(chooseStoreDriver(config)),
+    ...(redisUrl === undefined ? [] : [await checkRedis(redisUrl)]),
     ...(sources.includes('catalog') ? [await checkCatalog(chooseCatalogFolder(config))] : []),
     ...(await Promise.all(listeners.map((listener) => checkPort(listener, running)))),
   ];
@@ -56,9 +56,19 @@ function checkRunning(running: RunningService | undefined, listeners: readonly L
   return [{ level: 'warning', text }];
 }
 
-async function checkStore(driver: StoreDriver): Promise<Finding> {
-  const problem = await findAccessProblem(driver.files, 'written');
-  return problem === undefined ? driver.check() : { level: 'error', text: problem };
+async function checkRedis(address: RedisAddress): Promise<Finding> {
+  let problem: string | null = null;
+  const connection = await createRedisConnection({
+    address,
+    timings: PATIENT_TIMINGS,
+    onStateChange(state) {
+      problem = state;
+    },
+  });
+  connection.close();
+  if (problem === null) return { level: 'ok', text: 'Redis responds' };
+  const text = `Redis is not usable: ${problem}; the service starts and works alone until Redis can be used`;
+  return { level: 'warning', text };
 }
 
 async function checkCatalog(folder: string): Promise<Finding> {

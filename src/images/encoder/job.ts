@@ -4,8 +4,6 @@ import type { ClientKeys } from '../../lib/work.ts';
 
 /** An original with more pixels is refused. */
 export const MAX_ORIGINAL_PIXELS = 50_000_000;
-/** An original with a longer side is refused. The largest JPEG has it (ITU T.81 B.2.2). A decoder needs memory for whole rows. */
-export const MAX_ORIGINAL_SIDE_PX = 65_535;
 
 /** The options for the encoder library. `quality` replaces the format's own and has no effect on a lossless format. */
 export function encoderOptions(format: Format, { width, height }: Size, quality: number | undefined): LibraryOptions {

@@ -9,7 +9,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
-import { formatRow, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
+import { formatRow, MAX_ORIGINAL_SIDE_PX, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { type Backdrop, isSameSize, type Size } from '../../domain/variants.ts';
 import {
   type EncodeJob,
@@ -17,7 +17,6 @@ import {
   encoderOptions,
   type ImageInfo,
   MAX_ORIGINAL_PIXELS,
-  MAX_ORIGINAL_SIDE_PX,
   type OriginalBytes,
   type TaskFailure,
   type TaskReply,

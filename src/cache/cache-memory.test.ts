@@ -1,28 +1,22 @@
 import { describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test/helpers/cache.ts';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { measureHeldBytes } from '../../test/helpers/heap.ts';
 import { AppError } from '../domain/errors.ts';
-import { createReadThrough } from './read-through.ts';
-import type { Store } from './store.ts';
+import { createCache } from './cache.ts';
 
-const EMPTY_STORE: Store = {
-  get: async () => undefined,
-  read: async () => undefined,
-  set: async () => undefined,
-  close: async () => undefined,
-};
 const AT_ONCE = { softTimeoutMs: 0 };
 
 function create(maxMemoryBytes: number) {
   const clock = createManualClock();
-  return createReadThrough<unknown>({
+  return createCache<unknown>({
     policy: {
       freshMs: 3_600_000,
       graceMs: 86_400_000,
       isValue: (value): value is unknown => value !== undefined,
     },
     maxMemoryBytes,
-    storeTier: { store: EMPTY_STORE },
+    store: { ...memoryStore(), set: async () => undefined },
     clock,
   });
 }
@@ -54,7 +48,7 @@ function recordOf(number: number, text: string): unknown {
   };
 }
 
-describe('the memory of the read-through cache', () => {
+describe('the memory of the cache', () => {
   test.each([
     ['records in Latin script', (number: number) => recordOf(number, 'A channel about lighthouses')],
     ['records in other scripts', (number: number) => recordOf(number, 'Канал о маяках и море')],
@@ -85,11 +79,11 @@ describe('the memory of the read-through cache', () => {
       };
       await cache.get(`kind1:${number}`, load, AT_ONCE).catch(() => undefined);
     }
-    const { memory, loading } = cache.stats();
+    const { memory, loads } = cache.stats();
     const { entries, bytes } = memory;
     expect(bytes).toBeLessThanOrEqual(1_000_000);
     expect(bytes).toBeGreaterThan(900_000);
     expect(entries).toBeGreaterThan(100);
-    expect(loading.entries).toBe(0);
+    expect(loads.entries).toBe(0);
   });
 });

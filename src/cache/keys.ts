@@ -4,9 +4,8 @@ import { type ChannelRef, comparable, nameOf } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 
 /**
- * The version of the data in `cache.db` and Redis: it is in every key, and is `PRAGMA user_version` of the file. It goes up when
- * tables, keys or values change. Data of another version is never read: `cache.db` is created again, and Redis expires it. A
- * cache needs no migration.
+ * The version of entries, in every key. It goes up when keys or values change: data of another version is never read, and
+ * expires.
  */
 export const DATA_VERSION = 1;
 
@@ -64,7 +63,7 @@ export function checksumOf(key: string, value: string | Uint8Array): number {
   return crc32(value, crc32(key));
 }
 
-/** The channel IDs in a key or a stored text, in which quotes, colons and slashes delimit them. */
-export function channelIdsIn(text: string): string[] {
-  return text.match(/UC[A-Za-z0-9_-]{22}/g) ?? [];
+/** The channel IDs in a key or a stored text, each once. Quotes, colons and slashes delimit them. */
+export function channelIdsIn(text: string): readonly string[] {
+  return [...new Set(text.match(/UC[A-Za-z0-9_-]{22}/g))];
 }

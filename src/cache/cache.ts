@@ -1,10 +1,11 @@
+import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { AppError, errorCodeOf, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { NEVER_ABORTED, withinMs } from '../lib/deadlines.ts';
-import { createMemoryCache } from '../lib/memory-cache.ts';
+import { withinMs } from '../lib/deadlines.ts';
+import { createFailedKeys } from '../lib/failed-keys.ts';
+import { compactCopy } from '../lib/memory-cache.ts';
 import type { BoundedStats } from '../lib/metrics.ts';
-import { createSharedWork } from '../lib/shared-work.ts';
 import {
   ABSENT_FRESH_MS,
   type CachePolicy,
@@ -15,15 +16,15 @@ import {
   isServable,
   readEntry,
   valueIn,
+  writeContent,
 } from './entry.ts';
-import { createLoads } from './loads.ts';
 import type { Store, StoredEntry } from './store.ts';
 
 export interface Loaded<V> {
   readonly value: V;
   /** Shorter for a value that should be reloaded soon. Default: that of the policy. */
   readonly freshMs?: number;
-  /** False for a value that stays in the memory tier and does not replace a stored value. */
+  /** False for a value that stays in memory and does not replace a stored value. */
   readonly isStorable?: boolean;
 }
 
@@ -45,61 +46,63 @@ export interface LookupOptions<V> {
   readonly loadId?: string;
 }
 
-interface ReadThroughOptions<V> {
+interface CacheOptions<V> {
   readonly policy: CachePolicy<V>;
-  /** Of the memory tier. Values count with the length of their JSON. */
+  readonly store: Store;
+  /** Values count with the length of their JSON. */
   readonly maxMemoryBytes: number;
-  readonly storeTier: {
-    readonly store: Store;
-    /** Called for an invalid stored value. */
-    readonly onRefused?: (key: string) => void;
-  };
   readonly clock: Clock;
+  /** Called with the key of an invalid stored value. */
+  readonly onRefused?: (key: string) => void;
 }
 
+/** @param previous the former value, fresh or stale */
 type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
-const RETRY_FAILED_LOAD_MS = 60_000;
+interface RunningLoad<V> {
+  readonly loadId: string;
+  readonly result: Promise<Entry<V>>;
+}
+
+/** How long a failed reload is not tried again. */
+const RETRY_MS = 60_000;
+/** At least one request waits for each load. The upstream's call budget allows far fewer. */
+const MAX_LOADS = 10_000;
 /** After this time, a value in memory is compared with a shared store: another instance may have purged or replaced it. */
 export const COMPARE_MS = 30_000;
 /** How long a caller waits, at least, for a new value when the shared store no longer has the one in memory. */
 const PURGED_WAIT_MS = 3_000;
 
-/**
- * A cache with two tiers, an LRU cache in memory and a store. A lookup asks the memory tier, then the store tier, and then starts
- * a load or joins the one that runs. During its grace, a stale value is returned if its reload fails or exceeds the soft timeout.
- * A load continues after its callers disconnect.
- */
-export interface ReadThrough<V> {
+/** The values of one kind: in memory, the least recently used evicted first, in front of a store. `README.md` explains it. */
+export interface Cache<V> {
   /**
-   * Returns the value from a tier, or loads it.
+   * Returns the value from memory or the store, or loads it. All callers of a key share one load, which continues after they
+   * disconnect. During its grace, a stale value is returned if its reload fails or exceeds the soft timeout.
    *
    * @throws AppError `channel_not_found` from the load, kept for 60 s; any other failure of the load when there is no
-   * stale value to return
+   * stale value to return, remembered for 15 s if it concerns the key
    */
   get(key: string, load: Load<V>, options: LookupOptions<V>): Promise<Cached<V>>;
-  /** Returns the cached value, fresh or stale, without loading one. */
-  find(key: string): Promise<V | undefined>;
-  /** Like `find`, with the cache outcome. @throws AppError `channel_not_found` if that is what is cached */
+  /** Returns the cached value, fresh or stale, and loads none. @throws AppError `channel_not_found` if that is cached */
   peek(key: string): Promise<Cached<V> | undefined>;
   /** Reloads the value, or joins a running load with the same `loadId` (`LookupOptions`). */
   reload(key: string, load: Load<V>, loadId?: string): Promise<Cached<V>>;
-  /** Stores what `load` returns for the cached value, fresh or stale. */
+  /** Stores what `load` returns. */
   put(key: string, load: Load<V>): Promise<void>;
-  /** Changes the cached value, if there is one, without changing its age. */
-  patch(key: string, change: (value: V) => V): Promise<void>;
-  /** Empties the memory tier. The store tier does not change. */
-  clearMemory(): void;
-  stats(): { readonly memory: BoundedStats & { readonly entries: number }; readonly loading: BoundedStats };
+  /** Forgets values in memory, and failures. The store does not change. */
+  forget(): void;
+  stats(): Readonly<Record<'memory' | 'loads' | 'failures', BoundedStats>>;
 }
 
-export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThrough<V> {
-  const { policy, maxMemoryBytes, storeTier, clock } = options;
-  const { store, onRefused } = storeTier;
-  const { freshMs, graceMs, leadsTo, retryFailedLoadMs = RETRY_FAILED_LOAD_MS } = policy;
-  const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: (entry) => entry.bytes });
-  const loads = createLoads<Entry<V>>();
-  const storeReads = createSharedWork<Entry<V> | undefined>();
+export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused }: CacheOptions<V>): Cache<V> {
+  const memory = new LRUCache<string, Entry<V>>({
+    // To the library, 0 means "no limit".
+    maxSize: Math.max(1, Math.floor(maxMemoryBytes)),
+    sizeCalculation: ({ bytes }) => bytes,
+  });
+  const loads = new Map<string, RunningLoad<V>>();
+  const storeReads = new Map<string, Promise<Entry<V> | undefined>>();
+  const failures = createFailedKeys({ clock });
 
   function findInMemory(key: string): Entry<V> | undefined {
     const held = memory.get(key);
@@ -108,15 +111,14 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
 
   /** Whether another instance may have purged or replaced the value since the store last had it. */
   function isUncertain({ isStored, comparedAtMs }: Entry<V>): boolean {
-    return store.isShared === true && isStored && clock.monotonic() - comparedAtMs >= COMPARE_MS;
+    return store.isShared && isStored && clock.monotonic() - comparedAtMs >= COMPARE_MS;
   }
 
-  /** The newest entry of both tiers. One in memory that a shared store no longer has stays uncertain. */
-  async function findInStore(key: string): Promise<Entry<V> | undefined> {
+  async function readStore(key: string): Promise<Entry<V> | undefined> {
     const before = findInMemory(key);
     let stored: StoredEntry | undefined;
     try {
-      stored = await store.read(key);
+      stored = await store.get(key);
     } catch {
       // Without the store, memory is the cache.
       if (before !== undefined) before.comparedAtMs = clock.monotonic();
@@ -126,11 +128,21 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     if (stored !== undefined && entry === undefined) onRefused?.(key);
     // A load may have finished during this read.
     const held = memory.get(key);
-    if (entry === undefined || (held !== undefined && held.storedAtMs > entry.storedAtMs)) return findInMemory(key);
-    if (held?.storedAtMs === entry.storedAtMs) held.comparedAtMs = clock.monotonic();
-    if (held?.storedAtMs === entry.storedAtMs || !isServable(entry, clock)) return findInMemory(key);
-    memory.set(key, entry);
+    const isSame = held !== undefined && held.storedAtMs === entry?.storedAtMs;
+    if (isSame) held.comparedAtMs = clock.monotonic();
+    const isNewer = entry !== undefined && (held === undefined || held.storedAtMs < entry.storedAtMs);
+    if (!isNewer || !isServable(entry, clock)) return findInMemory(key);
+    memory.set(compactCopy(key), entry);
     return entry;
+  }
+
+  /** The newest entry of memory and store. One in memory that a shared store no longer has stays uncertain. */
+  function findInStore(key: string): Promise<Entry<V> | undefined> {
+    const running = storeReads.get(key);
+    if (running !== undefined) return running;
+    const reading = readStore(key).finally(() => storeReads.delete(key));
+    storeReads.set(key, reading);
+    return reading;
   }
 
   async function findEntry(key: string): Promise<Entry<V> | undefined> {
@@ -140,43 +152,61 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return found === undefined || isUncertain(found) ? undefined : found;
   }
 
-  /**
-   * Stores the content in both tiers, unless a newer load of the key has begun.
-   *
-   * @returns the entry for the response, stored or not
-   */
-  function setInTiers(
-    key: string,
-    content: Content<V>,
-    { freshMs: freshForMs = freshMs, isStorable = true, storedAtMs = clock.now(), isLatest = true },
-  ): Entry<V> {
-    const text = JSON.stringify({ ...content, freshMs: freshForMs });
-    const form = { content, freshMs: freshForMs, storedAtMs, graceMs };
-    const entry = createEntry(clock, { ...form, isStored: isStorable, characters: key.length + text.length });
-    if (!isLatest) return { ...entry, isStored: false };
-    memory.set(key, entry);
-    const keptMs = entry.maxAgeMs - (clock.now() - storedAtMs);
-    const channelId = 'value' in content ? leadsTo?.(content.value) : undefined;
-    if (isStorable) void store.set(key, { value: text, storedAtMs, leadsTo: channelId }, keptMs);
+  /** Keeps the content in memory and in the store. */
+  function keep(key: string, content: Content<V>, loaded: Omit<Loaded<V>, 'value'> = {}): Entry<V> {
+    const { freshMs = policy.freshMs, isStorable: isStored = true } = loaded;
+    const value = writeContent(content, freshMs);
+    const { graceMs } = policy;
+    const entry = createEntry(clock, { content, freshMs, graceMs, isStored, characters: key.length + value.length });
+    memory.set(compactCopy(key), entry);
+    if (isStored) void store.set(key, { value, storedAtMs: entry.storedAtMs }, entry.maxAgeMs);
     return entry;
   }
 
+  function findLoad(key: string, loadId: string): Promise<Entry<V>> | undefined {
+    const running = loads.get(key);
+    return running?.loadId === loadId ? running.result : undefined;
+  }
+
+  /** Replaces the running load of the key, whose result is then not kept. @throws AppError `overloaded` */
   function startLoad(key: string, load: Load<V>, loadId: string, previous: Entry<V> | undefined): Promise<Entry<V>> {
-    return loads.start(key, loadId, async (isLatest) => {
+    if (loads.size >= MAX_LOADS) {
+      const message = 'The service is loading too much at the moment. Try again.';
+      throw new AppError('overloaded', message, { retryAfterMs: 1_000 });
+    }
+    const isLatest = () => loads.get(key) === running;
+
+    function finish(content: Content<V>, loaded: Omit<Loaded<V>, 'value'>): Entry<V> {
+      if (isLatest()) return keep(key, content, loaded);
+      const { freshMs = policy.freshMs } = loaded;
+      return createEntry(clock, { content, freshMs, graceMs: 0, isStored: false, characters: 0 });
+    }
+
+    async function run(): Promise<Entry<V>> {
+      // The load is registered before its first step, or a second caller would start another.
+      await undefined;
       try {
-        const { value, ...loaded } = await load(valueIn(previous));
-        return setInTiers(key, { value }, { ...loaded, isLatest: isLatest() });
+        const { value, ...loaded } = await failures.run(`${key} ${loadId}`, () => load(valueIn(previous)));
+        return finish({ value }, loaded);
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
-          return setInTiers(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS, isLatest: isLatest() });
+          return finish({ absent: error.message }, { freshMs: ABSENT_FRESH_MS });
         }
         // A load that was given up has not failed.
         if (previous !== undefined && errorCodeOf(error) !== 'request_timeout') {
           previous.lastFailure = { loadId, atMs: clock.monotonic() };
         }
         throw error;
+      } finally {
+        if (isLatest()) loads.delete(key);
       }
-    });
+    }
+
+    const running: RunningLoad<V> = { loadId, result: run() };
+    // Callers handle the failure. A load without callers must not end the process.
+    running.result.catch(() => undefined);
+    loads.set(key, running);
+    return running.result;
   }
 
   /** The value with its outcome. @throws AppError `channel_not_found` for an absence */
@@ -195,15 +225,16 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     return isCurrent === undefined || 'absent' in entry.content || isCurrent(entry.content.value);
   }
 
-  /** A lookup that memory alone cannot serve: asks the tiers, then waits for a load, with a stale value for the soft timeout. */
+  /** A lookup that memory alone cannot serve: asks the store, then waits for a load, with a stale value for the soft timeout. */
   async function lookUp(key: string, load: Load<V>, options: LookupOptions<V>): Promise<Cached<V>> {
     const { softTimeoutMs, isCurrent, loadId = '' } = options;
-    // Before the tiers are read: a load that ends meanwhile has the newest value.
-    const joined = loads.find(key, loadId);
-    const isWanted = (entry: Entry<V>) => isFresh(entry, isCurrent);
-    const found = await findInTiers(key, isWanted, joined !== undefined);
-    if (found !== undefined && isWanted(found)) return resultOf(found, HIT);
-    const running = joined ?? loads.find(key, loadId);
+    // Before the store is read: a load that ends meanwhile has the newest value.
+    const joined = findLoad(key, loadId);
+    const held = findInMemory(key);
+    const isNewest = held !== undefined && (joined !== undefined || !store.isShared);
+    const found = isNewest ? held : await findInStore(key);
+    if (found !== undefined && isFresh(found, isCurrent)) return resultOf(found, HIT);
+    const running = joined ?? findLoad(key, loadId);
     const isCollapsed = running !== undefined;
     // An absence has no grace.
     const stale = found !== undefined && 'value' in found.content ? found : undefined;
@@ -214,22 +245,6 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
     if (stale === undefined) return resultOf(await loading, { kind: 'miss', isCollapsed });
     const waitMs = isUncertain(stale) ? Math.max(softTimeoutMs, PURGED_WAIT_MS) : softTimeoutMs;
     return withinSoftTimeout(loading, waitMs, stale, isCollapsed);
-  }
-
-  /**
-   * The entry of the memory tier, or else of the store tier. If the one in memory is not wanted, another instance may have stored
-   * a newer one. A running load makes that read unnecessary.
-   */
-  async function findInTiers(
-    key: string,
-    isWanted: (entry: Entry<V>) => boolean,
-    isLoading: boolean,
-  ): Promise<Entry<V> | undefined> {
-    const held = findInMemory(key);
-    if (held === undefined) return findInStore(key);
-    if (isWanted(held) || isLoading || store.isShared !== true) return held;
-    // The store has its own time limit.
-    return (await storeReads.run(key, NEVER_ABORTED, () => findInStore(key))) ?? held;
   }
 
   /** The loaded value; the stale one if the load exceeds the soft timeout or upstream fails. */
@@ -250,14 +265,7 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
   }
 
   function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
-    return lastFailure?.loadId === loadId && clock.monotonic() - lastFailure.atMs < retryFailedLoadMs;
-  }
-
-  async function reload(key: string, load: Load<V>, loadId: string): Promise<Cached<V>> {
-    const running = loads.find(key, loadId);
-    const previous = running === undefined ? await findEntry(key) : undefined;
-    const result = running ?? loads.find(key, loadId) ?? startLoad(key, load, loadId, previous);
-    return resultOf(await result, { kind: 'refreshed', isCollapsed: running !== undefined });
+    return lastFailure?.loadId === loadId && clock.monotonic() - lastFailure.atMs < RETRY_MS;
   }
 
   return {
@@ -268,32 +276,34 @@ export function createReadThrough<V>(options: ReadThroughOptions<V>): ReadThroug
       return lookUp(key, load, options);
     },
 
-    find: async (key) => valueIn(await findEntry(key)),
-
     async peek(key) {
       const entry = await findEntry(key);
       return entry && resultOf(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
     },
 
-    reload: (key, load, loadId = '') => reload(key, load, loadId),
+    async reload(key, load, loadId = '') {
+      const joined = findLoad(key, loadId);
+      const previous = joined === undefined ? await findEntry(key) : undefined;
+      const running = joined ?? findLoad(key, loadId);
+      const isCollapsed = running !== undefined;
+      return resultOf(await (running ?? startLoad(key, load, loadId, previous)), { kind: 'refreshed', isCollapsed });
+    },
 
     async put(key, load) {
       const { value, ...loaded } = await load(valueIn(await findEntry(key)));
-      setInTiers(key, { value }, loaded);
+      keep(key, { value }, loaded);
     },
 
-    async patch(key, change) {
-      // A current load would overwrite the change.
-      await loads.ended(key);
-      const entry = await findEntry(key);
-      if (entry === undefined || 'absent' in entry.content) return;
-      const kept = { freshMs: entry.freshMs, storedAtMs: entry.storedAtMs, isStorable: entry.isStored };
-      setInTiers(key, { value: change(entry.content.value) }, kept);
+    forget() {
+      memory.clear();
+      failures.forget();
     },
 
-    clearMemory: memory.clear,
-
-    stats: () => ({ memory: memory.stats(), loading: loads.stats() }),
+    stats: () => ({
+      memory: { entries: memory.size, bytes: memory.calculatedSize, maxBytes: maxMemoryBytes },
+      loads: { entries: loads.size, maxEntries: MAX_LOADS },
+      failures: failures.stats(),
+    }),
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Cache } from '../cache/cache.ts';
+import { channelKey } from '../cache/keys.ts';
 import {
   type Channel,
   type ChannelLink,
@@ -6,9 +8,9 @@ import {
   type RemoteImage,
   type SearchHit,
 } from '../domain/channel.ts';
-import { FORMATS } from '../domain/formats.ts';
+import { FORMATS, MAX_ORIGINAL_SIDE_PX, type SourceFormat } from '../domain/formats.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { type ImageInfo, MAX_ORIGINAL_SIDE_PX } from '../images/encoder/job.ts';
+import type { Size } from '../domain/variants.ts';
 import {
   type Check,
   either,
@@ -22,9 +24,7 @@ import {
   text,
   trueOrFalse,
 } from '../lib/shape.ts';
-import type { FeedValues, KnownChannel, SearchPage } from '../sources/source.ts';
-import { channelKey } from '../store/keys.ts';
-import type { ReadThrough } from '../store/read-through.ts';
+import type { FeedValues, KnownChannel } from '../sources/source.ts';
 
 /** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
 export type ChannelEntry = StoredRecord | { readonly movedTo: string };
@@ -37,26 +37,31 @@ export interface StoredRecord extends KnownChannel {
 }
 
 /** The metadata of an original. */
-export interface Original extends ImageInfo {
+export interface Original extends Size {
+  readonly format: SourceFormat;
+  readonly hasAlpha: boolean;
   /** The key of the `OriginalRef` that it was loaded from. */
   readonly refKey: string;
   /** The first 32 hex digits of the SHA-256 of its bytes. */
   readonly digest: string;
   /** When these bytes were first stored, milliseconds since 1970. Later than that of the bytes that they replaced. */
   readonly firstStoredAtMs: number;
-  /** When `firstStoredAtMs` was first found to be in the future, because a clock was wrong. */
-  readonly foundInFutureAtMs?: number | undefined;
+}
+
+/** The channels that a source found, best first. */
+export interface StoredSearch {
+  readonly hits: readonly SearchHit[];
 }
 
 /** The caches of what is fetched. */
 export interface Caches {
-  readonly records: ReadThrough<ChannelEntry>;
-  readonly names: ReadThrough<string>;
-  readonly searches: ReadThrough<SearchPage>;
-  readonly originals: ReadThrough<Original>;
+  readonly records: Cache<ChannelEntry>;
+  readonly names: Cache<string>;
+  readonly searches: Cache<StoredSearch>;
+  readonly originals: Cache<Original>;
 }
 
-export const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
+const CHANNEL_ID: Check<string> = (value): value is string => typeof value === 'string' && isChannelId(value);
 const NOT_EMPTY = text(/./s);
 const TITLE: Check<string> = (value): value is string => NOT_EMPTY(value) && plainTitle(value) === value;
 const COUNT = nullOr(text(/^\d{1,30}$/));
@@ -113,7 +118,7 @@ const SEARCH_HIT = fields<SearchHit>({
   avatar: IMAGE_PRESENCE,
 });
 
-const SEARCH_PAGE = fields<SearchPage>({ hits: listOf(SEARCH_HIT) });
+const SEARCH = fields<StoredSearch>({ hits: listOf(SEARCH_HIT) });
 
 const INFO_FIELDS = {
   width: numberIn(1, MAX_ORIGINAL_SIDE_PX),
@@ -127,7 +132,6 @@ const ORIGINAL = fields<Original>({
   refKey: NOT_EMPTY,
   digest: text(/^[0-9a-f]{32}$/),
   firstStoredAtMs: numberIn(0, Number.MAX_SAFE_INTEGER),
-  foundInFutureAtMs: optional(numberIn(0, Number.MAX_SAFE_INTEGER)),
 });
 
 const MINUTE_MS = 60_000;
@@ -139,7 +143,7 @@ export const SOFT_TIMEOUT_MS = 3_000;
 
 /**
  * The cache policy of each kind of value: how long it is fresh; how long it may be served when the sources fail; its
- * share of the memory; the check of a stored value; the channel that a name or a redirect leads to.
+ * share of the memory; the check of a stored value.
  *
  * Stored values are checked because a store can be damaged, and other programs can write to Redis.
  */
@@ -149,17 +153,14 @@ export const CACHE_POLICY = {
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
       CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
-    leadsTo: (entry: ChannelEntry) => ('movedTo' in entry ? entry.movedTo : undefined),
   },
   names: {
     ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.05 },
     isValue: CHANNEL_ID,
-    leadsTo: (channelId: string) => channelId,
   },
   searches: {
-    // A stale list lacks new channels, so each request tries to reload it. The breakers of the sources limit the calls.
-    ...{ freshMs: 10 * MINUTE_MS, graceMs: DAY_MS, retryFailedLoadMs: 0, memoryShare: 0.1 },
-    isValue: SEARCH_PAGE,
+    ...{ freshMs: 10 * MINUTE_MS, graceMs: DAY_MS, memoryShare: 0.1 },
+    isValue: SEARCH,
   },
   originals: {
     ...{ freshMs: DAY_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.05 },

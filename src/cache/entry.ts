@@ -16,10 +16,6 @@ export interface CachePolicy<V> {
    * fresh.
    */
   readonly graceMs: number;
-  /** How long a stale value is returned after a failed load before the next attempt. Default: one minute. */
-  readonly retryFailedLoadMs?: number;
-  /** The channel that a name or a redirect leads to: the value is removed with it. */
-  readonly leadsTo?: (value: V) => string | undefined;
 }
 
 /** How long "no such channel" is fresh (docs/decisions.md). */
@@ -58,19 +54,20 @@ const ENTRY_OVERHEAD_BYTES = 600;
 /** How far another instance's clock may be ahead: far more than with NTP, far less than a value is fresh. */
 const MAX_CLOCK_SKEW_MS = 5_000;
 
-interface EntryParts<V> extends Pick<Entry<V>, 'content' | 'freshMs' | 'storedAtMs' | 'isStored'> {
+interface EntryParts<V> extends Pick<Entry<V>, 'content' | 'freshMs' | 'isStored'> {
+  readonly storedAtMs?: number;
   readonly graceMs: number;
   /** Length of key and value as text. */
   readonly characters: number;
 }
 
-export function createEntry<V>(clock: Clock, { graceMs, characters, ...entry }: EntryParts<V>): Entry<V> {
-  const { content, freshMs, storedAtMs } = entry;
+export function createEntry<V>(clock: Clock, parts: EntryParts<V>): Entry<V> {
+  const { content, freshMs, graceMs, isStored, characters, storedAtMs = clock.now() } = parts;
   const aheadMs = storedAtMs - clock.now();
   // A value from the future: the clock was set back. Its age is unknown, so it counts as stale.
   const ageMs = aheadMs > MAX_CLOCK_SKEW_MS ? freshMs : Math.max(0, -aheadMs);
   return {
-    ...entry,
+    ...{ content, freshMs, storedAtMs, isStored },
     bornAtMs: clock.monotonic() - ageMs,
     maxAgeMs: 'absent' in content ? freshMs : Math.max(freshMs, graceMs),
     bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
@@ -79,8 +76,13 @@ export function createEntry<V>(clock: Clock, { graceMs, characters, ...entry }: 
   };
 }
 
+/** The stored form of an entry's content. */
+export function writeContent<V>(content: Content<V>, freshMs: number): string {
+  return JSON.stringify({ ...content, freshMs });
+}
+
 /**
- * The entry of a stored text; `undefined` if it is invalid: others may write to a store, and a file may be damaged. The
+ * Reads a stored value. Returns `undefined` if it is invalid: others may write to a store, and a file may be damaged. The
  * stored message of an absence is never sent to clients.
  */
 export function readEntry<V>(

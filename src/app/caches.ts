@@ -1,0 +1,140 @@
+import { getHeapStatistics } from 'node:v8';
+import { Counter, Gauge } from '@prometheus-io/client';
+import { type Cache, createCache } from '../cache/cache.ts';
+import { cachePaths, createCacheFile } from '../cache/cache-file.ts';
+import type { CachePolicy } from '../cache/entry.ts';
+import { createEntryTable } from '../cache/entry-table.ts';
+import { createImageTable } from '../cache/image-table.ts';
+import { createImages, type Images } from '../cache/images.ts';
+import { ENTRY_KINDS, findEntryKind } from '../cache/keys.ts';
+import { CACHE_POLICY, type Caches, IMAGE_MEMORY_SHARE } from '../cache/policy.ts';
+import { createRedisStore } from '../cache/redis-store.ts';
+import { CACHE_SCHEMA } from '../cache/schema.ts';
+import type { Store } from '../cache/store.ts';
+import type { Config } from '../config/settings.ts';
+import { withinMs } from '../lib/deadlines.ts';
+import { addBoundGauges } from '../lib/metrics.ts';
+import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
+import type { Runtime } from '../lib/runtime.ts';
+
+/** Everything that is kept: in memory, on disk and in Redis. */
+export interface StoredData {
+  /** With `REDIS_URL` only. */
+  readonly redis: RedisConnection | undefined;
+  /** Redis, or else the entries of `cache.db`. */
+  readonly store: Store;
+  /** Both, if there is Redis: a time without it may have left entries in `cache.db`. */
+  readonly stores: readonly Store[];
+  readonly images: Images;
+  readonly caches: Caches;
+  /** Tries what failed last, so that its recovery needs no request. */
+  retry(): void;
+  /** Finishes the writes. */
+  close(): Promise<void>;
+}
+
+/** The limit of entries in `cache.db`. */
+const MAX_ENTRY_BYTES = 512 * 2 ** 20;
+/** The share of V8's heap limit that all values in memory may have together. */
+const MAX_HEAP_SHARE = 0.4;
+const VALUES_MEMORY_SHARE = 1 - IMAGE_MEMORY_SHARE;
+
+/** A disk that hangs delays the start, and does not prevent it. */
+const OPEN_MS = 5_000;
+
+export async function openStoredData(config: Config, runtime: Runtime): Promise<StoredData> {
+  const { clock, health, metrics, refusedValues } = runtime;
+  for (const kind of [...ENTRY_KINDS, 'limit']) refusedValues.inc({ kind }, 0);
+
+  /** Counts damaged or foreign values. */
+  function onRefused(key: string): void {
+    refusedValues.inc({ kind: findEntryKind(key) ?? 'kept' });
+  }
+
+  const { database, originals } = cachePaths(config.dataDir);
+  const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, component: 'cache', runtime });
+  const entries = createEntryTable({ file, maxBytes: MAX_ENTRY_BYTES, clock, onRefused });
+  const table = createImageTable({ file, folder: originals, maxBytes: config.imageCacheBytes, runtime });
+  await withinMs(clock, table.open(), OPEN_MS);
+  const redis =
+    config.redisUrl &&
+    (await createRedisConnection({
+      address: config.redisUrl,
+      clock,
+      onStateChange: (problem) => health.report('redis', problem === null ? null : `not used (${problem})`),
+    }));
+  const store = redis === undefined ? entries : createRedisStore({ connection: redis, onRefused });
+  const images = createImages({
+    table,
+    maxMemoryBytes: Math.floor(config.memoryCacheBytes * IMAGE_MEMORY_SHARE),
+    runtime,
+  });
+
+  // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
+  const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;
+
+  function createKind<V>(name: string, policy: CachePolicy<V> & { readonly memoryShare: number }): Cache<V> {
+    const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
+    const cache = createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused });
+    addBoundGauges(metrics, `pennant_${name}_in_memory`, `${name} in memory`, () => cache.stats().memory);
+    addBoundGauges(metrics, `pennant_loads_of_${name}`, `loads of ${name}`, () => cache.stats().loads);
+    addBoundGauges(metrics, `pennant_failed_${name}`, `failed ${name}`, () => cache.stats().failures);
+    return cache;
+  }
+
+  const caches: Caches = {
+    records: createKind('records', CACHE_POLICY.records),
+    names: createKind('names', CACHE_POLICY.names),
+    searches: createKind('searches', CACHE_POLICY.searches),
+    originals: createKind('originals', CACHE_POLICY.originals),
+  };
+
+  new Gauge({
+    name: 'pennant_memory_entries',
+    help: 'Values in the memory tier.',
+    labelNames: ['kind'],
+    registers: [metrics],
+    collect() {
+      for (const [kind, { stats }] of Object.entries(caches)) this.set({ kind }, stats().memory.entries ?? 0);
+    },
+  });
+  if (redis !== undefined) addRedisMetrics(redis, runtime);
+
+  return {
+    redis,
+    store,
+    stores: redis === undefined ? [entries] : [store, entries],
+    images,
+    caches,
+    retry: file.retry,
+    async close() {
+      await store.close();
+      file.close();
+      redis?.close();
+    },
+  };
+}
+
+function addRedisMetrics(redis: RedisConnection, { metrics }: Runtime): void {
+  addBoundGauges(metrics, 'pennant_redis_commands', 'commands to Redis', () => redis.stats().commands);
+  new Gauge({
+    name: 'pennant_redis_usable',
+    help: '1 while the shared Redis is used, 0 while this instance works alone.',
+    registers: [metrics],
+    collect() {
+      this.set(redis.stats().isUsable ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'pennant_redis_trouble_total',
+    help: 'Commands to Redis that timed out, and outages of Redis.',
+    labelNames: ['kind'],
+    registers: [metrics],
+    collect() {
+      const { timeouts, outages } = redis.stats();
+      this.reset();
+      this.inc({ kind: 'timeout' }, timeouts);
+      this.inc({ kind: 'outage' }, outages);
+    },
+  });
+}

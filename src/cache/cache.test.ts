@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { describeCache } from '../../test/contracts/cache.ts';
+import { fail, HOUR_MS, memoryStore, testCache, WAIT } from '../../test/helpers/cache.ts';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { openEntries } from '../../test/helpers/entries.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+import { COMPARE_MS, type Loaded } from './cache.ts';
+
+describeCache('cache.db', async () => {
+  const path = join(await createTemporaryDirectory(), 'cache.db');
+  return { open: (clock) => openEntries(path, { clock }).table };
+});
+
+describe('the cache in front of a store that instances share', () => {
+  function setUpTwo() {
+    const clock = createManualClock();
+    const store = { ...memoryStore(), isShared: true };
+    const isValue = (value: unknown): value is string => typeof value === 'string';
+    const policy = { isValue, freshMs: HOUR_MS, graceMs: 168 * HOUR_MS };
+    const open = () => testCache<string>(policy, { clock, store });
+    return { clock, store, first: open(), second: open() };
+  }
+  const load = (value: string) => async () => ({ value });
+
+  test.each([WAIT, { softTimeoutMs: 0 }])(
+    'uses a newer value of another instance instead of loading it',
+    async (wait) => {
+      const { clock, first, second } = setUpTwo();
+      await first.get('k', load('a'), WAIT);
+      expect((await second.get('k', fail, WAIT)).value).toBe('a');
+      clock.advance(HOUR_MS);
+      await first.get('k', load('b'), WAIT);
+      expect(await second.get('k', fail, wait)).toMatchObject({ value: 'b', outcome: { kind: 'hit' } });
+    },
+  );
+
+  test('reads the store again when it has not for 30 s, once for all callers', async () => {
+    const { clock, store, first } = setUpTwo();
+    const reads = vi.spyOn(store, 'get');
+    await first.get('k', load('a'), WAIT);
+    clock.advance(COMPARE_MS - 1);
+    await first.get('k', load('b'), WAIT);
+    expect(reads).toHaveBeenCalledTimes(1);
+    clock.advance(1);
+    const found = await Promise.all([1, 2, 3].map(() => first.get('k', load('b'), WAIT)));
+    expect(found.map(({ value, outcome }) => [value, outcome.kind])).toEqual(Array(3).fill(['a', 'hit']));
+    await first.peek('k');
+    expect(reads).toHaveBeenCalledTimes(2);
+  });
+
+  test('loads again what another instance has purged, and returns the former value only if that fails', async () => {
+    const { clock, store, first } = setUpTwo();
+    await first.get('k', load('a'), WAIT);
+    store.entries.clear();
+    clock.advance(COMPARE_MS - 1);
+    expect((await first.get('k', load('b'), WAIT)).value).toBe('a');
+    clock.advance(1);
+    expect(await first.peek('k')).toBeUndefined();
+    expect(await first.get('k', fail, { softTimeoutMs: 0 })).toMatchObject({ value: 'a', outcome: { kind: 'stale' } });
+    clock.advance(60_000);
+    expect((await first.get('k', load('b'), { softTimeoutMs: 0 })).value).toBe('b');
+  });
+
+  test('uses the value of another instance that has purged and loaded it', async () => {
+    const { clock, first, second } = setUpTwo();
+    await first.get('k', load('a'), WAIT);
+    await second.get('k', load('a'), WAIT);
+    clock.advance(1);
+    await first.reload('k', load('b'));
+    clock.advance(COMPARE_MS);
+    expect(await second.get('k', fail, WAIT)).toMatchObject({ value: 'b', outcome: { kind: 'hit' } });
+  });
+
+  test('keeps what is in memory while the store fails, and loads what is not', async () => {
+    const { clock, store, first } = setUpTwo();
+    await first.get('k', load('a'), WAIT);
+    store.get = () => Promise.reject(new Error('down'));
+    clock.advance(COMPARE_MS);
+    expect(await first.get('k', load('b'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'hit' } });
+    expect((await first.peek('k'))?.value).toBe('a');
+    expect((await first.get('other', load('b'), WAIT)).value).toBe('b');
+  });
+});
+
+test('a value that was loaded during a slow read from the store is not replaced by the stored one', async () => {
+  const clock = createManualClock();
+  const store = memoryStore();
+  const read = Promise.withResolvers<void>();
+  const isValue = (value: unknown): value is string => typeof value === 'string';
+  const cache = testCache<string>({ isValue, freshMs: HOUR_MS, graceMs: HOUR_MS }, { clock, store });
+  store.entries.set('k', { value: '{"value":"old","freshMs":3600000}', storedAtMs: clock.now() - 1 });
+  store.get = async (key) => {
+    await read.promise;
+    return store.entries.get(key);
+  };
+  const waiting = cache.peek('k');
+  const loaded: Promise<Loaded<string>> = Promise.resolve({ value: 'new' });
+  const reloading = cache.reload('k', () => loaded);
+  read.resolve();
+  await reloading;
+  await waiting;
+  expect((await cache.peek('k'))?.value).toBe('new');
+});

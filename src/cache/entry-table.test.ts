@@ -1,0 +1,100 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { openEntries } from '../../test/helpers/entries.ts';
+import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
+
+const HOUR_MS = 3_600_000;
+const CHANNEL = 'UCgone_________________A';
+const REMOVAL = { channelIds: [CHANNEL], keys: [] };
+/** Is in every part of the text, so that a remaining piece of it is noticed. */
+const SECRET = 'private words';
+const TEXT = `${SECRET} ${CHANNEL} `.repeat(150);
+
+async function setUp(maxBytes?: number) {
+  const directory = await createTemporaryDirectory();
+  const path = join(directory, 'cache.db');
+  const clock = createManualClock();
+  const opened = openEntries(path, { clock, ...(maxBytes !== undefined && { maxBytes }) });
+  onTestFinished(() => opened.table.close());
+  const set = (key: string, value: string, ttlMs = HOUR_MS) => opened.table.set(key, { value, storedAtMs: 1 }, ttlMs);
+  const get = async (key: string) => (await opened.table.get(key))?.value;
+
+  /** The content of all files together: the database, its log and the log's index. */
+  async function bytes(): Promise<string> {
+    const names = await readdir(directory);
+    return (await Promise.all(names.map((name) => readFile(join(directory, name), 'latin1')))).join('');
+  }
+
+  /** As another process. */
+  function connect(): DatabaseSync {
+    const other = new DatabaseSync(path);
+    onTestFinished(() => {
+      if (other.isOpen) other.close();
+    });
+    return other;
+  }
+
+  return { ...opened, clock, set, get, bytes, connect };
+}
+
+test('a value whose bytes were changed counts as absent, and others stay', async () => {
+  const { set, get, refused, connect } = await setUp();
+  await set('key', 'right');
+  await set('other', 'other');
+  connect().exec("UPDATE entries SET value = 'wrong' WHERE key = 'key'");
+  expect([await get('key'), refused, await get('other')]).toEqual([undefined, ['key'], 'other']);
+  await set('key', 'new');
+  expect(await get('key')).toBe('new');
+});
+
+test('what was removed is in no file afterwards, also after many changes, and when it had expired or been evicted', async () => {
+  const { table, set, get, bytes, clock } = await setUp(200_000);
+  for (let round = 0; round < 20; round += 1) {
+    await set(`channel1:${CHANNEL}`, `${TEXT} ${round}`);
+    await set(`search1:words ${round}`, TEXT, 100);
+    await set(`channel1:another ${round}`, 'x'.repeat(5_000));
+  }
+  expect(await bytes()).toContain(SECRET);
+  clock.advance(1_000);
+  for (let number = 0; number < 100; number += 1) await set(`key ${number}`, 'x'.repeat(1_000));
+  await table.remove(REMOVAL);
+  expect(await bytes()).not.toContain(SECRET);
+  expect(await get('key 99')).toHaveLength(1_000);
+});
+
+test('a removal fails while another process writes to the file or reads its log, and the next one succeeds', async () => {
+  const { table, set, get, bytes, connect } = await setUp();
+  await set(`channel1:${CHANNEL}`, TEXT);
+  const writer = connect();
+  writer.exec('BEGIN IMMEDIATE');
+  await expect(table.remove(REMOVAL)).rejects.toThrow('locked');
+  expect(await get(`channel1:${CHANNEL}`)).toBe(TEXT);
+  writer.exec('ROLLBACK');
+  const reader = connect();
+  reader.exec('BEGIN; SELECT * FROM entries');
+  await expect(table.remove(REMOVAL)).rejects.toThrow('another process is reading the database');
+  reader.exec('ROLLBACK');
+  await table.remove(REMOVAL);
+  expect(await bytes()).not.toContain(SECRET);
+});
+
+test('the table stays within its limit, and the entries that expire next are removed first', async () => {
+  const { set, get, file } = await setUp(2 ** 20);
+  const value = 'x'.repeat(10_000);
+  await set('lives longest', value, 1_000 * HOUR_MS);
+  for (let number = 0; number < 500; number += 1) await set(`key ${number}`, value, HOUR_MS + number);
+  expect(file.read((sql) => Number(sql('SELECT bytes FROM entry_usage').get()?.bytes))).toBeLessThan(1.1 * 2 ** 20);
+  expect([await get('lives longest'), await get('key 499'), await get('key 0')]).toEqual([value, value, undefined]);
+});
+
+test('the table does not grow with expired entries', async () => {
+  const { set, file, clock } = await setUp();
+  for (let number = 0; number < 1_000; number += 1) {
+    await set(`key ${number}`, 'value', 100);
+    clock.advance(1);
+  }
+  expect(file.read((sql) => sql('SELECT count(*) AS count FROM entries').get()?.count)).toBeLessThan(120);
+});

@@ -1,0 +1,295 @@
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type Cache, createCache, type Loaded } from '../../src/cache/cache.ts';
+import type { Store } from '../../src/cache/store.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import { fail, HOUR_MS, WAIT } from '../helpers/cache.ts';
+import { createManualClock, type ManualClock } from '../helpers/clock.ts';
+
+/** A store whose data outlives it. */
+export interface StoredData {
+  /** Opens the store, as each process does. */
+  open(clock: ManualClock): Store;
+}
+
+const GRACE_MS = 168 * HOUR_MS;
+const AT_ONCE = { softTimeoutMs: 0 };
+
+const absent = async (): Promise<never> => {
+  throw new AppError('channel_not_found', 'gone');
+};
+const failForKey = async (): Promise<never> => {
+  throw new AppError('upstream_invalid', 'half a response');
+};
+
+/** The behaviour of the cache in front of a store. `createData` is called for each test. */
+export function describeCache(name: string, createData: () => Promise<StoredData>): void {
+  describe(`the cache in front of ${name}`, () => {
+    let data: StoredData;
+    let clock: ManualClock;
+    let store: Store;
+    let cache: Cache<string>;
+    let refused: string[];
+    let loads: number;
+
+    function open(): Cache<string> {
+      store = data.open(clock);
+      const opened = store;
+      onTestFinished(() => opened.close());
+      const isValue = (value: unknown): value is string => typeof value === 'string';
+      return createCache<string>({
+        policy: { isValue, freshMs: HOUR_MS, graceMs: GRACE_MS },
+        store,
+        maxMemoryBytes: 1_000_000,
+        clock,
+        onRefused: (key) => refused.push(key),
+      });
+    }
+
+    /** Like a restart of the process. */
+    async function restart(): Promise<void> {
+      await store.close();
+      cache = open();
+    }
+
+    const load =
+      (value: string, more: Partial<Loaded<string>> = {}) =>
+      async () => {
+        loads += 1;
+        return { value, ...more };
+      };
+
+    beforeEach(async () => {
+      data = await createData();
+      clock = createManualClock();
+      refused = [];
+      loads = 0;
+      cache = open();
+    });
+
+    test('100 callers cause one load, and their responses say who joined', async () => {
+      const responses = await Promise.all(Array.from({ length: 100 }, () => cache.get('k', load('a'), WAIT)));
+      expect([loads, new Set(responses.map(({ value }) => value))]).toEqual([1, new Set(['a'])]);
+      expect(responses.filter(({ outcome }) => outcome.isCollapsed)).toHaveLength(99);
+    });
+
+    test('100 callers cause one load that fails, and the failure is not stored', async () => {
+      let failures = 0;
+      const failing = () => {
+        failures += 1;
+        return fail();
+      };
+      const gets = Array.from({ length: 100 }, () => cache.get('k', failing, WAIT));
+      const results = await Promise.allSettled(gets);
+      expect([failures, new Set(results.map(({ status }) => status))]).toEqual([1, new Set(['rejected'])]);
+      expect(await store.get('k')).toBeUndefined();
+      expect((await cache.get('k', load('a'), WAIT)).outcome.kind).toBe('miss');
+    });
+
+    test('a first load that fails for its key is not tried again for 15 s', async () => {
+      await expect(cache.get('k', failForKey, WAIT)).rejects.toMatchObject({ retryAfterMs: 15_000 });
+      clock.advance(14_999);
+      await expect(cache.get('k', load('a'), WAIT)).rejects.toMatchObject({
+        code: 'upstream_invalid',
+        retryAfterMs: 1,
+      });
+      expect((await cache.get('other', load('b'), WAIT)).value).toBe('b');
+      clock.advance(1);
+      expect((await cache.get('k', load('a'), WAIT)).value).toBe('a');
+    });
+
+    test('a fresh value is a hit with what is left of its freshness; a stale one is reloaded with the former value', async () => {
+      expect((await cache.get('k', load('a'), WAIT)).outcome).toMatchObject({ kind: 'miss', isStored: true });
+      clock.advance(HOUR_MS - 1);
+      expect((await cache.get('k', load('b'), WAIT)).outcome).toMatchObject({ kind: 'hit', ttlMs: 1, isStored: false });
+      clock.advance(1);
+      const reloaded = await cache.get('k', async (previous) => ({ value: `${previous}b` }), WAIT);
+      expect(reloaded).toMatchObject({ value: 'ab', outcome: { kind: 'refreshed', ttlMs: HOUR_MS } });
+    });
+
+    test('a caller waits for a reload as long as it says, then gets the stale value, and the load goes on', async () => {
+      await cache.get('k', load('a'), WAIT);
+      clock.advance(HOUR_MS);
+      const late = Promise.withResolvers<Loaded<string>>();
+      const waiting = cache.get('k', () => late.promise, WAIT);
+      await clock.passTimer(WAIT.softTimeoutMs);
+      expect(await waiting).toMatchObject({ value: 'a', outcome: { kind: 'stale' } });
+      expect((await cache.get('k', load('c'), AT_ONCE)).outcome).toMatchObject({ kind: 'stale', isCollapsed: true });
+      late.resolve({ value: 'b' });
+      await expect.poll(async () => (await cache.get('k', load('c'), AT_ONCE)).value).toBe('b');
+      expect(loads).toBe(1);
+    });
+
+    test.each([
+      ['while a caller waits', WAIT],
+      ['in the background', AT_ONCE],
+    ])('a reload that fails %s is not tried again for 60 s, and the stale value goes out', async (_how, options) => {
+      await cache.get('k', load('a'), WAIT);
+      clock.advance(2 * HOUR_MS);
+      const stale = { value: 'a', outcome: { kind: 'stale', ttlMs: -HOUR_MS } };
+      expect(await cache.get('k', fail, options)).toMatchObject(stale);
+      await expect.poll(async () => (await cache.get('k', fail, WAIT)).outcome.reason).toBe('upstream failed');
+      expect(loads).toBe(1);
+      clock.advance(60_000);
+      expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
+    });
+
+    test('nothing is returned after its grace', async () => {
+      await cache.get('k', load('a'), WAIT);
+      clock.advance(GRACE_MS - 1);
+      expect((await cache.get('k', fail, WAIT)).value).toBe('a');
+      clock.advance(1);
+      await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+      await restart();
+      await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    });
+
+    test('an absence is kept for 60 s, also in place of a value; then "could not tell" is no absence', async () => {
+      await cache.get('k', load('a'), WAIT);
+      clock.advance(HOUR_MS);
+      await expect(cache.get('k', absent, WAIT)).rejects.toMatchObject({ validForMs: 60_000 });
+      clock.advance(59_999);
+      await restart();
+      await expect(cache.get('k', load('b'), WAIT)).rejects.toMatchObject({ code: 'channel_not_found', validForMs: 1 });
+      await expect(cache.peek('k')).rejects.toMatchObject({ code: 'channel_not_found' });
+      clock.advance(1);
+      await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+      expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
+    });
+
+    test('a look without a load finds what is fresh or stale', async () => {
+      expect(await cache.peek('k')).toBeUndefined();
+      await cache.get('k', load('a'), WAIT);
+      expect(await cache.peek('k')).toMatchObject({ value: 'a', outcome: { kind: 'hit' } });
+      clock.advance(HOUR_MS + 1_000);
+      expect(await cache.peek('k')).toMatchObject({ value: 'a', outcome: { kind: 'stale', ttlMs: -1_000 } });
+    });
+
+    test('a reload and a value that is put replace a fresh one', async () => {
+      await cache.get('k', load('a'), WAIT);
+      expect((await cache.reload('k', load('b'))).outcome).toMatchObject({ kind: 'refreshed' });
+      await cache.put('k', async (previous) => ({ value: `${previous}c` }));
+      expect((await cache.get('k', load('d'), WAIT)).value).toBe('bc');
+    });
+
+    test('a value that is not current is reloaded at any age, and goes out if that fails', async () => {
+      await cache.get('k', load('old'), WAIT);
+      const isCurrent = (value: string) => value === 'new';
+      const stale = await cache.get('k', fail, { ...WAIT, isCurrent, loadId: 'new' });
+      expect(stale).toMatchObject({ value: 'old', outcome: { kind: 'stale', ttlMs: -1_000 } });
+      clock.advance(60_000);
+      expect((await cache.get('k', load('new'), { ...WAIT, isCurrent, loadId: 'new' })).value).toBe('new');
+    });
+
+    test('a load with another ID is not joined, and does not replace a newer one', async () => {
+      const older = Promise.withResolvers<Loaded<string>>();
+      const first = cache.get('k', () => older.promise, { ...WAIT, loadId: 'older' });
+      expect((await cache.get('k', load('new'), { ...WAIT, loadId: 'newer' })).value).toBe('new');
+      older.resolve({ value: 'old' });
+      expect(await first).toMatchObject({ value: 'old', outcome: { isStored: false } });
+      expect((await cache.get('k', load('c'), WAIT)).value).toBe('new');
+    });
+
+    test('a restart keeps values and their ages', async () => {
+      await cache.get('k', load('a'), WAIT);
+      await cache.get('short', load('b', { freshMs: 1_000 }), WAIT);
+      clock.advance(HOUR_MS / 2);
+      await restart();
+      const found = await cache.get('k', load('c'), WAIT);
+      expect(found).toMatchObject({ value: 'a', outcome: { kind: 'hit', ttlMs: HOUR_MS / 2 } });
+      expect((await cache.get('short', fail, WAIT)).outcome.kind).toBe('stale');
+    });
+
+    test('a value that must not be stored is only in memory', async () => {
+      await cache.get('k', load('a', { isStorable: false }), WAIT);
+      expect((await cache.get('k', load('b'), WAIT)).value).toBe('a');
+      expect(await store.get('k')).toBeUndefined();
+    });
+
+    test.each([
+      'no json',
+      '{}',
+      'null',
+      '{"value":null,"freshMs":1000}',
+      '{"value":"stored"}',
+      '{"value":"stored","freshMs":1e308}',
+      '{"value":"stored","freshMs":3600001}',
+      '{"value":"stored","freshMs":-1}',
+      '{"value":"stored","absent":"gone","freshMs":1000}',
+      '{"absent":true,"freshMs":1000}',
+      '{"absent":"gone","freshMs":60001}',
+      `{"value":"${'x'.repeat(1_100_000)}","freshMs":1000}`,
+      '['.repeat(100_000),
+    ])('a stored value that the service did not write counts as absent: %#', async (value) => {
+      await store.set('k', { value, storedAtMs: clock.now() }, HOUR_MS);
+      expect(await cache.get('k', load('a'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'miss' } });
+      expect(refused).toEqual(['k']);
+      await restart();
+      expect((await cache.get('k', load('b'), WAIT)).value).toBe('a');
+    });
+
+    test('a stored message of an absence never reaches a client', async () => {
+      const value = '{"absent":"Visit https://elsewhere.example","freshMs":60000}';
+      await store.set('k', { value, storedAtMs: clock.now() }, HOUR_MS);
+      await expect(cache.get('k', load('a'), WAIT)).rejects.toThrow('There is no such channel.');
+    });
+
+    test('keys differ by letter case, spaces and composition; values of any text come back unchanged', async () => {
+      const keys = ['é', 'e\u0301', 'É', 'a', 'A', 'a ', ' a', 'a%', 'a_', "'; DROP TABLE entries; --", '\u{1f4fa}'];
+      for (const key of keys) await cache.get(key, load(`${key}\u0000"\n`), WAIT);
+      await cache.get('large', load('ü'.repeat(500_000)), WAIT);
+      await restart();
+      for (const key of keys) expect((await cache.get(key, fail, WAIT)).value).toBe(`${key}\u0000"\n`);
+      expect((await cache.get('large', fail, WAIT)).value).toBe('ü'.repeat(500_000));
+    });
+
+    test('memory is bounded for any number of keys, and what it evicts is in the store', async () => {
+      const keyOf = (number: number) => `${number}${'k'.repeat(number % 10 === 0 ? 8_192 : 10)}`;
+      for (let number = 0; number < 3_000; number += 1) await cache.put(keyOf(number), load(`${number}`));
+      const { entries = 0, bytes = 0 } = cache.stats().memory;
+      expect([entries < 1_500, bytes <= 1_000_000]).toEqual([true, true]);
+      for (const number of [0, 1, 2_999]) expect((await cache.peek(keyOf(number)))?.value).toBe(`${number}`);
+    });
+
+    test('at most 10,000 loads run at the same time', async () => {
+      const never = () => new Promise<never>(() => undefined);
+      for (let number = 0; number < 10_000; number += 1) void cache.reload(`key ${number}`, never);
+      await expect.poll(() => cache.stats().loads).toEqual({ entries: 10_000, maxEntries: 10_000 });
+      await expect(cache.get('another', never, WAIT)).rejects.toMatchObject({
+        code: 'overloaded',
+        retryAfterMs: 1_000,
+      });
+    });
+
+    test('what names a channel is removed from the store, and the rest stays', async () => {
+      const [GONE, KEPT] = ['UCgone_________________A', 'UCkept-----------------A'];
+      const entriesOf = (channelId: string) => [
+        [`channel1:${channelId}`, `the record of ${channelId}`],
+        [`original1:${channelId}:banner`, 'metadata'],
+        [`name1:handle:to ${channelId}`, channelId],
+        [`channel1:UCformerly${channelId}`.slice(0, 33), `moved to ${channelId}`],
+        ...Array.from({ length: 450 }, (_, number) => [`search1:${channelId} ${number}`, `found ${channelId}`]),
+      ];
+      const put = ([key = '', value = '']: readonly string[]) => cache.put(key, load(value));
+      await Promise.all([...entriesOf(GONE), ...entriesOf(KEPT)].map(put));
+      await cache.put('name1:handle:nobody', absentValue);
+      const removing = store.remove({ channelIds: [GONE, 'UCnever-stored_________A'], keys: ['name1:handle:nobody'] });
+      // Other calls can run in between.
+      expect(await store.get(`channel1:${KEPT}`)).toBeDefined();
+      expect(await removing).toBe(entriesOf(GONE).length + 1);
+      cache.forget();
+      for (const [key = ''] of entriesOf(GONE)) expect([key, await cache.peek(key)]).toEqual([key, undefined]);
+      for (const [key = ''] of entriesOf(KEPT)) expect([key, await cache.peek(key)]).not.toEqual([key, undefined]);
+      expect(await store.remove({ channelIds: [GONE], keys: [] })).toBe(0);
+    });
+
+    const absentValue = async () => ({ value: 'nobody' });
+
+    test('a name is removed with the channel that it leads to now', async () => {
+      const [FORMER, CURRENT] = ['UCformer_______________A', 'UCcurrent______________A'];
+      await cache.put('name1:handle:moved', load(FORMER));
+      await cache.put('name1:handle:moved', load(CURRENT));
+      await store.remove({ channelIds: [CURRENT], keys: [] });
+      expect(await store.get('name1:handle:moved')).toBeUndefined();
+    });
+  });
+}

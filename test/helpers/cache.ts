@@ -1,0 +1,35 @@
+import { type Cache, createCache } from '../../src/cache/cache.ts';
+import type { CachePolicy } from '../../src/cache/entry.ts';
+import type { Store, StoredEntry } from '../../src/cache/store.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+
+export const HOUR_MS = 3_600_000;
+export const WAIT = { softTimeoutMs: 50 };
+
+/** A store in this process's memory. */
+export function memoryStore(): Store & { readonly entries: Map<string, StoredEntry> } {
+  const entries = new Map<string, StoredEntry>();
+  return {
+    name: 'memory',
+    isShared: false,
+    entries,
+    get: async (key) => entries.get(key),
+    set: async (key, entry) => void entries.set(key, entry),
+    remove: async () => 0,
+    close: async () => undefined,
+  };
+}
+
+/** A cache without limits that matter to a test. */
+export function testCache<V>(
+  policy: CachePolicy<V>,
+  { clock, store = memoryStore() }: { clock: Clock; store?: Store },
+): Cache<V> {
+  return createCache<V>({ policy, store, maxMemoryBytes: 1_000_000, clock });
+}
+
+/** A load that fails. */
+export const fail = async () => {
+  throw new AppError('upstream_unavailable', 'down');
+};

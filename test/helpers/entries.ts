@@ -1,0 +1,20 @@
+import { createCacheFile } from '../../src/cache/cache-file.ts';
+import { createEntryTable } from '../../src/cache/entry-table.ts';
+import { CACHE_SCHEMA } from '../../src/cache/schema.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createManualClock } from './clock.ts';
+import { createTestRuntime } from './runtime.ts';
+
+/** The entries of a `cache.db`, as a process of its own opens them. */
+export function openEntries(path: string, { clock = createManualClock(), maxBytes = 2 ** 26 }: EntriesOptions = {}) {
+  const runtime = createTestRuntime({ clock });
+  const file = createCacheFile({ path, schema: CACHE_SCHEMA, component: 'cache', runtime });
+  const refused: string[] = [];
+  const table = createEntryTable({ file, maxBytes, clock, onRefused: (key) => refused.push(key) });
+  return { table: { ...table, close: async () => file.close() }, file, refused, runtime };
+}
+
+interface EntriesOptions {
+  readonly clock?: Clock;
+  readonly maxBytes?: number;
+}

@@ -1,6 +1,6 @@
 /**
- * Which folder of `src` may import which (docs/architecture.md). Registries and the command line may import more: they
- * are listed separately. Tests may import everything.
+ * Which folder of `src` may import which (docs/architecture.md). The registry of sources may import more: it is
+ * listed separately. Tests may import everything.
  */
 const ROOMS = {
   domain: [],
@@ -8,17 +8,16 @@ const ROOMS = {
   config: ['domain', 'lib'],
   sources: ['domain', 'lib'],
   images: ['domain', 'lib'],
-  store: ['domain', 'lib'],
   cache: ['domain', 'lib'],
   'rate-limit': ['domain', 'lib'],
-  services: ['domain', 'lib', 'sources', 'images', 'store', 'cache'],
+  services: ['domain', 'lib', 'sources', 'images', 'cache'],
   http: ['domain', 'lib', 'rate-limit', 'services'],
-  console: ['domain', 'lib', 'services', 'http'],
-  app: ['domain', 'lib', 'config', 'sources', 'images', 'store', 'cache', 'rate-limit', 'services', 'http', 'console'],
-  cli: ['domain', 'lib', 'config', 'sources', 'images', 'store', 'cache', 'services', 'app'],
+  console: ['domain', 'lib', 'cache', 'services', 'http'],
+  app: ['domain', 'lib', 'config', 'sources', 'images', 'cache', 'rate-limit', 'services', 'http', 'console'],
+  cli: ['domain', 'lib', 'config', 'sources', 'images', 'cache', 'services', 'app'],
 };
-/** Build the sources and the store that the settings select. */
-const REGISTRIES = '^src/(sources|store)/registry\\.ts$';
+/** Builds the sources that the settings select. */
+const REGISTRY = '^src/sources/registry\\.ts$';
 const TESTS = '\\.test\\.ts$';
 
 /** Rooms within a room have rules of their own. */
@@ -29,7 +28,7 @@ const directions = Object.entries(ROOMS).map(([room, allowed]) => ({
   name: `${room}-imports`,
   comment: `${room} may import ${allowed.join(', ') || 'nothing of the project'}.`,
   severity: 'error',
-  from: { path: `^src/${room}/`, pathNot: [TESTS, REGISTRIES, ...roomsIn(room)] },
+  from: { path: `^src/${room}/`, pathNot: [TESTS, REGISTRY, ...roomsIn(room)] },
   to: { path: '^src/', pathNot: `^src/(?:${[room, ...allowed].join('|')})/` },
 }));
 
@@ -44,10 +43,10 @@ export default {
     },
     {
       name: 'registry-imports',
-      comment: 'A registry also reads the settings, nothing else.',
+      comment: 'The registry also reads the settings, nothing else.',
       severity: 'error',
-      from: { path: REGISTRIES },
-      to: { path: '^src/', pathNot: '^src/(?:$1|config|domain|lib)/' },
+      from: { path: REGISTRY },
+      to: { path: '^src/', pathNot: '^src/(?:sources|config|domain|lib)/' },
     },
     {
       name: 'source-imports',

@@ -12,14 +12,14 @@ const COMMON = {
   testTimeout: 2 * HANG_MS,
   hookTimeout: 2 * HANG_MS,
   expect: { poll: { timeout: HANG_MS } },
-  // Tests wait for threads, encoders and processes half of their time, on two cores too.
+  // Tests wait for encoders and processes half of their time, on two cores too.
   maxWorkers: 3,
 };
 
 /** Once, before all projects. */
 const SET_UP = ['build.ts', 'started-data-dir.ts'].map((file) => join(import.meta.dirname, 'test/helpers', file));
 
-/** For the modules of threads. */
+/** For processes that tests start. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') };
 
 /** Each of these runs in its own process, because they measure the whole process. */
@@ -41,7 +41,6 @@ const CORE_TESTS = {
   exclude: MEASURE_MEMORY,
   // The files share no module state, and loading the service for each of them would take half of the time.
   isolate: false,
-  setupFiles: [join(import.meta.dirname, 'test/helpers/thread-pool.ts')],
   env,
   ...COMMON,
 };

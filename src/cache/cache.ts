@@ -1,10 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { AppError, errorCodeOf, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
-import { compactCopy } from '../lib/memory-cache.ts';
+import { createMemoryCache } from '../lib/memory-cache.ts';
 import type { BoundedStats } from '../lib/metrics.ts';
 import {
   ABSENT_FRESH_MS,
@@ -95,11 +94,7 @@ export interface Cache<V> {
 }
 
 export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused }: CacheOptions<V>): Cache<V> {
-  const memory = new LRUCache<string, Entry<V>>({
-    // To the library, 0 means "no limit".
-    maxSize: Math.max(1, Math.floor(maxMemoryBytes)),
-    sizeCalculation: ({ bytes }) => bytes,
-  });
+  const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: ({ bytes }) => bytes });
   const loads = new Map<string, RunningLoad<V>>();
   const storeReads = new Map<string, Promise<Entry<V> | undefined>>();
   const failures = createFailedKeys({ clock });
@@ -132,7 +127,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     if (isSame) held.comparedAtMs = clock.monotonic();
     const isNewer = entry !== undefined && (held === undefined || held.storedAtMs < entry.storedAtMs);
     if (!isNewer || !isServable(entry, clock)) return findInMemory(key);
-    memory.set(compactCopy(key), entry);
+    memory.set(key, entry);
     return entry;
   }
 
@@ -158,7 +153,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     const value = writeContent(content, freshMs);
     const { graceMs } = policy;
     const entry = createEntry(clock, { content, freshMs, graceMs, isStored, characters: key.length + value.length });
-    memory.set(compactCopy(key), entry);
+    memory.set(key, entry);
     if (isStored) void store.set(key, { value, storedAtMs: entry.storedAtMs }, entry.maxAgeMs);
     return entry;
   }
@@ -300,7 +295,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     },
 
     stats: () => ({
-      memory: { entries: memory.size, bytes: memory.calculatedSize, maxBytes: maxMemoryBytes },
+      memory: memory.stats(),
       loads: { entries: loads.size, maxEntries: MAX_LOADS },
       failures: failures.stats(),
     }),

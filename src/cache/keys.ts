@@ -19,7 +19,7 @@ export function findEntryKind(key: string): EntryKind | undefined {
 }
 
 /** What the keys of a kind begin with. */
-export function prefixOf(kind: EntryKind): string {
+function prefixOf(kind: EntryKind): string {
   return `${kind}${DATA_VERSION}:`;
 }
 

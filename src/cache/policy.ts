@@ -1,9 +1,9 @@
-import type { Cache } from '../cache/cache.ts';
-import { channelKey } from '../cache/keys.ts';
 import {
   type Channel,
   type ChannelLink,
+  type FeedValues,
   isPublishedAt,
+  type KnownChannel,
   plainTitle,
   type RemoteImage,
   type SearchHit,
@@ -24,7 +24,8 @@ import {
   text,
   trueOrFalse,
 } from '../lib/shape.ts';
-import type { FeedValues, KnownChannel } from '../sources/source.ts';
+import type { Cache } from './cache.ts';
+import { channelKey } from './keys.ts';
 
 /** The cached value of a channel ID: the record, or the ID that upstream redirects to. */
 export type ChannelEntry = StoredRecord | { readonly movedTo: string };

@@ -75,6 +75,17 @@ export function plainTitle(title: string): string {
   return plain === title ? title : plain.trim();
 }
 
+/** What a channel's feed says, with the values of the page that it was loaded beside. */
+export interface FeedValues extends Pick<Channel, 'title' | 'publishedAt'> {
+  readonly page: Pick<Channel, 'title' | 'publishedAt'>;
+}
+
+/** What the last load of a channel found. */
+export interface KnownChannel {
+  readonly channel: Channel;
+  readonly feed?: FeedValues | undefined;
+}
+
 /** A channel in search results. It often has fewer fields than the record. */
 export interface SearchHit
   extends Pick<Channel, 'channelId' | 'title' | 'description' | 'customUrl' | 'subscriberCount' | 'videoCount'> {

@@ -16,13 +16,3 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
-
-/** The times of a clock at one moment, for a thread that does not have the clock. */
-export interface Times {
-  readonly nowMs: number;
-  readonly monotonicMs: number;
-}
-
-export function timesOf(clock: Clock): Times {
-  return { nowMs: clock.now(), monotonicMs: clock.monotonic() };
-}

@@ -60,11 +60,3 @@ export async function withinMs<T>(clock: Clock, promise: Promise<T>, ms: number)
     cancel();
   }
 }
-
-/** The promise's value. The work continues after the time-out. @throws Error when it does not settle within `ms` */
-export async function responseWithinMs<T>(clock: Clock, promise: Promise<T>, ms: number, from: string): Promise<T> {
-  const response = promise.then((value) => ({ value }));
-  const settled = await withinMs(clock, response, ms);
-  if (settled === undefined) throw new Error(`no response from ${from} within ${ms} ms`);
-  return settled.value;
-}

@@ -1,4 +1,4 @@
-import type { Channel, SearchHit } from '../domain/channel.ts';
+import type { Channel, FeedValues, KnownChannel, SearchHit } from '../domain/channel.ts';
 import { errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import type { SourceStatus } from '../domain/source-status.ts';
@@ -9,17 +9,6 @@ export const UPSTREAM_CALL_MS = 5_000;
 export interface LoadOptions {
   /** The disconnect signal: aborted when no request waits for the result. The source then closes its sockets. */
   readonly signal: AbortSignal;
-}
-
-/** What a channel's feed says, with the values of the page that it was loaded beside. */
-export interface FeedValues extends Pick<Channel, 'title' | 'publishedAt'> {
-  readonly page: Pick<Channel, 'title' | 'publishedAt'>;
-}
-
-/** What the last load of a channel found. */
-export interface KnownChannel {
-  readonly channel: Channel;
-  readonly feed?: FeedValues | undefined;
 }
 
 export interface ChannelOptions extends LoadOptions {

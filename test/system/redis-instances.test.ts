@@ -185,7 +185,7 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect(await titleOf(second)).toBe('new title');
     await server.stop();
     const refused = await first?.purge({ channel: '@nobody' });
-    expect([refused?.status, refused?.text]).toEqual([503, expect.stringContaining('Try again when Redis works')]);
+    expect([refused?.status, refused?.text]).toEqual([503, expect.stringContaining('Not removed: entries in Redis')]);
   });
 
   test('still have records and images after a restart', async () => {

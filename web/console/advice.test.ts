@@ -19,7 +19,7 @@ function namedConditions(): string[] {
 
 test('there is advice for every component that reports its problems, for sources and for the stop', () => {
   const components = namedConditions();
-  expect(components.toSorted()).toEqual(expect.arrayContaining(['cache', 'catalog', 'encoder', 'images', 'redis']));
+  expect(components.toSorted()).toEqual(expect.arrayContaining(['cache', 'catalog', 'encoder', 'redis']));
   const others = ['source youtube', 'source youtube-data-api searches', 'image hosts', 'stopping'];
   expect([...components, ...others].filter((name) => adviceFor(name) === adviceFor('something new'))).toEqual([]);
 });

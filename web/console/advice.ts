@@ -13,7 +13,6 @@ const YOUTUBE = 'operating.html#when-youtube-blocks-or-changes';
 const ADVICE: readonly (readonly [name: string, advice: Advice])[] = [
   ['redis', { todo: 'Check the Redis server and the network to it. Nothing has to be restarted.', guide: REDIS }],
   ['cache', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
-  ['images', { todo: 'Make room on the disk of DATA_DIR, and check the owner of its files.', guide: CONDITIONS }],
   [
     'catalog',
     {

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { siblingModule } from '../../lib/worker-thread.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
 
 /** Why an encoder process ended. Metrics have a series for every reason from the start. */
@@ -41,7 +41,8 @@ export class TaskInterrupted extends Error {
   }
 }
 
-const PROGRAM = fileURLToPath(siblingModule(import.meta.url, 'process'));
+/** The source runs as `.ts`, compiled code as `.js`. */
+const PROGRAM = fileURLToPath(new URL(`./process${extname(import.meta.url)}`, import.meta.url));
 
 /** The paths of Debian, Fedora, Alpine and local builds. */
 const JEMALLOC_PATHS = [

@@ -1,6 +1,6 @@
-import type { Channel } from '../../domain/channel.ts';
+import type { Channel, FeedValues } from '../../domain/channel.ts';
 import { decodeReferences } from '../references.ts';
-import type { FeedValues, LoadedChannel } from '../source.ts';
+import type { LoadedChannel } from '../source.ts';
 import { textWithin } from '../text-limits.ts';
 import { parseChannelId } from '../youtube-urls.ts';
 import { toIsoSeconds } from './texts.ts';

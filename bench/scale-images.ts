@@ -81,7 +81,7 @@ function keyOf(number: number): string {
 function openFile(dataDir: string) {
   const runtime = createRuntime({ clock: systemClock, logger: pino() });
   const { database, originals } = cachePaths(dataDir);
-  const file = createCacheFile({ path: database, schema: IMAGE_SCHEMA, component: 'images', runtime });
+  const file = createCacheFile({ path: database, schema: IMAGE_SCHEMA, runtime });
   return { file, runtime, folder: originals };
 }
 

@@ -52,7 +52,7 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
   }
 
   const { database, originals } = cachePaths(config.dataDir);
-  const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, component: 'cache', runtime });
+  const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, runtime });
   const entries = createEntryTable({ file, maxBytes: MAX_ENTRY_BYTES, clock, onRefused });
   const table = createImageTable({ file, folder: originals, maxBytes: config.imageCacheBytes, runtime });
   await withinMs(clock, table.open(), OPEN_MS);

@@ -17,7 +17,7 @@ async function setUp(directory?: string) {
   const runtime = createTestRuntime({ clock, logger });
 
   function open(schema = SCHEMA) {
-    const file = createCacheFile({ path, schema, component: 'cache', runtime });
+    const file = createCacheFile({ path, schema, runtime });
     onTestFinished(file.close);
     let opened = 0;
     file.onOpen(() => {

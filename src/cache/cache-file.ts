@@ -27,8 +27,6 @@ interface CacheFileOptions {
   readonly path: string;
   /** `CREATE` statements of all tables. A file that was created with others is deleted and created again. */
   readonly schema: string;
-  /** The name of the component in conditions and metrics. */
-  readonly component: string;
   readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'health'>;
 }
 
@@ -87,7 +85,7 @@ interface OpenFile {
   readonly inode: number;
 }
 
-export function createCacheFile({ path, schema, component, runtime }: CacheFileOptions): CacheFile {
+export function createCacheFile({ path, schema, runtime }: CacheFileOptions): CacheFile {
   const { clock, failureLog, health } = runtime;
   const name = basename(path);
   const version = crc32(schema) & 0x7fff_ffff;
@@ -220,7 +218,7 @@ export function createCacheFile({ path, schema, component, runtime }: CacheFileO
         failureLog.report({ level: 'warn', key: `${name} locked`, message: name, fields: { kind: 'locked' } });
       } else {
         isFailing = true;
-        health.report(component, 'cannot be used', error);
+        health.report('cache', 'cannot be used', error);
       }
       return undefined;
     }
@@ -230,7 +228,7 @@ export function createCacheFile({ path, schema, component, runtime }: CacheFileO
     const result = run(({ db, sql }) => inTransaction(db, () => change(sql)));
     isFailing = false;
     // Not after a read: a full disk can still be read.
-    health.report(component, null);
+    health.report('cache', null);
     return result;
   }
 

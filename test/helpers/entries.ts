@@ -8,7 +8,7 @@ import { createTestRuntime } from './runtime.ts';
 /** The entries of a `cache.db`, as a process of its own opens them. */
 export function openEntries(path: string, { clock = createManualClock(), maxBytes = 2 ** 26 }: EntriesOptions = {}) {
   const runtime = createTestRuntime({ clock });
-  const file = createCacheFile({ path, schema: CACHE_SCHEMA, component: 'cache', runtime });
+  const file = createCacheFile({ path, schema: CACHE_SCHEMA, runtime });
   const refused: string[] = [];
   const table = createEntryTable({ file, maxBytes, clock, onRefused: (key) => refused.push(key) });
   return { table: { ...table, close: async () => file.close() }, file, refused, runtime };

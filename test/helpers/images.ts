@@ -25,7 +25,7 @@ export async function openImages(
   runtime: Runtime = createTestRuntime(),
 ): Promise<OpenImages> {
   const { database, originals } = cachePaths(dataDir);
-  const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, component: 'cache', runtime });
+  const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, runtime });
   const table = createImageTable({ file, folder: originals, maxBytes, runtime });
   await table.open();
   return { ...table, close: file.close };

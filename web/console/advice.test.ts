@@ -11,9 +11,7 @@ function namedConditions(): string[] {
   const texts = globSync('**/*.ts', { cwd: SOURCES })
     .filter((name) => !name.endsWith('.test.ts'))
     .map((name) => readFileSync(SOURCES + name, 'utf8'));
-  const calls = texts.flatMap((text) => [
-    ...text.matchAll(/(?:health\.report\(|onStateChange\(|component: )'([^']+)'/g),
-  ]);
+  const calls = texts.flatMap((text) => [...text.matchAll(/health\.report\('([^']+)'/g)]);
   return [...new Set(calls.map(([, name = '']) => name))];
 }
 

@@ -77,17 +77,12 @@ describe.each([
     expect(await lastModifiedMs()).toBe(firstMs);
   });
 
-  test('gives other bytes a later time, which stays', async () => {
+  test('gives other bytes a later time', async () => {
     const firstMs = await lastModifiedMs();
     clock.advance(25 * HOUR_MS);
     bytes = 'another original';
     await requestWithWrongClock(offsetMs);
-    const replacedMs = await lastModifiedMs();
-    expect(replacedMs).toBeGreaterThan(firstMs);
-    clock.advance(HOUR_MS);
-    expect(await lastModifiedMs()).toBe(replacedMs);
-    await restart();
-    expect(await lastModifiedMs()).toBe(replacedMs);
+    expect(await lastModifiedMs()).toBeGreaterThan(firstMs);
   });
 });
 

@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { appendFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { catalogLine, writeCatalog } from '../../../test/helpers/catalog.ts';
@@ -86,6 +86,17 @@ describe('the catalog', () => {
     await rename(join(dataDir, 'away'), join(dataDir, 'catalog'));
     clock.advance(1_000);
     await expect.poll(() => states.at(-1)).toBeNull();
+  });
+
+  it('reads a file as editors write it: with a byte order mark, carriage returns and no last line end', async () => {
+    const catalog = await openWith(`\u{feff}${catalogLine(1)}\r`, '\r', catalogLine(2));
+    expect([await titleOf(catalog, 1), await titleOf(catalog, 2)]).toEqual(['Channel 1', 'Channel 2']);
+  });
+
+  it('refuses to open with bytes that are not UTF-8', async () => {
+    await writeCatalog(dataDir, [catalogLine(1)]);
+    await appendFile(join(dataDir, 'catalog/channels.ndjson'), Buffer.from([0x22, 0xff, 0x22]));
+    await expect(open()).rejects.toThrow(/, line \d: not UTF-8/);
   });
 
   it('refuses to open without a file', async () => {

@@ -1,14 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { OperatorError } from '../../domain/errors.ts';
 import type { IdentifierKind } from '../../domain/identifier.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import { printable } from '../../lib/printable.ts';
-import { readNdjsonLines } from './ndjson.ts';
 import { type CatalogRecord, namesOf, parseRecord, RecordRefusedError } from './record.ts';
 
-/** Enough for a path and the mistakes of a line. */
-const MAX_MESSAGE_CHARACTERS = 2_500;
+/** Enough for a path and a mistake. */
+const MAX_MESSAGE_CHARACTERS = 1_000;
+
+const BYTE_ORDER_MARK = /^\u{feff}/u;
+/** What bytes that are no UTF-8 are read as. */
+const REPLACEMENT = '\u{fffd}';
 
 /** The catalog cannot be read. The message, for the operator, names the file and the line. */
 export class CatalogUnusableError extends OperatorError {
@@ -39,10 +43,14 @@ export async function readChannelFile(folder: string): Promise<CatalogRecords> {
     username: new Map<string, CatalogRecord>(),
   };
   try {
-    for await (const { number, content } of readNdjsonLines(createReadStream(file))) {
+    let number = 0;
+    for await (const line of createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity })) {
+      number += 1;
+      const text = number === 1 ? line.replace(BYTE_ORDER_MARK, '') : line;
+      if (text.trim() === '') continue;
       try {
-        if ('problem' in content) throw new RecordRefusedError('', content.problem);
-        const record = parseRecord(content.text);
+        if (text.includes(REPLACEMENT)) throw new RecordRefusedError('', 'not UTF-8');
+        const record = parseRecord(text);
         const { handleKey, usernameKey } = namesOf(record);
         add('channelId', records.id, record.channelId, record);
         add('customUrl', records.handle, handleKey, record);

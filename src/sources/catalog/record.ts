@@ -21,31 +21,10 @@ export function namesOf({ customUrl, username }: CatalogRecord) {
 
 /** Why a record is rejected. `field` names the position in it, `""` the whole record. */
 export class RecordRefusedError extends Error {
-  constructor(field: string, reason: string, maxCharacters?: number) {
-    super(printable(field === '' ? reason : `${field}: ${reason}`, maxCharacters));
+  constructor(field: string, reason: string) {
+    super(printable(field === '' ? reason : `${field}: ${reason}`));
     this.name = 'RecordRefusedError';
   }
-}
-
-/** Of a message with several mistakes. */
-const MAX_MISTAKES_CHARACTERS = 2_000;
-
-/** Collects the reasons why parts of a record are rejected, and rejects it for all of them. */
-function collectMistakes() {
-  const mistakes: RecordRefusedError[] = [];
-  return {
-    note(error: unknown): void {
-      if (!(error instanceof RecordRefusedError)) throw error;
-      mistakes.push(error);
-    },
-    /** @throws RecordRefusedError */
-    refuseIfAny(): void {
-      const [first, ...others] = mistakes;
-      if (first === undefined) return;
-      if (others.length === 0) throw first;
-      throw new RecordRefusedError('', mistakes.map(({ message }) => message).join('; '), MAX_MISTAKES_CHARACTERS);
-    },
-  };
 }
 
 const MAX_TITLE_CHARACTERS = 200;
@@ -93,22 +72,12 @@ const IGNORED_FIELDS = new Set(['bannerUrl', 'avatarUrl', 'bannerUrls']);
 /**
  * Reads one NDJSON line. Missing optional fields become `null`.
  *
- * @throws RecordRefusedError that names the mistake of every field
+ * @throws RecordRefusedError that names the first mistake
  */
 export function parseRecord(line: string): CatalogRecord {
   const fields = readObject(parseLine(line), '');
-  const mistakes = collectMistakes();
-  const attempt = <T>(read: () => T): T | undefined => {
-    try {
-      return read();
-    } catch (error) {
-      mistakes.note(error);
-      return undefined;
-    }
-  };
-  attempt(() => refuseUnknownFields(fields, '', (name) => Object.hasOwn(READERS, name) || IGNORED_FIELDS.has(name)));
-  const entries = Object.entries(READERS).map(([name, read]) => [name, attempt(() => read(fields[name], name))]);
-  mistakes.refuseIfAny();
+  refuseUnknownFields(fields, '', (name) => Object.hasOwn(READERS, name) || IGNORED_FIELDS.has(name));
+  const entries = Object.entries(READERS).map(([name, read]) => [name, read(fields[name], name)]);
   return Object.fromEntries(entries) as CatalogRecord;
 }
 

@@ -131,7 +131,7 @@ function reportFailure(failureLog: FailureLog, { source, operation, outcome, dur
 const BURST_SECONDS = 10;
 
 /** Gives the HTTP client of each upstream its own budget of calls. */
-export function createBudgets(config: Config, { clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>) {
+function createBudgets(config: Config, { clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>) {
   const callsPerSecond = config.upstreamCallsPerSecond;
   const burst = BURST_SECONDS * callsPerSecond;
   return (upstream: string, http: HttpClient): HttpClient => {

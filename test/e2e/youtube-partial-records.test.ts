@@ -82,17 +82,3 @@ describe('a record whose page cannot be loaded', () => {
     expect((await service.get(URL)).headers['cache-control']).toBe('public, max-age=3600');
   });
 });
-
-it('a record whose exact date comes from the feed only is fresh for an hour', async () => {
-  const ageGated = '/api/channel/UCreplayDistillery000004';
-  const created = '2011-02-01T06:30:15Z';
-  replay.misbehave(
-    'feed',
-    respondWithStatus(200, { 'content-type': 'text/xml' }, `<feed><published>${created}</published></feed>`),
-  );
-  expect((await service.get(ageGated)).json().publishedAt).toBe(created);
-  service.clock.advance(HOUR_MS + 1);
-  const reloaded = await service.get(ageGated);
-  expect(reloaded.headers['cache-control']).toBe('public, max-age=3600');
-  expect(reloaded.json().publishedAt).toBe(created);
-});

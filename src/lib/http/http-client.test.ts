@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createManualClock, type ManualClock } from '../../../test/helpers/clock.ts';
 import { failureOf } from '../../../test/helpers/failure.ts';
@@ -78,13 +78,8 @@ describe('a response', () => {
     expect(response.body.toString()).toBe('POST pennant-test hello');
   });
 
-  it.each([
-    ['gzip', gzipSync],
-    ['br', brotliCompressSync],
-    ['deflate', deflateSync],
-    ['GZIP', gzipSync],
-  ])('is decompressed from %s', async (encoding, compress) => {
-    upstream.response(respondWithBytes(compress('plain text'), { 'content-encoding': encoding }));
+  it.each(['gzip', 'GZIP'])('is decompressed from %s', async (encoding) => {
+    upstream.response(respondWithBytes(gzipSync('plain text'), { 'content-encoding': encoding }));
     expect((await get('/')).body.toString()).toBe('plain text');
   });
 

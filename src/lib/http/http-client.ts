@@ -2,7 +2,7 @@ import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, req
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { PassThrough, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { AppError } from '../../domain/errors.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { withDeadline } from '../deadlines.ts';
@@ -134,9 +134,6 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['', () => new PassThrough()],
   ['identity', () => new PassThrough()],
   ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
 ]);
 
 /**

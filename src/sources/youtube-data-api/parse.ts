@@ -1,6 +1,6 @@
 import { type Channel, isPublishedAt, type SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, isJsonObject, type JsonObject, parseJsonObject, valuesAt } from '../json.ts';
+import { firstAt, type JsonObject, parseJsonObject, valuesAt } from '../json.ts';
 import { decodeReferences } from '../references.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle, parseImage } from '../youtube-urls.ts';
@@ -11,7 +11,7 @@ const MAX_ITEMS = 50;
 /* `null` means that the response is no JSON object, and a `list` of `null` that it is no list of this kind. */
 
 /** The channels of a channels.list response. */
-export const channels = (body: Uint8Array) => readList(body, 'youtube#channelListResponse', () => true, parseItem);
+export const channels = (body: Uint8Array) => readList(body, 'youtube#channelListResponse', () => true, parseChannel);
 
 /** The hits of a search.list response, in its order. Items that are no channel are omitted. */
 export const search = (body: Uint8Array) =>
@@ -54,54 +54,25 @@ function readApiError(body: JsonObject) {
   };
 }
 
-/** The paths of a record's fields in a channels.list item, best first. No part of the API has the links. */
-const CHANNEL_PATHS = {
-  channelId: ['id'],
-  title: ['snippet.title'],
-  description: ['snippet.description'],
-  customUrl: ['snippet.customUrl'],
-  publishedAt: ['snippet.publishedAt'],
-  country: ['snippet.country'],
-  subscriberCount: ['statistics.subscriberCount'],
-  viewCount: ['statistics.viewCount'],
-  videoCount: ['statistics.videoCount'],
-  links: [],
-  banner: ['brandingSettings.image.bannerExternalUrl'],
-  avatar: ['snippet.thumbnails.high.url', 'snippet.thumbnails.medium.url', 'snippet.thumbnails.default.url'],
-} as const satisfies Record<keyof Channel, readonly string[]>;
-
-const CHANNEL_FIELDS = Object.keys(CHANNEL_PATHS) as (keyof Channel)[];
-
-function parseItem(item: unknown) {
-  const channel = parseChannel(item);
-  return channel && { channelId: channel.channelId, channel, missing: CHANNEL_FIELDS.filter(isLost) };
-
-  /** Every part that was requested is there, even if it is empty. */
-  function isLost(field: keyof Channel): boolean {
-    const [part = '', ...rest] = CHANNEL_PATHS[field][0]?.split('.') ?? [];
-    return rest.length > 0 && !isJsonObject(firstAt(item, part));
-  }
-}
-
+/** No part of the API has the links. */
 function parseChannel(item: unknown): Channel | undefined {
-  const text = (field: keyof Channel) => textAtFirst(item, CHANNEL_PATHS[field]);
-  const channelId = text('channelId') ?? '';
-  const title = text('title') ?? '';
+  const channelId = textAt(item, 'id') ?? '';
+  const title = textAt(item, 'snippet.title') ?? '';
   if (!isChannelId(channelId) || title.trim() === '') return undefined;
-  const isHidden = firstAt(item, HIDDEN_SUBSCRIBERS) === true;
+  const isHidden = firstAt(item, 'statistics.hiddenSubscriberCount') === true;
   return {
     channelId,
     title,
-    description: text('description') ?? null,
-    customUrl: parseHandle(text('customUrl') ?? '') ?? null,
-    publishedAt: toSeconds(text('publishedAt') ?? ''),
-    country: match(text('country'), COUNTRY),
-    subscriberCount: isHidden ? null : match(text('subscriberCount'), DECIMAL),
-    viewCount: match(text('viewCount'), DECIMAL),
-    videoCount: match(text('videoCount'), DECIMAL),
+    description: textAt(item, 'snippet.description') ?? null,
+    customUrl: parseHandle(textAt(item, 'snippet.customUrl') ?? '') ?? null,
+    publishedAt: toSeconds(textAt(item, 'snippet.publishedAt') ?? ''),
+    country: match(textAt(item, 'snippet.country'), COUNTRY),
+    subscriberCount: isHidden ? null : match(textAt(item, 'statistics.subscriberCount'), DECIMAL),
+    viewCount: match(textAt(item, 'statistics.viewCount'), DECIMAL),
+    videoCount: match(textAt(item, 'statistics.videoCount'), DECIMAL),
     links: null,
-    banner: parseImage(text('banner'), 'banner') ?? null,
-    avatar: parseImage(text('avatar'), 'avatar') ?? null,
+    banner: parseImage(textAt(item, 'brandingSettings.image.bannerExternalUrl'), 'banner') ?? null,
+    avatar: parseImage(thumbnailOf(item), 'avatar') ?? null,
   };
 }
 
@@ -111,7 +82,6 @@ function parseHit(item: unknown): SearchHit | undefined {
   const title = decodeReferences(textAt(item, 'snippet.title') ?? '');
   if (!isChannelId(channelId) || title.trim() === '') return undefined;
   const description = textAt(item, 'snippet.description');
-  const thumbnail = textAtFirst(item, CHANNEL_PATHS.avatar);
   return {
     channelId,
     title,
@@ -120,11 +90,10 @@ function parseHit(item: unknown): SearchHit | undefined {
     subscriberCount: null,
     videoCount: null,
     banner: 'unknown',
-    avatar: avatarOfHit(thumbnail),
+    avatar: avatarOfHit(thumbnailOf(item)),
   };
 }
 
-const HIDDEN_SUBSCRIBERS = 'statistics.hiddenSubscriberCount';
 const DECIMAL = /^(?:0|[1-9]\d{0,18})$/;
 const COUNTRY = /^[A-Z]{2}$/;
 
@@ -132,8 +101,10 @@ function textAt(item: unknown, path: string): string | undefined {
   return textWithin(firstAt(item, path), 'description');
 }
 
-function textAtFirst(item: unknown, paths: readonly string[]): string | undefined {
-  return paths.map((path) => textAt(item, path)).find((text) => text !== undefined);
+/** The largest one. */
+function thumbnailOf(item: unknown): string | undefined {
+  const texts = ['high', 'medium', 'default'].map((size) => textAt(item, `snippet.thumbnails.${size}.url`));
+  return texts.find((text) => text !== undefined);
 }
 
 function match(text: string | undefined, form: RegExp): string | null {

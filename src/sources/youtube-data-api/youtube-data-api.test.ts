@@ -81,15 +81,6 @@ describe('a record of the official API', () => {
     });
   });
 
-  it.each([
-    ['statistics', ['subscriberCount', 'viewCount', 'videoCount']],
-    ['brandingSettings', ['banner']],
-  ])('names what it lacks without the part %s, which was requested', async (part, missing) => {
-    const items = [{ ...CHANNELS[0], [part]: undefined }];
-    upstream.response(respondWithJson({ kind: 'youtube#channelListResponse', items }));
-    expect(await source.getChannel(ID, { signal })).toMatchObject({ missing });
-  });
-
   it('takes one call, by any kind of name', async () => {
     const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
     expect(loaded?.channel.channelId).toBe(ID);

@@ -80,10 +80,9 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     const list = await call('channels', { part: CHANNEL_PARTS, [filter]: ref.value }, load);
     // The API sends an empty or an absent list.
     if (list.items === 0) throw noSuchChannel();
-    const found = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
-    if (found === undefined) throw invalidResponse('another channel, or one without an ID or a title');
-    const { channel, missing } = found;
-    return { channel, isComplete: true, missing };
+    const channel = list.found.find(({ channelId }) => ref.kind !== 'id' || channelId === ref.value);
+    if (channel === undefined) throw invalidResponse('another channel, or one without an ID or a title');
+    return { channel, isComplete: true, missing: [] };
   }
 
   return {

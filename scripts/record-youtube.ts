@@ -6,13 +6,12 @@ import { parseConfig } from '../src/config/settings.ts';
 import { type Channel, isImageOrigin } from '../src/domain/channel.ts';
 import { AppError, valueOrError } from '../src/domain/errors.ts';
 import { channelRefsOfName } from '../src/domain/pasted.ts';
-import { createBreaker } from '../src/lib/breaker.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import type { HttpClient } from '../src/lib/http/http-client.ts';
 import { describeFailure } from '../src/lib/logger.ts';
 import { printable } from '../src/lib/printable.ts';
 import { isJsonObject, type JsonObject, parseJsonObject, valuesAt, valuesNamed } from '../src/sources/json.ts';
-import { createSources } from '../src/sources/registry.ts';
+import { openYoutube } from '../src/sources/registry.ts';
 import { type FieldResult, loadFirst, type SearchPage } from '../src/sources/source.ts';
 import { CHANNEL_LAYOUTS, LANGUAGE } from '../src/sources/youtube/layouts.ts';
 
@@ -82,18 +81,11 @@ export async function recordChannel(channel: string, { directory, keep = [], env
   if (secret !== undefined) throw new Error(`"${secret}" may hold a secret and is never kept.`);
   const calls = new Map<RecordedCall['name'], RecordedCall>();
   const results = new Map<keyof Channel, FieldResult>();
-  const [source] = createSources(
-    { ...parseConfig(env), sources: ['youtube'] },
-    {
-      clock: systemClock,
-      userAgent: 'Pennant',
-      wrapHttp: (_upstream, http) => recordCalls(http, (call) => calls.set(call.name, call)),
-      breakerOf: () => createBreaker({ clock: systemClock, label: 'YouTube' }),
-      keptQuota: { read: async () => undefined, write: async () => undefined },
-      onField: (_source, field, result) => results.set(field, result),
-    },
-  );
-  if (source === undefined) throw new Error('There is no source "youtube".');
+  const source = openYoutube(parseConfig(env), {
+    userAgent: 'Pennant',
+    wrapHttp: (_upstream, http) => recordCalls(http, (call) => calls.set(call.name, call)),
+    onField: (_source, field, result) => results.set(field, result),
+  });
   const resultOf = <T>(work: (options: { signal: AbortSignal }) => Promise<T>) =>
     valueOrError(work({ signal: AbortSignal.timeout(LOAD_MS) }));
   const found = await resultOf((options) => loadFirst(source, channelRefsOfName(channel), options));

@@ -1,12 +1,11 @@
 import { parseConfig } from '../config/settings.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, valueOrError } from '../domain/errors.ts';
-import { createBreaker } from '../lib/breaker.ts';
 import { systemClock } from '../lib/clock.ts';
 import { withDeadline } from '../lib/deadlines.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { printable, printableJson } from '../lib/printable.ts';
-import { createSources } from '../sources/registry.ts';
+import { openYoutube } from '../sources/registry.ts';
 import { type FieldResult, loadFirst } from '../sources/source.ts';
 import { defineCommand, formatTable, requireRefs } from './command.ts';
 
@@ -31,18 +30,10 @@ Exit code: 0 every field is found, 1 a field is not found or there is no record,
   async run({ argument, options: { json } }, { version, env, stdout }) {
     const refs = requireRefs(argument);
     const results = new Map<keyof Channel, FieldResult>();
-    const [source] = createSources(
-      { ...parseConfig(env), sources: ['youtube'] },
-      {
-        clock: systemClock,
-        userAgent: `Pennant/${version}`,
-        wrapHttp: (_upstream, http) => http,
-        breakerOf: () => createBreaker({ clock: systemClock, label: 'YouTube' }),
-        keptQuota: { read: async () => undefined, write: async () => undefined },
-        onField: (_source, field, result) => results.set(field, isEmpty(result) ? { state: 'absent' } : result),
-      },
-    );
-    if (source === undefined) throw new Error('There is no source "youtube".');
+    const source = openYoutube(parseConfig(env), {
+      userAgent: `Pennant/${version}`,
+      onField: (_source, field, result) => results.set(field, isEmpty(result) ? { state: 'absent' } : result),
+    });
     const load = (signal: AbortSignal) => loadFirst(source, refs, { signal });
     const found = await valueOrError(withDeadline(systemClock, LOAD_MS, new AbortController().signal, load));
     await source.close();

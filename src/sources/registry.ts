@@ -1,7 +1,7 @@
 import type { Config } from '../config/settings.ts';
 import type { Channel } from '../domain/channel.ts';
-import type { Breaker } from '../lib/breaker.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Breaker, createBreaker } from '../lib/breaker.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import type { BreakerName } from './breakers.ts';
 import type { ChannelSource, FieldResult, KeptText } from './source.ts';
@@ -26,6 +26,20 @@ type SourceName = Exclude<Config['sources'][number], 'catalog'>;
 /** The sources that `SOURCES` names, in its order. The catalog is none of them: it is read first. */
 export function createSources(config: Config, deps: SourceDeps): ChannelSource[] {
   return config.sources.flatMap((name) => (name === 'catalog' ? [] : [SOURCE_FACTORIES[name](config, deps)]));
+}
+
+/** YouTube for a process that loads one channel: without a budget of calls, and with breakers that no earlier call has opened. */
+export function openYoutube(
+  config: Config,
+  deps: Pick<SourceDeps, 'userAgent' | 'onField'> & Partial<Pick<SourceDeps, 'wrapHttp'>>,
+): ChannelSource {
+  return SOURCE_FACTORIES.youtube(config, {
+    clock: systemClock,
+    wrapHttp: (_upstream, http) => http,
+    breakerOf: () => createBreaker({ clock: systemClock, label: 'YouTube' }),
+    keptQuota: { read: async () => undefined, write: async () => undefined },
+    ...deps,
+  });
 }
 
 const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) => ChannelSource> = {

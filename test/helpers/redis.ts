@@ -84,8 +84,8 @@ export async function startRedisServer(settings: readonly string[] = []) {
   };
 }
 
-/** The rules of a command's time-out. */
-const STEP_MS = 10;
+/** The time-outs of commands and of the first one of a connection. */
+const TIMEOUTS_MS = new Set([40, 250, 500]);
 const REST_MS = 1_000;
 
 /** A clock that gives commands unlimited time, or none. */
@@ -98,7 +98,7 @@ export function createRedisClock() {
   return {
     ...clock,
     after(ms: number, callback: () => void) {
-      if (ms !== STEP_MS) return clock.after(ms, callback);
+      if (!TIMEOUTS_MS.has(ms)) return clock.after(ms, callback);
       const run = () => {
         if (waiting.delete(run)) callback();
       };

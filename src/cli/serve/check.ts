@@ -8,7 +8,7 @@ import { cachePaths } from '../../cache/cache-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
 import type { RedisAddress } from '../../lib/redis/client.ts';
-import { createRedisConnection, PATIENT_TIMINGS } from '../../lib/redis/connection.ts';
+import { createRedisConnection } from '../../lib/redis/connection.ts';
 import { filesOfDatabase } from '../../lib/sqlite.ts';
 import { CatalogUnusableError, readChannelFile } from '../../sources/catalog/channel-file.ts';
 import { formatCount } from '../command.ts';
@@ -60,7 +60,6 @@ async function checkRedis(address: RedisAddress): Promise<Finding> {
   let problem: string | null = null;
   const connection = await createRedisConnection({
     address,
-    timings: PATIENT_TIMINGS,
     onStateChange(state) {
       problem = state;
     },

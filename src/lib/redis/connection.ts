@@ -67,12 +67,6 @@ const TIMINGS: RedisTimings = {
   pauseMs: 1_000,
   steadyMs: 3_000,
 };
-/** For programs that end after one task. No client waits for them, and they do not try again. */
-export const PATIENT_TIMINGS: Partial<RedisTimings> = {
-  commandTimeoutMs: 10_000,
-  failureTimeoutMs: 10_000,
-  connectTimeoutMs: 10_000,
-};
 const MAX_TIMEOUTS_IN_A_ROW = 3;
 /** By a script, because a user may be allowed to write and not to run scripts. */
 const PROBE = "redis.call('SET', KEYS[1], '', 'PX', ARGV[1])";
@@ -212,33 +206,21 @@ export class RedisTimeout extends Error {
   override name = 'RedisTimeout';
 }
 
-/** A time-out has steps of this length. If the process pauses, that counts as one step, however long it was. */
-const STEP_MS = 10;
-
 /**
- * The response, when it comes in time. Delays of this process are not counted as time of Redis, or a burst of requests would
- * look like an outage: the time-out starts when the client has sent the command, in the next turn of the event loop; a
- * pause counts as one step; and replies that have arrived by the end are read first.
+ * The response, when it comes in time. A delay of this process is no time of Redis, or a burst of requests would look like an
+ * outage: the time-out starts when the client has sent the command, in the next turn of the event loop, and replies that have
+ * arrived by its end are read first.
  *
  * @throws RedisTimeout
  */
 export function replyWithin<T>(clock: Clock, response: Promise<T>, ms: number): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  let stepsLeft = Math.ceil(ms / STEP_MS);
+  const timeOut = () => reject(new RedisTimeout(`no response within ${ms} ms`));
   let cancel: () => void = () => clearImmediate(sending);
-  const sending = setImmediate(startStep);
-
-  function startStep(): void {
-    cancel = clock.after(STEP_MS, endStep);
-  }
-
-  function endStep(): void {
-    stepsLeft -= 1;
-    if (stepsLeft > 0) startStep();
+  const sending = setImmediate(() => {
     // The event loop reads its sockets between timers and immediates.
-    else setImmediate(() => reject(new RedisTimeout(`no response within ${ms} ms`)));
-  }
-
+    cancel = clock.after(ms, () => setImmediate(timeOut));
+  });
   response.then(resolve, reject).finally(() => cancel());
   return promise;
 }

@@ -151,7 +151,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const purge = createPurge({
     caches,
     stores,
-    images: { erase: async (channelIds) => (await images.erase(channelIds)).images },
+    images,
     findOwnId: async (ref) => (await catalog?.find(ref))?.channelId,
     forget() {
       microCache.clear();

@@ -54,7 +54,7 @@ export interface CacheFile {
    */
   emptyLog(): void;
   /** Calls back when the file has been opened, before its first operation. A new file has empty tables. */
-  onOpen(listener: (sql: Sql) => void): void;
+  onOpen(listener: () => void): void;
   /** Tries to write if the latest write failed, so that the condition ends without a request. */
   retry(): void;
   close(): void;
@@ -90,7 +90,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
   const name = basename(path);
   const version = crc32(schema) & 0x7fff_ffff;
   const setVersion = `PRAGMA user_version = ${version}`;
-  const listeners: ((sql: Sql) => void)[] = [];
+  const listeners: (() => void)[] = [];
   let file: OpenFile | undefined;
   let openError: Error | undefined;
   let retryOpenAtMs = Number.NEGATIVE_INFINITY;
@@ -149,9 +149,8 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     try {
       db.exec(SETTINGS);
       inTransaction(db, () => createTables(db));
-      const sql = createSql(db);
-      for (const listener of listeners) listener(sql);
-      return { db, sql, inode: statSync(path).ino };
+      for (const listener of listeners) listener();
+      return { db, sql: createSql(db), inode: statSync(path).ino };
     } catch (error) {
       db.close();
       throw error;

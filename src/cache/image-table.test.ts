@@ -202,7 +202,7 @@ describe('an erasure', () => {
 
   test('removes every image of a channel, none of another, and its bytes from the disk', async () => {
     const { images, dataDir, id } = await setUpTwoChannels();
-    expect(await images.erase([ONE])).toEqual({ images: 41, bytes: 41 * 20_000 });
+    expect(await images.erase([ONE])).toBe(41);
     expect(images.findOriginal(id(ONE))).toBeUndefined();
     expect(images.get(`${ONE} 40`)).toBeUndefined();
     expect(images.get(`${OTHER} 40`)).toEqual(bytesOf(`image of ${OTHER}`));

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { renameSync, rmSync } from 'node:fs';
 import { opendir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -51,12 +52,6 @@ export interface OriginalId {
   readonly digest: string;
 }
 
-/** What was removed: images, and their bytes. */
-export interface Erased {
-  readonly images: number;
-  readonly bytes: number;
-}
-
 interface ImageRow {
   readonly key: string;
   readonly is_original: number;
@@ -95,9 +90,10 @@ export interface ImageTable {
   /**
    * Removes the images and originals of these channels, and their bytes from the disk.
    *
+   * @returns their number
    * @throws Error when one cannot be removed
    */
-  erase(channelIds: readonly string[]): Promise<Erased>;
+  erase(channelIds: readonly string[]): Promise<number>;
   /** Opens the cache file, and waits until files without a row are deleted and the quota is kept. */
   open(): Promise<void>;
   usage(): { readonly entries: number; readonly bytes: number; readonly maxBytes: number };
@@ -105,7 +101,6 @@ export interface ImageTable {
 
 export function createImageTable({ file, folder, maxBytes, runtime }: ImageTableOptions): ImageTable {
   const { clock, failureLog } = runtime;
-  const writings = new Map<string, Promise<string | undefined>>();
   let tidying: Promise<void> = Promise.resolve();
 
   file.onOpen(() => {
@@ -166,13 +161,14 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
     report('damaged', { key: row.key });
   }
 
-  /** Returns false if more must be evicted first. */
-  function addOriginal(key: string, channelId: string, size: number): boolean {
+  /** Adds an original whose file is complete. Returns false if more must be evicted first. */
+  function addOriginal({ channelId }: OriginalId, key: string, size: number, written: string): boolean {
     return file.writeOrThrow((sql) => {
       if (!makeRoom(sql, size + OVERHEAD_BYTES)) return false;
       // Files cannot use the pages that evicted images have left.
       sql(`PRAGMA incremental_vacuum(${FREED_PAGES})`).all();
       add(sql, channelId, { key, is_original: 1, size, checksum: 0 });
+      renameSync(written, join(folder, key));
       return true;
     });
   }
@@ -181,22 +177,6 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
     const row = file.read((sql) => findRow(sql, key));
     if (row !== undefined) note(row);
     return row;
-  }
-
-  async function writeOriginal(key: string, channelId: string, bytes: Buffer): Promise<string | undefined> {
-    const path = join(folder, key);
-    if (findAndNote(key) !== undefined) return path;
-    if (bytes.length + OVERHEAD_BYTES > maxBytes) return undefined;
-    try {
-      makeDirectory(folder);
-      await writeFile(path, bytes);
-      while (!addOriginal(key, channelId, bytes.length)) await setImmediate();
-      return path;
-    } catch (error) {
-      await rm(path, { force: true }).catch(() => undefined);
-      report('not-stored', { err: error });
-      return undefined;
-    }
   }
 
   return {
@@ -227,27 +207,36 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
       return row && join(folder, row.key);
     },
 
-    putOriginal(id, bytes) {
+    async putOriginal(id, bytes) {
       const key = originalName(id);
-      // The banner and the avatar of a channel may be one image. Its file must not be written again while it is read.
-      const writing = writings.get(key) ?? writeOriginal(key, id.channelId, bytes).finally(() => writings.delete(key));
-      writings.set(key, writing);
-      return writing;
+      const path = join(folder, key);
+      if (findAndNote(key) !== undefined) return path;
+      if (bytes.length + OVERHEAD_BYTES > maxBytes) return undefined;
+      // The banner and the avatar of a channel may be one image, which must not be written again while it is read.
+      const written = `${path}.${randomUUID()}`;
+      try {
+        makeDirectory(folder);
+        await writeFile(written, bytes);
+        while (!addOriginal(id, key, bytes.length, written)) await setImmediate();
+        return path;
+      } catch (error) {
+        for (const left of [written, path]) await rm(left, { force: true }).catch(() => undefined);
+        report('not-stored', { err: error });
+        return undefined;
+      }
     },
 
     discardOriginal: (id) => discard({ key: originalName(id), is_original: 1 }),
 
     async erase(channelIds) {
-      const erased = { images: 0, bytes: 0 };
+      let erased = 0;
       for (const channelId of channelIds) {
-        for (let rows = [], isFirst = true; isFirst || rows.length === ERASED_ROWS; isFirst = false) {
-          rows = file.writeOrThrow((sql) => {
-            const found = sql('SELECT * FROM images WHERE channel = ? LIMIT ?').all(channelId, ERASED_ROWS);
-            for (const row of found) remove(sql, row as unknown as ImageRow);
-            return found;
+        for (let step = ERASED_ROWS; step === ERASED_ROWS; erased += step) {
+          step = file.writeOrThrow((sql) => {
+            const rows = sql('SELECT * FROM images WHERE channel = ? LIMIT ?').all(channelId, ERASED_ROWS);
+            for (const row of rows) remove(sql, row as unknown as ImageRow);
+            return rows.length;
           });
-          erased.images += rows.length;
-          erased.bytes += rows.reduce((sum, { size }) => sum + Number(size), 0);
           await setImmediate();
         }
       }

@@ -61,7 +61,7 @@ test('an original is in memory only if it cannot be stored', async () => {
 test('a channel’s images are erased from memory and disk, and no others', async () => {
   const { images, table } = await setUp();
   for (const channelId of [ONE, OTHER]) images.put(channelId, `image of ${channelId}`, bytesOf('image'));
-  expect(await images.erase([ONE])).toEqual({ images: 1, bytes: 20_000 });
+  expect(await images.erase([ONE])).toBe(1);
   expect(await images.get(ONE, `image of ${ONE}`)).toBeUndefined();
   expect(await images.get(OTHER, `image of ${OTHER}`)).toEqual(bytesOf('image'));
   expect(table.usage().entries).toBe(1);

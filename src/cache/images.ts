@@ -2,7 +2,7 @@ import { Gauge } from '@prometheus-io/client';
 import { compactBytes, createMemoryCache } from '../lib/memory-cache.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { type Erased, type ImageTable, type OriginalId, originalName, USE_RECORDED_MS } from './image-table.ts';
+import { type ImageTable, type OriginalId, originalName, USE_RECORDED_MS } from './image-table.ts';
 
 /** An original for another process: its file, which may be missing or damaged, or its bytes while it has none. */
 export type StoredOriginal = { readonly path: string; readonly digest: string } | { readonly bytes: Buffer };
@@ -20,9 +20,10 @@ export interface Images {
   /**
    * Removes the images and originals of these channels.
    *
+   * @returns the number of those on the disk
    * @throws Error when one cannot be removed from the disk
    */
-  erase(channelIds: readonly string[]): Promise<Erased>;
+  erase(channelIds: readonly string[]): Promise<number>;
 }
 
 interface ImagesOptions {

@@ -4,6 +4,7 @@ import { IMAGE_KINDS } from '../domain/variants.ts';
 import { describeFailure } from '../lib/logger.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { Cache } from './cache.ts';
+import type { Images } from './images.ts';
 import { channelKey, nameKey, originalKey } from './keys.ts';
 import type { Caches } from './policy.ts';
 import type { Removal, Store } from './store.ts';
@@ -27,8 +28,7 @@ export class PurgeFailed extends Error {
 interface PurgeOptions {
   readonly caches: Caches;
   readonly stores: readonly Pick<Store, 'name' | 'remove'>[];
-  /** Its `erase` returns the number of removed images. */
-  readonly images: { erase(channelIds: readonly string[]): Promise<number> };
+  readonly images: Pick<Images, 'erase'>;
   /** The ID of one of the operator's own channels, of which images may be stored. */
   readonly findOwnId: (ref: ChannelRef) => Promise<string | undefined>;
   /** Forgets failures, and responses of the last second. */

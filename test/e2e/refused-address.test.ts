@@ -3,7 +3,6 @@ import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
-import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -82,18 +81,6 @@ describe('searches and channels of the official API', () => {
     service.clock.advance(60 * MINUTE_MS);
     expect((await service.get('/api/search?q=lighthouse')).status).toBe(503);
     expect(replay.calls).toEqual([]);
-  });
-
-  it('stay spent after a restart', async () => {
-    const dataDir = await createDataDir();
-    const options = { env: { ...env, YOUTUBE_API_DAILY_QUOTA: '2' }, dataDir };
-    running = await startYoutubeForTest({ dataApi: respondAsDataApi(channels) }, options);
-    for (let number = 0; number < 2; number += 1) await askForNew();
-    await running.restart();
-    running.replay.forgetCalls();
-    expect((await askForNew()).status).toBe(503);
-    expect(running.replay.calls).toEqual([]);
-    expect(await running.service.metric('pennant_data_api_quota_spent{allowance="units"}')).toBe(2);
   });
 
   it('let lists without the spent ones be complete and stored', async () => {

@@ -4,59 +4,36 @@ import { buildRecord, showsChannel } from './record.ts';
 
 const ID = 'UCreplayLighthouse000001';
 
-/** A header's title, as the page header has it. */
-const titled = (content: string) => ({ title: { dynamicTextViewModel: { text: { content } } } });
+const METADATA = { channelMetadataRenderer: { externalId: ID, title: 'T' } };
 
-function pageIn(language: string, parts: object = {}) {
+const pageHeader = (parts: object) => ({ pageHeaderRenderer: { content: { pageHeaderViewModel: parts } } });
+const titled = (content: string) => ({ title: { dynamicTextViewModel: { text: { content } } } });
+/** The texts of a header in one row. */
+const rows = (...texts: string[]) => {
+  const metadataParts = texts.map((content) => ({ text: { content } }));
+  return { metadata: { contentMetadataViewModel: { metadataRows: [{ metadataParts }] } } };
+};
+
+function pageIn(requestLanguage: string) {
+  const config = { webSearchboxConfig: { requestLanguage } };
   return readPage({
-    header: {
-      pageHeaderRenderer: {
-        content: {
-          pageHeaderViewModel: {
-            metadata: {
-              contentMetadataViewModel: {
-                metadataRows: [{ metadataParts: [{ text: { content: '33 subscribers' } }] }],
-              },
-            },
-            ...parts,
-          },
-        },
-      },
-    },
-    metadata: { channelMetadataRenderer: { externalId: ID, title: 'T' } },
-    topbar: {
-      desktopTopbarRenderer: {
-        searchbox: { fusionSearchboxRenderer: { config: { webSearchboxConfig: { requestLanguage: language } } } },
-      },
-    },
+    header: pageHeader(rows('33 subscribers')),
+    metadata: METADATA,
+    topbar: { desktopTopbarRenderer: { searchbox: { fusionSearchboxRenderer: { config } } } },
   });
 }
 
+const panel = (values: object) =>
+  readPanel({ onResponseReceivedEndpoints: [{ aboutChannelViewModel: { channelId: ID, ...values } }] });
+
 /** Texts that can be the same in English and in the page's language. */
-const PANEL = readPanel({
-  onResponseReceivedEndpoints: [
-    {
-      appendContinuationItemsAction: {
-        continuationItems: [
-          {
-            aboutChannelRenderer: {
-              metadata: {
-                aboutChannelViewModel: {
-                  channelId: ID,
-                  description: 'D',
-                  country: 'Georgia',
-                  subscriberCountText: '1.2K subscribers',
-                  viewCountText: '2,530 views',
-                  videoCountText: '401 videos',
-                  joinedDateText: { content: 'Joined Feb 1, 2015' },
-                },
-              },
-            },
-          },
-        ],
-      },
-    },
-  ],
+const PANEL = panel({
+  description: 'D',
+  country: 'Georgia',
+  subscriberCountText: '1.2K subscribers',
+  viewCountText: '2,530 views',
+  videoCountText: '401 videos',
+  joinedDateText: { content: 'Joined Feb 1, 2015' },
 });
 
 function recordIn(language: string) {
@@ -94,7 +71,7 @@ describe('a record', () => {
     const long = 'x'.repeat(30_000);
     const page = readPage({
       metadata: { channelMetadataRenderer: { externalId: ID, title: long, description: long } },
-      header: { pageHeaderRenderer: { content: { pageHeaderViewModel: titled('T') } } },
+      header: pageHeader(titled('T')),
     });
     const record = buildRecord(ID, page)?.channel;
     expect(record).toMatchObject({ title: 'T', description: null });
@@ -102,16 +79,7 @@ describe('a record', () => {
 });
 
 describe('the number of videos in the header of a page without its panel', () => {
-  const header = (content: string) => ({
-    pageHeaderRenderer: {
-      content: {
-        pageHeaderViewModel: {
-          ...titled('T'),
-          metadata: { contentMetadataViewModel: { metadataRows: [{ metadataParts: [{ text: { content } }] }] } },
-        },
-      },
-    },
-  });
+  const header = (content: string) => pageHeader({ ...titled('T'), ...rows(content) });
 
   it.each([
     ['No videos', '0', false],
@@ -137,23 +105,11 @@ describe('the number of videos in the header of a page without its panel', () =>
 describe('a channel that YouTube generates', () => {
   const generated = (parts: object = {}) =>
     readPage({ metadata: { channelMetadataRenderer: { externalId: ID, title: 'Bell Rock - Topic' } }, ...parts });
-  const header = {
-    pageHeaderRenderer: {
-      content: {
-        pageHeaderViewModel: {
-          metadata: {
-            contentMetadataViewModel: { metadataRows: [{ metadataParts: [{ text: { content: '1.2K videos' } }] }] },
-          },
-        },
-      },
-    },
-  };
-  const panel = readPanel({
-    onResponseReceivedEndpoints: [{ aboutChannelViewModel: { channelId: ID, description: 'D' } }],
-  });
+  const header = pageHeader(rows('1.2K videos'));
+  const plain = panel({ description: 'D' });
 
   it('is complete without the date, the views and the exact number of videos', () => {
-    const found = buildRecord(ID, generated({ header }), panel);
+    const found = buildRecord(ID, generated({ header }), plain);
     expect(found).toMatchObject({ isComplete: true, missing: [], channel: { videoCount: '1200', links: [] } });
   });
 
@@ -161,7 +117,7 @@ describe('a channel that YouTube generates', () => {
     for (const about of ['lost', 'none'] as const) {
       expect(buildRecord(ID, generated({ header }), about)?.missing).toContain('viewCount');
     }
-    expect(buildRecord(ID, generated(), panel)?.missing).toEqual(['banner']);
+    expect(buildRecord(ID, generated(), plain)?.missing).toEqual(['banner']);
   });
 });
 
@@ -178,7 +134,7 @@ describe('the language of a page', () => {
 });
 
 describe('a page without metadata', () => {
-  const header = { pageHeaderRenderer: { content: { pageHeaderViewModel: titled('News') } } };
+  const header = pageHeader(titled('News'));
   const alerts = [{ alertRenderer: { type: 'ERROR', text: { simpleText: 'Something is wrong.' } } }];
   const metadata = { channelMetadataRenderer: { title: 'News' } };
 
@@ -201,11 +157,6 @@ describe('a page without metadata', () => {
 });
 
 describe('the rows of a page header', () => {
-  const header = (...texts: string[]) => {
-    const metadataRows = [{ metadataParts: texts.map((content) => ({ text: { content } })) }];
-    return { pageHeaderRenderer: { pageHeaderViewModel: { contentMetadataViewModel: { metadataRows } } } };
-  };
-  const metadata = { channelMetadataRenderer: { externalId: ID, title: 'T' } };
   const NOTHING = { customUrl: null, subscriberCount: null, videoCount: null };
 
   it.each([
@@ -217,7 +168,9 @@ describe('the rows of a page header', () => {
     [['1,23 Mio. Abonnenten', '1.2K+ subscribers', '12 B video'], NOTHING],
     [[], NOTHING],
   ])('are read if they are English, and nothing is made up: %j', (texts, values) => {
-    expect(buildRecord(ID, readPage({ metadata, header: header(...texts) }))?.channel).toMatchObject(values);
+    expect(
+      buildRecord(ID, readPage({ metadata: METADATA, header: pageHeader(rows(...texts)) }))?.channel,
+    ).toMatchObject(values);
   });
 });
 
@@ -229,7 +182,7 @@ describe('an image', () => {
     const banner = { imageBannerViewModel: { image: { sources: sources(...urls) } } };
     const page = readPage({
       metadata: { channelMetadataRenderer: { externalId: ID, title: 'T', avatar: { thumbnails: sources(...urls) } } },
-      header: { pageHeaderRenderer: { content: { pageHeaderViewModel: { banner } } } },
+      header: pageHeader({ banner }),
     });
     const key = 'https://yt3.ggpht.com/a';
     expect(buildRecord(ID, page)?.channel).toMatchObject({ avatar: { key }, banner: { key } });
@@ -244,14 +197,8 @@ describe('a part of a page that names another channel', () => {
     const { channel } = buildRecord(ID, readPage({ metadata, ...page })) ?? expect.fail('no record');
     return channel;
   };
-  const rows = (...texts: string[]) => ({
-    contentMetadataViewModel: { metadataRows: [{ metadataParts: texts.map((content) => ({ text: { content } })) }] },
-  });
-
   it('is not read: the counts beside another handle', () => {
-    const header = (handle: string) => ({
-      pageHeaderRenderer: { content: { pageHeaderViewModel: { card: rows(handle, '99M subscribers', '7 videos') } } },
-    });
+    const header = (handle: string) => pageHeader({ card: rows(handle, '99M subscribers', '7 videos') });
     expect(fieldsOf({ header: header('@Another') })).toMatchObject({ subscriberCount: null, videoCount: null });
     expect(fieldsOf({ header: header('@OWN') })).toMatchObject({ subscriberCount: '99000000', videoCount: '7' });
   });

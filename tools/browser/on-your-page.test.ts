@@ -217,6 +217,13 @@ describe('image components', () => {
 });
 
 describe('other programs', () => {
+  test('a link preview has a JPEG of 1,200 pixels under 300 KB', async () => {
+    const [, content = ''] = /content="([^"]+)"/.exec(onInstance(blockWith(DOCUMENT, 'og:image'))) ?? [];
+    const url = content.replaceAll('&amp;', '&');
+    expect(await loadImage(url)).toMatchObject({ format: 'jpeg', width: 1200, height: 630 });
+    expect((await (await fetch(url)).arrayBuffer()).byteLength).toBeLessThan(300_000);
+  });
+
   test('Discord finds the images of the embed', async () => {
     const { embeds } = JSON.parse(onInstance(blockWith(DOCUMENT, '"embeds"'))) as {
       embeds: { thumbnail: { url: string }; image: { url: string } }[];

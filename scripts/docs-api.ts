@@ -82,9 +82,7 @@ export async function apiDocument(version: string): Promise<string> {
       ...sections,
       UNCHANGED,
       '## Schemas',
-      ...Object.entries(openApi.components.schemas)
-        .filter(([, { properties }]) => properties !== undefined)
-        .map(([name, schema]) => schemaText(name, schema)),
+      ...DESCRIBED_SCHEMAS.map((name) => schemaText(name, openApi.components.schemas[name] as Schema)),
       `## Errors\n\n${ERRORS}`,
       table(['code', 'status', 'when'], errorRows()),
       `Errors have \`Cache-Control: no-store\`, except ${storableErrors()}. ${namesWhere(hasRetryAfter)} have \`Retry-After\`.`,
@@ -100,15 +98,12 @@ const HEAD = `<!-- Written by \`npm run docs\` from the service's own OpenAPI do
 
 # HTTP API`;
 
-const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` has the same description for programs. The examples are responses of an instance
+const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` describes all of it for programs. The examples are responses of an instance
 with the sample catalog; JSON is broken into lines here, and header sections omit the fields that every response has.
 
-Every path accepts GET, HEAD and OPTIONS. There are no redirects. Unknown parameters are ignored, and so are request bodies, \`Upgrade\`
-and \`Range\`. A listed parameter that is empty, given twice (but for \`ids\`) or not allowed is a 400. A URL may have 8,192 bytes, the header section
-24 KiB. No request takes longer than 12 s. A response must be read within 60 s plus 1 s for each 16 KiB.
-
-An operator can change the rate limit, the form of image URLs in records (\`URL_FORM\`) and whether the format
-follows \`Accept\` (\`NEGOTIATE\`).
+Every path accepts GET, HEAD and OPTIONS. There are no redirects. Unknown parameters are ignored, and so are request bodies and \`Range\`.
+A listed parameter that is empty, given twice (but for \`ids\`) or not allowed is a 400. A URL may have 8,192 bytes. No request takes
+longer than 12 s. A response must be read within 60 s plus 1 s for each 16 KiB.
 
 If several things are wrong with a request, the first of this list is reported: the rate limit (429), malformed HTTP (400), the
 method (405), the path (404), a parameter (400), the channel (404), the image (404).`;
@@ -128,17 +123,14 @@ ${table(
   ],
 )}
 
-An \`@\` before a name makes it a handle. A bare name is tried as a handle, and as a user name only if there is definitely no such
-handle. Empty path segments and a slash at the end are ignored. An encoded slash, a backslash, a NUL, a dot segment or a broken escape
-in a path is a 400.`;
+\`{identifier}\` is one of them where a path says nothing else. An \`@\` makes a name a handle. A bare name is tried as a handle, and as a user name only if there is definitely no such
+handle.`;
 
 const RATE_LIMIT = `## Rate limit
 
 By default a client may make 10 requests in any span of 30 seconds, on all paths together. A client is an IPv4 address or an IPv6
 /64 network. Errors, HEAD, OPTIONS and 304 count; refused requests do not. After exactly the seconds in \`Retry-After\`, a request is
-admitted. A 429 closes its connection, except that of a trusted proxy.
-
-A client may have 128 connections at once. Further connections are closed.`;
+admitted. A 429 closes its connection, except that of a trusted proxy. A client may have 128 connections at once.`;
 
 const FRESHNESS = `## How old a response may be
 
@@ -152,13 +144,19 @@ ${table(
   ],
 )}
 
-\`max-age\` is what is left of that time. Images have a day; old records and search results, and an image whose record already names
-another one, have 60 s. A request for an expired value waits at most 3 s for a new one. Then it gets the old one, and the load continues.`;
+\`max-age\` is what is left of that time. Images have a day; stale records and search results have 60 s. A request for a stale value waits at
+most 3 s for a new one. Then it gets the stale one, and the load continues.`;
 
 const UNCHANGED = `## Conditional requests
 
 Every 200 response has an \`ETag\`. If it is sent as \`If-None-Match\` and nothing has changed, the response is a 304 without a body.
-Images also support \`If-Modified-Since\`. An image that is requested again is encoded again, smaller. It then has another \`ETag\`, and the earlier one no longer matches.`;
+Images also support \`If-Modified-Since\`. Equal requests for an image have equal bytes and one \`ETag\` until the original changes.`;
+
+/** Those that no example shows in full. */
+const DESCRIBED_SCHEMAS = ['ChannelRecord', 'BatchError', 'Problem'];
+
+/** The identifier of most paths, which the introduction describes. */
+const ANY_IDENTIFIER = 'A channel ID, an @handle, or a name (a handle, else a user name).';
 
 const ERRORS = `Errors are \`application/problem+json\` with the schema [Problem](#problem). New codes may be added. A failure that concerns one channel
 or image is repeated for 15 s without another attempt. If several sources fail, \`upstream_unavailable\` is reported before
@@ -259,7 +257,8 @@ function pathLines(
   const lines = operations.map((operation) => {
     const own = sentencesOf(operation).filter((sentence) => !shared.includes(sentence));
     const identifier = parametersOf(operation, openApi).find(({ name }) => name === 'identifier')?.description;
-    const texts = [`${operation.summary}.`, ...own, ...(identifier === undefined ? [] : [`Identifier: ${identifier}`])];
+    const isUsual = identifier === undefined || identifier === ANY_IDENTIFIER;
+    const texts = [`${operation.summary}.`, ...own, ...(isUsual ? [] : [`Identifier: ${identifier}`])];
     return `- ${code(operation.path)}: ${texts.join(' ')}`;
   });
   return lines.join('\n');
@@ -320,7 +319,8 @@ function headerLines(): string {
     Object.entries(fields)
       .map(([name, { description }]) => `- ${code(name)}: ${description}`)
       .join('\n');
-  return `Every response has:\n\n${linesOf(COMMON_FIELDS)}\n\nSome responses have:\n\n${linesOf(OTHER_FIELDS)}`;
+  const limits = Object.entries(COMMON_FIELDS).filter(([name]) => name.includes('RateLimit'));
+  return `Any page may read, embed and measure any response.\n\n${linesOf({ ...Object.fromEntries(limits), ...OTHER_FIELDS })}`;
 }
 
 function schemaText(name: string, schema: Schema): string {
@@ -356,7 +356,10 @@ function typeOf(schema: Schema): string {
   } = schema;
   const type = [types].flat().join(' or ');
   if ($ref === '#/components/schemas/ErrorCode') return '[error code](#errors)';
-  if ($ref !== undefined) return `[${lastPart($ref)}](#${lastPart($ref).toLowerCase()})`;
+  if ($ref !== undefined) {
+    const name = lastPart($ref);
+    return DESCRIBED_SCHEMAS.includes(name) ? `[${name}](#${name.toLowerCase()})` : code(name);
+  }
   if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
   if (names !== undefined) return names.map(code).join(' ');
   if (maxItems !== undefined) return `${minItems} to ${maxItems} values, separated by commas`;

@@ -140,9 +140,8 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
 type ImageQuery = Values<typeof IMAGE_QUERY>;
 
 const DESCRIPTION =
-  'Crops are centred parts of the original, which is never enlarged. No side has more than 4,096 pixels. With both `width` ' +
-  'and `height`, the image is the largest rectangle of that ratio inside the crop, scaled down to fit, or with ' +
-  '`fit=contain` the whole crop, padded to exactly that size. Path and parameters must not contradict each other.';
+  'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the image is the ' +
+  'largest rectangle of that ratio inside the crop, scaled down to fit. Path and parameters must not contradict each other.';
 
 /** The extensions that a path may end in, for messages. */
 const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');

@@ -28,7 +28,6 @@ const MEASURE_MEMORY = [
   'src/cache/cache-memory.test.ts',
   'src/http/response/micro-cache.test.ts',
   'src/http/response/serializers.test.ts',
-  'src/services/remembered-images.test.ts',
   'src/sources/catalog/catalog-memory.test.ts',
   'test/e2e/held-in-memory.test.ts',
 ];

@@ -1,3 +1,7 @@
+import type { ChannelBatches } from '../channels/channel-batches.ts';
+import type { ChannelService } from '../channels/channels.ts';
+import type { Examples } from '../channels/examples.ts';
+import type { SearchService } from '../channels/search.ts';
 import type { Config } from '../config/settings.ts';
 import type { Endpoint } from '../http/request/context.ts';
 import { createRecordBodies } from '../http/response/serializers.ts';
@@ -6,12 +10,8 @@ import { channelBatchRoute } from '../http/routes/channel-batches.ts';
 import { imageRoutes } from '../http/routes/channel-images.ts';
 import { channelRoutes, searchRoute } from '../http/routes/channels.ts';
 import { withDocuments } from '../http/routes/documents.ts';
+import type { ImageService } from '../images/images.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import type { ChannelBatches } from '../services/channel-batches.ts';
-import type { ChannelService } from '../services/channels.ts';
-import type { Examples } from '../services/examples.ts';
-import type { ImageService } from '../services/images.ts';
-import type { SearchService } from '../services/search.ts';
 
 export interface EndpointsOptions {
   readonly config: Config;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
+import { BATCH_MS } from '../channels/channel-batches.ts';
+import { NAMED_CHANNEL_MS, SEARCH_SOFT_TIMEOUT_MS } from '../channels/search.ts';
+import { SLOW_SOURCE_MS } from '../channels/search-all.ts';
 import { RESPONSE_MS } from '../http/pipeline.ts';
 import { IMAGE_MS } from '../http/routes/channel-images.ts';
 import { DOWNLOAD_MS } from '../images/download.ts';
 import { ENCODE_MS, ENCODER_WAIT_MS, INSPECT_MS } from '../images/encoder/encoder.ts';
-import { BATCH_MS } from '../services/channel-batches.ts';
-import { NAMED_CHANNEL_MS, SEARCH_SOFT_TIMEOUT_MS } from '../services/search.ts';
-import { SLOW_SOURCE_MS } from '../services/search-all.ts';
 import { ALL_SOURCES_MS, SOURCE_ATTEMPT_MS } from '../sources/failover.ts';
 import { UPSTREAM_CALL_MS } from '../sources/source.ts';
 import { CLIENT_VERSION_MS } from '../sources/youtube/client-version.ts';

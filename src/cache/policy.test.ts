@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { channelKey } from '../cache/keys.ts';
-import { CACHE_POLICY, type Original } from '../cache/policy.ts';
 import type { Channel, SearchHit } from '../domain/channel.ts';
+import { channelKey } from './keys.ts';
+import { CACHE_POLICY, type Original } from './policy.ts';
 
 const ID = 'UCsome_________________A';
 const CHANNEL: Channel = {

@@ -1,4 +1,4 @@
-import type { ExampleChannel } from '../services/examples.ts';
+import type { ExampleChannel } from '../channels/examples.ts';
 import type { ResponseName } from './openapi/responses.ts';
 
 /** Groups of endpoints in the OpenAPI document. */

@@ -1,8 +1,8 @@
 import { createCache } from '../../src/cache/cache.ts';
 import { CACHE_POLICY } from '../../src/cache/policy.ts';
+import { createSearchService } from '../../src/channels/search.ts';
 import type { CacheOutcome } from '../../src/domain/cache-outcome.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { createSearchService } from '../../src/services/search.ts';
 import type { SearchPage } from '../../src/sources/source.ts';
 import { memoryStore } from './cache.ts';
 import { createManualClock } from './clock.ts';

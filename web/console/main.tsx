@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { hydrate } from 'preact';
-import type { ConsoleState } from '../../src/console/state.ts';
+import type { ConsoleState } from '../../src/private/state.ts';
 import { Page } from './page.tsx';
 
 /** One column of the charts. */

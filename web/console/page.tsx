@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals';
-import type { ConsoleState } from '../../src/console/state.ts';
+import type { ConsoleState } from '../../src/private/state.ts';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { adviceFor } from './advice.ts';

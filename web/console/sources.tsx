@@ -1,4 +1,4 @@
-import type { ConsoleState } from '../../src/console/state.ts';
+import type { ConsoleState } from '../../src/private/state.ts';
 import { formatCount } from '../parts/numbers.ts';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';

@@ -1,4 +1,4 @@
-import type { ConsoleState } from '../../src/console/state.ts';
+import type { ConsoleState } from '../../src/private/state.ts';
 import { BarRow, Legend, LogLines, StackedBars } from '../parts/charts.tsx';
 import { formatCount } from '../parts/numbers.ts';
 import { formatDurationOf, formatRate, growthSince, lookupFigures, quantile } from './figures.ts';

@@ -55,7 +55,7 @@ export interface LoadedImage {
 const MAX_RESPONSE_MS = 20_000;
 const MAX_RESULTS = 8;
 const MAX_QUERY_CHARACTERS = 100;
-/** The private listener passes on only requests with this field (src/console/own-requests.ts). */
+/** The private listener passes on only requests with this field (src/private/own-requests.ts). */
 const OWN_REQUEST = { 'x-pennant-console': 'playground' };
 /** The `Accept` that browsers send for an `<img>`. */
 const BROWSER_ACCEPT = 'image/avif,image/webp,image/png,image/*;q=0.8,*/*;q=0.5';

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp, STOP_MS } from '../../app/build.ts';
+import { type ExampleChannel, recordPathOf, searchPathOf } from '../../channels/examples.ts';
 import type { Environment } from '../../config/environment.ts';
 import { shownSettings } from '../../config/report.ts';
 import type { Config } from '../../config/settings.ts';
@@ -8,7 +9,6 @@ import { withinMs } from '../../lib/deadlines.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
-import { type ExampleChannel, recordPathOf, searchPathOf } from '../../services/examples.ts';
 import { nameBuild } from '../build.ts';
 import { type CommandContext, CommandFailure, EXIT, onStopSignal, written } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';

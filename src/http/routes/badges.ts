@@ -1,8 +1,8 @@
+import type { ChannelService } from '../../channels/channels.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { AppError, type ErrorCode, errorCodeOf } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
-import type { ChannelService } from '../../services/channels.ts';
 import {
   BADGE_IMAGE_QUERY,
   BADGE_QUERY,

@@ -1,8 +1,8 @@
+import type { BatchResult, ChannelBatches } from '../../channels/channel-batches.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, findIdentifier } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
-import type { BatchResult, ChannelBatches } from '../../services/channel-batches.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, type Endpoint } from '../request/context.ts';
 import { BATCH_QUERY } from '../request/parameters.ts';

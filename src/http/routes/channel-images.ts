@@ -1,12 +1,12 @@
+import type { ExampleChannel } from '../../channels/examples.ts';
 import { AppError } from '../../domain/errors.ts';
 import { FORMATS, type Format, findFormat, formatRow } from '../../domain/formats.ts';
 import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
+import type { Image, ImageRequest, ImageService } from '../../images/images.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadlines.ts';
 import { quoted } from '../../lib/printable.ts';
-import type { ExampleChannel } from '../../services/examples.ts';
-import type { Image, ImageRequest, ImageService } from '../../services/images.ts';
 import type { PathParameter } from '../endpoint.ts';
 import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
 import {

@@ -1,3 +1,6 @@
+import type { ChannelService } from '../../channels/channels.ts';
+import { recordPathOf, searchPathOf } from '../../channels/examples.ts';
+import type { SearchService } from '../../channels/search.ts';
 import {
   type ChannelRef,
   findIdentifier,
@@ -7,9 +10,6 @@ import {
   refsOfCustomName,
 } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
-import type { ChannelService } from '../../services/channels.ts';
-import { recordPathOf, searchPathOf } from '../../services/examples.ts';
-import type { SearchService } from '../../services/search.ts';
 import type { PathParameter } from '../endpoint.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, disconnectSignal, type Endpoint, type PublicResponse } from '../request/context.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ExampleChannel, Examples } from '../../services/examples.ts';
+import type { ExampleChannel, Examples } from '../../channels/examples.ts';
 import type { EndpointDescription } from '../endpoint.ts';
 import { openApiDocument, pathOf } from '../openapi/document.ts';
 import type { PublicResponse } from '../request/context.ts';

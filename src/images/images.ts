@@ -1,6 +1,7 @@
 import type { Images } from '../cache/images.ts';
 import { fingerprint } from '../cache/keys.ts';
 import type { Original } from '../cache/policy.ts';
+import type { ChannelService } from '../channels/channels.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
@@ -18,15 +19,14 @@ import {
   VARIANT_PRESETS,
   type Variant,
 } from '../domain/variants.ts';
-import type { Encoder } from '../images/encoder/encoder.ts';
-import type { EncodeJob, JobOptions } from '../images/encoder/job.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import type { ClientKeys } from '../lib/work.ts';
-import type { ChannelService } from './channels.ts';
+import type { Encoder } from './encoder/encoder.ts';
+import type { EncodeJob, JobOptions } from './encoder/job.ts';
 import { type ImageIdentity, imageKey } from './image-keys.ts';
 import type { Originals } from './originals.ts';
 

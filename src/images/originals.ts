@@ -4,12 +4,10 @@ import type { Images } from '../cache/images.ts';
 import { originalKey } from '../cache/keys.ts';
 import type { Original } from '../cache/policy.ts';
 import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
+import type { ChannelService } from '../channels/channels.ts';
 import { type CatalogImage, type Channel, LAST_MODIFIED_STEP_MS, type OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
 import type { ImageKind } from '../domain/variants.ts';
-import type { Downloader } from '../images/download.ts';
-import type { Encoder } from '../images/encoder/encoder.ts';
-import type { OriginalBytes } from '../images/encoder/job.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
 import { KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
@@ -17,7 +15,9 @@ import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
 import { currentClient } from '../lib/work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { ChannelService } from './channels.ts';
+import type { Downloader } from './download.ts';
+import type { Encoder } from './encoder/encoder.ts';
+import type { OriginalBytes } from './encoder/job.ts';
 
 interface OriginalsOptions {
   /** Absent if `SOURCES` does not name it. */

@@ -8,7 +8,7 @@ import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel, RemoteImage } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import type { EncodeJob, OriginalBytes } from '../images/encoder/job.ts';
+import type { EncodeJob, OriginalBytes } from './encoder/job.ts';
 import { createImageService, type Image, type ImageRequest, type ImageService } from './images.ts';
 
 const ENCODED = Buffer.from('the encoded image');

@@ -16,9 +16,7 @@ import {
   respondWithStatus,
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
-import { RECORDING_DIRECTORIES, readResponses } from '../../../test/helpers/replay-responses.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
-import type { Channel } from '../../domain/channel.ts';
 import { BreakerOpenError } from '../../lib/breaker.ts';
 import type { createYoutubeDataApiSource } from './youtube-data-api.ts';
 
@@ -137,45 +135,6 @@ describe('a list of channels', () => {
     const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
     expect(loaded?.channel.title).toBe('Sample & Friends');
     expect((await source.getChannel(ID, { signal })).channel.title).toBe('Sample & Friends');
-  });
-});
-
-interface ExpectedChannel extends Partial<Channel> {
-  readonly channelId: string;
-  readonly bannerBase: string;
-}
-
-interface ExpectedSearch {
-  readonly count: number;
-  readonly firstChannelId: string;
-  readonly firstTitle: string;
-}
-
-describe.each(RECORDING_DIRECTORIES.slice(0, 1))('the recordings', (directory) => {
-  const recordings = readResponses(directory);
-
-  /** Replies with this recording from now on. @returns the expected result in its index */
-  function replay(file: string): unknown {
-    const recording = recordings.find((each) => each.file === file);
-    upstream.response(respondWithJson(JSON.parse(recording?.text ?? '')));
-    return recording?.expected;
-  }
-
-  it('of channels.list give the expected records', async () => {
-    const expected = replay('dataapi-channels-list-google-multi.json') as ExpectedChannel[];
-    expect(expected).toHaveLength(2);
-    for (const { bannerBase, ...fields } of expected) {
-      const { channel } = await source.getChannel(fields.channelId, { signal });
-      expect(channel).toMatchObject(fields);
-      expect(channel.banner?.key).toBe(bannerBase);
-    }
-  });
-
-  it('of search.list give the expected hits', async () => {
-    const expected = replay('dataapi-search-list-channels.json') as ExpectedSearch;
-    const { hits } = await source.search('q', 50, { signal });
-    expect(hits).toHaveLength(expected.count);
-    expect(hits[0]).toMatchObject({ channelId: expected.firstChannelId, title: expected.firstTitle });
   });
 });
 

@@ -129,7 +129,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     if (found?.ino === file.inode && found.size >= PAGE_BYTES) return;
     const wasReplaced = found?.ino !== file.inode;
     closeFile();
-    if (wasReplaced) reportNewFile('it was deleted or replaced');
+    if (wasReplaced) report('rebuilt', { reason: 'it was deleted or replaced' });
     else deleteFile('it was cut short');
   }
 
@@ -165,17 +165,12 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
 
   function deleteFile(reason: string): void {
     // The database last: its log would belong to the next one.
-    for (const each of filesOfDatabase(path).reverse()) rmSync(each, { force: true });
-    reportNewFile(reason);
+    for (const part of filesOfDatabase(path).reverse()) rmSync(part, { force: true });
+    report('rebuilt', { reason });
   }
 
-  function reportNewFile(reason: string): void {
-    failureLog.report({
-      level: 'warn',
-      key: `${name} rebuilt`,
-      message: name,
-      fields: { kind: 'rebuilt', reason },
-    });
+  function report(kind: string, fields: object = {}): void {
+    failureLog.report({ level: 'warn', key: `${name} ${kind}`, message: name, fields: { kind, ...fields } });
   }
 
   /** Closing includes a checkpoint, which may fail on a damaged file. */
@@ -214,11 +209,11 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
       return operation();
     } catch (error) {
       if (isLocked(error)) {
-        failureLog.report({ level: 'warn', key: `${name} locked`, message: name, fields: { kind: 'locked' } });
-      } else {
-        isFailing = true;
-        health.report('cache', 'cannot be used', error);
+        report('locked');
+        return undefined;
       }
+      isFailing = true;
+      health.report('cache', 'cannot be used', error);
       return undefined;
     }
   }

@@ -147,13 +147,14 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     return found === undefined || isUncertain(found) ? undefined : found;
   }
 
-  /** Keeps the content in memory and in the store. */
-  function keep(key: string, content: Content<V>, loaded: Omit<Loaded<V>, 'value'> = {}): Entry<V> {
-    const { freshMs = policy.freshMs, isStorable: isStored = true } = loaded;
-    const value = writeContent(content, freshMs);
+  /** Keeps the content in memory and in the store, unless a newer load of the key has begun. */
+  function keep(key: string, content: Content<V>, loaded: Omit<Loaded<V>, 'value'>, isLatest = true): Entry<V> {
+    const { freshMs = policy.freshMs, isStorable = true } = loaded;
     const { graceMs } = policy;
+    const isStored = isStorable && isLatest;
+    const value = writeContent(content, freshMs);
     const entry = createEntry(clock, { content, freshMs, graceMs, isStored, characters: key.length + value.length });
-    memory.set(key, entry);
+    if (isLatest) memory.set(key, entry);
     if (isStored) void store.set(key, { value, storedAtMs: entry.storedAtMs }, entry.maxAgeMs);
     return entry;
   }
@@ -171,21 +172,15 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     }
     const isLatest = () => loads.get(key) === running;
 
-    function finish(content: Content<V>, loaded: Omit<Loaded<V>, 'value'>): Entry<V> {
-      if (isLatest()) return keep(key, content, loaded);
-      const { freshMs = policy.freshMs } = loaded;
-      return createEntry(clock, { content, freshMs, graceMs: 0, isStored: false, characters: 0 });
-    }
-
     async function run(): Promise<Entry<V>> {
       // The load is registered before its first step, or a second caller would start another.
       await undefined;
       try {
         const { value, ...loaded } = await failures.run(`${key} ${loadId}`, () => load(valueIn(previous)));
-        return finish({ value }, loaded);
+        return keep(key, { value }, loaded, isLatest());
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
-          return finish({ absent: error.message }, { freshMs: ABSENT_FRESH_MS });
+          return keep(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS }, isLatest());
         }
         // A load that was given up has not failed.
         if (previous !== undefined && errorCodeOf(error) !== 'request_timeout') {

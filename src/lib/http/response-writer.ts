@@ -17,8 +17,6 @@ interface Waiting {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** A larger body is written piece by piece, because Node reports progress only for whole writes. */
-const PIECE_BYTES = 256 * 1024;
 /** The objects of a request and its response, and the header fields (measured with its part of the connection: 6 to 12 KiB). */
 const RESPONSE_BYTES = 10 * 1024;
 /** A response may take this long, and a second more for each 16 KiB of its body. */
@@ -31,7 +29,7 @@ const CLOSE_REASONS = ['deadline', 'memory'] as const;
 /**
  * Ends responses. Most are taken by the kernel at once. The others wait for their readers: they have a deadline, and the
  * memory that they keep is bounded. A connection that misses the deadline is closed. When too much waits, the connection
- * whose reader has taken nothing for the longest time is closed first.
+ * whose response has been under way for the longest time is closed first.
  */
 export interface ResponseWriter {
   /**
@@ -50,8 +48,8 @@ export interface ResponseWriter {
 
 export function createResponseWriter({ runtime }: ResponseWriterOptions): ResponseWriter {
   const { clock, metrics } = runtime;
-  /** Longest without progress first. */
-  const connections = new Map<Socket, Map<ServerResponse, Waiting>>();
+  /** In the order in which they were made. */
+  const waiting = new Map<ServerResponse, Waiting>();
   /** The number of waiting responses of each buffer: one that several responses share is kept in memory once. */
   const buffers = new Map<ArrayBufferLike, number>();
   const closed = new Counter({
@@ -61,13 +59,11 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
     registers: [metrics],
   });
   for (const reason of CLOSE_REASONS) closed.inc({ reason }, 0);
-  let entries = 0;
   let bytes = 0;
   let cancelSweep: (() => void) | undefined;
 
   /** Adds the response's memory, or removes it (-1). */
   function count({ body }: Waiting, step: 1 | -1): void {
-    entries += step;
     bytes += step * RESPONSE_BYTES;
     if (!Buffer.isBuffer(body)) {
       bytes += step * Buffer.byteLength(body ?? '');
@@ -82,84 +78,57 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
   }
 
   function watch(response: ServerResponse, body: string | Buffer | undefined): void {
-    const { socket } = response.req;
     const allowedMs = ALLOWED_MS + (Buffer.byteLength(body ?? '') / BYTES_PER_SECOND) * 1_000;
-    const waiting = { body, allowedMs, startedAtMs: response.socket === null ? undefined : clock.monotonic() };
-    const responses = connections.get(socket) ?? new Map<ServerResponse, Waiting>();
-    connections.set(socket, responses.set(response, waiting));
-    count(waiting, 1);
+    const entry = { body, allowedMs, startedAtMs: response.socket === null ? undefined : clock.monotonic() };
+    waiting.set(response, entry);
+    count(entry, 1);
     // Emitted after the last byte, and when the connection closes.
-    response.once('close', () => forget(socket, response));
+    response.once('close', () => forget(response));
     closeSlowest();
     cancelSweep ??= clock.after(SWEEP_MS, sweep);
   }
 
-  function forget(socket: Socket, response: ServerResponse): void {
-    const responses = connections.get(socket);
-    const waiting = responses?.get(response);
-    if (responses === undefined || waiting === undefined) return;
-    responses.delete(response);
-    if (responses.size === 0) connections.delete(socket);
-    else noteProgress(socket);
-    count(waiting, -1);
-    if (connections.size > 0) return;
+  function forget(response: ServerResponse): void {
+    const entry = waiting.get(response);
+    if (entry === undefined) return;
+    waiting.delete(response);
+    count(entry, -1);
+    if (waiting.size > 0) return;
     cancelSweep?.();
     cancelSweep = undefined;
   }
 
-  function noteProgress(socket: Socket): void {
-    const responses = connections.get(socket);
-    if (responses === undefined) return;
-    connections.delete(socket);
-    connections.set(socket, responses);
-  }
-
-  function close(
-    socket: Socket,
-    responses: ReadonlyMap<ServerResponse, Waiting>,
-    reason: (typeof CLOSE_REASONS)[number],
-  ): void {
-    closed.inc({ reason }, responses.size);
-    for (const response of [...responses.keys()]) forget(socket, response);
+  function close(socket: Socket, reason: (typeof CLOSE_REASONS)[number]): void {
+    for (const response of waiting.keys()) {
+      if (response.req.socket !== socket) continue;
+      closed.inc({ reason });
+      forget(response);
+    }
     // With `destroy`, the kernel would go on sending what it has.
     socket.resetAndDestroy();
   }
 
   /** A response that is larger than the bound is sent as long as no other waits. */
   function closeSlowest(): void {
-    for (const [socket, responses] of connections) {
-      if (bytes <= MAX_BYTES || entries === 1) return;
-      close(socket, responses, 'memory');
+    for (const { req } of waiting.keys()) {
+      if (bytes <= MAX_BYTES || waiting.size === 1) return;
+      close(req.socket, 'memory');
     }
   }
 
   function sweep(): void {
     const nowMs = clock.monotonic();
-    for (const [socket, responses] of connections) {
+    for (const [response, entry] of waiting) {
       // Responses have their sockets in the order of their requests, one at a time.
-      const current = [...responses].find(([response]) => response.socket !== null)?.[1];
-      if (current === undefined) continue;
-      current.startedAtMs ??= nowMs;
-      if (nowMs - current.startedAtMs >= current.allowedMs) close(socket, responses, 'deadline');
+      if (response.socket === null) continue;
+      entry.startedAtMs ??= nowMs;
+      if (nowMs - entry.startedAtMs >= entry.allowedMs) close(response.socket, 'deadline');
     }
-    cancelSweep = connections.size === 0 ? undefined : clock.after(SWEEP_MS, sweep);
-  }
-
-  function writePieces(response: ServerResponse, body: Buffer, start = 0): void {
-    const end = start + PIECE_BYTES;
-    if (end >= body.length) {
-      response.end(body.subarray(start));
-      return;
-    }
-    response.write(body.subarray(start, end), (error) => {
-      if (error != null) return;
-      noteProgress(response.req.socket);
-      writePieces(response, body, end);
-    });
+    cancelSweep = waiting.size === 0 ? undefined : clock.after(SWEEP_MS, sweep);
   }
 
   addBoundGauges(metrics, 'pennant_unread_responses', 'responses being sent', () => ({
-    entries,
+    entries: waiting.size,
     bytes,
     maxBytes: MAX_BYTES,
   }));
@@ -172,7 +141,6 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
       if (response.socket === null) response.flushHeaders();
       const sent = response.req.method === 'HEAD' ? undefined : body;
       if (onSent !== undefined && sent !== undefined) response.write(sent, encoding, onSent);
-      else if (Buffer.isBuffer(sent) && sent.length > PIECE_BYTES) writePieces(response, sent);
       else response.end(sent, encoding);
       if (response.writableLength > 0) watch(response, sent);
     },

@@ -103,12 +103,6 @@ describe('the client behind a trusted proxy', () => {
     expect(addressBehindProxy(`203.0.113.7,${trusted}`)).toBe('203.0.113.7');
     expect(addressBehindProxy(','.repeat(16_000))).toBe(PROXY);
   });
-
-  it('is the same for every address of an IPv6 network', () => {
-    const keys = ['2001:db8:0:1::1', '[2001:db8:0:1:ffff::2]:80'].map((entry) => clients.identify(PROXY, entry).key);
-    expect(new Set(keys)).toEqual(new Set(['2001:db8:0:1::/64']));
-    expect(clients.identify(PROXY, '2001:db8:0:2::1').key).toBe('2001:db8:0:2::/64');
-  });
 });
 
 describe('the network that counts as one client', () => {
@@ -138,10 +132,6 @@ describe('the network of a client', () => {
     expect(clients.identify(address, undefined).network).toBe(network);
   });
 
-  it('is that of the client behind a trusted proxy', () => {
-    expect(clients.identify(PROXY, '203.0.113.7').network).toBe('203.0.113.0/24');
-  });
-
   it('is the client itself if the client is a wider network, or has an override', () => {
     const { identify } = createClientIdentification({
       trustedProxies: [],
@@ -153,20 +143,6 @@ describe('the network of a client', () => {
     expect(identify('198.51.100.7', undefined).network).toBe('198.51.100.7');
     expect(identify('198.51.101.7', undefined).network).toBe('198.51.101.0/24');
     expect(identify('2001:db9:17:1::1', undefined).network).toBe('2001:db9::/32');
-  });
-});
-
-describe('isTrustedProxy', () => {
-  it.each([
-    ['10.200.0.1', true],
-    ['::ffff:10.200.0.1', true],
-    ['64:ff9b::10.200.0.1', true],
-    ['64:ff9b::203.0.113.7', false],
-    ['2001:db8:ffff::9', true],
-    ['203.0.113.7', false],
-    ['', false],
-  ])('%s: %s', (address, isTrusted) => {
-    expect(clients.isTrustedProxy(address)).toBe(isTrusted);
   });
 });
 

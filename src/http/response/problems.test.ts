@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type AppErrorOptions, type ErrorCode } from '../../domain/errors.ts';
-import { HEADERS_TOO_LARGE, problemResponse } from './problems.ts';
+import { problemResponse } from './problems.ts';
 
 function headersOf(code: ErrorCode, options: AppErrorOptions = {}) {
   return problemResponse(new AppError(code, 'why', options), { base: 'http://a', id: 'id' }).headers;
@@ -35,15 +35,6 @@ describe('Cache-Control', () => {
     expect(headersOf('channel_not_found')['cache-control']).toBe('no-store');
     expect(headersOf('upstream_timeout', { validForMs: 41_000 })['cache-control']).toBe('no-store');
   });
-});
-
-it('a problem has the status of the table, except for a header section over the limit', () => {
-  const statusesOf = (error: AppError) => {
-    const { status, body } = problemResponse(error, { base: '', id: 'id' });
-    return [status, JSON.parse(body).status];
-  };
-  expect(statusesOf(new AppError('request_too_large', 'why'))).toEqual([414, 414]);
-  expect(statusesOf(HEADERS_TOO_LARGE)).toEqual([431, 431]);
 });
 
 it('too many open files are not reported as a bug', () => {

@@ -130,13 +130,13 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     examples,
   });
   const listener = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
-  const { http, unservedRequests } = listener;
+  const { http, refusedRequests } = listener;
   const backgroundWork = createBackgroundWork(
     [
       async () => stored.retry(),
       async () => failureLog.summarize(),
       async () => health.summarize(),
-      async () => unservedRequests.summarize(),
+      async () => refusedRequests.summarize(),
     ],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
@@ -184,7 +184,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       backgroundWork.stop();
       // In the last second, requests that still wait for an encoder get a 503. A connection that is cut gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());
-      unservedRequests.summarize();
+      refusedRequests.summarize();
       // The stores do not wait for the end of an encoder process.
       await Promise.all([encoder.close(), closeData()]);
     },

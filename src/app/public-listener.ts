@@ -5,8 +5,8 @@ import { createRateLimitStep } from '../http/request/admission.ts';
 import { createClientIdentification } from '../http/request/client-identification.ts';
 import type { Endpoint } from '../http/request/context.ts';
 import type { MicroCache } from '../http/response/micro-cache.ts';
+import { createRefusedRequests } from '../http/response/refused-requests.ts';
 import { createResponseReporter } from '../http/response/response-reporter.ts';
-import { createUnservedRequests } from '../http/response/unserved-requests.ts';
 import { createPublicListener } from '../http/server.ts';
 import { RESOURCE_LIMITS } from '../lib/cgroup.ts';
 import {
@@ -51,7 +51,7 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
       );
     },
   });
-  const unservedRequests = createUnservedRequests({ clock, logger });
+  const refusedRequests = createRefusedRequests({ clock, logger });
   const connections = createConnections({ clients, openConnections: createClientConnections(runtime), defaultLimit });
   const http = createPublicListener({
     runtime,
@@ -64,14 +64,14 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
     responseWriter,
     reporter: createResponseReporter({
       runtime,
-      unservedRequests,
+      refusedRequests,
       endpoints,
       logsAll,
     }),
   });
   addBoundGauges(metrics, 'pennant_ipv6_addresses', 'IPv6 addresses', clients.stats);
   addBoundGauges(metrics, 'pennant_connections', 'connections and unread requests', connections.stats);
-  return { http, unservedRequests };
+  return { http, refusedRequests };
 }
 
 /** The connections of clients. There may be as many as files and memory allow. */

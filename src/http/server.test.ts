@@ -45,7 +45,7 @@ async function startWithLimiter(hit: RateLimiter['hit']): Promise<{ port: number
     responseWriter: createResponseWriter({ runtime }),
     reporter: createResponseReporter({
       runtime: { ...runtime, failureLog },
-      unservedRequests: { note: () => undefined },
+      refusedRequests: { note: () => undefined },
       ...{ endpoints: [], logsAll: false },
     }),
   });

@@ -23,7 +23,7 @@ function logged(options: { logsAll: boolean }, ...entries: Partial<FinishedRespo
   const clock = createManualClock();
   const { report } = createResponseReporter({
     runtime: { clock, metrics: new Registry(), logger, failureLog: createFailureLog({ logger, clock }) },
-    unservedRequests: { note: () => undefined },
+    refusedRequests: { note: () => undefined },
     endpoints: [],
     ...options,
   });

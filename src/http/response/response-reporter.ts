@@ -32,8 +32,8 @@ export interface FinishedResponse {
 
 interface ResponseReporterOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
-  /** Gets the responses of requests that were refused (429) or failed (5xx). */
-  readonly unservedRequests: { note(response: FinishedResponse): void };
+  /** Gets the requests over the rate limit (429). */
+  readonly refusedRequests: { note(response: FinishedResponse): void };
   /** Their patterns have metrics from the start. */
   readonly endpoints: readonly Pick<Endpoint, 'url'>[];
   /** True: a line for each response. False: for failed and slow ones only. */
@@ -52,13 +52,13 @@ export interface ResponseReporter {
 }
 
 export function createResponseReporter(options: ResponseReporterOptions): ResponseReporter {
-  const { runtime, unservedRequests, endpoints, logsAll } = options;
+  const { runtime, refusedRequests, endpoints, logsAll } = options;
   const { clock, metrics, logger, failureLog } = runtime;
   const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);
 
   function report(entry: FinishedResponse): void {
     count(entry);
-    if (entry.status === 429 || entry.status >= 500) unservedRequests.note(entry);
+    if (entry.status === 429) refusedRequests.note(entry);
     const isSlow = entry.seconds >= SLOW_SECONDS;
     if (!logsAll && !isSlow && entry.failure === undefined) return;
     const { requestId, method, route, path, status, seconds, client, cache, failure } = entry;

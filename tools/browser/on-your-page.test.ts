@@ -252,14 +252,6 @@ describe('other programs', () => {
     ]);
   });
 
-  test('shields.io finds the count of its badge', async () => {
-    const [url = ''] = imagesIn(blockWith(DOCUMENT, 'img.shields.io/endpoint'));
-    const badge = new URL(url);
-    expect(badge.origin + badge.pathname).toBe('https://img.shields.io/endpoint');
-    const count = await fetch(onInstance(badge.searchParams.get('url') ?? ''));
-    expect(await count.json()).toMatchObject({ schemaVersion: 1, label: 'subscribers', message: '1.28M' });
-  });
-
   test('Home Assistant finds what its sensor and its card name', async () => {
     const { rest } = parseYaml(onInstance(blockWith(DOCUMENT, 'value_template'))) as {
       rest: { resource: string; sensor: { json_attributes: string[] }[] }[];

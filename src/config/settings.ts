@@ -12,21 +12,21 @@ export const SETTINGS = {
     'HOST',
     '0.0.0.0',
     form.text,
-    'Address that the public listener binds. `0.0.0.0` is all of IPv4, `::` all of IPv6 and IPv4.',
+    'Address of the public listener. `0.0.0.0` is all of IPv4, `::` all of IPv6 and IPv4.',
   ),
   baseUrls: form.setting(
     'BASE_URL',
     '',
     form.list(form.origin),
-    'The origin that URLs in responses start with, or several (comma-separated): the one that matches `Host` is used, else the first. Unset: taken from `Host`.',
+    'Origins of URLs in responses (comma-separated): the one that matches `Host`, else the first. Unset: from `Host`.',
   ),
   urlForm: form.setting(
     'URL_FORM',
     'api',
     form.oneOf(['api', 'short']),
-    'Form of the image URLs in a record: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both forms are always served.',
+    'Form of the image URLs in a record: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both are always served.',
   ),
-  dataDir: form.setting('DATA_DIR', './data', form.directory, 'Directory of the cache and the images.'),
+  dataDir: form.setting('DATA_DIR', './data', form.directory, 'Directory of the cache.'),
   sources: form.setting(
     'SOURCES',
     'catalog,youtube',
@@ -36,37 +36,37 @@ export const SETTINGS = {
   catalog: form.optionalSetting(
     'CATALOG',
     form.directory,
-    'Folder of your own channels (docs/catalog.md). Unset: `catalog` in `DATA_DIR`, or the samples if there is none at the start.',
+    'Folder of your own channels (docs/catalog.md). Unset: `catalog` in `DATA_DIR`, else the samples.',
   ),
   youtubeOrigin: form.optionalSetting(
     'YOUTUBE_ORIGIN',
     form.origin,
-    'Origin of a relay that every call to YouTube, its image hosts and its Data API is sent to, instead of their own hosts. The path stays (docs/youtube.md).',
+    'Origin of a relay for all calls to YouTube, its image hosts and its Data API (docs/youtube.md).',
   ),
   youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.text, 'Key of the `youtube-data-api` source.'),
   youtubeApiDailyQuota: form.setting(
     'YOUTUBE_API_DAILY_QUOTA',
     '10000',
     form.integer(1, 1_000_000_000),
-    'Calls per day that the `youtube-data-api` source may make for channels. It may make a hundredth of that for searches.',
+    'Calls per day of the source `youtube-data-api` for channels, and a hundredth of that for searches.',
   ),
   upstreamCallsPerSecond: form.setting(
     'UPSTREAM_CALLS_PER_SECOND',
     '10',
     form.integer(1, 100_000),
-    'Outgoing calls per second to each source, and to the image hosts. After a quiet time, the calls of ten seconds may be made at once. While calls wait, networks take turns, and so do the clients of a network.',
+    'Calls per second to each source, and to the image hosts. After a quiet time, those of ten seconds may be made at once.',
   ),
   trustProxy: form.setting(
     'TRUST_PROXY',
     '',
     form.list(form.proxyCidr),
-    'Addresses (CIDRs, comma-separated) of the proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.',
+    'Proxies (CIDRs, comma-separated) whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.',
   ),
   rateLimit: form.setting(
     'RATE_LIMIT',
     '10/30',
     form.rateLimit,
-    'Requests that one client may make in any span of so many seconds, as `requests/seconds`.',
+    'Requests of one client in any span of seconds, as `requests/seconds`.',
   ),
   rateLimitOverrides: form.setting(
     'RATE_LIMIT_OVERRIDES',
@@ -84,7 +84,7 @@ export const SETTINGS = {
     'NEGOTIATE',
     'on',
     form.onOff,
-    'Whether the image format follows `Accept`. `off` is for caches that ignore `Vary`: JPEG or PNG unless the URL names a format, and no record at `/@handle`.',
+    'Whether the image format follows `Accept`. `off` is for caches that ignore `Vary`: JPEG or PNG unless the URL names a format.',
   ),
   blockedChannels: form.setting(
     'BLOCKED_CHANNELS',
@@ -95,13 +95,13 @@ export const SETTINGS = {
   redisUrl: form.secretSetting(
     'REDIS_URL',
     parseRedisUrl,
-    'URL of a Redis or Valkey in which instances share the rate limit, records and searches: `redis://`, `rediss://` (TLS) or `unix://` (socket). Unset: each instance has its own (docs/operating.md).',
+    'URL of a Redis or Valkey that instances share: `redis://`, `rediss://` (TLS) or `unix://` (docs/operating.md).',
   ),
   memoryCacheBytes: form.setting(
     'MEMORY_CACHE_BYTES',
     '64MiB',
     form.bytes('1TiB'),
-    'Memory for records, searches and images. Records and searches have 40 % of it, but at most 40 % of Node’s heap limit.',
+    'Memory for records and searches (40 %, but at most 40 % of Node’s heap limit) and images.',
   ),
   imageCacheBytes: form.setting(
     'IMAGE_CACHE_BYTES',
@@ -113,7 +113,7 @@ export const SETTINGS = {
     'ENCODERS',
     '0',
     form.integer(0, 256),
-    'Number of encoder processes. 0: one per processor (a container’s limit counts).',
+    'Encoder processes. 0: one per processor (a container’s limit counts).',
   ),
   contact: form.optionalSetting(
     'CONTACT',
@@ -138,7 +138,7 @@ export const SETTINGS = {
     'CONSOLE_ALLOWED_HOSTS',
     '',
     form.list(form.hostName),
-    'Names (comma-separated, without port) by which clients may address the private listener, besides `localhost`, loopback addresses and `CONSOLE_HOST`.',
+    'Names (comma-separated, without port) of the private listener, besides `localhost`, loopback addresses and `CONSOLE_HOST`.',
   ),
 } as const;
 

@@ -81,8 +81,7 @@ export async function apiDocument(version: string): Promise<string> {
       FRESHNESS,
       ...sections,
       UNCHANGED,
-      '## Schemas',
-      ...DESCRIBED_SCHEMAS.map((name) => schemaText(name, openApi.components.schemas[name] as Schema)),
+      `## The fields of a record\n\n${recordText(openApi)}`,
       `## Errors\n\n${ERRORS}`,
       table(['code', 'status', 'when'], errorRows()),
       `Errors have \`Cache-Control: no-store\`, except ${storableErrors()}. ${namesWhere(hasRetryAfter)} have \`Retry-After\`.`,
@@ -98,7 +97,7 @@ const HEAD = `<!-- Written by \`npm run docs\` from the service's own OpenAPI do
 
 # HTTP API`;
 
-const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` describes all of it for programs. The examples are responses of an instance
+const INTRODUCTION = `Every response is JSON or an image. \`/openapi.json\` describes all of it for programs, with every schema. The examples are responses of an instance
 with the sample catalog; JSON is broken into lines here, and header sections omit the fields that every response has.
 
 Every path accepts GET, HEAD and OPTIONS. There are no redirects. Unknown parameters are ignored, and so are request bodies and \`Range\`.
@@ -123,8 +122,8 @@ ${table(
   ],
 )}
 
-\`{identifier}\` is one of them where a path says nothing else. An \`@\` makes a name a handle. A bare name is tried as a handle, and as a user name only if there is definitely no such
-handle.`;
+\`{identifier}\` is one of them where a path says nothing else. An \`@\` makes a name a handle. A bare name is tried as a handle, and as a user
+name only if there is definitely no such handle.`;
 
 const RATE_LIMIT = `## Rate limit
 
@@ -137,7 +136,11 @@ const FRESHNESS = `## How old a response may be
 ${table(
   ['value', 'fresh for', 'if the sources fail'],
   [
-    ['record, and the channel of a name', '1 hour; 60 s while some fields are missing', 'the last one, up to 7 days'],
+    [
+      'record, and the channel of a name',
+      '1 hour; 60 s if its About panel could not be read',
+      'the last one, up to 7 days',
+    ],
     ['image', '24 hours', 'the last one, up to 7 days'],
     ['search results', '10 minutes; 10 s if a source failed and others found something', 'the last ones, up to 1 day'],
     ['“no such channel”', '60 s', ''],
@@ -152,15 +155,11 @@ const UNCHANGED = `## Conditional requests
 Every 200 response has an \`ETag\`. If it is sent as \`If-None-Match\` and nothing has changed, the response is a 304 without a body.
 Images also support \`If-Modified-Since\`. Equal requests for an image have equal bytes and one \`ETag\` until the original changes.`;
 
-/** Those that no example shows in full. */
-const DESCRIBED_SCHEMAS = ['ChannelRecord', 'BatchError', 'Problem'];
-
 /** The identifier of most paths, which the introduction describes. */
 const ANY_IDENTIFIER = 'A channel ID, an @handle, or a name (a handle, else a user name).';
 
-const ERRORS = `Errors are \`application/problem+json\` with the schema [Problem](#problem). New codes may be added. A failure that concerns one channel
-or image is repeated for 15 s without another attempt. If several sources fail, \`upstream_unavailable\` is reported before
-\`upstream_timeout\`, and that before \`upstream_invalid\`.`;
+const ERRORS = `Errors are \`application/problem+json\` (RFC 9457). New codes may be added. A failure that concerns one channel or image is repeated for
+15 s without another attempt.`;
 
 /** Paths that are described together, because they have the same parameters, responses and errors. */
 interface Section {
@@ -218,7 +217,6 @@ function assertAllPathsHaveSections({ paths }: OpenApi): void {
 
 function sectionText({ title, paths }: Section, openApi: OpenApi, examples: readonly string[]): string {
   const operations = paths.map((path) => ({ path, ...(openApi.paths[path]?.get as Operation) }));
-  const shared = operations.map(sentencesOf).reduce((all, own) => all.filter((sentence) => own.includes(sentence)));
   const parameters = operations.flatMap((operation) => parametersOf(operation, openApi));
   // If two paths have a parameter, the first path describes it, because it has the defaults.
   const byName = new Map(
@@ -227,10 +225,10 @@ function sectionText({ title, paths }: Section, openApi: OpenApi, examples: read
       .toReversed()
       .map((parameter) => [parameter.name, parameter]),
   );
-  const parts = [`## ${title}`, pathLines(operations, shared, openApi), shared.join(' ')];
+  const parts = [`## ${title}`, pathLines(operations, openApi)];
   if (byName.size > 0) parts.push('Parameters:', [...byName.values()].toReversed().map(parameterLine).join('\n'));
-  parts.push(bodiesText(operations, openApi), ...examples);
-  return parts.filter((part) => part !== '').join('\n\n');
+  parts.push(`Body: ${mediaTypes(operations, openApi).map(code).join(', ')}.`, ...examples);
+  return parts.join('\n\n');
 }
 
 function parametersOf({ parameters = [] }: Operation, { components }: OpenApi): Parameter[] {
@@ -239,7 +237,7 @@ function parametersOf({ parameters = [] }: Operation, { components }: OpenApi): 
   );
 }
 
-function sentencesOf({ description }: Operation): string[] {
+function sentencesOf(description: string): string[] {
   return description.split(/(?<=[.]) /);
 }
 
@@ -248,14 +246,12 @@ function isDescribedOnce({ name }: Parameter): boolean {
   return name !== 'identifier';
 }
 
-/** @param shared sentences that describe all of these paths */
-function pathLines(
-  operations: readonly (Operation & { readonly path: string })[],
-  shared: readonly string[],
-  openApi: OpenApi,
-): string {
+/** A sentence about several paths stands beside the first of them. */
+function pathLines(operations: readonly (Operation & { readonly path: string })[], openApi: OpenApi): string {
+  const written = new Set<string>();
   const lines = operations.map((operation) => {
-    const own = sentencesOf(operation).filter((sentence) => !shared.includes(sentence));
+    const own = sentencesOf(operation.description).filter((sentence) => !written.has(sentence));
+    for (const sentence of own) written.add(sentence);
     const identifier = parametersOf(operation, openApi).find(({ name }) => name === 'identifier')?.description;
     const isUsual = identifier === undefined || identifier === ANY_IDENTIFIER;
     const texts = [`${operation.summary}.`, ...own, ...(isUsual ? [] : [`Identifier: ${identifier}`])];
@@ -264,18 +260,9 @@ function pathLines(
   return lines.join('\n');
 }
 
-function bodiesText(operations: readonly Operation[], { components }: OpenApi): string {
+function mediaTypes(operations: readonly Operation[], { components }: OpenApi): string[] {
   const successes = operations.map(({ responses }) => components.responses[lastPart(responses[200]?.$ref ?? '')]);
-  const bodies = successes.flatMap((response) =>
-    Object.entries(response?.content ?? {}).map(([mediaType, { schema }]) =>
-      schema.$ref === undefined ? code(mediaType) : `${code(mediaType)} with the schema ${typeOf(schema)}`,
-    ),
-  );
-  return `Body: ${unique(bodies).join(', ')}.`;
-}
-
-function unique(values: readonly string[]): string[] {
-  return [...new Set(values)];
+  return [...new Set(successes.flatMap((response) => Object.keys(response?.content ?? {})))];
 }
 
 /** The description says what the pattern of a parameter means. */
@@ -323,8 +310,9 @@ function headerLines(): string {
   return `Any page may read, embed and measure any response.\n\n${linesOf({ ...Object.fromEntries(limits), ...OTHER_FIELDS })}`;
 }
 
-function schemaText(name: string, schema: Schema): string {
-  return `### ${name}\n\n${schema.description ?? ''}\n\n${fieldLines(schema, '').join('\n')}`;
+function recordText({ components }: OpenApi): string {
+  const record = components.schemas.ChannelRecord as Schema;
+  return `${record.description}\n\n${fieldLines(record, '').join('\n')}`;
 }
 
 function fieldLines(schema: Schema, prefix: string): string[] {
@@ -340,7 +328,6 @@ function fieldLines(schema: Schema, prefix: string): string[] {
 
 function typeOf(schema: Schema): string {
   const {
-    $ref,
     anyOf,
     type: types = '',
     enum: names,
@@ -355,11 +342,6 @@ function typeOf(schema: Schema): string {
     format,
   } = schema;
   const type = [types].flat().join(' or ');
-  if ($ref === '#/components/schemas/ErrorCode') return '[error code](#errors)';
-  if ($ref !== undefined) {
-    const name = lastPart($ref);
-    return DESCRIBED_SCHEMAS.includes(name) ? `[${name}](#${name.toLowerCase()})` : code(name);
-  }
   if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
   if (names !== undefined) return names.map(code).join(' ');
   if (maxItems !== undefined) return `${minItems} to ${maxItems} values, separated by commas`;

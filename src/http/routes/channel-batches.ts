@@ -33,9 +33,10 @@ export function channelBatchRoute({ channelBatches, recordBodyOf }: ChannelBatch
     tag: 'channels',
     summary: 'The metadata of up to 50 channels',
     description:
-      'Counts as one request of the limit. Fresh records are returned at once. Of the other channels, at most ten are ' +
-      'loaded. The rest have a stale record, or the error `upstream_unavailable`: request them again. `max-age` is the ' +
-      'shortest of all results. With a 5xx among them, the response is `no-store`.',
+      'A result has the record as `channel`, or an `error`. A batch counts as one request of the limit. Fresh records are ' +
+      'returned at once. Of the other channels, at most ten are loaded. The rest have a stale record, or the error ' +
+      '`upstream_unavailable`: request them again. `max-age` is the shortest of all results. With a 5xx among them, the ' +
+      'response is `no-store`.',
     query: BATCH_QUERY,
     returns: 'Batch',
     // Each item has its own age.

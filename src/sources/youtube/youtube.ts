@@ -25,7 +25,7 @@ import { buildRecord, type FieldObserver, readPageField, showsChannel } from './
 
 /** A loaded channel page waits for the About data. */
 export const ABOUT_MS = 3_000;
-/** A loaded channel page waits for the feed (`docs/decisions.md`). */
+/** A loaded channel page waits for the feed (`docs/youtube.md`). */
 const FEED_MS = 250;
 
 export interface YoutubeSourceOptions {

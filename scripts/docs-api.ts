@@ -301,15 +301,17 @@ function hasRetryAfter({ retryAfterSeconds }: Problem): boolean {
   return retryAfterSeconds !== undefined;
 }
 
+/** Fields that do not explain themselves. */
+const EXPLAINED_FIELDS = ['RateLimit-Policy', 'RateLimit', 'Cache-Status', 'Last-Modified', 'Vary'];
+
 function headerLines(): string {
-  const linesOf = (fields: Readonly<Record<string, { readonly description: string }>>) =>
-    Object.entries(fields)
-      .map(([name, { description }]) => `- ${code(name)}: ${description}`)
-      .join('\n');
-  const limits = Object.entries(COMMON_FIELDS).filter(([name]) => name.includes('RateLimit'));
-  return `Any page may read, embed and measure any response.\n\n${linesOf({ ...Object.fromEntries(limits), ...OTHER_FIELDS })}`;
+  const lines = Object.entries({ ...COMMON_FIELDS, ...OTHER_FIELDS })
+    .filter(([name]) => EXPLAINED_FIELDS.includes(name))
+    .map(([name, { description }]) => `- ${code(name)}: ${description}`);
+  return ['Any page may read, embed and measure any response.', lines.join('\n')].join('\n\n');
 }
 
+/** The images of `bannerUrls` are the variants, which the section about images describes. */
 function recordText({ components }: OpenApi): string {
   const record = components.schemas.ChannelRecord as Schema;
   return `${record.description}\n\n${fieldLines(record, '').join('\n')}`;
@@ -317,12 +319,9 @@ function recordText({ components }: OpenApi): string {
 
 function fieldLines(schema: Schema, prefix: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-    const known = field.anyOf?.find(({ type }) => type !== 'null') ?? field;
-    const inner = known.properties === undefined ? known.items : known;
     const path = `${prefix}${name}`;
-    const meaning = field.description ?? known.description;
-    const line = `- ${code(path)} (${typeOf(field)})${meaning === undefined ? '' : `: ${meaning}`}`;
-    return [line, ...fieldLines(inner ?? {}, `${path}${known.type === 'array' ? '[]' : ''}.`)];
+    const line = `- ${code(path)} (${typeOf(field)})${field.description === undefined ? '' : `: ${field.description}`}`;
+    return [line, ...fieldLines(field.items ?? {}, `${path}[].`)];
   });
 }
 

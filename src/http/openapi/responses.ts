@@ -27,11 +27,11 @@ export const COMMON_FIELDS = {
   'Timing-Allow-Origin': requiredField('Any page may measure any response.', '*'),
   'X-Content-Type-Options': requiredField('Browsers must not guess the media type.', 'nosniff'),
   'RateLimit-Policy': optionalField(
-    'The client’s limit: `q` requests in any `w` seconds. Clients without a limit do not get this field and the next four.',
+    'The client’s limit: `q` requests in any `w` seconds. Clients without a limit get none of these fields.',
     '"default";q=10;w=30',
   ),
   RateLimit: optionalField(
-    'Requests left after this one (`r`), and seconds until one more is free (`t`); draft-ietf-httpapi-ratelimit-headers.',
+    'Requests left after this one (`r`), and seconds until one more is free (`t`).',
     '"default";r=9;t=30',
   ),
   'X-RateLimit-Limit': optionalField('Older form of `q`.', '10'),

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { nameBuild } from './cli/build.ts';
 import { type Command, type CommandContext, EXIT, onStopSignal, runCommand, written } from './cli/command.ts';
 import { type EnvFile, loadEnvFile } from './config/env-file.ts';
-import { adviceFor } from './lib/near-name.ts';
+import { suggestionFor } from './lib/near-name.ts';
 import { printable } from './lib/printable.ts';
 
 const USAGE = `Usage: pennant [serve]     start the service (default)
@@ -46,7 +46,9 @@ async function run([first = 'serve', ...rest]: readonly string[], envFile: EnvFi
   const [name, args] = first.startsWith('-') ? ['serve', [first, ...rest]] : [first, rest];
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) {
-    stderr.write(`There is no command "${printable(name)}"${adviceFor(name, Object.keys(COMMANDS)) || '.'}\n${USAGE}`);
+    stderr.write(
+      `There is no command "${printable(name)}"${suggestionFor(name, Object.keys(COMMANDS)) || '.'}\n${USAGE}`,
+    );
     return EXIT.usage;
   }
   const context: CommandContext = { version, env, envFile, stdout, stderr, stopSignal };

@@ -1,8 +1,8 @@
 import { createPurge } from '../cache/purge.ts';
+import { createCachedChannels } from '../channels/cached-channels.ts';
 import { createChannelBatches } from '../channels/channel-batches.ts';
 import { createChannelService } from '../channels/channels.ts';
 import { createExamples, type Examples } from '../channels/examples.ts';
-import { createFetchedChannels } from '../channels/fetched-channels.ts';
 import { createSearchService } from '../channels/search.ts';
 import type { ShownSetting } from '../config/report.ts';
 import type { Config } from '../config/settings.ts';
@@ -94,16 +94,16 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   // Services
   const blockedChannels = new Set(config.blockedChannels);
   const examples = createExamples(catalog, blockedChannels);
-  const fetched =
+  const cached =
     failover &&
-    createFetchedChannels({
+    createCachedChannels({
       sources: failover,
       records: caches.records,
       names: caches.names,
       blockedChannels,
       clock,
     });
-  const channels = createChannelService({ catalog, fetched, blockedChannels, clock });
+  const channels = createChannelService({ catalog, cached, blockedChannels, clock });
   const channelBatches = createChannelBatches({ channels, clock, metrics });
   const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { fields, numberIn, optional, parseJson, text } from '../lib/shape.ts';
+import { fields, numberIn, optional, parseJson, text } from '../lib/schema.ts';
 import type { StoredEntry } from './store.ts';
 
 /** The content of a key: a value, or the knowledge that there is no such channel. */

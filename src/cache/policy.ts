@@ -23,7 +23,7 @@ import {
   optional,
   text,
   trueOrFalse,
-} from '../lib/shape.ts';
+} from '../lib/schema.ts';
 import type { Cache } from './cache.ts';
 import { channelKey } from './keys.ts';
 

@@ -125,7 +125,7 @@ function selectLoads(items: readonly Item[]): Item[] {
 }
 
 function isFresh(result: ChannelResponse | undefined): boolean {
-  return result !== undefined && ['own', 'hit'].includes(result.outcome.kind);
+  return result !== undefined && ['catalog', 'hit'].includes(result.outcome.kind);
 }
 
 function freshnessOf({ result }: Item): number {

@@ -8,8 +8,8 @@ import type { Store, StoredEntry } from '../cache/store.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
+import { createCachedChannels } from './cached-channels.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
-import { createFetchedChannels } from './fetched-channels.ts';
 
 const HOUR_MS = 3_600_000;
 const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
@@ -40,7 +40,7 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
     get: async (key) => stored.get(key),
     set: async (key, entry) => void stored.set(key, entry),
   };
-  const fetched = createFetchedChannels({
+  const cached = createCachedChannels({
     sources: {
       resolve(ref) {
         asked.push(`@${ref.value}`);
@@ -56,7 +56,7 @@ function start(blocked: readonly string[] = [BLOCKED]): void {
     blockedChannels,
     clock,
   });
-  channels = createChannelService({ catalog: undefined, fetched, blockedChannels, clock });
+  channels = createChannelService({ catalog: undefined, cached, blockedChannels, clock });
 }
 
 function load(channelId: string, fields: object = {}): Promise<LoadedChannel> {

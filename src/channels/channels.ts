@@ -7,7 +7,7 @@ import { AppError, errorCodeOf, isUpstreamFailure, mostSpecificError, valueOrErr
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { FetchedChannels } from './fetched-channels.ts';
+import type { CachedChannels } from './cached-channels.ts';
 
 export interface ChannelResponse {
   readonly channel: Channel;
@@ -18,23 +18,23 @@ interface ChannelServiceOptions {
   /** Absent if `SOURCES` does not name it. */
   readonly catalog: Pick<Catalog, 'find'> | undefined;
   /** Absent if `SOURCES` names the catalog only. */
-  readonly fetched: FetchedChannels | undefined;
+  readonly cached: CachedChannels | undefined;
   readonly blockedChannels: ReadonlySet<string>;
   readonly clock: Clock;
 }
 
 /** How long clients may keep what comes from the catalog. */
-const OWN: CacheOutcome = { kind: 'own', ttlMs: 3_600_000, isCollapsed: false, isStored: false };
+const FROM_CATALOG: CacheOutcome = { kind: 'catalog', ttlMs: 3_600_000, isCollapsed: false, isStored: false };
 /** How long clients may keep its "no such channel". */
-const OWN_ABSENT = { validForMs: 60_000, outcome: OWN };
+const ABSENT_IN_CATALOG = { validForMs: 60_000, outcome: FROM_CATALOG };
 /** Limits redirects from channel to channel, which could form a circle. */
 const MAX_MOVES = 3;
 
 /**
- * Records of channels. Each reference is looked up in the catalog, then in the caches and the sources. If a fetched name or
+ * Records of channels. Each reference is looked up in the catalog, then in the cache and the sources. If a cached name or
  * redirect leads to an ID, that is looked up in the catalog, too.
  *
- * While the catalog cannot be read, fetched records are provisional. A channel that no source has is then an error and not
+ * While the catalog cannot be read, all other records are provisional. A channel that no source has is then an error and not
  * "no such channel", because the catalog may have it.
  */
 export interface ChannelService {
@@ -42,7 +42,7 @@ export interface ChannelService {
    * Returns the record of the first reference that is a channel. The next reference is tried only after a definite "no such
    * channel": after a failure of upstream it could be another channel.
    *
-   * A fetched record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
+   * A cached record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
    *
    * @param softTimeoutMs that of the caches. Default: 3 s. With 0 a stale record is returned at once, and a reload starts
    * @throws AppError `channel_not_found`, `channel_blocked`, or why the sources could not tell
@@ -60,30 +60,30 @@ export interface ChannelService {
 }
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
-  const { catalog, fetched, blockedChannels, clock } = options;
+  const { catalog, cached, blockedChannels, clock } = options;
 
-  /** The channel of the catalog, or else what `fetch` returns. */
-  async function findOwnOrFetch<T extends ChannelResponse | undefined>(
+  /** The channel of the catalog, or else what `lookUp` returns. */
+  async function findInCatalogOrCache<T extends ChannelResponse | undefined>(
     ref: ChannelRef,
-    fetch: (fetched: FetchedChannels) => Promise<T>,
+    lookUp: (cached: CachedChannels) => Promise<T>,
   ): Promise<ChannelResponse | T> {
     const own = catalog && (await valueOrError(catalog.find(ref)));
-    if (own instanceof AppError) return fetchProvisionally(own, fetch);
+    if (own instanceof AppError) return lookUpProvisionally(own, lookUp);
     if (own !== undefined) {
       assertNotBlocked(own.channelId);
-      return { channel: own, outcome: OWN };
+      return { channel: own, outcome: FROM_CATALOG };
     }
-    if (fetched !== undefined) return fetch(fetched);
-    throw new AppError('channel_not_found', 'The catalog has no such channel.', OWN_ABSENT);
+    if (cached !== undefined) return lookUp(cached);
+    throw new AppError('channel_not_found', 'The catalog has no such channel.', ABSENT_IN_CATALOG);
   }
 
-  /** What `fetch` returns, while the catalog cannot be read but may have the channel. */
-  async function fetchProvisionally<T extends ChannelResponse | undefined>(
+  /** What `lookUp` returns, while the catalog cannot be read but may have the channel. */
+  async function lookUpProvisionally<T extends ChannelResponse | undefined>(
     failure: AppError,
-    fetch: (fetched: FetchedChannels) => Promise<T>,
+    lookUp: (cached: CachedChannels) => Promise<T>,
   ): Promise<T> {
-    if (fetched === undefined) throw failure;
-    const response = await valueOrError(fetch(fetched));
+    if (cached === undefined) throw failure;
+    const response = await valueOrError(lookUp(cached));
     if (!(response instanceof AppError)) {
       return response && { ...response, outcome: { ...response.outcome, isProvisional: true } };
     }
@@ -92,11 +92,11 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   }
 
   function getByName(ref: ChannelRef, softTimeoutMs: number): Promise<ChannelResponse> {
-    return findOwnOrFetch(ref, async ({ getId }) => {
+    return findInCatalogOrCache(ref, async ({ getId }) => {
       const startedAt = clock.monotonic();
       const { value: channelId, outcome, record } = await getId(ref, softTimeoutMs);
       const leftMs = Math.max(0, softTimeoutMs - (clock.monotonic() - startedAt));
-      return notFresherThan(outcome, await getById(channelId, leftMs, record));
+      return capFreshness(outcome, await getById(channelId, leftMs, record));
     });
   }
 
@@ -107,11 +107,11 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     moves = 0,
   ): Promise<ChannelResponse> {
     assertNotBlocked(channelId);
-    return findOwnOrFetch(channelIdRef(channelId), async ({ getRecord }) => {
+    return findInCatalogOrCache(channelIdRef(channelId), async ({ getRecord }) => {
       const { value, outcome } = known ?? (await getRecord(channelId, softTimeoutMs));
       if ('channel' in value) return { channel: value.channel, outcome };
       if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
-      return notFresherThan(outcome, await getById(value.movedTo, softTimeoutMs, undefined, moves + 1));
+      return capFreshness(outcome, await getById(value.movedTo, softTimeoutMs, undefined, moves + 1));
     });
   }
 
@@ -133,19 +133,19 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   async function peekById(channelId: string, moves = 0): Promise<ChannelResponse | undefined> {
     assertNotBlocked(channelId);
-    return findOwnOrFetch(channelIdRef(channelId), async ({ peekRecord }) => {
+    return findInCatalogOrCache(channelIdRef(channelId), async ({ peekRecord }) => {
       const cached = await peekRecord(channelId);
       if (cached === undefined) return undefined;
       const { value, outcome } = cached;
       if ('channel' in value) return { channel: value.channel, outcome };
-      return moves === MAX_MOVES ? undefined : notFresherThan(outcome, await peekById(value.movedTo, moves + 1));
+      return moves === MAX_MOVES ? undefined : capFreshness(outcome, await peekById(value.movedTo, moves + 1));
     });
   }
 
   function peekByName(ref: ChannelRef): Promise<ChannelResponse | undefined> {
-    return findOwnOrFetch(ref, async ({ peekId }) => {
+    return findInCatalogOrCache(ref, async ({ peekId }) => {
       const name = await peekId(ref);
-      return name && notFresherThan(name.outcome, await peekById(name.value));
+      return name && capFreshness(name.outcome, await peekById(name.value));
     });
   }
 
@@ -168,7 +168,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     async reload(channelId) {
       const own = catalog && (await valueOrError(catalog.find(channelIdRef(channelId))));
       if (own !== undefined && !(own instanceof AppError)) return own;
-      const reloaded = await findOwnOrFetch(channelIdRef(channelId), async ({ reload }) => {
+      const reloaded = await findInCatalogOrCache(channelIdRef(channelId), async ({ reload }) => {
         await reload(channelId);
         return getById(channelId, 0);
       });
@@ -180,10 +180,10 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 }
 
 /** A record is stale if the name or redirect that led to it is stale. A record of the catalog is then provisional. */
-function notFresherThan<T extends ChannelResponse | undefined>(reference: CacheOutcome, response: T): T {
+function capFreshness<T extends ChannelResponse | undefined>(reference: CacheOutcome, response: T): T {
   if (response === undefined || reference.kind !== 'stale') return response;
-  const isOwn = response.outcome.kind === 'own';
-  return { ...response, outcome: isOwn ? { ...response.outcome, isProvisional: true } : reference };
+  const isFromCatalog = response.outcome.kind === 'catalog';
+  return { ...response, outcome: isFromCatalog ? { ...response.outcome, isProvisional: true } : reference };
 }
 
 function isNoSuchChannel(error: unknown): error is AppError {

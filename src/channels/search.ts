@@ -49,7 +49,7 @@ export interface SearchService {
 /** The maximum `limit` of a request, and the page size for sources that support one. */
 const MAX_HITS = 20;
 /** How long clients may cache a list that needed no source. */
-const OWN: CacheOutcome = { kind: 'own', ttlMs: 600_000, isCollapsed: false, isStored: false };
+const FROM_CATALOG: CacheOutcome = { kind: 'catalog', ttlMs: 600_000, isCollapsed: false, isStored: false };
 /** How long they may cache a list when the catalog or a source gave no usable response. */
 const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: 10_000, isCollapsed: false, isStored: false };
 
@@ -118,7 +118,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       if (hits.length === 0) throw found.failure;
       return { hits, outcome: PARTIAL };
     }
-    if (live === undefined) return { hits, outcome: OWN };
+    if (live === undefined) return { hits, outcome: FROM_CATALOG };
     return { hits, outcome: { ...(await live).outcome, isProvisional: (await named).isStale === true } };
   }
 

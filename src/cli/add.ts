@@ -14,7 +14,7 @@ import { printable } from '../lib/printable.ts';
 import { channelFileOf } from '../sources/catalog/channel-file.ts';
 import { imagesDirOf } from '../sources/catalog/image-files.ts';
 import { parseRecord, RecordRefusedError } from '../sources/catalog/record.ts';
-import { defineCommand, formatCount, requireRefs, StoppedError } from './command.ts';
+import { defineCommand, formatQuantity, requireRefs, StoppedError } from './command.ts';
 
 export const addCommand = defineCommand({
   usage: 'add CHANNEL…',
@@ -45,7 +45,7 @@ Exit code: 0 all were added, 1 a channel, field or image is missing, 2 invalid a
         const missing = copy.missing.join(', ');
         stderr.write(`Missing, because a request failed: ${missing}. Run the command again later.\n`);
       } catch (error) {
-        if (signal.aborted) throw new StoppedError(signal.reason, `${formatCount(added, 'channel')} added.`);
+        if (signal.aborted) throw new StoppedError(signal.reason, `${formatQuantity(added, 'channel')} added.`);
         if (!(error instanceof AppError || error instanceof RecordRefusedError)) throw error;
         stderr.write(`${printable(name)}: ${describeFailure(error)}\n`);
       }

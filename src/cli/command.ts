@@ -54,7 +54,7 @@ export function onStopSignal(handler: (signal: StopSignal) => void): void {
 }
 
 /** `1 record`, `2 records` */
-export function formatCount(count: number, one: string, several = `${one}s`): string {
+export function formatQuantity(count: number, one: string, several = `${one}s`): string {
   return `${count} ${count === 1 ? one : several}`;
 }
 

@@ -1,6 +1,6 @@
 import type { PurgedChannel } from '../cache/purge.ts';
 import { parseConfig } from '../config/settings.ts';
-import { CommandFailure, defineCommand, formatCount, hostToReach, requireRefs } from './command.ts';
+import { CommandFailure, defineCommand, formatQuantity, hostToReach, requireRefs } from './command.ts';
 
 const RESPONSE_MS = 60_000;
 
@@ -56,8 +56,8 @@ async function requestPurge(origin: string, channel: string): Promise<PurgedChan
 
 function describePurged({ channelId, entries, images }: PurgedChannel): string {
   const removed = [
-    ...(entries > 0 ? [formatCount(entries, 'entry', 'entries')] : []),
-    ...(images > 0 ? [formatCount(images, 'image')] : []),
+    ...(entries > 0 ? [formatQuantity(entries, 'entry', 'entries')] : []),
+    ...(images > 0 ? [formatQuantity(images, 'image')] : []),
   ].join(', ');
   if (channelId === null) return `No channel is known by that name. Removed: ${removed}.`;
   return removed === '' ? `Nothing was stored of ${channelId}.` : `Purged ${channelId}: ${removed}.`;

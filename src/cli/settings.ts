@@ -2,7 +2,7 @@ import type { EnvFile } from '../config/env-file.ts';
 import { findNameWarnings, shownSettings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../lib/printable.ts';
-import { defineCommand, formatCount, formatTable } from './command.ts';
+import { defineCommand, formatQuantity, formatTable } from './command.ts';
 
 export const settingsCommand = defineCommand({
   usage: 'settings',
@@ -23,5 +23,5 @@ Exit code: 0 the settings are valid, 1 they are invalid, 2 invalid arguments.`,
 
 /** The path of the file, or a note that there is none. */
 export function describeEnvFile({ path, isThere, names }: EnvFile): string {
-  return isThere ? `${path}, ${formatCount(names.length, 'variable')}` : `there is no ${path}`;
+  return isThere ? `${path}, ${formatQuantity(names.length, 'variable')}` : `there is no ${path}`;
 }

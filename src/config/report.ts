@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isPrivateAddress } from '../lib/ip-ranges.ts';
-import { adviceFor, findNearName } from '../lib/near-name.ts';
+import { findNearName, suggestionFor } from '../lib/near-name.ts';
 import type { EnvFile } from './env-file.ts';
 import { type Environment, fileVariable, textIn } from './environment.ts';
 import { isShowable, SettingError } from './setting-forms.ts';
@@ -95,9 +95,9 @@ export function findNameWarnings(env: Environment, { path, names, loaded }: EnvF
   const unknownInFile = names.filter((name) => !KNOWN_NAMES.has(name) && !USED_BY_OTHERS.test(name));
   const unknownOutside = Object.keys(env).filter((name) => !KNOWN_NAMES.has(name) && !loaded.includes(name));
   return [
-    ...unknownInFile.map((name) => `${path}: ${name} is not a setting${adviceFor(name, KNOWN_NAMES)}`),
+    ...unknownInFile.map((name) => `${path}: ${name} is not a setting${suggestionFor(name, KNOWN_NAMES)}`),
     ...unknownOutside
       .filter((name) => findNearName(name, KNOWN_NAMES) !== undefined)
-      .map((name) => `environment: ${name} is not a setting${adviceFor(name, KNOWN_NAMES)}`),
+      .map((name) => `environment: ${name} is not a setting${suggestionFor(name, KNOWN_NAMES)}`),
   ];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isShowable, list, oneOf, origin, proxyCidr, rateLimitOverride, SettingError } from './setting-forms.ts';
+import { choice, isShowable, list, origin, proxyCidr, rateLimitOverride, SettingError } from './setting-forms.ts';
 
 function mistakeOf(parse: (value: string) => unknown, value: string): SettingError {
   try {
@@ -12,7 +12,7 @@ function mistakeOf(parse: (value: string) => unknown, value: string): SettingErr
 
 describe('a mistake in a setting', () => {
   it.each([
-    [list(oneOf(['first', 'last'])), 'first,c', 'must be one of first, last', 'c'],
+    [list(choice(['first', 'last'])), 'first,c', 'must be one of first, last', 'c'],
     [proxyCidr, '10.0.0.1', expect.stringContaining('10.0.0.0/8'), '10.0.0.1'],
     [proxyCidr, '::/0', expect.stringContaining('all addresses'), '::/0'],
     [rateLimitOverride, '10.0.0.0/8', expect.stringContaining('CIDR=unlimited'), '10.0.0.0/8'],
@@ -32,7 +32,7 @@ describe('a mistake in a setting', () => {
 
   it('is not shown with a value that may be a part of a URL', () => {
     const given = 'redis://user:first,second@cache';
-    const mistake = mistakeOf(list(oneOf(['first', 'last'])), given);
+    const mistake = mistakeOf(list(choice(['first', 'last'])), given);
     expect(mistake.value).toBe('redis://user:first');
     expect(isShowable(mistake, given)).toBe(false);
   });

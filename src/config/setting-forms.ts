@@ -50,7 +50,7 @@ function form<T>(expected: string, read: (value: string) => T | undefined, { isU
   };
 }
 
-export function text(value: string): string {
+export function anyText(value: string): string {
   return value;
 }
 
@@ -61,7 +61,7 @@ export function integer(minimum: number, maximum: number): Parser<number> {
   });
 }
 
-export function oneOf<const Name extends string>(names: readonly Name[]): Parser<Name> {
+export function choice<const Name extends string>(names: readonly Name[]): Parser<Name> {
   return (value) => {
     const found = names.find((name) => name === value);
     if (found !== undefined) return found;
@@ -72,7 +72,7 @@ export function oneOf<const Name extends string>(names: readonly Name[]): Parser
 }
 
 export function onOff(value: string): boolean {
-  return oneOf(['on', 'off'])(value) === 'on';
+  return choice(['on', 'off'])(value) === 'on';
 }
 
 /** Comma-separated values without surrounding spaces. */

@@ -11,7 +11,7 @@ export const SETTINGS = {
   host: form.setting(
     'HOST',
     '0.0.0.0',
-    form.text,
+    form.anyText,
     'Address of the public listener. `0.0.0.0` is all of IPv4, `::` all of IPv6 and IPv4.',
   ),
   baseUrls: form.setting(
@@ -23,14 +23,14 @@ export const SETTINGS = {
   urlForm: form.setting(
     'URL_FORM',
     'api',
-    form.oneOf(['api', 'short']),
+    form.choice(['api', 'short']),
     'Form of the image URLs in a record: `api` = `/api/banner/{id}?type=tv`, `short` = `/{id}/tv`. Both are always served.',
   ),
   dataDir: form.setting('DATA_DIR', './data', form.directory, 'Directory of the cache.'),
   sources: form.setting(
     'SOURCES',
     'catalog,youtube',
-    form.list(form.oneOf(['catalog', 'youtube', 'youtube-data-api']), { minimum: 1 }),
+    form.list(form.choice(['catalog', 'youtube', 'youtube-data-api']), { minimum: 1 }),
     'Sources of channels, in order of preference. The catalog always comes first.',
   ),
   catalog: form.optionalSetting(
@@ -43,7 +43,7 @@ export const SETTINGS = {
     form.origin,
     'Origin of a relay for all calls to YouTube, its image hosts and its Data API (docs/youtube.md).',
   ),
-  youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.text, 'Key of the `youtube-data-api` source.'),
+  youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.anyText, 'Key of the `youtube-data-api` source.'),
   youtubeApiDailyQuota: form.setting(
     'YOUTUBE_API_DAILY_QUOTA',
     '10000',
@@ -117,13 +117,13 @@ export const SETTINGS = {
   ),
   contact: form.optionalSetting(
     'CONTACT',
-    form.text,
+    form.anyText,
     'How clients reach the operator for higher limits. Shown in the index and in 429 responses.',
   ),
   logLevel: form.setting(
     'LOG_LEVEL',
     'info',
-    form.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
+    form.choice(['debug', 'info', 'warn', 'error', 'silent']),
     'Lowest level that is logged.',
   ),
   accessLog: form.setting('ACCESS_LOG', 'off', form.onOff, 'Whether each response is logged as one line.'),
@@ -133,7 +133,7 @@ export const SETTINGS = {
     form.integer(0, 65_535),
     'Port of the private listener (health, readiness, metrics, console). 0 turns it off.',
   ),
-  consoleHost: form.setting('CONSOLE_HOST', '127.0.0.1', form.text, 'Address that the private listener binds.'),
+  consoleHost: form.setting('CONSOLE_HOST', '127.0.0.1', form.anyText, 'Address that the private listener binds.'),
   consoleAllowedHosts: form.setting(
     'CONSOLE_ALLOWED_HOSTS',
     '',

@@ -1,5 +1,5 @@
 /** Words that a message adds for a misspelt name: the known name that is nearest; otherwise nothing. */
-export function adviceFor(name: string, known: Iterable<string>): string {
+export function suggestionFor(name: string, known: Iterable<string>): string {
   const near = findNearName(name, known);
   return near === undefined ? '' : `; did you mean ${near}?`;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Purge, PurgeFailed } from '../cache/purge.ts';
 import { channelRefsOfName } from '../domain/pasted.ts';
-import { fields, parseJson } from '../lib/shape.ts';
+import { fields, parseJson } from '../lib/schema.ts';
 import { OWN_REQUEST_FIELD } from './own-requests.ts';
 import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts';
 

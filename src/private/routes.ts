@@ -21,7 +21,7 @@ export function problem(status: number, detail: string): ConsoleResponse {
   return { status, body: { status, detail } };
 }
 
-export function pathOf({ url = '/' }: IncomingMessage): string {
+export function requestPath({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] as string;
 }
 

@@ -11,7 +11,14 @@ import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { isOwnRequest, OWN_REQUEST_FIELD } from './own-requests.ts';
 import { createPurgeHandler } from './purge-route.ts';
-import { type ConsoleHandler, type ConsoleResponse, pathOf, problem, sendResponse, staticRoutes } from './routes.ts';
+import {
+  type ConsoleHandler,
+  type ConsoleResponse,
+  problem,
+  requestPath,
+  sendResponse,
+  staticRoutes,
+} from './routes.ts';
 import type { ConsoleStateReader } from './state.ts';
 
 interface PrivateListenerOptions {
@@ -106,7 +113,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   }
 
   function isAllowed(request: IncomingMessage): boolean {
-    const path = pathOf(request);
+    const path = requestPath(request);
     const name = nameIn(request.headers.host);
     return path === '/healthz' || allowedNames.has(name) || (MACHINE_PATHS.has(path) && isAddress(name));
   }
@@ -124,14 +131,14 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     if (!isAllowed(request)) {
       return problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');
     }
-    if (pathOf(request).startsWith(INSTANCE_PATH)) {
+    if (requestPath(request).startsWith(INSTANCE_PATH)) {
       return problem(
         403,
         `Only the playground of this listener may send requests here, with the field ${OWN_REQUEST_FIELD}.`,
       );
     }
     const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const handler = routes.get(`${method} ${pathOf(request)}`);
+    const handler = routes.get(`${method} ${requestPath(request)}`);
     return handler === undefined ? problem(404, 'There is nothing at this path.') : handler(request);
   }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseJson } from '../lib/shape.ts';
+import { parseJson } from '../lib/schema.ts';
 
 export type JsonObject = { readonly [key: string]: unknown };
 

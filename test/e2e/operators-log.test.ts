@@ -135,6 +135,8 @@ describe('the log', () => {
       return lines.filter(({ msg }) => msg === 'request');
     };
     expect(await request({})).toEqual([]);
-    expect(await request({ ACCESS_LOG: 'on' })).toMatchObject([{ status: 200, client: '127.0.0.0/24', cache: 'own' }]);
+    expect(await request({ ACCESS_LOG: 'on' })).toMatchObject([
+      { status: 200, client: '127.0.0.0/24', cache: 'catalog' },
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { hydrate } from 'preact';
 import type { ConsoleState } from '../../src/private/state.ts';
-import { Page } from './page.tsx';
+import { Console } from './page.tsx';
 
 /** One column of the charts. */
 const POLL_SECONDS = 5;
@@ -30,5 +30,5 @@ async function poll(): Promise<void> {
   }
 }
 
-hydrate(<Page polls={polls} isUnreachable={isUnreachable} moments={KEPT_POLLS - 1} />, document.body);
+hydrate(<Console polls={polls} isUnreachable={isUnreachable} moments={KEPT_POLLS - 1} />, document.body);
 void poll();

@@ -16,7 +16,7 @@ interface PageProps {
   readonly moments: number;
 }
 
-export function Page({ polls, isUnreachable, moments }: PageProps) {
+export function Console({ polls, isUnreachable, moments }: PageProps) {
   const state = polls.value.at(-1);
   return (
     <>

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { renderToString } from 'preact-render-to-string';
-import { Page } from './page.tsx';
+import { Console } from './page.tsx';
 
 /** The page before the first poll, as HTML. */
-export const HTML = renderToString(<Page polls={signal([])} isUnreachable={signal(false)} moments={1} />);
+export const HTML = renderToString(<Console polls={signal([])} isUnreachable={signal(false)} moments={1} />);

@@ -4,7 +4,7 @@ import { useTextField } from '../parts/text-field.ts';
 import { BADGE_STYLES, type PageAddress, type PageState } from './address.ts';
 import { escapeHtml, escapeMarkdown } from './image-snippets.ts';
 import { nameInPath } from './image-url.ts';
-import type { Images } from './images.ts';
+import type { ChannelImages } from './images.ts';
 import { Notice } from './notice.tsx';
 import type { ChannelRecord } from './service.ts';
 
@@ -20,7 +20,7 @@ interface BadgeProps {
   readonly address: PageAddress;
   readonly origin: string;
   readonly record: ChannelRecord;
-  readonly images: Images;
+  readonly images: ChannelImages;
 }
 
 /** A badge for a README: its options, the service's image for them, and the snippets. */

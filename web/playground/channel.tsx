@@ -7,7 +7,7 @@ import { bundledImages } from './gallery.tsx';
 import { variantChange } from './image-options.tsx';
 import { ImagePanel } from './image-panel.tsx';
 import { choiceOf } from './image-url.ts';
-import { createImages } from './images.ts';
+import { createChannelImages } from './images.ts';
 import { Notice } from './notice.tsx';
 import { RecordCard, RecordCode } from './record.tsx';
 import type { ChannelRecord, Service } from './service.ts';
@@ -22,7 +22,7 @@ interface ChannelProps {
 /** A channel: its devices, image, record, badge and snippets. */
 export function Channel({ address, service, record }: ChannelProps) {
   const state = address.state.value;
-  const images = useMemo(() => service && record && createImages(service, record), [service, record]);
+  const images = useMemo(() => service && record && createChannelImages(service, record), [service, record]);
   useEffect(() => () => images?.close(), [images]);
 
   const example = service?.examples.find(({ handle, channelId }) => [handle, channelId].includes(state.channel));

@@ -1,6 +1,6 @@
 import { REFERENCE_BANNER, VARIANT_PRESETS, type Variant } from '../../src/domain/variants.ts';
 import { VARIANT_LABELS } from './image-url.ts';
-import type { Images } from './images.ts';
+import type { ChannelImages } from './images.ts';
 import type { ChannelRecord } from './service.ts';
 
 const DEVICES: readonly { readonly variant: Variant; readonly videos: number }[] = [
@@ -13,7 +13,7 @@ const DEVICES: readonly { readonly variant: Variant; readonly videos: number }[]
 interface DevicesProps {
   /** `undefined`: it is being loaded. */
   readonly record: ChannelRecord | undefined;
-  readonly images: Images | undefined;
+  readonly images: ChannelImages | undefined;
   /** Shown until the images of the service are there. */
   readonly bundledBanner: string | undefined;
   readonly avatar: string | undefined;

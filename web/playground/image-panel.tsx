@@ -6,7 +6,7 @@ import type { PageAddress } from './address.ts';
 import { ImageOptions } from './image-options.tsx';
 import { imageSnippets } from './image-snippets.ts';
 import { altOf, hasImage, type ImageChoice, imageUrl } from './image-url.ts';
-import type { Images } from './images.ts';
+import type { ChannelImages } from './images.ts';
 import { Notice } from './notice.tsx';
 import type { ChannelRecord, LoadedImage } from './service.ts';
 
@@ -14,7 +14,7 @@ interface ImagePanelProps {
   readonly address: PageAddress;
   readonly origin: string;
   readonly record: ChannelRecord;
-  readonly images: Images;
+  readonly images: ChannelImages;
   readonly choice: ImageChoice;
 }
 

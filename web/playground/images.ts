@@ -4,7 +4,7 @@ import { type Loading, startLoading } from './loading.ts';
 import type { ChannelRecord, LoadedImage, Service } from './service.ts';
 
 /** The images of one channel. Each is loaded once, when it is first shown. */
-export interface Images {
+export interface ChannelImages {
   readonly at: (url: string) => Loading<LoadedImage>;
   /** The variant at its usual width, as the devices show it. */
   readonly usual: (variant: Variant) => Loading<LoadedImage>;
@@ -14,7 +14,7 @@ export interface Images {
   readonly close: () => void;
 }
 
-export function createImages(service: Service, record: ChannelRecord): Images {
+export function createChannelImages(service: Service, record: ChannelRecord): ChannelImages {
   const images: Map<string, Loading<LoadedImage>> = new Map();
 
   function at(url: string): Loading<LoadedImage> {

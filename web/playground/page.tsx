@@ -15,7 +15,7 @@ import { connect } from './service.ts';
  *
  * @param isStarted false while the build writes the page
  */
-export function Page({ address, isStarted }: { address: PageAddress; isStarted: boolean }) {
+export function Playground({ address, isStarted }: { address: PageAddress; isStarted: boolean }) {
   const { channel } = address.state.value;
   const connection = useLoading(isStarted || undefined, connect);
   const service = connection?.state.value.value;

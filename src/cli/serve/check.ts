@@ -11,7 +11,7 @@ import type { RedisAddress } from '../../lib/redis/client.ts';
 import { createRedisConnection } from '../../lib/redis/connection.ts';
 import { filesOfDatabase } from '../../lib/sqlite.ts';
 import { CatalogUnusableError, readChannelFile } from '../../sources/catalog/channel-file.ts';
-import { formatCount } from '../command.ts';
+import { formatQuantity } from '../command.ts';
 import { findRunningService, type RunningService } from './data-dir-lock.ts';
 import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
 
@@ -73,7 +73,7 @@ async function checkRedis(address: RedisAddress): Promise<Finding> {
 async function checkCatalog(folder: string): Promise<Finding> {
   try {
     const { id: channels } = await readChannelFile(folder);
-    return { level: 'ok', text: `CATALOG ${folder} has ${formatCount(channels.size, 'channel')}` };
+    return { level: 'ok', text: `CATALOG ${folder} has ${formatQuantity(channels.size, 'channel')}` };
   } catch (error) {
     if (!(error instanceof CatalogUnusableError)) throw error;
     return { level: 'error', text: error.message };

@@ -1,4 +1,4 @@
-import { oneOf, type Parameter, type Values } from './parameters.ts';
+import { choiceParameter, type Parameter, type Values } from './parameters.ts';
 
 /*
  * The parameters of badges: those of shields.io that have a meaning here, with the same values.
@@ -9,7 +9,7 @@ export type BadgeMetric = (typeof METRICS)[number];
 
 /** The parameters of a badge as JSON. */
 export const BADGE_QUERY = {
-  metric: oneOf(METRICS, 'The count that the badge shows.', 'views', 'subscribers'),
+  metric: choiceParameter(METRICS, 'The count that the badge shows.', 'views', 'subscribers'),
 };
 
 const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const;
@@ -118,13 +118,13 @@ const APPEARANCE = {
 /** The parameters of a badge as an image. */
 export const BADGE_IMAGE_QUERY = {
   ...BADGE_QUERY,
-  style: oneOf(STYLES, 'The design.', 'flat-square', 'flat'),
+  style: choiceParameter(STYLES, 'The design.', 'flat-square', 'flat'),
   ...APPEARANCE,
 };
 
 /** At the paths of the badges that shields.io retired. */
 export const RETIRED_BADGE_QUERY = {
-  style: oneOf(STYLES, 'The design.', 'flat-square', 'social'),
+  style: choiceParameter(STYLES, 'The design.', 'flat-square', 'social'),
   ...APPEARANCE,
 };
 

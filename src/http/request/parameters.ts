@@ -31,7 +31,7 @@ export type Values<Query extends Parameters> = {
   readonly [Name in keyof Query]: Query[Name] extends Parameter<infer Value> ? Value : never;
 };
 
-export function oneOf<const Name extends string, Fallback extends Name | undefined = undefined>(
+export function choiceParameter<const Name extends string, Fallback extends Name | undefined = undefined>(
   names: readonly Name[],
   description: string,
   example: NoInfer<Name>,
@@ -68,7 +68,7 @@ function wholeNumber<Fallback extends number | undefined = undefined>(
 }
 
 export const CHANNEL_QUERY = {
-  type: oneOf(['id', 'username', 'handle'], 'How the identifier is read.', 'id', 'id'),
+  type: choiceParameter(['id', 'username', 'handle'], 'How the identifier is read.', 'id', 'id'),
 };
 
 const HEX_COLOR = /^(?:[\da-f]{3}){1,2}$/i;
@@ -89,19 +89,19 @@ const BACKGROUND: Parameter<Background | undefined> = {
 };
 
 export const IMAGE_QUERY = {
-  type: oneOf(
+  type: choiceParameter(
     [...VARIANTS, 'phone'],
     'A crop of the banner, or the avatar. `phone` is the same as `mobile`. Default: the one in the path, else `default`.',
     'tv',
   ),
-  format: oneOf(
+  format: choiceParameter(
     [...FORMATS, 'jpg'],
     'The format. Default: the best of AVIF, WebP and JPEG that `Accept` names, else JPEG, or PNG with transparency.',
     'avif',
   ),
   width: wholeNumber(1, MAX_SIDE_PX, 'Pixels, at most those of the crop. Without `height`, the ratio stays.', 640),
   height: wholeNumber(1, MAX_SIDE_PX, 'Pixels, at most those of the crop. Without `width`, the ratio stays.', 360),
-  fit: oneOf(
+  fit: choiceParameter(
     FITS,
     'With both `width` and `height`: `cover` cuts the crop to their ratio, `contain` scales all of it to fit inside and ' +
       'pads it to exactly that size.',

@@ -10,7 +10,7 @@ export const NEGOTIATED = { vary: 'Accept' };
 
 /** `Cache-Status` (RFC 9211) for a looked-up value. A value from the catalog has none, because no cache was asked. */
 export function cacheStatusFields(outcome: CacheOutcome): { readonly 'cache-status'?: string } {
-  return outcome.kind === 'own' ? {} : { 'cache-status': cacheStatusOf(outcome) };
+  return outcome.kind === 'catalog' ? {} : { 'cache-status': cacheStatusOf(outcome) };
 }
 
 function cacheStatusOf({ kind, ttlMs, isStored, isCollapsed, reason }: CacheOutcome): string {

@@ -63,7 +63,7 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
 
     keep(context, response) {
       if (response.isRepeated === true || context.endpoint?.isRepeatable !== true || response.status !== 200) return;
-      if (response.cache !== 'hit' && response.cache !== 'own') return;
+      if (response.cache !== 'hit' && response.cache !== 'catalog') return;
       const keptMs = Math.min(TTL_MS, response.freshMs ?? TTL_MS);
       const key = keptMs > 0 ? keyOf(context) : undefined;
       if (key === undefined) return;

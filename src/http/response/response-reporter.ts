@@ -154,7 +154,7 @@ function createResponseMetrics(metrics: Registry, routes: string[]) {
     requests.inc({ route, status });
     seconds.observe({ route }, taken);
     // A value from the catalog was not looked up in a cache.
-    if (outcome === undefined || outcome === 'own') return;
+    if (outcome === undefined || outcome === 'catalog') return;
     if (!routesWithLookups.has(route)) {
       routesWithLookups.add(route);
       for (const each of CACHE_OUTCOMES) lookups.inc({ route, outcome: each }, 0);

@@ -87,7 +87,7 @@ function isFailure(result: BatchResult): boolean {
 
 const FAILED: CacheOutcome = { kind: 'miss', ttlMs: 0, isCollapsed: false, isStored: false };
 /** A batch has the first of these kinds that one of its results has: it is a hit only if nothing was loaded. */
-const KINDS = ['miss', 'refreshed', 'stale', 'hit', 'own'] as const;
+const KINDS = ['miss', 'refreshed', 'stale', 'hit', 'catalog'] as const;
 
 /** The outcome of the whole batch. `undefined` if nothing was looked up. */
 function overallOutcome(results: readonly BatchResult[]): CacheOutcome | undefined {

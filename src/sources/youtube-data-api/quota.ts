@@ -1,7 +1,7 @@
 import type { SourceQuota } from '../../domain/source-status.ts';
 import type { Breaker, BreakerOpenError } from '../../lib/breaker.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { fields, numberIn, parseJson, text } from '../../lib/shape.ts';
+import { fields, numberIn, parseJson, text } from '../../lib/schema.ts';
 import type { KeptText } from '../source.ts';
 
 /** The cost of a call: a search is one of the day's searches, any other call one unit (seen 2026-11). */

@@ -87,7 +87,7 @@ describe('a search in the catalog and the sources', () => {
 
   it('needs no source if the catalog is the only one', async () => {
     const { search, stored } = setUp([], { own: ['a'], hasSource: false });
-    expect((await search('q', 20)).outcome).toMatchObject({ kind: 'own', ttlMs: 600_000 });
+    expect((await search('q', 20)).outcome).toMatchObject({ kind: 'catalog', ttlMs: 600_000 });
     expect((await setUp([], { hasSource: false }).search('q', 20)).hits).toEqual([]);
     expect(stored.size).toBe(0);
   });

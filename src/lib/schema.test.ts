@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { either, fields, listOf, nullOr, numberIn, oneOf, text, trueOrFalse } from './shape.ts';
+import { either, fields, listOf, nullOr, numberIn, oneOf, text, trueOrFalse } from './schema.ts';
 
 interface Part {
   readonly name: string;

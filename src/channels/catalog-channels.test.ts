@@ -5,8 +5,8 @@ import { numberedChannelId as idOf, testChannel } from '../../test/helpers/fake-
 import { CACHE_POLICY, type ChannelEntry } from '../cache/policy.ts';
 import { AppError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef, findHandle, findUsername, nameOf } from '../domain/identifier.ts';
+import { createCachedChannels } from './cached-channels.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
-import { createFetchedChannels } from './fetched-channels.ts';
 
 /* The order of look-ups in the catalog and the source, and the responses while the catalog cannot be read. */
 
@@ -48,7 +48,7 @@ function start({ hasSource = true } = {}): ChannelService {
 
   const tiers = { clock, store: memoryStore() };
   const blockedChannels = new Set([BLOCKED]);
-  const fetched = createFetchedChannels({
+  const cached = createCachedChannels({
     sources: {
       resolve: async (ref) => ({ channelId: (await load(ref)).channel.channelId }),
       getChannel: (channelId) => load(channelIdRef(channelId)),
@@ -59,7 +59,7 @@ function start({ hasSource = true } = {}): ChannelService {
     clock,
   });
   const catalog = { version: () => 0, find, findAnew: find };
-  return createChannelService({ catalog, fetched: hasSource ? fetched : undefined, blockedChannels, clock });
+  return createChannelService({ catalog, cached: hasSource ? cached : undefined, blockedChannels, clock });
 }
 
 const get = async (...refs: ChannelRef[]) => {
@@ -70,11 +70,11 @@ const get = async (...refs: ChannelRef[]) => {
 describe('a channel', () => {
   it('of the catalog is found without a call to the source', async () => {
     own.set(nameOf(HANDLE), idOf(1));
-    expect(await get(HANDLE)).toMatchObject({ id: idOf(1), title: 'own', kind: 'own', ttlMs: HOUR_MS });
+    expect(await get(HANDLE)).toMatchObject({ id: idOf(1), title: 'own', kind: 'catalog', ttlMs: HOUR_MS });
     expect(asked).toEqual(['own handle:name']);
   });
 
-  it('of the catalog does not come before a fetched one that an earlier reference names', async () => {
+  it('of the catalog does not come before a cached one that an earlier reference names', async () => {
     own.set(nameOf(USERNAME), idOf(1));
     live.set(nameOf(HANDLE), idOf(2)).set(`id:${idOf(2)}`, idOf(2));
     expect(await get(HANDLE, USERNAME)).toMatchObject({ id: idOf(2), title: 'live' });
@@ -86,11 +86,11 @@ describe('a channel', () => {
     expect(asked).toEqual(['own handle:name', 'live handle:name', `live id:${idOf(2)}`, 'own username:name']);
   });
 
-  it('of the catalog is found by the ID that a fetched name or redirect leads to', async () => {
+  it('of the catalog is found by the ID that a cached name or redirect leads to', async () => {
     own.set(`id:${idOf(3)}`, idOf(3));
     live.set(nameOf(HANDLE), idOf(3)).set(`id:${idOf(2)}`, idOf(3));
     for (const ref of [HANDLE, channelIdRef(idOf(2))]) {
-      expect(await get(ref)).toMatchObject({ id: idOf(3), title: 'own', kind: 'own' });
+      expect(await get(ref)).toMatchObject({ id: idOf(3), title: 'own', kind: 'catalog' });
       expect((await channels.peekChannel(ref))?.channel.title).toBe('own');
     }
   });
@@ -101,7 +101,7 @@ describe('a channel', () => {
     await get(HANDLE);
     clock.advance(HOUR_MS);
     live.set(nameOf(HANDLE), new AppError('upstream_unavailable', 'down'));
-    expect(await get(HANDLE)).toMatchObject({ title: 'own', kind: 'own', isProvisional: true });
+    expect(await get(HANDLE)).toMatchObject({ title: 'own', kind: 'catalog', isProvisional: true });
   });
 
   it('of the catalog is not shown if it is blocked', async () => {
@@ -125,7 +125,7 @@ describe('without a source', () => {
     await get(channelIdRef(idOf(1)));
     channels = start({ hasSource: false });
     for (const ref of [HANDLE, channelIdRef(idOf(1))]) {
-      const notFound = { code: 'channel_not_found', validForMs: 60_000, outcome: { kind: 'own' } };
+      const notFound = { code: 'channel_not_found', validForMs: 60_000, outcome: { kind: 'catalog' } };
       await expect(get(ref)).rejects.toMatchObject(notFound);
       await expect(channels.peekChannel(ref)).rejects.toMatchObject({ code: 'channel_not_found' });
     }
@@ -139,7 +139,7 @@ describe('while the catalog cannot be read', () => {
     isReadable = false;
   });
 
-  it('a fetched record whose image is gone can be loaded again', async () => {
+  it('a cached record whose image is gone can be loaded again', async () => {
     live.set(`id:${idOf(1)}`, idOf(1));
     expect(await channels.reload(idOf(1))).toMatchObject({ title: 'live' });
     await expect(channels.reload(idOf(2))).rejects.toBe(UNREADABLE);
@@ -147,7 +147,7 @@ describe('while the catalog cannot be read', () => {
     await expect(channels.reload(idOf(1))).rejects.toBe(UNREADABLE);
   });
 
-  it('a fetched channel is provisional, also from the cache', async () => {
+  it('a cached channel is provisional, also from the cache', async () => {
     live.set(nameOf(HANDLE), idOf(1)).set(`id:${idOf(1)}`, idOf(1));
     for (const kind of ['miss', 'hit']) expect(await get(HANDLE)).toMatchObject({ kind, isProvisional: true });
     expect((await channels.peekChannel(HANDLE))?.outcome.isProvisional).toBe(true);

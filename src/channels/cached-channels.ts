@@ -8,7 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Failover } from '../sources/failover.ts';
 import type { LoadedChannel, Resolution } from '../sources/source.ts';
 
-interface FetchedChannelsOptions {
+interface CachedChannelsOptions {
   readonly sources: Pick<Failover, 'resolve' | 'getChannel'>;
   readonly records: Cache<ChannelEntry>;
   readonly names: Cache<string>;
@@ -21,8 +21,8 @@ interface FoundId extends Cached<string> {
   readonly record?: Cached<ChannelEntry> | undefined;
 }
 
-/** What is fetched: records and names from the caches, or else from the sources. */
-export interface FetchedChannels {
+/** Records and names from the cache, or else from the sources. */
+export interface CachedChannels {
   /** The channel ID of a handle or user name. @param softTimeoutMs that of the caches */
   getId(ref: ChannelRef, softTimeoutMs: number): Promise<FoundId>;
   getRecord(channelId: string, softTimeoutMs: number): Promise<Cached<ChannelEntry>>;
@@ -39,7 +39,7 @@ const INCOMPLETE_FRESH_MS = 60_000;
 /** How long a field that upstream no longer sends keeps its last good value. */
 const LAST_GOOD_MS = 24 * 3_600_000;
 
-export function createFetchedChannels(options: FetchedChannelsOptions): FetchedChannels {
+export function createCachedChannels(options: CachedChannelsOptions): CachedChannels {
   const { sources, records, names, blockedChannels, clock } = options;
 
   async function load(channelId: string, previous: ChannelEntry | undefined): Promise<Loaded<ChannelEntry>> {

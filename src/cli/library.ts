@@ -176,7 +176,7 @@ function requireRecord(result: Result | undefined): LibraryChannel {
   throw new CommandFailure(result?.error?.detail ?? 'The instance did not answer for this channel.');
 }
 
-/** Waits if the rate limit is reached. @throws CommandFailure if the instance cannot be asked */
+/** Waits if the rate limit is reached. @throws CommandFailure if the instance does not respond */
 async function requestChannels(url: string, say: (text: string) => void): Promise<readonly Result[]> {
   for (let attempt = 1; ; attempt += 1) {
     let response: Response;

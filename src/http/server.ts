@@ -44,8 +44,8 @@ const SERVER_OPTIONS: ServerOptions = {
 
 export interface PublicListener extends Listener {
   /**
-   * Responds to a request of the operator from the private listener. It has no rate limit, but waits its turn in the fair
-   * queue. Its target is an absolute URL, which begins with the base of the URLs in the response.
+   * Responds to a request of the operator from the private listener. It has no rate limit, but waits its turn in the
+   * round robin. Its target is an absolute URL, which begins with the base of the URLs in the response.
    */
   readonly respondToOperator: (request: IncomingMessage, response: ServerResponse) => void;
 }

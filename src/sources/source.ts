@@ -12,7 +12,7 @@ export interface LoadOptions {
 }
 
 export interface ChannelOptions extends LoadOptions {
-  /** Values of it that are still true need not be asked for again. */
+  /** Values of it that are still true need not be loaded again. */
   readonly known?: KnownChannel | undefined;
 }
 

@@ -52,7 +52,7 @@ function useHeldApp(stage: Stage) {
   });
   return {
     url: (path: string) => base + path,
-    held: (holder: string) => service.metric(`pennant_${holder}_entries`),
+    held: (gauge: string) => service.metric(`pennant_${gauge}_entries`),
     /** Shuts the gate. The test opens it. */
     shut() {
       gate = Promise.withResolvers();
@@ -64,7 +64,7 @@ function useHeldApp(stage: Stage) {
 
 const imageOf = (channel: string) => `/${channel}/tv.png`;
 
-const COUNTERS: readonly (readonly [holder: string, stage: Stage, pathFor: (channel: string) => string])[] = [
+const COUNTERS: readonly (readonly [gauge: string, stage: Stage, pathFor: (channel: string) => string])[] = [
   ['loads_of_records', 'source', (channel) => `/channel/${channel}`],
   ['loads_of_searches', 'source', (channel) => `/api/search?q=about+${channel}`],
   ['clients_with_batches', 'source', (channel) => `/api/channels?ids=${channel}`],
@@ -75,7 +75,7 @@ const COUNTERS: readonly (readonly [holder: string, stage: Stage, pathFor: (chan
 
 const ENDINGS = ['succeeds', 'fails', 'fails with a bug', 'is abandoned by its client'] as const;
 
-describe.each(COUNTERS)('"%s", held at %s,', (holder, stage, pathFor) => {
+describe.each(COUNTERS)('"%s", held at %s,', (gauge, stage, pathFor) => {
   const { url, held, shut } = useHeldApp(stage);
 
   test.each(ENDINGS)('falls to 0 when it %s', async (ending) => {
@@ -83,7 +83,7 @@ describe.each(COUNTERS)('"%s", held at %s,', (holder, stage, pathFor) => {
     const client = new AbortController();
     const target = url(pathFor(numberedChannelId(ENDINGS.indexOf(ending))));
     const response = fetch(target, { signal: client.signal }).then(({ status }) => status, String);
-    await expect.poll(() => held(holder)).toBe(1);
+    await expect.poll(() => held(gauge)).toBe(1);
     if (ending === 'is abandoned by its client') {
       client.abort();
       await response;
@@ -92,7 +92,7 @@ describe.each(COUNTERS)('"%s", held at %s,', (holder, stage, pathFor) => {
     else if (ending === 'fails with a bug') gate.reject(new Error('a bug'));
     else gate.resolve();
     expect(await response).toEqual(ending === 'succeeds' ? 200 : expect.anything());
-    await expect.poll(() => held(holder)).toBe(0);
+    await expect.poll(() => held(gauge)).toBe(0);
   });
 });
 

@@ -10,8 +10,8 @@ async function start(): Promise<TestApp> {
 }
 
 /** The metrics of a cache. A metric that it does not have is `undefined`. */
-function readHeld(service: TestApp, holder: string, figure: string): Promise<number | undefined> {
-  return service.metric(`pennant_${holder}_${figure}`);
+function readGauge(service: TestApp, gauge: string, figure: string): Promise<number | undefined> {
+  return service.metric(`pennant_${gauge}_${figure}`);
 }
 
 describe('the memory that clients can use', () => {
@@ -35,13 +35,13 @@ describe('the memory that clients can use', () => {
     const taken = await measureHeldBytes(askedFor('a'.repeat(22_000), 80));
     // Without a bound, the hosts of 640 requests alone would take 13 MiB.
     expect(taken).toBeLessThan(8 * MIB);
-    expect(await readHeld(service, 'record_json', 'entries')).toBe(0);
+    expect(await readGauge(service, 'record_json', 'entries')).toBe(0);
 
     await askedFor('a'.repeat(259), 120)();
-    for (const holder of ['record_json', 'micro_cache']) {
-      const bytes = await readHeld(service, holder, 'bytes');
+    for (const gauge of ['record_json', 'micro_cache']) {
+      const bytes = await readGauge(service, gauge, 'bytes');
       expect(bytes).toBeGreaterThan(2 * MIB);
-      expect(bytes).toBeLessThanOrEqual((await readHeld(service, holder, 'max_bytes')) ?? 0);
+      expect(bytes).toBeLessThanOrEqual((await readGauge(service, gauge, 'max_bytes')) ?? 0);
     }
   });
 
@@ -54,15 +54,15 @@ describe('the memory that clients can use', () => {
       }
     });
     expect(taken).toBeLessThan(10 * MIB);
-    expect(await readHeld(service, 'micro_cache', 'entries')).toBeLessThan(2);
+    expect(await readGauge(service, 'micro_cache', 'entries')).toBeLessThan(2);
   });
 
   test.each([
     ['micro_cache', 'max_bytes'],
     ['record_json', 'max_bytes'],
     ['ipv6_addresses', 'max_entries'],
-  ])('has a bound in the metrics: %s', async (holder, bound) => {
-    expect(await readHeld(first, holder, 'entries')).toEqual(expect.any(Number));
-    expect(await readHeld(first, holder, bound)).toEqual(expect.any(Number));
+  ])('has a bound in the metrics: %s', async (gauge, bound) => {
+    expect(await readGauge(first, gauge, 'entries')).toEqual(expect.any(Number));
+    expect(await readGauge(first, gauge, bound)).toEqual(expect.any(Number));
   });
 });

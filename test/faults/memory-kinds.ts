@@ -9,7 +9,7 @@ export interface RequestKind {
   readonly request: (number: number) => StreamedRequest;
   /** The only allowed statuses. */
   readonly statuses: readonly number[];
-  /** The holders that it fills, and to which share of their bounds. */
+  /** The gauges that it fills, and to which share of their bounds. */
   readonly fills: Readonly<Record<string, number>>;
 }
 

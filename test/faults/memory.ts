@@ -1,7 +1,7 @@
 import { residentBytes, type ServiceProcess } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
+import { type BoundMetrics, readBoundMetrics } from './bound-metrics.ts';
 import { comesTrue, type FaultContext, metricsOf, type Subject } from './context.ts';
-import { type HeldMetrics, readHeldMetrics } from './held-metrics.ts';
 import { CATALOG_KINDS, type RequestKind, UPSTREAM_KINDS } from './memory-kinds.ts';
 import { startNumberedUpstream } from './numbered-upstream.ts';
 import type { Outcome } from './report.ts';
@@ -54,7 +54,7 @@ let sent = 0;
 
 async function sendKind({ isLong }: FaultContext, service: ServiceProcess, kind: RequestKind): Promise<Outcome> {
   const count = kind.counts[isLong ? 1 : 0];
-  const before = readHeldMetrics(await metricsOf(service));
+  const before = readBoundMetrics(await metricsOf(service));
   const memory = watchMemory(service);
   const responses = await streamRequests(service.port, requestsOf(kind, count), CONNECTIONS);
   const mostBytes = await memory.stop();
@@ -62,7 +62,7 @@ async function sendKind({ isLong }: FaultContext, service: ServiceProcess, kind:
   const findUnfilled = () => Object.entries(kind.fills).filter(([name, share]) => fullnessOf(after, name) < share);
   // Images are written, and replaced by better ones, after their responses.
   await comesTrue(async () => {
-    after = readHeldMetrics(await metricsOf(service));
+    after = readBoundMetrics(await metricsOf(service));
     return findUnfilled().length === 0;
   }, WRITTEN_MS);
 
@@ -72,7 +72,7 @@ async function sendKind({ isLong }: FaultContext, service: ServiceProcess, kind:
   const countOf = (name: string) => `${responses[name]} responses were ${name}`;
   const faults = [
     ...unexpected.filter((name) => !isOverload(name)).map(countOf),
-    ...after.holders
+    ...after.gauges
       .filter(({ fullness }) => fullness !== undefined && fullness > 1)
       .map(({ name, fullness }) => `${name} holds ${fullness?.toFixed(2)} of what it may`),
     ...findUnfilled().map(([name]) => `${name} was not filled to its bound`),
@@ -97,8 +97,8 @@ function* requestsOf(kind: RequestKind, count: number): Generator<StreamedReques
   }
 }
 
-function fullnessOf({ holders }: HeldMetrics, name: string): number {
-  return holders.find((holder) => holder.name === name)?.fullness ?? 0;
+function fullnessOf({ gauges }: BoundMetrics, name: string): number {
+  return gauges.find((gauge) => gauge.name === name)?.fullness ?? 0;
 }
 
 const LOOK_EVERY_MS = 100;

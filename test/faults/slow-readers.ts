@@ -6,9 +6,9 @@ import { respondWithStatus } from '../helpers/fake-upstream.ts';
 import { residentBytes, type ServiceProcess } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 import { startBannerChannels } from './banner-channels.ts';
+import { readBoundMetrics } from './bound-metrics.ts';
 import { TRUSTED } from './bystanders.ts';
 import { comesTrue, type FaultContext, type FaultService, metricsOf, metricValue, type Subject } from './context.ts';
-import { readHeldMetrics } from './held-metrics.ts';
 import { ALONE_MS, boundRatio, startProbe } from './probe.ts';
 import { openConnection } from './raw-connections.ts';
 import type { Outcome } from './report.ts';
@@ -16,7 +16,7 @@ import type { Outcome } from './report.ts';
 const CHANNEL = 'UCslowreaders00000000000';
 /** A banner of noise: at this width, its PNG has some 7.8 MB, more than the kernel's buffers of a connection can hold. */
 const WIDTH = 2_260;
-const HOLDER = 'unread_responses';
+const GAUGE = 'unread_responses';
 const MIB = 2 ** 20;
 /** What waits, and what is garbage until it is collected. */
 const MAX_GROWTH_BYTES = 250 * MIB;
@@ -121,12 +121,12 @@ async function read(context: FaultContext, attack: Attack): Promise<Outcome> {
     const closed = metricValue(await metricsOf(service), 'pennant_slow_responses_closed_total{reason="memory"}');
 
     const faults = [...alone.probe.faults, ...during.probe.faults].map((fault) => `another client: ${fault}`);
-    if (most.fullness > 1) faults.push(`${HOLDER}: ${most.fullness.toFixed(2)} of what may wait`);
+    if (most.fullness > 1) faults.push(`${GAUGE}: ${most.fullness.toFixed(2)} of what may wait`);
     if (most.fullness === 0 || closed === 0) faults.push(`${closed} responses were closed: nothing waited`);
     const growth = `memory +${Math.round((most.bytes - before) / MIB)} MiB`;
     const latency = boundRatio(during.probe, alone.probe, MAX_WAIT_RATIO);
     const cpu = `${during.cores.toFixed(2)} cores`;
-    const fullness = `${HOLDER} at most ${Math.round(most.fullness * 100)} % full`;
+    const fullness = `${GAUGE} at most ${Math.round(most.fullness * 100)} % full`;
     return {
       measured: `${reads.length} requests, ${growth}, ${fullness}, ${closed} closed, ${latency.measured}, ${cpu}`,
       faults,
@@ -176,6 +176,6 @@ async function probeFor(service: FaultService, run: () => Promise<unknown>) {
 }
 
 async function fullnessOf(service: ServiceProcess): Promise<number> {
-  const { holders } = readHeldMetrics(await metricsOf(service));
-  return holders.find(({ name }) => name === HOLDER)?.fullness ?? 0;
+  const { gauges } = readBoundMetrics(await metricsOf(service));
+  return gauges.find(({ name }) => name === GAUGE)?.fullness ?? 0;
 }

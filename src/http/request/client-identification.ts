@@ -45,7 +45,7 @@ export interface Client {
   /** The key of one subscriber: an IPv4 address (also inside a NAT64 one), or an IPv6 network (`2001:db8::/64`). */
   readonly key: string;
   /**
-   * The network whose clients share a turn in the fair queues: `203.0.113.0/24` or `2001:db8:17::/48`. A client with an
+   * The network whose clients share a turn in the round robin: `203.0.113.0/24` or `2001:db8:17::/48`. A client with an
    * override is a network of its own.
    */
   readonly network: string;

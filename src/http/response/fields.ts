@@ -8,7 +8,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 /** Of a response whose format follows `Accept`. */
 export const NEGOTIATED = { vary: 'Accept' };
 
-/** `Cache-Status` (RFC 9211) for a looked-up value. A value from the catalog has none, because no cache was asked. */
+/** `Cache-Status` (RFC 9211) for a looked-up value. A value from the catalog has none, because no cache was looked up. */
 export function cacheStatusFields(outcome: CacheOutcome): { readonly 'cache-status'?: string } {
   return outcome.kind === 'catalog' ? {} : { 'cache-status': cacheStatusOf(outcome) };
 }

@@ -35,7 +35,7 @@ export interface YoutubeSourceOptions {
   readonly origin: string;
   readonly clientVersion: ClientVersion;
   readonly breakers: YoutubeBreakers;
-  /** Searches for handles that YouTube's resolver loses. Default false: the next source is asked. */
+  /** Searches for handles that YouTube's resolver loses. Default false: the next source is called. */
   readonly searchesForLostHandles?: boolean | undefined;
   readonly clock: Clock;
   /** For counting which paths carry the fields, where a layout change shows first. */

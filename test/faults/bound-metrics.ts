@@ -1,27 +1,27 @@
 import { readMetrics } from '../helpers/metrics.ts';
 
 /** The metrics of everything that grows with requests. */
-export interface HeldMetrics {
-  readonly holders: readonly HeldReading[];
+export interface BoundMetrics {
+  readonly gauges: readonly GaugeReading[];
   /** The number of all series. If it grows, a label takes values from requests. */
   readonly seriesCount: number;
 }
 
-export interface HeldReading {
+export interface GaugeReading {
   readonly name: string;
   /** The used share of its bound on entries or bytes, whichever is larger. `undefined` without a bound of its own. */
   readonly fullness: number | undefined;
 }
 
-const HELD = /^pennant_(\w+?)_(max_)?(entries|bytes) (\S+)$/gm;
+const BOUND = /^pennant_(\w+?)_(max_)?(entries|bytes) (\S+)$/gm;
 
-export function readHeldMetrics(metrics: string): HeldMetrics {
+export function readBoundMetrics(metrics: string): BoundMetrics {
   const figures = new Map<string, Record<string, number>>();
-  for (const [, name = '', max = '', unit = '', value] of metrics.matchAll(HELD)) {
+  for (const [, name = '', max = '', unit = '', value] of metrics.matchAll(BOUND)) {
     figures.set(name, { ...figures.get(name), [max + unit]: Number(value) });
   }
   return {
-    holders: [...figures].map(([name, held]) => ({ name, fullness: fullnessOf(held) })),
+    gauges: [...figures].map(([name, read]) => ({ name, fullness: fullnessOf(read) })),
     seriesCount: readMetrics(metrics).size,
   };
 }

@@ -73,7 +73,11 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
   const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;
 
-  function createKind<V>(name: string, policy: CachePolicy<V> & { readonly memoryShare: number }): Cache<V> {
+  function createKind<V>(
+    name: string,
+    policy: CachePolicy<V> & { readonly memoryShare: number },
+    store: Store,
+  ): Cache<V> {
     const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
     const cache = createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused });
     addBoundGauges(metrics, `pennant_${name}_in_memory`, `${name} in memory`, () => cache.stats().memory);
@@ -83,10 +87,11 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
   }
 
   const caches: Caches = {
-    records: createKind('records', CACHE_POLICY.records),
-    names: createKind('names', CACHE_POLICY.names),
-    searches: createKind('searches', CACHE_POLICY.searches),
-    originals: createKind('originals', CACHE_POLICY.originals),
+    records: createKind('records', CACHE_POLICY.records, store),
+    names: createKind('names', CACHE_POLICY.names, store),
+    searches: createKind('searches', CACHE_POLICY.searches, store),
+    // Their files are here, too: the picture of another instance would be no use if it cannot be loaded.
+    originals: createKind('originals', CACHE_POLICY.originals, entries),
   };
 
   new Gauge({

@@ -57,12 +57,6 @@ export function createSliceReader(): SliceReader {
   const queue = new Set<() => void>();
   let isPlanned = false;
 
-  function enqueue(read: () => void): void {
-    queue.add(read);
-    if (!isPlanned) setImmediate(runReads);
-    isPlanned = true;
-  }
-
   function runReads(): void {
     let count = 0;
     for (const read of queue) {
@@ -82,7 +76,9 @@ export function createSliceReader(): SliceReader {
       function readOn(): void {
         if (connection.isClosing || isWaiting) return;
         isWaiting = true;
-        enqueue(readSlice);
+        queue.add(readSlice);
+        if (!isPlanned) setImmediate(runReads);
+        isPlanned = true;
       }
 
       function readSlice(): void {

@@ -112,17 +112,14 @@ export function createContextFactory(options: ContextOptions) {
   const router = createRouter(options.endpoints);
   const findBase = createBaseFinder(baseUrls);
 
-  function schemeOf({ headers, socket }: IncomingMessage): 'http' | 'https' {
-    const forwarded = headers['x-forwarded-proto'];
-    const isHttps = forwarded === 'https' && clients.isTrustedProxy(socket.remoteAddress ?? '');
-    return isHttps ? 'https' : 'http';
-  }
-
   return (request: IncomingMessage, response: ServerResponse): RequestContext => {
     const target = parseTarget(request.url ?? '/');
     const route = target.problem === undefined ? router.find('GET', target.path) : null;
-    const scheme = schemeOf(request);
-    const { host = '' } = request.headers;
+    const { headers, socket } = request;
+    const address = socket.remoteAddress ?? 'unknown';
+    const isHttps = headers['x-forwarded-proto'] === 'https' && clients.isTrustedProxy(address);
+    const scheme = isHttps ? 'https' : 'http';
+    const { host = '' } = headers;
     const hasOneHost = host !== '' && countHosts(request.rawHeaders) === 1;
     const authority = hasOneHost ? (target.authority ?? host) : '';
     return {
@@ -134,10 +131,8 @@ export function createContextFactory(options: ContextOptions) {
       scheme,
       authority,
       base: findBase(authority, scheme),
-      isLast:
-        lifetime.isClosing ||
-        (request.headers.upgrade !== undefined && isLastAfterUpgrade(request, sliceOf(request.socket))),
-      client: clients.identify(request.socket.remoteAddress ?? 'unknown', request.headers['x-forwarded-for']),
+      isLast: lifetime.isClosing || (headers.upgrade !== undefined && isLastAfterUpgrade(request, sliceOf(socket))),
+      client: clients.identify(address, headers['x-forwarded-for']),
       limitHeaders: NO_HEADERS,
       endpoint: route?.store as Endpoint | undefined,
       pathParameters: route?.params ?? NO_PARAMETERS,

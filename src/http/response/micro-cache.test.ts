@@ -110,16 +110,6 @@ describe('the micro-cache', () => {
     expect(await cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
 
-  it('counts the time for which the machine is suspended', async () => {
-    const cache = create();
-    const { clock } = cache;
-    cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
-    clock.jumpWallClock(999);
-    expect(cache.find(contextFor('/a'))).toBeDefined();
-    clock.jumpWallClock(1);
-    expect(cache.find(contextFor('/a'))).toBeUndefined();
-  });
-
   const text = (number: number) => `${number}`.padEnd(100, 'ü');
 
   it.each<[string, { slashes?: number; query?: number; bodyOf: (number: number) => string | Buffer }]>([

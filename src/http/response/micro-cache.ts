@@ -21,9 +21,8 @@ const ENTRY_OVERHEAD_BYTES = 1_250;
 
 interface KeptResponse {
   readonly response: PublicResponse;
+  /** Monotonic. */
   readonly untilMs: number;
-  /** The monotonic clock does not advance while a machine is suspended. */
-  readonly untilWallMs: number;
 }
 
 /** Responses of the last second, sent again to equal requests. A hot response costs one lookup. */
@@ -55,7 +54,7 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
       const key = keyOf(context);
       if (key === undefined) return undefined;
       const found = entries.get(key);
-      if (found !== undefined && found.untilMs > clock.monotonic() && found.untilWallMs > clock.now()) {
+      if (found !== undefined && found.untilMs > clock.monotonic()) {
         return applyConditions(context, found.response);
       }
       return undefined;
@@ -70,7 +69,6 @@ export function createMicroCache(options: MicroCacheOptions): MicroCache {
       entries.set(compactCopy(key), {
         response: repeatable(context, response),
         untilMs: clock.monotonic() + keptMs,
-        untilWallMs: clock.now() + keptMs,
       });
     },
 

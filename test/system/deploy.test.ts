@@ -142,7 +142,7 @@ describe('the image', () => {
     const isData = (file: string) => file.startsWith(join(directory, 'data'));
     const filesAfter = await listFiles(directory);
     expect(filesAfter.filter((file) => !isData(file))).toEqual(filesBefore.filter((file) => !isData(file)));
-    expect(filesAfter.some((file) => isData(file) && file.includes('images'))).toBe(true);
+    expect(filesAfter.some((file) => isData(file) && file.includes('originals'))).toBe(true);
   });
 
   function checkHealth(env: Record<string, string>): number | null {

@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
     const sources = [
       { name: 'catalog', state: 'ready', problems: [] },
       { name: 'youtube', state: 'ready', problems: [problem('youtube searches'), problem('youtube feeds')] },
-      { name: 'youtube-data-api', state: 'paused', problems: [problem('youtube-data-api')] },
+      { name: 'youtube-data-api', state: 'breaker open', problems: [problem('youtube-data-api')] },
     ];
     await page.route(`${service.consoleOrigin}/state.json`, async (route) => {
       const response = await route.fetch();

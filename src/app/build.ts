@@ -155,7 +155,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     findOwnId: async (ref) => (await catalog?.find(ref))?.channelId,
     forget() {
       microCache.clear();
-      for (const { forgetFailures } of [upstreams, channelImages]) forgetFailures();
+      channelImages.forgetFailures();
     },
     runtime,
   });

@@ -102,7 +102,6 @@ export function createUpstreams(options: UpstreamsOptions) {
     failover,
     downloader,
     states,
-    forgetFailures: breakers.forgetFailures,
     async close(): Promise<void> {
       await Promise.all(sources.map((source) => source.close()));
       await imageHttp.close();

@@ -1,9 +1,7 @@
 import { AppError, isDeclined, isKeyFailure, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
-import { createFailedKeys } from './failed-keys.ts';
 import { LocalLimitError } from './http/call-budget.ts';
 import { describeFailure } from './logger.ts';
-import type { BoundedStats } from './metrics.ts';
 
 /** Why a breaker is open: the other side refuses this address, a quota is spent, or calls fail. */
 export const BREAKER_REASONS = ['refused', 'quota', 'failing'] as const;
@@ -85,7 +83,7 @@ export interface Breaker {
    * Makes a call if the breaker is closed, or as the trial if it is half-open.
    *
    * @param key identifies the request; two calls with the same key would get the same response
-   * @throws BreakerOpenError while the breaker is open; the remembered failure of the key; otherwise the error of `work`
+   * @throws BreakerOpenError while the breaker is open; otherwise the error of `work`
    */
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Throws a `BreakerOpenError` while the breaker is open. For calls outside of `run`, and for the further calls inside of it. */
@@ -100,12 +98,8 @@ export interface Breaker {
   refuse(detail: string, retryAfterMs?: number): RefusedError;
   /** The quota is spent until this time, in milliseconds since 1970. @returns the error of calls until then */
   openUntil(untilMs: number): BreakerOpenError;
-  /** Forgets the failures that are remembered for their keys. The breaker stays as it is. */
-  forgetFailures(): void;
   /** `undefined` while the breaker is closed. */
   state(): BreakerState | undefined;
-  /** The failures that are remembered. */
-  stats(): BoundedStats;
 }
 
 /**
@@ -113,12 +107,10 @@ export interface Breaker {
  * failed. After the open time it is half-open: the next call is the trial, and other calls get a `BreakerOpenError` until the
  * trial ends. A trial that succeeds closes it, and one that fails opens it for twice as long.
  *
- * A failure that concerns one key is remembered for 15 s, in which calls for the key get the same failure. A readable response
- * about the key is a success: "not found", "not available in your country". Calls that their caller aborted, local limits,
- * refusals for which another breaker has opened, and bugs do not count.
+ * A readable response about the key is a success: "not found", "not available in your country". Calls that their caller aborted,
+ * local limits, refusals for which another breaker has opened, and bugs do not count.
  */
 export function createBreaker({ clock, label, onChange }: BreakerOptions): Breaker {
-  const failedKeys = createFailedKeys({ clock });
   /** The keys that failed since the last success. */
   const failing = new Set<string>();
   /** The first key that was refused without an explanation since the last success. */
@@ -196,8 +188,6 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
 
   return {
     async run(key, work, signal) {
-      const known = failedKeys.find(key);
-      if (known !== undefined) throw known;
       if (opening !== undefined && (isTrying || msLeft() > 0)) throw openError(opening);
       const isTrial = opening !== undefined;
       if (isTrial) isTrying = true;
@@ -208,8 +198,7 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
         return value;
       } catch (error) {
         if (!(error instanceof AppError) || error instanceof LocalLimitError || signal.aborted) throw error;
-        const failure = begunAt === changes ? countError(key, error, isTrial) : error;
-        throw isKeyFailure(failure) ? failedKeys.remember(key, failure) : failure;
+        throw begunAt === changes ? countError(key, error, isTrial) : error;
       } finally {
         if (isTrial) isTrying = false;
       }
@@ -222,9 +211,7 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
       open('quota', untilMs - clock.now());
       return openError(opening as Opening);
     },
-    forgetFailures: failedKeys.forget,
     state,
-    stats: failedKeys.stats,
   };
 }
 

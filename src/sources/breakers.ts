@@ -3,7 +3,6 @@ import { IMAGE_SOURCE, type SourceState } from '../domain/source-status.ts';
 import { BREAKER_REASONS, type Breaker, type BreakerState, createBreaker } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { addBoundGauges } from '../lib/metrics.ts';
 import type { SourceOutcome } from './failover.ts';
 import type { ChannelSource } from './source.ts';
 
@@ -31,7 +30,6 @@ const PARTS: Record<SourceOutcome['operation'], string | undefined> = {
 interface BreakersOptions {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  readonly metrics: Registry;
 }
 
 export interface Breakers {
@@ -39,14 +37,12 @@ export interface Breakers {
   ofCall(source: Pick<ChannelSource, 'name'>, operation: SourceOutcome['operation']): Breaker;
   /** What readiness, console and log show of a source or of the image hosts. */
   stateOf(source: string): SourceState;
-  /** Forgets the failures that are remembered for their keys. */
-  forgetFailures(): void;
   /** All breakers, with their states. */
   states(): readonly { readonly name: string; readonly state: BreakerState | undefined }[];
 }
 
 /** The breakers of all sources and of the image hosts. Each logs once when it opens, and once when it closes. */
-export function createBreakers({ clock, logger, metrics }: BreakersOptions): Breakers {
+export function createBreakers({ clock, logger }: BreakersOptions): Breakers {
   const breakers = new Map<string, Breaker>();
 
   function of(name: string): Breaker {
@@ -62,8 +58,6 @@ export function createBreakers({ clock, logger, metrics }: BreakersOptions): Bre
       },
     });
     breakers.set(name, breaker);
-    const gauges = `pennant_failed_requests_to_${name.toLowerCase().replaceAll(/\W/g, '_')}`;
-    addBoundGauges(metrics, gauges, `failed requests to ${name}`, breaker.stats);
     return breaker;
   }
 
@@ -79,9 +73,6 @@ export function createBreakers({ clock, logger, metrics }: BreakersOptions): Bre
           : [{ name, reason: state.reason, description: state.description }],
       );
       return { state: problems.some(({ name }) => name === source) ? 'breaker open' : 'ready', problems };
-    },
-    forgetFailures() {
-      for (const breaker of breakers.values()) breaker.forgetFailures();
     },
     states,
   };

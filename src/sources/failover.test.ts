@@ -1,16 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
-import {
-  createStub,
-  ID,
-  live,
-  NEVER_OPEN,
-  numberedChannelId,
-  over,
-  record,
-  type Stub,
-} from '../../test/helpers/fake-source.ts';
+import { createStub, ID, live, numberedChannelId, over, record, type Stub } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
@@ -85,25 +76,6 @@ describe('a channel from several sources', () => {
     expect(failing.calls).toBe(5);
     clock.advance(10_000);
     expect(await codeOf(failover.getChannel(ID))).toBe('upstream_timeout');
-  });
-
-  it('that fails alone is requested once in 15 s from the failing source, and each time from the others', async () => {
-    const clock = createManualClock();
-    const failing = createStub(live('upstream_invalid'));
-    const second = createStub({ ...live('upstream_invalid'), name: 'second' });
-    const breaker = createBreaker({ clock, label: 'live' });
-    const failover = over([failing, second], {
-      clock,
-      breakerOf: ({ name }) => (name === 'live' ? breaker : NEVER_OPEN),
-    });
-    for (const leftMs of [15_000, 10_000, 5_000]) {
-      await expect(failover.getChannel(ID)).rejects.toMatchObject({ code: 'upstream_invalid', retryAfterMs: leftMs });
-      clock.advance(5_000);
-    }
-    expect([failing.calls, second.calls]).toEqual([1, 3]);
-    await codeOf(failover.resolve(channelIdRef(ID)));
-    await codeOf(failover.getChannel(ID));
-    expect(failing.calls).toBe(3);
   });
 
   it('has a span for each call of a source', async () => {

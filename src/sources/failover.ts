@@ -3,6 +3,7 @@ import {
   type ErrorCode,
   errorCodeOf,
   isDeclined,
+  isKeyFailure,
   isUpstreamFailure,
   mostSpecificError,
 } from '../domain/errors.ts';
@@ -139,6 +140,8 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
 }
 
 function withRetryAfter(error: AppError): AppError {
-  if (error.retryAfterMs !== undefined) return error;
+  // The cache remembers the failure of a key, and says when to ask again.
+  const isOfKey: boolean = isKeyFailure(error);
+  if (error.retryAfterMs !== undefined || isOfKey) return error;
   return new AppError(error.code, error.message, { cause: error, retryAfterMs: RETRY_AFTER_MS });
 }

@@ -108,7 +108,7 @@ export const UPSTREAM_KINDS: readonly RequestKind[] = [
     counts: [8_000, LONG],
     request: (number) => ({ url: `/channel/${numberedChannelId(number % 3 === 0 ? 'x' : 'a', number)}` }),
     statuses: [404, 503],
-    fills: { failed_requests_to_youtube: FULL },
+    fills: { failed_records: FULL },
   },
   {
     name: 'images, a quarter of them refused',

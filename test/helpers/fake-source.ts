@@ -152,7 +152,7 @@ export function createStub({ channel = DOWN, hits = DOWN, ...stub }: Stub = {}) 
 }
 
 /** The breaker of a source that is always called. */
-export const NEVER_OPEN: ReturnType<FailoverOptions['breakerOf']> = { run: (_key, work) => work() };
+const NEVER_OPEN: ReturnType<FailoverOptions['breakerOf']> = { run: (_key, work) => work() };
 
 export function over(stubs: readonly (Stub | ChannelSource)[], options: Partial<FailoverOptions> = {}): Failover {
   const sources = stubs.map((stub) => ('resolve' in stub ? stub : createStub(stub)));

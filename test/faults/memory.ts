@@ -23,7 +23,7 @@ const SETTINGS = {
   RATE_LIMIT: '1/30',
   UPSTREAM_CALLS_PER_SECOND: '100000',
 };
-const SHORT_FORM = { MEMORY_CACHE_BYTES: '4MiB', IMAGE_CACHE_BYTES: '6MiB' };
+const SHORT_FORM = { MEMORY_CACHE_BYTES: '1MiB', IMAGE_CACHE_BYTES: '6MiB' };
 const LONG_FORM = { IMAGE_CACHE_BYTES: '64MiB' };
 
 /** Clients within the limit fill everything that grows with requests, to its bound and no further. */

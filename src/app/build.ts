@@ -104,7 +104,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       clock,
     });
   const channels = createChannelService({ catalog, cached, blockedChannels, clock });
-  const channelBatches = createChannelBatches({ channels, clock, metrics });
+  const channelBatches = createChannelBatches({ channels, clock });
   const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
   const originals = createOriginals({
     catalog,

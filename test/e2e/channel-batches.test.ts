@@ -190,20 +190,6 @@ describe('a batch of channels', () => {
     expect(head.headers['content-length']).toBe((await app.service.get(url)).headers['content-length']);
   });
 
-  test('loads nothing while two batches of the client load channels', async () => {
-    const app = await start();
-    await app.batch(ids(1));
-    const held = app.source.hold(2);
-    const [first, second] = [app.batch(ids(2)), app.batch(ids(3))];
-    await held.begun;
-    const third = await app.batch(ids(1, 4));
-    expect(summaryOf(third)).toEqual([numberedChannelId(1), 'upstream_unavailable']);
-    expect(app.source.loads).not.toContain(numberedChannelId(4));
-    held.release();
-    expect([summaryOf(await first), summaryOf(await second)]).toEqual([ids(2), ids(3)]);
-    expect(summaryOf(await app.batch(ids(4)))).toEqual(ids(4));
-  });
-
   test('waits at most 11 s for a slow source, and has the records of the others', async () => {
     const app = await start();
     await app.batch(ids(1));

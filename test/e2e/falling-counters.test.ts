@@ -67,7 +67,6 @@ const imageOf = (channel: string) => `/${channel}/tv.png`;
 const COUNTERS: readonly (readonly [gauge: string, stage: Stage, pathFor: (channel: string) => string])[] = [
   ['loads_of_records', 'source', (channel) => `/channel/${channel}`],
   ['loads_of_searches', 'source', (channel) => `/api/search?q=about+${channel}`],
-  ['clients_with_batches', 'source', (channel) => `/api/channels?ids=${channel}`],
   ['loads_of_originals', 'download', imageOf],
   ['loads_of_originals', 'inspect', imageOf],
   ['images_being_made', 'encode', imageOf],
@@ -93,22 +92,5 @@ describe.each(COUNTERS)('"%s", held at %s,', (gauge, stage, pathFor) => {
     else gate.resolve();
     expect(await response).toEqual(ending === 'succeeds' ? 200 : expect.anything());
     await expect.poll(() => held(gauge)).toBe(0);
-  });
-});
-
-describe('"clients with batches"', () => {
-  const { url, held, shut } = useHeldApp('source');
-
-  test('falls to 0 after a batch too many was refused', async () => {
-    const gate = shut();
-    const ask = (number: number) => fetch(url(`/api/channels?ids=${numberedChannelId(number)}`));
-    const accepted = [ask(1), ask(2)];
-    await expect.poll(() => held('loads_of_records')).toBe(2);
-    const refused = (await (await ask(3)).json()) as { results: { error?: { code: string } }[] };
-    expect(refused.results[0]?.error?.code).toBe('upstream_unavailable');
-    gate.resolve();
-    await Promise.all(accepted);
-    expect(await held('clients_with_batches')).toBe(0);
-    expect(await held('loads_of_records')).toBe(0);
   });
 });

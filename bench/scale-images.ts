@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { pino } from 'pino';
 import { cachePaths, createCacheFile } from '../src/cache/cache-file.ts';
-import { createImageTable, IMAGE_SCHEMA } from '../src/cache/image-table.ts';
+import { createImageTable } from '../src/cache/image-table.ts';
+import { CACHE_SCHEMA } from '../src/cache/schema.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createRuntime } from '../src/lib/runtime.ts';
 import { residentBytes, startService } from '../test/helpers/process.ts';
@@ -81,7 +82,7 @@ function keyOf(number: number): string {
 function openFile(dataDir: string) {
   const runtime = createRuntime({ clock: systemClock, logger: pino() });
   const { database, originals } = cachePaths(dataDir);
-  const file = createCacheFile({ path: database, schema: IMAGE_SCHEMA, runtime });
+  const file = createCacheFile({ path: database, schema: CACHE_SCHEMA, runtime });
   return { file, runtime, folder: originals };
 }
 

@@ -101,7 +101,7 @@ export async function main(given: readonly string[]): Promise<void> {
   if (process.exitCode !== EXIT.failed) return;
   // Writing to a pipe is asynchronous, and `exit` discards what its reader has not taken yet.
   await Promise.all([process.stdout, process.stderr].map(written));
-  // A service that could not start has threads and listeners that would keep the process alive.
+  // The listeners of a service that could not start would keep the process alive.
   process.exit();
 }
 

@@ -46,7 +46,7 @@ export interface App {
   readonly encoderStats: Encoder['stats'];
   /** Starts an encoder process before the first image needs it. */
   readonly warmUp: Encoder['warmUp'];
-  /** Checks which sources can be reached, and starts the background work, which begins a minute later. */
+  /** Starts the background work. It first runs a minute later. */
   startBackgroundWork(): void;
   /** Does the background work that is due. */
   runDueWork(): Promise<void>;

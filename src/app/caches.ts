@@ -23,11 +23,11 @@ export interface StoredData {
   readonly redis: RedisConnection | undefined;
   /** Redis, or else the entries of `cache.db`. */
   readonly store: Store;
-  /** Both, if there is Redis: a time without it may have left entries in `cache.db`. */
+  /** The stores that a purge empties. With Redis, `cache.db` is one of them: it may have entries from a time without Redis. */
   readonly stores: readonly Store[];
   readonly images: Images;
   readonly caches: Caches;
-  /** Tries what failed last, so that its recovery needs no request. */
+  /** Retries failed operations, so that a recovery needs no request. */
   retry(): void;
   /** Finishes the writes. */
   close(): Promise<void>;
@@ -90,19 +90,10 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
     records: createKind('records', CACHE_POLICY.records, store),
     names: createKind('names', CACHE_POLICY.names, store),
     searches: createKind('searches', CACHE_POLICY.searches, store),
-    // Their files are here, too: the picture of another instance would be no use if it cannot be loaded.
+    // Metadata of originals is not shared, because the files are on the disk of this instance.
     originals: createKind('originals', CACHE_POLICY.originals, entries),
   };
 
-  new Gauge({
-    name: 'pennant_memory_entries',
-    help: 'Values in the memory tier.',
-    labelNames: ['kind'],
-    registers: [metrics],
-    collect() {
-      for (const [kind, { stats }] of Object.entries(caches)) this.set({ kind }, stats().memory.entries ?? 0);
-    },
-  });
   if (redis !== undefined) addRedisMetrics(redis, runtime);
 
   return {

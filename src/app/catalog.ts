@@ -18,7 +18,7 @@ export function chooseCatalogFolder(config: Config): string {
 /**
  * The catalog, if `SOURCES` names it. A problem that it has later is a condition.
  *
- * @param onChange called when other channels are served
+ * @param onChange called after the channels have changed
  * @throws CatalogUnusableError
  */
 export async function openOwnCatalog(

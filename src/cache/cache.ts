@@ -21,7 +21,7 @@ import type { Store, StoredEntry } from './store.ts';
 
 export interface Loaded<V> {
   readonly value: V;
-  /** Shorter for a value that should be reloaded soon. Default: that of the policy. */
+  /** A shorter time than `policy.freshMs`, for a value that should be reloaded soon. */
   readonly freshMs?: number;
   /** False for a value that stays in memory and does not replace a stored value. */
   readonly isStorable?: boolean;
@@ -65,7 +65,7 @@ interface RunningLoad<V> {
 
 /** How long a failed reload is not tried again. */
 const RETRY_MS = 60_000;
-/** At least one request waits for each load. The upstream's call budget allows far fewer. */
+/** Maximum number of concurrent loads. The call budget of the upstream allows far fewer. */
 const MAX_LOADS = 10_000;
 /** After this time, a value in memory is compared with a shared store: another instance may have purged or replaced it. */
 export const COMPARE_MS = 30_000;
@@ -261,7 +261,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
   return {
     async get(key, load, options) {
       const held = findInMemory(key);
-      // There is nothing to wait for.
+      // A fresh value in memory needs neither the store nor a load.
       if (held !== undefined && isFresh(held, options.isCurrent)) return resultOf(held, HIT);
       return lookUp(key, load, options);
     },

@@ -34,7 +34,7 @@ export const ENTRY_SCHEMA = `
 
 /** Deleting these rows takes a few milliseconds. */
 const ROWS_PER_STEP = 200;
-/** More than one write adds, so that the table shrinks if its limit was lowered. */
+/** Rows that one write may evict. A write adds one row, so the table shrinks after its limit is lowered. */
 const EVICTED_ROWS = 8;
 
 interface EntryTableOptions {
@@ -103,7 +103,7 @@ export function createEntryTable({ file, maxBytes, clock, onRefused }: EntryTabl
           await setImmediate();
         }
       }
-      // Also if there was none: an earlier removal may have failed to do it.
+      // The log is emptied even if no entry was removed: an earlier purge may have failed before this step.
       file.emptyLog();
       return removed;
     },

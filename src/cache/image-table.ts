@@ -38,10 +38,11 @@ export const IMAGE_SCHEMA = `
 
 /** Writing more would block the event loop for too long. */
 const MAX_ROW_BYTES = 1024 * 1024;
-/** At most this is evicted, and this many rows are erased, in one turn of the event loop. */
+/** Bytes that may be evicted in one turn of the event loop. */
 const EVICTED_BYTES = 4 * 1024 * 1024;
+/** Rows that may be erased in one turn of the event loop. */
 const ERASED_ROWS = 16;
-/** For an original, as many free pages go back to the disk. They have 2 MiB, more than most originals. */
+/** Storing an original returns up to this number of free pages of `cache.db` to the disk: 2 MiB, more than most originals have. */
 const FREED_PAGES = 128;
 /** A use is recorded once in this time, so that most reads need no write. */
 export const USE_RECORDED_MS = 3_600_000;

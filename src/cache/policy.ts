@@ -138,7 +138,7 @@ const ORIGINAL = fields<Original>({
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const LAST_GOOD_MS = 7 * DAY_MS;
+const GRACE_MS = 7 * DAY_MS;
 /** A stale value is returned when its reload takes longer. */
 export const SOFT_TIMEOUT_MS = 3_000;
 
@@ -150,13 +150,13 @@ export const SOFT_TIMEOUT_MS = 3_000;
  */
 export const CACHE_POLICY = {
   records: {
-    ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.2 },
+    ...{ freshMs: HOUR_MS, graceMs: GRACE_MS, memoryShare: 0.2 },
     isValue: (value: unknown, key: string): value is ChannelEntry =>
       // Another channel's record must not be served under this key.
       CHANNEL_ENTRY(value) && (!('channel' in value) || channelKey(value.channel.channelId) === key),
   },
   names: {
-    ...{ freshMs: HOUR_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.05 },
+    ...{ freshMs: HOUR_MS, graceMs: GRACE_MS, memoryShare: 0.05 },
     isValue: CHANNEL_ID,
   },
   searches: {
@@ -164,7 +164,7 @@ export const CACHE_POLICY = {
     isValue: SEARCH,
   },
   originals: {
-    ...{ freshMs: DAY_MS, graceMs: LAST_GOOD_MS, memoryShare: 0.05 },
+    ...{ freshMs: DAY_MS, graceMs: GRACE_MS, memoryShare: 0.05 },
     isValue: ORIGINAL,
   },
 } as const;

@@ -82,7 +82,7 @@ export function createPurge({ caches, stores, images, findOwnId, forget, runtime
     return undefined;
   }
 
-  /** The channel that it redirects to, and the channel itself. */
+  /** Returns the channel and, if YouTube redirects it, also its target. */
   async function withTarget(channelId: string): Promise<readonly string[]> {
     const entry = await valueIn(caches.records, channelKey(channelId));
     return entry !== undefined && 'movedTo' in entry ? [entry.movedTo, channelId] : [channelId];

@@ -37,7 +37,7 @@ export interface CachedChannels {
 /** After this time, a record whose About panel was lost is loaded again. */
 const INCOMPLETE_FRESH_MS = 60_000;
 /** How long a field that upstream no longer sends keeps its last good value. */
-const LAST_GOOD_MS = 24 * 3_600_000;
+const LOST_FIELD_MS = 24 * 3_600_000;
 
 export function createCachedChannels(options: CachedChannelsOptions): CachedChannels {
   const { sources, records, names, blockedChannels, clock } = options;
@@ -150,7 +150,7 @@ function keepLastGood(
   const seenAtMs = (field: keyof Channel) => known.lastSeenAtMs[field] ?? known.loadedAtMs;
   const kept = (Object.keys(channel) as (keyof Channel)[])
     .filter((field) => missing.includes(field) || !hasValue(channel[field]))
-    .filter((field) => hasValue(known.channel[field]) && nowMs - seenAtMs(field) < LAST_GOOD_MS);
+    .filter((field) => hasValue(known.channel[field]) && nowMs - seenAtMs(field) < LOST_FIELD_MS);
   return {
     channel: { ...channel, ...Object.fromEntries(kept.map((field) => [field, known.channel[field]])) },
     // Another source has no feed. That does not make the values of the feed untrue.

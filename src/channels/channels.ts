@@ -3,7 +3,7 @@ import type { ChannelEntry } from '../cache/policy.ts';
 import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError, errorCodeOf, isUpstreamFailure, mostSpecificError, valueOrError } from '../domain/errors.ts';
+import { AppError, clearestError, errorCodeOf, isUpstreamFailure, valueOrError } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
@@ -88,7 +88,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       return response && { ...response, outcome: { ...response.outcome, isProvisional: true } };
     }
     if (response.code === 'channel_not_found') throw failure;
-    throw isUpstreamFailure(response) ? (mostSpecificError([response, failure]) ?? failure) : response;
+    throw isUpstreamFailure(response) ? (clearestError([response, failure]) ?? failure) : response;
   }
 
   function getByName(ref: ChannelRef, softTimeoutMs: number): Promise<ChannelResponse> {

@@ -1,5 +1,5 @@
 import type { SearchHit } from '../domain/channel.ts';
-import { AppError, isUpstreamFailure, mostSpecificError } from '../domain/errors.ts';
+import { AppError, clearestError, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import type { SearchPage } from '../sources/source.ts';
@@ -38,7 +38,7 @@ export async function searchAll(lists: readonly Promise<SearchPage>[], clock: Cl
   const tooLate = results.includes(undefined)
     ? new AppError('upstream_timeout', 'A source of channels did not respond in time.')
     : undefined;
-  const failure = mostSpecificError(results.flatMap((result) => result?.failure ?? [])) ?? tooLate;
+  const failure = clearestError(results.flatMap((result) => result?.failure ?? [])) ?? tooLate;
   const byId = new Map<string, SearchHit>();
   for (const hit of results.flatMap((result) => result?.hits ?? [])) {
     if (!byId.has(hit.channelId)) byId.set(hit.channelId, hit);

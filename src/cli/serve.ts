@@ -13,7 +13,7 @@ export const serveCommand = defineCommand({
 stopped within a second. Settings are environment variables; a file .env in the working directory can
 set them, too.
 
-  --check   Check the configuration: settings, DATA_DIR, databases, ports and Redis. Starts nothing and
+  --check   Check the configuration: settings, DATA_DIR, cache.db, ports and Redis. Starts nothing and
             leaves no files behind. A port in use by another process is an error, a port in use by the
             running service is a note, and a Redis that does not respond is a warning.
 

@@ -105,7 +105,7 @@ export function isDeclined(error: unknown): error is AppError {
   return isUpstreamFailure(error) && error.scope === 'answer';
 }
 
-/** The most specific of several failures of upstream: unavailable before time-out before invalid. */
-export function mostSpecificError(errors: readonly AppError[]): AppError | undefined {
+/** The failure of upstream that a response names if there are several: unavailable before time-out before invalid. */
+export function clearestError(errors: readonly AppError[]): AppError | undefined {
   return UPSTREAM_FAILURES.flatMap((code) => errors.filter((error) => error.code === code))[0];
 }

@@ -9,7 +9,7 @@ export const IMAGE_SOURCE = 'image hosts';
 
 /** What one source, or the image hosts, can do at the moment. Readiness, console and log show the same. */
 export interface SourceState {
-  /** Of the breaker of its records, or of the images. Breakers of its other calls may be open in both states. */
+  /** State of the main breaker: that of records, or of images. `problems` lists every open breaker. */
   readonly state: 'ready' | 'breaker open';
   readonly problems: readonly SourceProblem[];
 }

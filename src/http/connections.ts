@@ -31,7 +31,7 @@ type RequestHandler = (request: IncomingMessage, response: ServerResponse) => vo
 export interface Connections {
   /** For the event `connection`. */
   open(socket: Socket): void;
-  /** Returns a handler that drops the requests after the last one of a connection, and passes on all others. */
+  /** Returns a handler that ignores requests on a connection that is closing. */
   receive(handle: RequestHandler): RequestHandler;
   /** The response step that closes the connection after a 429, and after a 405 while the client sends a body. */
   closeAfterError(context: RequestContext, response: PublicResponse): PublicResponse | undefined;

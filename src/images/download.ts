@@ -1,5 +1,5 @@
 import { isImageOrigin, type RemoteImage } from '../domain/channel.ts';
-import { AppError, type ErrorCode, errorCodeOf, isKeyFailure, mostSpecificError } from '../domain/errors.ts';
+import { AppError, clearestError, type ErrorCode, errorCodeOf, isKeyFailure } from '../domain/errors.ts';
 import { sniffFormat } from '../domain/formats.ts';
 import { type Breaker, createBreaker, UnexplainedRefusalError } from '../lib/breaker.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -65,7 +65,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       }
     }
     const failures = unusable.filter((error) => error.code !== 'image_not_found');
-    throw mostSpecificError(failures) ?? new AppError('image_not_found', GONE);
+    throw clearestError(failures) ?? new AppError('image_not_found', GONE);
   }
 
   return {

@@ -125,7 +125,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
       // A new key in the record means a new image.
       isCurrent: ({ refKey }) => refKey === ref.key,
     });
-    // Another clock was ahead, or this one is behind.
+    // The stored time may be in the future if clocks differ.
     const firstStoredAtMs = Math.min(found.value.firstStoredAtMs, clock.now());
     return { ...found, value: { ...found.value, firstStoredAtMs }, channel };
   }

@@ -69,7 +69,7 @@ export function createRoundRobin(options: RoundRobinOptions): RoundRobin {
     return true;
   }
 
-  /** Of equal clients or networks, it is the newcomer's own. */
+  /** Refuses the newest call of the client with the most calls in the largest network. On a tie, the newcomer is refused. */
   function refuseOne(newcomer: ClientKeys): void {
     const network = keyOfLargest(networks, newcomer.network, lengthOf);
     const clients: Clients = networks.get(network) ?? new Map();

@@ -50,7 +50,7 @@ const GUIDE = fileURLToPath(new URL('web/guide', BUILT));
 const INSTANCE_PATH = '/playground/instance/';
 /** Enough for some operators, scrapers and probes. The public listener leaves open files for them (`maxConnectionsFor`). */
 const MAX_CONNECTIONS = 64;
-/** All connections, so that the longest idle one makes room for a probe. */
+/** All connections count as those of one client, so that a full listener closes the longest idle one. */
 const OWNER = { key: 'private', network: 'private', maxConnections: Number.POSITIVE_INFINITY };
 
 const SERVER_OPTIONS: ServerOptions = {

@@ -20,7 +20,7 @@ const LABELS = {
 
 export type BreakerName = keyof typeof LABELS;
 
-/** The operations with a breaker of their own, of YouTube. Any other source has one for searches and one for the rest. */
+/** What the name of an operation's breaker adds to that of the source. YouTube has three breakers, any other source two: for searches, and for the rest. */
 const PARTS: Record<SourceOutcome['operation'], string | undefined> = {
   getChannel: undefined,
   resolve: 'names',

@@ -1,11 +1,11 @@
 import {
   AppError,
+  clearestError,
   type ErrorCode,
   errorCodeOf,
   isDeclined,
   isKeyFailure,
   isUpstreamFailure,
-  mostSpecificError,
 } from '../domain/errors.ts';
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import type { Breaker } from '../lib/breaker.ts';
@@ -105,7 +105,7 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
         failures.push(error);
       }
     }
-    throw withRetryAfter(mostSpecificError(failures) as AppError);
+    throw withRetryAfter(clearestError(failures) as AppError);
   }
 
   function withinLimit<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

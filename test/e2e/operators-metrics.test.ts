@@ -26,9 +26,9 @@ test('metrics count calls of sources, hits and stored values', async () => {
   expect(await calls('getChannel', 'found')).toBe(1);
   expect(await calls('resolve', 'channel_not_found')).toBe(1);
   expect(await service.metric('pennant_limiter_clients')).toBe(1);
-  expect(await service.metric('pennant_memory_entries{kind="records"}')).toBe(1);
-  expect(await service.metric('pennant_memory_entries{kind="originals"}')).toBe(1);
-  expect(await service.metric('pennant_memory_entries{kind="searches"}')).toBe(0);
+  expect(await service.metric('pennant_records_in_memory_entries')).toBe(1);
+  expect(await service.metric('pennant_originals_in_memory_entries')).toBe(1);
+  expect(await service.metric('pennant_searches_in_memory_entries')).toBe(0);
   const bytes = (kind: string) => service.metric(`pennant_image_store_bytes{kind="${kind}"}`);
   expect(await bytes('disk')).toBeGreaterThan(0);
   expect(await bytes('memory')).toBeGreaterThan(0);

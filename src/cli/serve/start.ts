@@ -48,11 +48,10 @@ export async function startService(
   stop.hasStarted = true;
   try {
     await bind(service.http, { setting: 'PORT', host, port });
-    // Without a private listener, nobody asks for the history that it samples.
     if (consolePort === 0) await service.console.close();
     else await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
   } catch (error) {
-    // The threads of the service may be writing.
+    // The service may be writing.
     await withinMs(systemClock, service.close(), FAILED_START_STOP_MS);
     throw error;
   }
@@ -105,7 +104,7 @@ const EXAMPLE_MS = 2_000;
 const PARENT_CHECK_MS = 500;
 /** How long a stop waits for the reader of the log. */
 const LAST_LINES_MS = 500;
-/** How long threads have to finish their work after a start that failed. */
+/** How long a service whose start failed may take to close. */
 const FAILED_START_STOP_MS = 900;
 
 /** `requested` settles with the first signal. `hasStarted`: a stop may take the time of accepted requests. */

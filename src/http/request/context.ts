@@ -49,7 +49,7 @@ export interface PublicResponse {
   readonly isRepeated?: boolean;
   /** Where a looked-up value came from, for metrics and the log. */
   readonly cache?: CacheOutcome['kind'] | undefined;
-  /** How long every looked-up value that the response was made from is still fresh, in milliseconds. */
+  /** Milliseconds until the first value in the response becomes stale. */
   readonly freshMs?: number | undefined;
   /** Why the response is a 5xx. A bug is `internal`, and its cause is whatever was thrown. */
   readonly failure?: AppError | undefined;

@@ -34,7 +34,7 @@ export interface MicroCache {
    * made from is fresh.
    */
   keep(context: RequestContext, response: PublicResponse): undefined;
-  /** A purge, or a change of the catalog: what was made before may be outdated. */
+  /** Removes all responses. A purge and a change of the catalog call it. */
   clear(): void;
 }
 
@@ -91,7 +91,7 @@ function sizeOf({ response: { headers, body } }: KeptResponse, key: string): num
   return bytes;
 }
 
-/** With all fields of its request. The body's bytes are one per character: Node writes such a text without encoding it each time. */
+/** A copy with `Vary`. Its text has one character per byte (Latin-1), which Node writes without encoding. */
 function repeatable({ isNegotiated }: RequestContext, response: PublicResponse): PublicResponse {
   const { headers, body, bodyEncoding } = response;
   return {

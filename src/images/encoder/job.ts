@@ -42,7 +42,7 @@ export interface EncodeJob {
 export interface JobOptions {
   /** The disconnect signal. When it is aborted, a queued job is dropped and rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** The client that began the job, for its turn. A job that several clients wait for belongs to it. */
+  /** The client that began the job. The job takes the turn of this client, even if others wait for the job. */
   readonly client: ClientKeys;
 }
 

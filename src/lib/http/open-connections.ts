@@ -34,7 +34,7 @@ export interface OpenConnections {
   begin(socket: Socket, response: ServerResponse): void;
   /** Whether a request on the connection waits for its response. */
   isBusy(socket: Socket): boolean;
-  /** Closes connections without a request under way. One with an incomplete request is closed, one with unread bytes is not. */
+  /** Closes idle connections, also those with an incomplete request, but not those with unread bytes. */
   closeIdle(): void;
   sockets(): Iterable<Socket>;
   stats(): { readonly entries: number; readonly maxEntries: number };

@@ -20,7 +20,7 @@ interface CatalogOptions {
   /** The folder of `channels.ndjson` and `images/`. */
   readonly folder: string;
   readonly clock?: Clock;
-  /** Called when other channels are served. */
+  /** Called after the channels have changed. */
   readonly onChange?: () => void;
   /** Called with a sentence for the operator when the file cannot be used, and with `null` when it can be used again. */
   readonly onStateChange?: (problem: string | null) => void;
@@ -71,7 +71,7 @@ export async function openCatalog({
       report(null);
     } catch (error) {
       if (!(error instanceof CatalogUnusableError)) throw error;
-      // A mistake stays until the file changes. A disk may recover.
+      // After an error of the disk (which has a cause), the file is read again; after a mistake in a line, when the file changes.
       if (error.cause !== undefined) seen = undefined;
       report(error.message);
     }

@@ -1,5 +1,5 @@
 /**
- * How alerts say that there is no such channel, with the day of a recording. Wordings without a day say the same in other words.
+ * How alerts say that there is no such channel, with the day of a recording. A wording without a day is a guess.
  * In contractions, "n't" is read as " not".
  */
 const WORDINGS: readonly { readonly seen?: string; readonly wording: RegExp }[] = [

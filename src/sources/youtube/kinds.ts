@@ -39,8 +39,8 @@ function isElsewhere(name: string): boolean {
 /**
  * Finds values by paths. Of a path, the first steps name a part of the response (`page.header`), and the last step that
  * is a kind is found anywhere in this part, but on a page not in items that show something else. The steps after it are
- * followed as they are. If a part has an outer kind twice, nothing is found in it,
- * because one may belong to another channel. What was found is kept, because each part is read for many paths.
+ * followed as they are. If a part has an outer kind twice, nothing is found in it, because one may belong to another channel.
+ * What was found is kept, because each part is read for many paths.
  */
 export function createFinder(responses: { readonly [response: string]: unknown }): Find {
   const parts = new Map<string, Map<string, object[]>>();

@@ -7,7 +7,6 @@ import { createEncoder } from '../src/images/encoder/encoder.ts';
 import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
 import { OWN_WORK } from '../src/lib/work.ts';
 import { type BenchImage, encodeBare, readBackgrounds, readSampleBanners } from './images.ts';
-import { benchQuality } from './quality.ts';
 import type { Print, Row } from './report.ts';
 import { summarize, timeMs } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
@@ -18,19 +17,13 @@ const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_W
 const MAX_RATIO = 1.15;
 const MAX_EXTRA_MS = 5;
 
-/** The cost of the encoder processes compared with library calls, and what the encoder's settings make of images. */
+/** The cost of the encoder processes compared with library calls. */
 export async function bench(print: Print): Promise<Row[]> {
   sharp.concurrency(1);
   sharp.cache(false);
-  const photographs = await readBackgrounds();
-  const samples = await readSampleBanners();
-  print('encoding each image by an encoder process and by the bare library');
-  const rows = await inTemporaryDirectory((directory) =>
-    compareWithBare(directory, (photographs[0] ?? samples[0]) as BenchImage),
-  );
-  print('encoding the same images in each format');
-  rows.push(...(await benchQuality({ samples, photographs }, print)));
-  return rows;
+  const [image] = [...(await readBackgrounds()), ...(await readSampleBanners())];
+  print('encoding an image by an encoder process and by the bare library');
+  return inTemporaryDirectory((directory) => compareWithBare(directory, image as BenchImage));
 }
 
 /** A new crop of a stored original, in interleaved rounds. */

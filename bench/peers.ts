@@ -7,7 +7,6 @@ import { installPeers, startIpx } from './peer-servers.ts';
 import { stopProcess } from './processes.ts';
 import type { PartOptions, Print, Row } from './report.ts';
 import { fetchGood, startPhotoService } from './servers.ts';
-import { cutPixels, likenessOf, type Pixels } from './ssim.ts';
 import { formatSummary, summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 
@@ -30,7 +29,6 @@ interface Shot {
   readonly image: string;
   readonly ms: number;
   readonly bytes: number;
-  readonly ssim: number;
 }
 
 /** A new desktop crop from a stored original, as a visitor waits for it, compared with unjs/ipx. */
@@ -94,19 +92,17 @@ async function compareAll(
     // Loads the code for a first image.
     for (const peer of peers) await peer.make(first, format);
     for (const image of others) {
-      const reference = await cutPixels(image.bytes, CROP);
-      for (const peer of peers) shots.push(await shoot(peer, image, format, reference));
+      for (const peer of peers) shots.push(await shoot(peer, image, format));
     }
   }
   return shots;
 }
 
-async function shoot(peer: Peer, image: BenchImage, format: Format, reference: Pixels): Promise<Shot> {
+async function shoot(peer: Peer, image: BenchImage, format: Format): Promise<Shot> {
   const startedMs = performance.now();
   const body = await peer.make(image, format);
   const ms = performance.now() - startedMs;
-  const ssim = await likenessOf(body, reference);
-  return { peer: peer.name, format, image: image.name, ms, bytes: body.length, ssim };
+  return { peer: peer.name, format, image: image.name, ms, bytes: body.length };
 }
 
 function shotsOf(shots: readonly Shot[], { name }: Peer, format: Format): Shot[] {
@@ -116,11 +112,10 @@ function shotsOf(shots: readonly Shot[], { name }: Peer, format: Format): Shot[]
 function shotRow(format: Format, { name }: Peer, shots: readonly Shot[]): Row {
   const ms = summarize(shots.map((shot) => shot.ms));
   const kib = summarize(shots.map((shot) => shot.bytes / 1024));
-  const ssim = summarize(shots.map((shot) => shot.ssim));
   return {
     part: 'peers',
     what: `cold ${format} strip of ${shots.length} images: ${name}`,
-    measured: `${formatSummary(ms, 0)} ms, ${formatSummary(kib, 0)} KiB, SSIM ${formatSummary(ssim, 4)}`,
+    measured: `${formatSummary(ms, 0)} ms, ${formatSummary(kib, 0)} KiB`,
     figures: { shots },
   };
 }

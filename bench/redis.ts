@@ -1,104 +1,66 @@
-import { buildApp } from '../src/app/build.ts';
-import { parseRedisUrl } from '../src/config/redis-url.ts';
-import { parseConfig } from '../src/config/settings.ts';
-import { createLogger } from '../src/lib/logger.ts';
-import { createRedisConnection, type RedisConnection } from '../src/lib/redis/connection.ts';
-import { createRedisRateLimiter } from '../src/rate-limit/redis.ts';
-import { sendInProcess } from '../test/helpers/in-process.ts';
-import { type RedisServer, startRedisServer } from '../test/helpers/redis.ts';
-import { benchRedisHot } from './redis-hot.ts';
+import { join } from 'node:path';
+import { startRedisServer } from '../test/helpers/redis.ts';
+import { createLoadGenerator, type Round } from './load.ts';
+import { stopProcess } from './processes.ts';
 import type { Print, Row } from './report.ts';
-import { SAMPLE_CHANNEL } from './servers.ts';
+import { assertAllGood, readMetric, SAMPLE_CHANNEL, startPinnedService } from './servers.ts';
+import { formatSummary, summarize } from './statistics.ts';
 import { inTemporaryDirectory } from './temporary-directory.ts';
 
-const LIMIT = { requests: 10, windowMs: 30_000 };
-const DECISIONS = 20_000;
+const PATH = `/api/channel/${SAMPLE_CHANNEL}`;
+const ROUNDS = 15;
+/** Short, so that other work on the machine affects both servers equally. */
+const ROUND_SECONDS = 1;
+/** The code with Redis is compiled later than the code without. */
+const WARM_UP_ROUNDS = 8;
+const MOST_RATIO = 1.25;
+/** The maximum share of requests that are decided without Redis. More of them would make the figure meaningless. */
+const MOST_DECIDED_ALONE = 0.001;
 
-/** A real redis-server on loopback: hot responses, decisions, and the commands of a request. */
+/** The server's CPU time for a hot record with Redis, which decides the rate limit, compared with one without. */
 export async function bench(print: Print): Promise<Row[]> {
-  const server = await startRedisServer();
+  const redis = await startRedisServer();
   try {
-    return [
-      ...(await benchRedisHot(server, print)),
-      ...(await decisionRows(server)),
-      ...(await inTemporaryDirectory((dataDir) => commandRows(dataDir, server))),
-    ];
+    return [await inTemporaryDirectory((directory) => compare(directory, redis.url, print))];
   } finally {
-    await server.remove();
+    await redis.remove();
   }
 }
 
-async function decisionRows({ url }: RedisServer): Promise<Row[]> {
-  const connection = await createRedisConnection({
-    address: parseRedisUrl(url),
-    onStateChange: (problem) => console.error(problem),
-  });
+async function compare(directory: string, redisUrl: string, print: Print): Promise<Row> {
+  const load = createLoadGenerator();
+  const alone = await startPinnedService(join(directory, 'alone'));
+  const shared = await startPinnedService(join(directory, 'shared'), { REDIS_URL: redisUrl });
+  const decidedAlone = () => readMetric(shared, 'pennant_limiter_decided_alone_total');
   try {
-    return [await decisionRow(connection, 1), await decisionRow(connection, 64)];
-  } finally {
-    connection.close();
-  }
-}
-
-async function decisionRow(connection: RedisConnection, atOnce: number): Promise<Row> {
-  const limiter = createRedisRateLimiter({ connection });
-  const times: number[] = [];
-  let next = 0;
-  async function decide(): Promise<void> {
-    while (next < DECISIONS) {
-      next += 1;
-      const startedAt = performance.now();
-      await limiter.hit(`client ${next % 1_000}`, LIMIT);
-      times.push(performance.now() - startedAt);
+    const runBoth = async () => ({
+      alone: await load.run(alone, PATH, ROUND_SECONDS),
+      shared: await load.run(shared, PATH, ROUND_SECONDS),
+    });
+    for (let number = 0; number < WARM_UP_ROUNDS; number += 1) await runBoth();
+    const decidedAloneBefore = await decidedAlone();
+    const rounds: Awaited<ReturnType<typeof runBoth>>[] = [];
+    for (let number = 0; number < ROUNDS; number += 1) {
+      rounds.push(await runBoth());
+      print(`  ${JSON.stringify(rounds.at(-1))}`);
     }
+    for (const service of [alone, shared]) await assertAllGood(service);
+    return rowOf(rounds, (await decidedAlone()) - decidedAloneBefore);
+  } finally {
+    await stopProcess(alone);
+    await stopProcess(shared);
   }
-  const startedAt = performance.now();
-  await Promise.all(Array.from({ length: atOnce }, decide));
-  const perSecond = DECISIONS / ((performance.now() - startedAt) / 1000);
+}
+
+function rowOf(rounds: readonly { readonly alone: Round; readonly shared: Round }[], decidedAlone: number): Row {
+  const responses = rounds.reduce((sum, { shared }) => sum + shared.responses, 0);
+  const ratio = summarize(rounds.map(({ alone, shared }) => shared.cpuMicrosPerResponse / alone.cpuMicrosPerResponse));
   return {
     part: 'redis',
-    what: `rate limit decisions, ${atOnce} at once`,
-    measured: `${perSecond.toFixed(0)}/s, p50 ${percentile(times, 0.5)} ms, p99 ${percentile(times, 0.99)} ms`,
+    what: 'hot JSON: CPU time of the server with Redis / without',
+    measured: `${formatSummary(ratio, 2)}; ${decidedAlone} of ${responses} requests decided without Redis`,
+    target: `at most ${MOST_RATIO}; ${MOST_DECIDED_ALONE * 100} % decided without Redis`,
+    isMet: ratio.median <= MOST_RATIO && decidedAlone <= MOST_DECIDED_ALONE * responses,
+    figures: { rounds },
   };
-}
-
-/** The commands that the server executes for one request. */
-async function commandRows(dataDir: string, server: RedisServer): Promise<Row[]> {
-  await server.command('FLUSHALL');
-  const config = parseConfig({ SOURCES: 'catalog', DATA_DIR: dataDir, REDIS_URL: server.url, RATE_LIMIT: '100000/30' });
-  const app = await buildApp(config, {
-    logger: createLogger({ level: 'silent' }),
-    version: 'bench',
-  });
-  const rows: Row[] = [];
-  try {
-    for (const [what, url] of [
-      ['a record, first time', `/api/channel/${SAMPLE_CHANNEL}`],
-      ['a record in memory', `/api/channel/${SAMPLE_CHANNEL}`],
-      ['an image, first time', `/${SAMPLE_CHANNEL}/tv.webp`],
-      ['an image in memory', `/${SAMPLE_CHANNEL}/tv.webp`],
-      ['another crop of the same original', `/${SAMPLE_CHANNEL}/mobile.webp`],
-      ['a search, first time', '/api/search?q=kitchen'],
-    ] as const) {
-      await server.command('CONFIG', 'RESETSTAT');
-      await sendInProcess(app.http, { url });
-      // Writes are sent after the response.
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      rows.push({ part: 'redis', what: `commands for ${what}`, measured: await commandsSince(server) });
-    }
-  } finally {
-    await app.close();
-  }
-  return rows;
-}
-
-async function commandsSince(server: RedisServer): Promise<string> {
-  const info = String(await server.command('INFO', 'commandstats'));
-  const counts = [...info.matchAll(/cmdstat_(get|set|del|evalsha|eval):calls=(\d+)/g)];
-  return counts.map(([, name, calls]) => `${calls} ${name}`).join(', ');
-}
-
-function percentile(values: readonly number[], share: number): string {
-  const sorted = values.toSorted((left, right) => left - right);
-  return (sorted[Math.floor(share * (sorted.length - 1))] as number).toFixed(2);
 }

@@ -13,8 +13,6 @@ export interface Row {
 export type Print = (line: string) => void;
 
 export interface PartOptions {
-  /** The larger of the two sizes that `scale` compares. */
-  readonly size: number;
   /** Fewer rounds and images. */
   readonly isQuick: boolean;
 }

@@ -12,29 +12,23 @@ const PARTS: Readonly<Record<string, () => Promise<{ readonly bench: Part }>>> =
   redis: () => import('./redis.ts'),
   memory: () => import('./memory.ts'),
   peers: () => import('./peers.ts'),
-  scale: () => import('./scale.ts'),
 };
-/** These parts take long, and run only when `--only` names them. */
-const ON_DEMAND: ReadonlySet<string> = new Set(['scale']);
 /** What somebody who compares servers wants to know, in two minutes: records and images, hot and cold. */
 const QUICK = ['hot', 'peers'];
-const DEFAULT_SIZE = 1_000_000;
-const USAGE = `Usage: npm run bench -- [--quick] [--only PART[,PART]] [--size NUMBER] [--json FILE]
+const USAGE = `Usage: npm run bench -- [--quick] [--only PART[,PART]] [--json FILE]
 Parts: ${Object.keys(PARTS).join(', ')}
---quick: ${QUICK.join(' and ')} with fewer rounds, two minutes. Only with --only: ${[...ON_DEMAND].join(', ')}. --size is its number of files, records and channels (${DEFAULT_SIZE}).
+--quick: ${QUICK.join(' and ')} with fewer rounds, two minutes.
 `;
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
-    size: { type: 'string', default: String(DEFAULT_SIZE) },
     json: { type: 'string' },
     help: { type: 'boolean' },
   },
 });
-const all = Object.keys(PARTS).filter((name) => !ON_DEMAND.has(name));
-const names = values.only?.split(',') ?? (values.quick ? QUICK : all);
+const names = values.only?.split(',') ?? (values.quick ? QUICK : Object.keys(PARTS));
 const unknown = names.filter((name) => !(name in PARTS));
 
 if (unknown.length > 0) console.error(`There is no part ${unknown.join(', ')}.`);
@@ -59,7 +53,7 @@ async function run(jsonPath: string | undefined): Promise<void> {
 async function runPart(name: string): Promise<Row[]> {
   try {
     const part = await PARTS[name]?.();
-    return (await part?.bench((line) => console.log(line), { size: Number(values.size), isQuick: values.quick })) ?? [];
+    return (await part?.bench((line) => console.log(line), { isQuick: values.quick })) ?? [];
   } catch (error) {
     console.error(error);
     const reason = error instanceof Error ? error.message : String(error);

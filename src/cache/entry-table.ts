@@ -113,7 +113,7 @@ export function createEntryTable({ file, maxBytes, clock, onRefused }: EntryTabl
 }
 
 /** Replaces the entry of the key, in the transaction of the caller. */
-export function writeEntry(sql: Sql, key: string, { value, storedAtMs }: StoredEntry, expiresAtMs: number): void {
+function writeEntry(sql: Sql, key: string, { value, storedAtMs }: StoredEntry, expiresAtMs: number): void {
   const size = OVERHEAD_BYTES + Buffer.byteLength(key) + Buffer.byteLength(value);
   sql('DELETE FROM entries WHERE key = ?').run(key);
   const { lastInsertRowid } = sql(`

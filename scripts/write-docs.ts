@@ -1,16 +1,59 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { buildApp } from '../src/app/build.ts';
 import { fileVariable } from '../src/config/environment.ts';
-import { SETTINGS } from '../src/config/settings.ts';
-import { apiDocument } from './docs-api.ts';
-import { code, table } from './docs-markdown.ts';
+import { parseConfig, SETTINGS } from '../src/config/settings.ts';
+import { sendInProcess } from '../test/helpers/in-process.ts';
+import { code, errorTable, fieldTable, type OpenApi, pathTables, table } from './docs-api.ts';
 
-/* Writes the files that are generated from the code: docs/api.md, the table in docs/settings.md and .env.example. */
+/*
+ * Writes what comes from the code: .env.example, and the parts of docs/api.md and docs/settings.md between
+ * `<!-- npm run docs: NAME ARGUMENT… -->` and `<!-- end -->`.
+ */
 
-const ROOT = new URL('../', import.meta.url);
-const SETTINGS_PAGE = new URL('docs/settings.md', ROOT);
-const BEGIN = '<!-- settings: written by `npm run docs` -->';
-const END = '<!-- end of settings -->';
+const ROOT = join(import.meta.dirname, '..');
+const PART = /(<!-- npm run docs: (\S+) ?(.*) -->\n)[\s\S]*?(?=<!-- end -->)/g;
 const WIDTH = 100;
+const ENV_EXAMPLE_HEAD =
+  'Every setting with its default. Copy this file to .env and remove the "#" before each setting that you change. ' +
+  'Written by `npm run docs` from src/config/settings.ts.';
+
+const openApi = await readOpenApi();
+const PARTS: Readonly<Record<string, (words: readonly string[]) => string>> = {
+  paths: (paths) => pathTables(paths, openApi),
+  fields: ([schema = '']) => fieldTable(schema, openApi),
+  errors: errorTable,
+  settings: settingsTable,
+};
+writeFileSync(join(ROOT, '.env.example'), envExample());
+for (const name of ['api', 'settings']) writeParts(join(ROOT, 'docs', `${name}.md`));
+const described = readFileSync(join(ROOT, 'docs/api.md'), 'utf8');
+const missing = Object.keys(openApi.paths).filter((path) => !described.includes(`| \`${path}\` |`));
+if (missing.length > 0) throw new Error(`docs/api.md has no table for ${missing.join(', ')}`);
+
+function writeParts(path: string): void {
+  const text = readFileSync(path, 'utf8').replaceAll(PART, (_part, marker: string, name: string, words: string) => {
+    const write = PARTS[name];
+    if (write === undefined) throw new Error(`${path}: there is no part ${name}`);
+    return `${marker}${write(words.split(' '))}\n`;
+  });
+  writeFileSync(path, text);
+}
+
+/** As the service sends it. */
+async function readOpenApi(): Promise<OpenApi> {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'pennant-docs-'));
+  const config = parseConfig({ SOURCES: 'catalog', DATA_DIR: directory.path });
+  const app = await buildApp(config, { logger: pino({ level: 'silent' }), version: '' });
+  try {
+    return (await sendInProcess(app.http, { url: '/openapi.json' })).json<OpenApi>();
+  } finally {
+    await app.close();
+  }
+}
 
 function settingsTable(): string {
   const rows = Object.values(SETTINGS).map(({ env, fallback, doc }) => [
@@ -18,14 +61,10 @@ function settingsTable(): string {
     fallback === '' ? '' : code(fallback),
     doc,
   ]);
-  return `${table(['variable', 'default', 'meaning'], rows)}\n\n${secretsNote()}`;
-}
-
-function secretsNote(): string {
   const secrets = Object.values(SETTINGS).filter(({ isSecret }) => isSecret);
-  const names = secrets.map(({ env }) => code(env)).join(' and ');
-  const files = secrets.map(({ env }) => code(fileVariable(env))).join(' and ');
-  return `${names} are secrets. A secret may be in a file instead: ${files} take its path.`;
+  const namesOf = (nameOf: (env: string) => string) => secrets.map(({ env }) => code(nameOf(env))).join(' and ');
+  const note = `${namesOf((env) => env)} are secrets. A secret may be in a file instead: ${namesOf(fileVariable)} take its path.`;
+  return `${table(['variable', 'default', 'meaning'], rows)}\n\n${note}`;
 }
 
 /** Every setting with its default, all of them commented out. */
@@ -37,10 +76,6 @@ function envExample(): string {
   return `${[comment(ENV_EXAMPLE_HEAD), ...settings].join('\n\n')}\n`;
 }
 
-const ENV_EXAMPLE_HEAD =
-  'Every setting with its default. Copy this file to .env and remove the "#" before each setting that you change. ' +
-  'Written by `npm run docs` from src/config/settings.ts.';
-
 /** Comment lines of at most `WIDTH` characters. */
 function comment(text: string): string {
   const lines = ['#'];
@@ -51,13 +86,3 @@ function comment(text: string): string {
   }
   return lines.join('\n');
 }
-
-const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { version: string };
-writeFileSync(new URL('docs/api.md', ROOT), await apiDocument(version));
-writeFileSync(new URL('.env.example', ROOT), envExample());
-
-const page = readFileSync(SETTINGS_PAGE, 'utf8');
-const [before, rest] = page.split(BEGIN);
-const after = rest?.split(END)[1];
-if (before === undefined || after === undefined) throw new Error(`docs/settings.md lacks "${BEGIN}" or "${END}"`);
-writeFileSync(SETTINGS_PAGE, `${before}${BEGIN}\n${settingsTable()}\n${END}${after}`);

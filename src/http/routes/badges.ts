@@ -57,9 +57,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       id: `${id}Badge`,
       tag: 'images',
       summary: `The badge with the ${metric}, at the path that shields.io retired`,
-      description:
-        'The same as `/api/badge/{identifier}.svg`. The default style is `social`, and by default only this style has the ' +
-        'logo. The identifier may end in `.svg`.',
+      description: 'The default style is `social`, and by default only this style has the logo. It may end in `.svg`.',
       pathParameters: { identifier: IDENTIFIER },
       query: RETIRED_BADGE_QUERY,
       returns: 'BadgeImage',
@@ -102,9 +100,9 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       tag: 'images',
       summary: 'A count as the image of a badge',
       description:
-        'The badge of shields.io as an SVG. Cached like the record, for at least five minutes. Pages do not show an image whose ' +
-        'status is not 200, so an error is a grey badge with 200 and `max-age=60`: "not found", "unavailable", "not ' +
-        'available" (a take-down), "invalid color". The rate limit and malformed HTTP are JSON.',
+        'The badge of shields.io as an SVG, cacheable for at least five minutes. An error is a grey badge with 200 and ' +
+        '`max-age=60`: "not found", "unavailable", "not available" (a take-down), "invalid color". The rate limit and ' +
+        'malformed HTTP are JSON.',
       pathParameters: { identifier: IDENTIFIER },
       query: BADGE_IMAGE_QUERY,
       returns: 'BadgeImage',

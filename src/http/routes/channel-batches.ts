@@ -34,9 +34,8 @@ export function channelBatchRoute({ channelBatches, recordBodyOf }: ChannelBatch
     summary: 'The metadata of up to 50 channels',
     description:
       'A result has the record as `channel`, or an `error`. A batch counts as one request of the limit. Fresh records are ' +
-      'returned at once. Of the other channels, at most ten are loaded. The rest have a stale record, or the error ' +
-      '`upstream_unavailable`: request them again. `max-age` is the shortest of all results. With a 5xx among them, the ' +
-      'response is `no-store`.',
+      'returned, and at most ten other channels are loaded. The rest have a stale record, or the error ' +
+      '`upstream_unavailable`: request them again. `max-age` is the shortest of all results; a 5xx is `no-store`.',
     query: BATCH_QUERY,
     returns: 'Batch',
     // Each item has its own age.

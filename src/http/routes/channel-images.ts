@@ -106,7 +106,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
       url: '/api/banner/:identifier/:variant',
       id: 'BannerVariant',
       summary: 'A crop of a channel’s banner, or its avatar',
-      description: 'Path and parameters must not contradict each other.',
+      description: `A variant may have an extension (${EXTENSION_LIST}) for the format.`,
       pathParameters: { identifier: IDENTIFIER, variant: VARIANT },
       returns: 'Image',
       parsePath: parseBannerPath,
@@ -141,7 +141,8 @@ type ImageQuery = Values<typeof IMAGE_QUERY>;
 
 const DESCRIPTION =
   'Crops are centred parts of the original, which is never enlarged. With both `width` and `height`, the image is the ' +
-  'largest rectangle of that ratio inside the crop, scaled down to fit. Path and parameters must not contradict each other.';
+  'largest rectangle of that ratio inside the crop, scaled down to fit. Path and parameters must not contradict each other. ' +
+  'A channel ID may have an extension for the format.';
 
 /** The extensions that a path may end in, for messages. */
 const EXTENSION_LIST = FORMATS.map((format) => `.${formatRow(format).extension}`).join(', ');

@@ -48,7 +48,7 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
       id: page.id,
       tag: 'channels',
       summary: `A channel’s metadata by ${of}`,
-      description: REDIRECTED,
+      description: identifier.description,
       pathParameters: { identifier },
       returns: 'Record',
       ...(example !== undefined && { example }),
@@ -63,7 +63,7 @@ export function channelRoutes(options: ChannelRouteOptions): Endpoint[] {
       id: 'Channel',
       tag: 'channels',
       summary: 'A channel’s metadata',
-      description: REDIRECTED,
+      description: 'If upstream redirects the ID, the response is the record of the target channel.',
       pathParameters: {
         identifier: {
           description: 'A channel ID, a user name or a handle, according to `type`.',
@@ -113,8 +113,6 @@ interface PageEndpoint {
   readonly read: (identifier: string) => readonly ChannelRef[];
   readonly example?: Endpoint['example'];
 }
-
-const REDIRECTED = 'If upstream redirects the ID, the response is the record of the target channel.';
 
 export function searchRoute(options: ImageUrlStyle & { readonly searches: SearchService }): Endpoint {
   return defineEndpoint({

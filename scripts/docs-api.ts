@@ -4,7 +4,7 @@ import { PROBLEMS } from '../src/http/response/problems.ts';
 /* The tables of docs/api.md, from the service's OpenAPI document. */
 
 interface Schema {
-  readonly type?: string | readonly string[];
+  readonly type?: string;
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly default?: string | number;
@@ -12,8 +12,6 @@ interface Schema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly format?: string;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
 }
@@ -73,8 +71,7 @@ export function pathTables(paths: readonly string[], { paths: all, components }:
   return tables.join('\n\n');
 }
 
-/** The description says what the pattern of a parameter means. */
-function rowOf({ name, required, description, schema: { pattern: _, ...schema } }: Parameter): string[] {
+function rowOf({ name, required, description, schema }: Parameter): string[] {
   const fallback = schema.default === undefined ? '' : `, default ${code(String(schema.default))}`;
   return [code(name), `${valuesOf(schema)}${required ? ', required' : fallback}`, description];
 }
@@ -83,24 +80,20 @@ function rowOf({ name, required, description, schema: { pattern: _, ...schema } 
 export function fieldTable(name: string, { components }: OpenApi): string {
   const schema = components.schemas[name];
   if (schema === undefined) throw new Error(`There is no schema ${name}.`);
-  return `${schema.description}\n\n${table(['field', 'type', 'meaning'], fieldRows(schema, ''))}`;
+  return `${schema.description}\n\n${table(['field', 'meaning'], fieldRows(schema, ''))}`;
 }
 
 function fieldRows(schema: Schema, prefix: string): string[][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
-    [code(`${prefix}${name}`), valuesOf(field), field.description ?? ''],
+    [code(`${prefix}${name}`), field.description ?? ''],
     ...fieldRows(field.items ?? {}, `${prefix}${name}[].`),
   ]);
 }
 
 function valuesOf({ type = '', minimum, maximum, minLength, maxLength, ...schema }: Schema): string {
-  const name = [type].flat().join(' or ');
   if (schema.enum !== undefined) return schema.enum.map(code).join(' ');
-  if (schema.items !== undefined) return `${name} of ${valuesOf(schema.items)}s`;
-  if (minimum !== undefined) return `${name}, ${minimum} to ${maximum}`;
-  if (minLength !== undefined) return `${name}, ${minLength} to ${maxLength} characters`;
-  if (schema.pattern !== undefined) return `${name}, ${code(schema.pattern)}`;
-  return schema.format === undefined ? name : `${name}, ${schema.format}`;
+  if (minimum !== undefined) return `${minimum} to ${maximum}`;
+  return minLength === undefined ? type : `${minLength} to ${maxLength} characters`;
 }
 
 export function errorTable(): string {

@@ -18,7 +18,7 @@ export interface CachePolicy<V> {
   readonly graceMs: number;
 }
 
-/** How long "no such channel" is fresh (docs/decisions.md). */
+/** How long "no such channel" is fresh. */
 export const ABSENT_FRESH_MS = 60_000;
 const NO_SUCH_CHANNEL = 'There is no such channel.';
 /** Our values have tens of kilobytes at most. Parsing a much larger one would block the event loop. */

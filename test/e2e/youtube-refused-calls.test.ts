@@ -1,7 +1,8 @@
+import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { respondWithJson } from '../helpers/fake-upstream.ts';
+import { FAULTS, respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
@@ -31,8 +32,8 @@ async function start(env: Record<string, string> = {}, { hasAboutPages = false }
   return running;
 }
 
-describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 400 %s', (status) => {
-  const refusal = respondWithJson({ error: { code: 400, status } }, 400);
+describe('HTTP 400', () => {
+  const refusal = respondWithJson({ error: { code: 400, status: 'NOT_FOUND' } }, 400);
 
   it('says nothing about the channel: it is not stored, and the stored record is returned', async () => {
     const { service, replay } = await start();
@@ -49,8 +50,7 @@ describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 40
     service.clock.advance(HOUR_MS + 1);
     const old = await service.get(RECORD);
     expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
-    const handle = await service.get('/api/channel/nobody?type=handle');
-    expect(handle.status).toBe(502);
+    expect((await service.get('/api/channel/nobody?type=handle')).status).toBe(502);
   });
 
   it('makes the service call the next source', async () => {
@@ -61,38 +61,46 @@ describe.each(['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'])('HTTP 40
   });
 });
 
-async function onConsole<T>(path: string): Promise<T> {
-  const response = await running.service.console(path);
-  expect([path, response.status]).toEqual([path, 200]);
-  return response.headers['content-type']?.includes('json') ? response.json<T>() : (response.text as T);
-}
-
 describe('a client version that YouTube refuses', () => {
-  it('is replaced at the second refused channel, and named on the console and in the metrics', async () => {
-    Object.assign(youtube, { accepted: new Set([NEW_VERSION]), acceptsWithoutHeaders: false });
+  it('is replaced by the one that YouTube names, once, which the console and the metrics name', async () => {
     const { service, replay } = await start();
-    expect((await service.get(RECORD)).status).toBe(502);
-    expect((await service.get(QUIET)).status).toBe(200);
-    expect(await onConsole('/readyz')).toMatchObject({ ready: true, conditions: [] });
-    const { sources } = await onConsole<{ sources: object[] }>('/state.json');
+    Object.assign(youtube, { accepted: new Set([NEW_VERSION]), acceptsWithoutHeaders: false });
+    const paths = [QUIET, HARBOUR, RECORD, '/api/search?q=light', '/api/channel/BellRockLight?type=handle'];
+    const responses = await Promise.all(paths.map((path) => service.get(path)));
+    expect(responses.map(({ status }) => status)).toEqual(paths.map(() => 200));
+    expect(replay.callsTo('version')).toHaveLength(1);
+    const { sources } = await service.state();
     expect(sources[0]).toMatchObject({ status: { clientVersion: { version: NEW_VERSION, origin: 'learned' } } });
-    const metrics = await onConsole<string>('/metrics');
-    expect(metrics).toContain(`pennant_youtube_client_version_info{version="${NEW_VERSION}"} 1`);
+    expect((await service.console('/metrics')).text).toContain(
+      `pennant_youtube_client_version_info{version="${NEW_VERSION}"} 1`,
+    );
     replay.forgetCalls();
+    service.clock.advance(HOUR_MS + 1);
     expect((await service.get(HARBOUR)).status).toBe(200);
     const versions = replay.callsTo('browse').map(({ headers }) => headers['x-youtube-client-version']);
     expect(new Set(versions)).toEqual(new Set([NEW_VERSION]));
   });
 
-  it('repeats a refused request a minute later, as after any failed reload', async () => {
-    const { service } = await start();
-    expect((await service.get(RECORD)).status).toBe(200);
-    service.clock.advance(HOUR_MS + 1);
+  it.each<[string, RequestListener]>([
+    ['a page', respondWithHtml()],
+    ['data without a version', respondWithStatus(200, {}, ')]}\'\n[["yt.sw.adr",null,[]]]')],
+    ['a broken connection', FAULTS.resetBeforeResponse],
+  ])('stays in use while YouTube does not name one: %s', async (_what, listener) => {
+    const { service, replay } = await start();
     Object.assign(youtube, { accepted: new Set([NEW_VERSION]), acceptsWithoutHeaders: false });
-    expect((await service.get(RECORD)).headers['cache-control']).toBe('public, max-age=60');
-    expect((await service.get(HARBOUR)).status).toBe(200);
-    service.clock.advance(60_000);
-    expect((await service.get(RECORD)).headers['cache-status']).toBe('pennant; fwd=stale; stored');
+    replay.misbehave('version', listener);
+    expect((await service.get(QUIET)).status).toBe(502);
+    expect((await service.state()).sources[0]).toMatchObject({ status: { clientVersion: { origin: 'built-in' } } });
+  });
+
+  it('is not suspected because of a refusal of this address or a failure', async () => {
+    const { service, replay } = await start();
+    for (const listener of [respondWithStatus(500), respondWithHtml(400), respondWithStatus(429)]) {
+      replay.misbehave('browse', listener);
+      expect((await service.get(QUIET)).status).toBe(503);
+      service.clock.advance(HOUR_MS);
+    }
+    expect(replay.callsTo('version')).toEqual([]);
   });
 
   it('is replaced by the HTML pages of channels while YouTube accepts no other one', async () => {

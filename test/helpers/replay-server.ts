@@ -201,7 +201,7 @@ function respondWithAboutPage(responses: readonly ReplayResponse[], channelId: s
   return respondWithStatus(isKnown ? 200 : 404, { 'content-type': 'text/html' }, text);
 }
 
-export function serviceWorkerData(version: string): string {
+function serviceWorkerData(version: string): string {
   return `)]}'\n${JSON.stringify([['yt.sw.adr', null, [[['en', 'US', 'US', null, '192.0.2.1', version, 'X11']]]]])}`;
 }
 

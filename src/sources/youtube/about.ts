@@ -12,7 +12,7 @@ export type About = FieldReadings | 'none' | 'lost';
 
 /** Loads the panel with a token that is built here, without the page. Rejects only when aborted. */
 export function loadAboutPanel(innertube: Innertube, channelId: string, signal: AbortSignal): Promise<About> {
-  return valueOrLost(loadByToken(innertube, channelId, buildAboutToken(channelId, randomUUID()), signal), signal);
+  return valueOrLost(loadByToken(innertube, buildAboutToken(channelId, randomUUID()), signal), signal);
 }
 
 /**
@@ -45,7 +45,7 @@ async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelI
   const { aboutTab, aboutToken } = page;
   if (aboutTab === 'here') return 'none';
   if (aboutToken !== undefined) {
-    const about = await loadByToken(innertube, channelId, aboutToken, signal);
+    const about = await loadByToken(innertube, aboutToken, signal);
     // The page says that there is a panel. A response without one means that the request is outdated.
     return about === 'none' ? 'lost' : about;
   }
@@ -54,13 +54,8 @@ async function loadAboutOfPage(innertube: Innertube, page: PageReading, channelI
   return response.kind === 'value' && response.value.aboutTab === 'here' ? response.value : 'none';
 }
 
-async function loadByToken(
-  innertube: Innertube,
-  channelId: string,
-  token: string,
-  signal: AbortSignal,
-): Promise<About> {
-  const response = await innertube.browseAboutPanel(channelId, token, signal);
+async function loadByToken(innertube: Innertube, token: string, signal: AbortSignal): Promise<About> {
+  const response = await innertube.browseAboutPanel(token, signal);
   return response.kind === 'value' && response.value.hasPanel ? response.value : 'none';
 }
 

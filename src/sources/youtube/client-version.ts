@@ -28,12 +28,10 @@ const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, origin: 'built-i
 /** The version of YouTube's web client that calls name: built in, or learned once. */
 export interface ClientVersion {
   /**
-   * Sends a call. If YouTube refuses the built-in version for a second key, the call is repeated with the version that YouTube
-   * names, which is used from then on if YouTube accepts it.
-   *
-   * @param key names the channel or query, because a refusal may concern only that
+   * Sends a call. If YouTube refuses the built-in version, the call is repeated with the version that YouTube names, which is used
+   * from then on if YouTube accepts it.
    */
-  send(key: string, call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse>;
+  send(call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse>;
   state(): ClientVersionState;
 }
 
@@ -45,22 +43,16 @@ interface ClientVersionOptions {
 export function createClientVersion(options: ClientVersionOptions): ClientVersion {
   let client = BUILT_IN;
   let lookup: Promise<string | undefined> | undefined;
-  /** The first key that was refused since the last accepted call. */
-  let refusedKey: string | undefined;
 
   return {
-    async send(key, call) {
+    async send(call) {
       const used = client;
       const response = await call(used);
-      if (isAccepted(response)) refusedKey = undefined;
-      if (!isRefusal(response) || used !== BUILT_IN) return response;
-      refusedKey ??= key;
-      if (refusedKey === key) return response;
+      if (used !== BUILT_IN || !isRefusalStatus(response.status) || isMarkup(response.body)) return response;
       lookup ??= lookUpClientVersion(options);
       const version = await lookup;
       if (version === undefined) {
         lookup = undefined;
-        refusedKey = undefined;
         return response;
       }
       const headers = { 'x-youtube-client-name': '1', 'x-youtube-client-version': version };
@@ -76,10 +68,6 @@ export function createClientVersion(options: ClientVersionOptions): ClientVersio
 /** Blocks and failures are not API responses, whatever their status. */
 function isAccepted({ status, body }: HttpResponse): boolean {
   return (status === 200 || status === 404) && !isMarkup(body);
-}
-
-function isRefusal({ status, body }: HttpResponse): boolean {
-  return isRefusalStatus(status) && !isMarkup(body);
 }
 
 /** True for the statuses of a call whose client version YouTube refuses. */

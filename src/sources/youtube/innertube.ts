@@ -94,10 +94,8 @@ export function createInnertube(options: InnertubeOptions) {
     }
   }
 
-  /** @param key names the channel or query */
   async function call<Value>(
     read: (body: JsonObject) => Value,
-    key: string,
     endpoint: string,
     parameters: object,
     signal: AbortSignal,
@@ -114,7 +112,7 @@ export function createInnertube(options: InnertubeOptions) {
         ...limits,
       });
     };
-    const response = await clientVersion.send(key, send);
+    const response = await clientVersion.send(send);
     throwIfUnavailable(response, breaker);
     const { status, body } = response;
     if (isMarkup(body)) throw refused(response, `HTML with status ${status}`, breaker);
@@ -165,17 +163,17 @@ export function createInnertube(options: InnertubeOptions) {
   return {
     browseChannel(channelId: string, { isWhole, signal }: BrowseOptions) {
       const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
-      return call(readPage, channelId, 'browse', { browseId: channelId }, signal, { mask });
+      return call(readPage, 'browse', { browseId: channelId }, signal, { mask });
     },
     browseAboutTab: (channelId: string, signal: AbortSignal) =>
-      call(readPage, channelId, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
-    browseAboutPanel: (channelId: string, token: string, signal: AbortSignal) =>
-      call(readPanel, channelId, 'browse', { continuation: token }, signal),
+      call(readPage, 'browse', { browseId: channelId, params: ABOUT_TAB }, signal),
+    browseAboutPanel: (token: string, signal: AbortSignal) =>
+      call(readPanel, 'browse', { continuation: token }, signal),
     /** @param url a page of www.youtube.com */
     resolveUrl: (url: string, signal: AbortSignal) =>
-      call(readEndpoint, url, 'navigation/resolve_url', { url }, signal, { breaker: breakers.names }),
+      call(readEndpoint, 'navigation/resolve_url', { url }, signal, { breaker: breakers.names }),
     search: (query: string, signal: AbortSignal) =>
-      call(readSearchPage, query, 'search', { query, params: CHANNELS_ONLY }, signal, { breaker: breakers.searches }),
+      call(readSearchPage, 'search', { query, params: CHANNELS_ONLY }, signal, { breaker: breakers.searches }),
     /** Loads the HTML page of a channel, which needs no client version (1.6 to 2.6 MB, 2026-09). */
     getAboutPage: (channelId: string, signal: AbortSignal) =>
       breakers.pages.run(channelId, () => getAboutPage(`channel/${channelId}`, signal), signal),

@@ -156,7 +156,7 @@ describe('a channel page that redirects to a handle', () => {
   const redirectTo = (url: string) =>
     respondWithJson({ onResponseReceivedActions: [{ navigateAction: { endpoint: { urlEndpoint: { url } } } }] });
 
-  it.each(['/@BellRockLight', 'https://www.youtube.com/@BellRockLight', '/user/bellrock'])(
+  it.each(['/@BellRockLight', 'https://www.youtube.com/@BellRockLight', '/user/bellrock', `/channel/${LIGHTHOUSE}`])(
     'is followed to its channel: %s',
     async (url) => {
       replay.misbehave('browse', redirectTo(url), 1);

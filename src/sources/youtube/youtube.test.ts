@@ -1,6 +1,12 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
-import { FAULTS, respondWithHtml, respondWithJson, respondWithStatus } from '../../../test/helpers/fake-upstream.ts';
+import {
+  FAULTS,
+  redirectTo,
+  respondWithHtml,
+  respondWithJson,
+  respondWithStatus,
+} from '../../../test/helpers/fake-upstream.ts';
 import { handleRef } from '../../../test/helpers/handle.ts';
 import { jsonResponse, OWN_RESPONSES, ownResponse, readResponses } from '../../../test/helpers/replay-responses.ts';
 import type { ReplayServer } from '../../../test/helpers/replay-server.ts';
@@ -11,7 +17,6 @@ import {
 } from '../../../test/helpers/youtube-source.ts';
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
-const QUARRY = 'UCreplayQuarry0000000003';
 const AGE_GATED = 'UCreplayDistillery000004';
 const GAME = 'UCreplayGameTopic0000006';
 const MOVED = 'UCreplayMovedAway0000009';
@@ -20,63 +25,41 @@ const HEADER_TOKEN = 'UCreplayHeaderToken00012';
 const FOGHORN_PANEL = {
   aboutChannelViewModel: { viewCountText: '99 views', joinedDateText: { content: 'Joined Feb 1, 2015' } },
 };
+const continuationItems = [{ aboutChannelRenderer: { metadata: FOGHORN_PANEL } }];
 const RESPONSES = [
   ...readResponses(OWN_RESPONSES),
-  jsonResponse('browse', { continuation: 'token-from-the-header' }, panelReply(FOGHORN_PANEL)),
+  jsonResponse(
+    'browse',
+    { continuation: 'token-from-the-header' },
+    { onResponseReceivedEndpoints: [{ appendContinuationItemsAction: { continuationItems } }] },
+  ),
 ];
-
-function panelReply(metadata: object) {
-  const continuationItems = [{ aboutChannelRenderer: { metadata } }];
-  return { onResponseReceivedEndpoints: [{ appendContinuationItemsAction: { continuationItems } }] };
-}
 
 let replay: ReplayServer;
 let source: YoutubeSource;
 const signal = new AbortController().signal;
 
 beforeEach(async () => {
-  ({ replay, source } = await startReplayedSource({ responses: RESPONSES }));
+  ({ replay, source } = await startReplayedSource({ responses: RESPONSES, hasAboutPages: true }));
 });
 
 const load = (channelId: string) => source.getChannel(channelId, { signal });
-const resolveHandle = (name: string) => source.resolve(handleRef(name), { signal });
-describe('requests', () => {
-  it('for page, panel and feed are sent at the same time, with language en and country US', async () => {
-    await load(LIGHTHOUSE);
-    expect(replay.calls.map(({ route }) => route).sort()).toEqual(['about', 'browse', 'feed']);
-    for (const { body, headers } of replay.calls.filter(({ route }) => route !== 'feed')) {
-      expect(body?.context).toMatchObject({ client: { hl: 'en', gl: 'US', clientName: 'WEB' } });
-      expect(headers).toMatchObject({ cookie: 'SOCS=CAE=', 'accept-language': 'en-US,en;q=0.9' });
-    }
-  });
+const jsonError = (code: number, status: string) => respondWithJson({ error: { code, status } }, code);
+const NOT_FOUND = jsonError(404, 'NOT_FOUND');
+const REFUSED = jsonError(400, 'INVALID_ARGUMENT');
 
-  it('for the panel do not wait for the page', async () => {
-    replay.misbehave('browse', FAULTS.hangBeforeHeaders);
-    const controller = new AbortController();
-    const response = source.getChannel(LIGHTHOUSE, { signal: controller.signal });
-    response.catch(() => undefined);
-    await expect.poll(() => replay.callsTo('about')).toHaveLength(1);
-    controller.abort();
-    await expect(response).rejects.toThrow();
-  });
-
-  it('have a field mask', async () => {
-    await load(LIGHTHOUSE);
-    expect(replay.callsTo('browse')[0]?.path).toContain('$fields=header,metadata,');
-  });
-
-  it('contain the real host in the URL to be resolved', async () => {
-    await resolveHandle('BELLROCKLIGHT');
-    expect(replay.calls[0]?.body?.url).toBe('https://www.youtube.com/@BELLROCKLIGHT');
-  });
+it('requests have a language, a country and a field mask, and name pages of the real host', async () => {
+  await load(LIGHTHOUSE);
+  for (const { body, headers } of replay.calls.filter(({ route }) => route !== 'feed')) {
+    expect(body?.context).toMatchObject({ client: { hl: 'en', gl: 'US', clientName: 'WEB' } });
+    expect(headers).toMatchObject({ cookie: 'SOCS=CAE=', 'accept-language': 'en-US,en;q=0.9' });
+  }
+  expect(replay.callsTo('browse')[0]?.path).toContain('$fields=header,metadata,');
+  await source.resolve(handleRef('BELLROCKLIGHT'), { signal });
+  expect(replay.callsTo('resolve')[0]?.body?.url).toBe('https://www.youtube.com/@BELLROCKLIGHT');
 });
 
 describe('a record', () => {
-  it('of an age-restricted channel is requested again without the mask', async () => {
-    expect((await load(AGE_GATED)).channel.title).toBe('Distillery');
-    expect(replay.callsTo('browse')).toHaveLength(2);
-  });
-
   it.each([
     [
       'a notice',
@@ -89,39 +72,13 @@ describe('a record', () => {
     expect((await load(AGE_GATED)).channel.title).toBe('Distillery');
   });
 
-  it('of a channel that moved has the page and the panel of the new channel', async () => {
-    const { channel, isComplete } = await load(MOVED);
-    expect(channel).toMatchObject({ channelId: LIGHTHOUSE, viewCount: '312530935570' });
-    expect(isComplete).toBe(true);
-  });
-
-  it('of a channel that moved is found by the URL of the redirect too', async () => {
-    const endpoint = { clickTrackingParams: 'x', urlEndpoint: { url: `/channel/${LIGHTHOUSE}` } };
-    replay.misbehave('browse', respondWithJson({ onResponseReceivedActions: [{ navigateAction: { endpoint } }] }), 1);
-    expect((await load(MOVED)).channel.channelId).toBe(LIGHTHOUSE);
-  });
-
   it('of a channel whose redirects form a circle is an error', async () => {
     const navigate = (browseId: string) => ({
       onResponseReceivedActions: [{ navigateAction: { endpoint: { browseEndpoint: { browseId } } } }],
     });
-    replay.misbehave('browse', respondWithJson(navigate(GAME)), 1);
-    replay.misbehave('browse', respondWithJson(navigate(MOVED)), 1);
-    replay.misbehave('browse', respondWithJson(navigate(GAME)), 1);
-    replay.misbehave('browse', respondWithJson(navigate(MOVED)), 1);
+    for (const target of [GAME, MOVED, GAME, MOVED]) replay.misbehave('browse', respondWithJson(navigate(target)), 1);
     await expect(load(MOVED)).rejects.toMatchObject({ code: 'upstream_invalid' });
     expect(replay.callsTo('browse')).toHaveLength(4);
-  });
-
-  it('has nothing from a response without the requested About tab', async () => {
-    const described = { metadata: { channelMetadataRenderer: { description: 'Of the home page.' } } };
-    const title = { simpleText: 'T' };
-    replay.misbehave('browse', respondWithJson({ header: { interactiveTabbedHeaderRenderer: { title } } }), 1);
-    replay.misbehave('browse', respondWithJson(described), 1);
-    const { channel, isComplete } = await load(GAME);
-    expect(replay.callsTo('browse').map(({ body }) => body?.params)).toEqual([undefined, 'EgVhYm91dA%3D%3D']);
-    expect(channel).toMatchObject({ channelId: GAME, title: 'T', description: null });
-    expect(isComplete).toBe(true);
   });
 
   it('never combines a page with the panel of another channel', async () => {
@@ -130,66 +87,133 @@ describe('a record', () => {
     expect(channel).toMatchObject({ channelId: 'UCreplayQuiet00000000007', viewCount: '1', links: [] });
   });
 
-  it('is incomplete if the header’s token leads to the panel of another channel', async () => {
-    const aboutChannelViewModel = { channelId: LIGHTHOUSE, viewCountText: '7 views' };
-    replay.misbehave('about', respondWithJson({}), 1);
-    replay.misbehave('about', respondWithJson({ onResponseReceivedEndpoints: [{ aboutChannelViewModel }] }));
-    const { channel, isComplete } = await load(HEADER_TOKEN);
-    expect([channel.title, channel.viewCount, isComplete]).toEqual(['Foghorn', null, false]);
-  });
-
-  it('uses the About tab in an older layout', async () => {
-    const { channel, isComplete } = await load(QUARRY);
-    expect(channel).toMatchObject({ viewCount: '186854342', country: 'CI' });
-    expect(isComplete).toBe(true);
-    expect(replay.callsTo('browse')[1]?.body?.params).toBe('EgVhYm91dA%3D%3D');
-  });
-
-  it('is complete if the channel has no panel', async () => {
-    const { channel, isComplete } = await load(GAME);
-    expect(channel).toMatchObject({ viewCount: null, links: null });
-    expect(isComplete).toBe(true);
-  });
-});
-
-describe('a lost panel', () => {
-  const lostPanels = {
-    'an error': respondWithStatus(503),
-    HTML: respondWithHtml(),
-    'a connection reset': FAULTS.resetBeforeResponse,
-    'half a response': FAULTS.closeMidBody,
-    'a block': respondWithStatus(429),
-  };
-
-  it.each(Object.entries(lostPanels))('by %s gives a record that names the missing fields', async (_what, listener) => {
-    replay.misbehave('about', listener);
-    const { channel, isComplete, missing } = await load(LIGHTHOUSE);
-    expect(channel).toMatchObject({
-      title: 'Bell Rock Light',
-      subscriberCount: '1130000',
-      viewCount: null,
-      links: null,
-    });
-    expect(isComplete).toBe(false);
-    expect([...missing].sort()).toEqual(['country', 'links', 'videoCount', 'viewCount']);
-  });
-
-  it('that never arrives does not lose the page', async () => {
+  it('does not wait for a panel that never arrives', async () => {
     const clock = createManualClock();
     const source = createTestYoutubeSource(replay.origin, { clock });
+    onTestFinished(source.close);
     replay.misbehave('about', FAULTS.hangBeforeHeaders);
     const loading = source.getChannel(LIGHTHOUSE, { signal });
     await clock.passTimer(3_000);
-    const { channel, isComplete } = await loading;
-    await source.close();
-    expect([channel.title, isComplete]).toEqual(['Bell Rock Light', false]);
+    const { channel, missing } = await loading;
+    expect([channel.title, missing.toSorted()]).toEqual([
+      'Bell Rock Light',
+      ['country', 'links', 'videoCount', 'viewCount'],
+    ]);
   });
 
-  it('of the built token is requested with the token in the page', async () => {
-    replay.misbehave('about', respondWithStatus(404), 1);
-    expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
-    expect(replay.callsTo('about').map(({ body }) => body?.continuation)[1]).toBe('token-from-the-header');
-    replay.misbehave('about', FAULTS.closeMidBody, 1);
-    expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
+  it('has the panel of the token in the page if the built token leads to none', async () => {
+    for (const listener of [respondWithStatus(404), FAULTS.closeMidBody]) {
+      replay.misbehave('about', listener, 1);
+      expect(await load(HEADER_TOKEN)).toMatchObject({ isComplete: true, channel: { viewCount: '99' } });
+    }
+  });
+
+  it.each([
+    ['a list', []],
+    ['a header without a title', { header: { c4TabbedHeaderRenderer: { channelId: GAME } } }],
+    ['a title without an ID', { metadata: { channelMetadataRenderer: { title: 'T' } } }],
+  ])('is an error other than "not found" if the page is %s', async (_what, page) => {
+    replay.misbehave('browse', respondWithJson(page));
+    replay.misbehave('about', respondWithJson({}));
+    await expect(load(GAME)).rejects.toMatchObject({ code: 'upstream_invalid' });
+  });
+
+  it.each([
+    ['another page of the site', redirectTo('https://www.youtube.com/@BellRockLight/about')],
+    ['without data', respondWithStatus(200, {}, '<script>ytcfg.set({})</script>')],
+    ['with cut data', respondWithStatus(200, {}, 'var ytInitialData = {"a": "')],
+    ['without a channel', respondWithStatus(200, {}, 'window["ytInitialData"] = {};</script>')],
+    ['404', respondWithHtml(404)],
+  ])('is an error if calls are refused and the HTML page is %s', async (_name, listener) => {
+    for (const route of ['browse', 'about'] as const) replay.misbehave(route, REFUSED);
+    replay.misbehave('about-page', listener);
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'upstream_invalid' });
+  });
+});
+
+/** "/@Vilebrequin" leads to "/vilebrequin", which YouTube's resolver does not know, although the channel exists (2026). */
+it('a handle that YouTube’s resolver loses is found by one search for this very handle', async () => {
+  const channelRenderer = (channelId: string, handle: string) => ({
+    channelRenderer: { channelId, title: { simpleText: 'A channel' }, subscriberCountText: { simpleText: handle } },
+  });
+  const lost = createTestYoutubeSource(replay.origin, { searchesForLostHandles: true });
+  onTestFinished(lost.close);
+  const find = (...contents: object[]) => {
+    replay.behave();
+    replay.misbehave('resolve', respondWithJson({ endpoint: { urlEndpoint: { url: '/vilebrequin' } } }), 1);
+    replay.misbehave('resolve', NOT_FOUND);
+    const primaryContents = { sectionListRenderer: { contents: [{ itemSectionRenderer: { contents } }] } };
+    replay.misbehave('search', respondWithJson({ contents: { twoColumnSearchResultsRenderer: { primaryContents } } }));
+    return lost.resolve(handleRef('Vilebrequin'), { signal });
+  };
+  const other = channelRenderer('UCreplayOther00000000001', '@vilebrequin2');
+  const channelId = 'UCreplayVilebrequin00001';
+  expect(await find(other, channelRenderer(channelId, '@Vilebrequin'))).toEqual({ channelId });
+  await expect(find(other)).rejects.toMatchObject({ code: 'upstream_invalid', scope: 'answer' });
+});
+
+describe('no such channel', () => {
+  it('follows from 404 NOT_FOUND that the whole page confirms', async () => {
+    replay.misbehave('browse', NOT_FOUND);
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code: 'channel_not_found' });
+    expect(replay.callsTo('browse').map(({ path }) => path.includes('$fields'))).toEqual([true, false]);
+  });
+
+  it('does not follow from a 404 for a part of the page, or for the whole page once', async () => {
+    replay.misbehave('browse', NOT_FOUND, 1);
+    expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
+    replay.misbehave('browse', respondWithJson({}), 1);
+    replay.misbehave('browse', NOT_FOUND, 1);
+    expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
+  });
+
+  it.each([
+    ['has another reason', jsonError(404, 'UNIMPLEMENTED'), 'upstream_invalid'],
+    ['fails', respondWithStatus(500), 'upstream_unavailable'],
+    ['is refused', respondWithStatus(429), 'upstream_unavailable'],
+  ])('does not follow from a 404 if the whole page %s', async (_what, listener, code) => {
+    replay.misbehave('browse', NOT_FOUND, 1);
+    replay.misbehave('browse', listener);
+    await expect(load(LIGHTHOUSE)).rejects.toMatchObject({ code });
+  });
+
+  const GONE = [
+    'This channel does not exist.',
+    "This channel doesn't exist.",
+    'This channel doesn’t exist.',
+    'This channel no longer exists.',
+    'This channel is no longer available.',
+    "This channel isn't available anymore.",
+    'This channel has been deleted.',
+    'Account closed',
+    'This account has been suspended.',
+    'This account has been terminated due to multiple third-party claims of copyright infringement.',
+    'This channel was removed because it violated our Community Guidelines.',
+  ];
+  const UNKNOWN = [
+    'This channel is not available in your country.',
+    "This channel isn't available.",
+    'This video was removed by the user.',
+    'Something went wrong.',
+  ];
+  it('follows from some alerts, without waiting for the panel, and not from others', async () => {
+    replay.misbehave('about', FAULTS.hangBeforeHeaders);
+    const codeOf = async (text: string, kind = 'alertRenderer', type = 'ERROR') => {
+      replay.misbehave('browse', respondWithJson({ alerts: [{ [kind]: { type, text: { runs: [{ text }] } } }] }), 1);
+      return load(LIGHTHOUSE).catch(({ code, scope }) => [text, code, scope]);
+    };
+    for (const text of GONE) expect(await codeOf(text)).toEqual([text, 'channel_not_found', expect.anything()]);
+    for (const text of UNKNOWN) expect(await codeOf(text)).toEqual([text, 'upstream_unavailable', 'answer']);
+    for (const [kind, type] of [
+      ['alertWithButtonRenderer', 'ERROR'],
+      ['alertViewModel', 'ALERT_TYPE_ERROR'],
+    ])
+      expect(await codeOf('Account closed', kind, type)).toContain('channel_not_found');
+  });
+
+  it('does not follow from a notice on a healthy page', async () => {
+    const notice = { alertRenderer: { type: 'INFO', text: { simpleText: 'Unavailable videos are removed.' } } };
+    replay.misbehave('browse', respondWithJson({ ...ownResponse('browseId', LIGHTHOUSE), alerts: [notice] }));
+    expect((await load(LIGHTHOUSE)).channel.title).toBe('Bell Rock Light');
   });
 });

@@ -1,11 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { codeOf } from '../../test/helpers/failure.ts';
-import { createStub, ID, live, numberedChannelId, over, record, type Stub } from '../../test/helpers/fake-source.ts';
+import { createStub, hit, ID, live, over, record, type Stub } from '../../test/helpers/fake-source.ts';
 import { WAIT } from '../../test/helpers/wait.ts';
 import { AppError } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
-import { createBreaker } from '../lib/breaker.ts';
 import type { SourceOutcome } from './failover.ts';
 
 describe('a channel from several sources', () => {
@@ -57,28 +56,7 @@ describe('a channel from several sources', () => {
     expect(await code).toBe('upstream_timeout');
   });
 
-  it('is abandoned when the request is aborted', async () => {
-    const caller = new AbortController();
-    const hanging = createStub(live('hangs'));
-    const response = codeOf(over([hanging]).getChannel(ID, { signal: caller.signal }));
-    caller.abort();
-    expect(await response).toBe('upstream_timeout');
-    expect(hanging.signals[0]?.aborted).toBe(true);
-  });
-
-  it('is not requested from a source whose breaker is open', async () => {
-    const clock = createManualClock();
-    const failing = createStub(live('upstream_timeout'));
-    const breaker = createBreaker({ clock, label: 'live' });
-    const failover = over([failing], { clock, breakerOf: () => breaker });
-    for (let call = 0; call < 5; call += 1) await codeOf(failover.getChannel(numberedChannelId(call)));
-    expect(await codeOf(failover.getChannel(ID))).toBe('upstream_unavailable');
-    expect(failing.calls).toBe(5);
-    clock.advance(10_000);
-    expect(await codeOf(failover.getChannel(ID))).toBe('upstream_timeout');
-  });
-
-  it('has a span for each call of a source', async () => {
+  it('reports each call of a source', async () => {
     const outcomes: SourceOutcome[] = [];
     await over([{ ...live('upstream_invalid'), name: 'first' }, live(record())], {
       onOutcome: (outcome) => outcomes.push(outcome),
@@ -87,5 +65,23 @@ describe('a channel from several sources', () => {
       ['first', 'getChannel', 'upstream_invalid'],
       ['live', 'getChannel', 'found'],
     ]);
+  });
+});
+
+describe('a search of several sources', () => {
+  const first: Stub = { name: 'first', hits: [hit('a', 'from the first'), hit('b')] };
+  const second: Stub = { name: 'second', hits: [hit('c')] };
+
+  it('is the list of the first source that answers, also an empty one', async () => {
+    const other = createStub(second);
+    expect((await over([first, other]).search('q', 20)).hits).toHaveLength(2);
+    expect((await over([{ hits: [] }, other]).search('q', 20)).hits).toEqual([]);
+    expect(other.calls).toBe(0);
+    expect((await over([{ hits: 'upstream_invalid' }, other]).search('q', 20)).hits).toHaveLength(1);
+  });
+
+  it('fails with the most specific of several errors', async () => {
+    const search = over([{ hits: 'upstream_invalid' }, { hits: 'upstream_timeout' }]).search('q', 20);
+    await expect(search).rejects.toMatchObject({ code: 'upstream_timeout', retryAfterMs: 10_000 });
   });
 });

@@ -3,14 +3,9 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createBreaker } from '../../src/lib/breaker.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import {
-  createYoutubeDataApiSource,
-  type YoutubeDataApiOptions,
-} from '../../src/sources/youtube-data-api/youtube-data-api.ts';
+import { createYoutubeDataApiSource } from '../../src/sources/youtube-data-api/youtube-data-api.ts';
 import { createManualClock } from './clock.ts';
 import { createUpstreamClient, respondWithJson, startFakeUpstream } from './fake-upstream.ts';
-import { createMemoryText } from './youtube-source.ts';
 
 /** A channel in the form of channels.list, with the fields that lookups and searches use. */
 interface DataApiItem {
@@ -66,24 +61,20 @@ export const CHANNELS = JSON.parse(
 
 export const dataApi = respondAsDataApi(CHANNELS, { olduser: ID });
 
-/** The breakers of both allowances. */
-export function createQuotaBreakers(clock: Clock) {
-  const units = createBreaker({ clock, label: 'YouTube Data API' });
-  return { units, searches: createBreaker({ clock, label: 'YouTube Data API for searches' }) };
-}
-
 /** The source over real sockets to one origin. */
-export function createTestDataApiSource(origin: string, options: Partial<YoutubeDataApiOptions> = {}) {
-  const clock = options.clock ?? createManualClock();
+export function createTestDataApiSource(origin: string) {
+  const clock = createManualClock();
   return createYoutubeDataApiSource({
     http: createUpstreamClient(origin),
     origin,
     apiKey: KEY,
     clock,
-    kept: createMemoryText(),
-    breakers: createQuotaBreakers(clock),
+    kept: { read: async () => undefined, write: async () => undefined },
+    breakers: {
+      units: createBreaker({ clock, label: 'YouTube Data API' }),
+      searches: createBreaker({ clock, label: 'YouTube Data API for searches' }),
+    },
     unitsPerDay: 10_000,
-    ...options,
   });
 }
 

@@ -1,24 +1,10 @@
 import { onTestFinished } from 'vitest';
 import { createBreaker } from '../../src/lib/breaker.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { KeptText } from '../../src/sources/source.ts';
 import { createClientVersion } from '../../src/sources/youtube/client-version.ts';
 import { createYoutubeSource, type YoutubeSourceOptions } from '../../src/sources/youtube/youtube.ts';
 import { createUpstreamClient } from './fake-upstream.ts';
 import { type ReplayOptions, startReplayServer } from './replay-server.ts';
-
-/** A text in this process's memory, which several "instances" may share. */
-export function createMemoryText(initial?: string): KeptText & { text: string | undefined } {
-  return {
-    text: initial,
-    async read() {
-      return this.text;
-    },
-    async write(text) {
-      this.text = text;
-    },
-  };
-}
 
 /** The source over real sockets to one origin. */
 export function createTestYoutubeSource(origin: string, options: Partial<YoutubeSourceOptions> = {}) {

@@ -1,10 +1,12 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { inspect } from 'node:util';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { describeSourceContract } from '../../../test/contracts/source.ts';
 import {
   CHANNELS,
   createTestDataApiSource,
   dataApi,
   ID,
+  KEY,
   respondWithDataApiError,
   startDataApiSource,
 } from '../../../test/helpers/data-api.ts';
@@ -12,12 +14,13 @@ import { failureOf } from '../../../test/helpers/failure.ts';
 import {
   FAULTS,
   type FakeUpstream,
+  redirectTo,
+  respondWithBytes,
   respondWithJson,
   respondWithStatus,
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
-import { WAIT } from '../../../test/helpers/wait.ts';
-import { BreakerOpenError } from '../../lib/breaker.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
 import type { createYoutubeDataApiSource } from './youtube-data-api.ts';
 
 const OTHER_ID = 'UCPennantSample00000002A';
@@ -45,6 +48,8 @@ beforeEach(async () => {
   ({ upstream, source } = await startDataApiSource());
 });
 
+const channelList = (content: object) => respondWithJson({ kind: 'youtube#channelListResponse', ...content });
+
 describe('a record of the official API', () => {
   it('has every field of the response, and no links', async () => {
     const { channel } = await source.getChannel(ID, { signal });
@@ -62,85 +67,114 @@ describe('a record of the official API', () => {
       banner: expect.objectContaining({ key: 'https://yt3.googleusercontent.com/banner' }),
       avatar: expect.objectContaining({ key: 'https://yt3.ggpht.com/ytc/avatar' }),
     });
-    expect(channel.banner).toMatchObject({ urls: expect.arrayContaining([expect.stringMatching(/banner=s0$/)]) });
   });
 
   it('has null for values that are hidden or absent', async () => {
+    const unknown = { customUrl: null, publishedAt: null, country: null, subscriberCount: null };
     const { channel } = await source.getChannel(OTHER_ID, { signal });
-    expect(channel).toMatchObject({
-      description: '',
-      customUrl: null,
-      publishedAt: null,
-      country: null,
-      subscriberCount: null,
-      viewCount: '5',
-      banner: null,
-      avatar: null,
-    });
+    expect(channel).toMatchObject({ ...unknown, description: '', viewCount: '5', banner: null, avatar: null });
   });
 
-  it('takes one call, by any kind of name', async () => {
+  it('takes one call by name, and may be beside items that are no channel', async () => {
+    upstream.response(channelList({ items: [null, { kind: 'youtube#video', id: 'x' }, CHANNELS[0]] }));
     const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
-    expect(loaded?.channel.channelId).toBe(ID);
-    expect(upstream.requests).toHaveLength(1);
-    expect(source.status?.().quotas).toContainEqual({ name: 'units', spent: 1, perDay: 10_000 });
+    expect([loaded?.channel.channelId, upstream.requests.length]).toEqual([ID, 1]);
   });
+});
+
+describe('an unknown channel', () => {
+  it.each([
+    ['an empty list', channelList({ items: [] })],
+    ['no list', channelList({ pageInfo: { totalResults: 0 } })],
+    ['a 404', respondWithDataApiError(404, 'channelNotFound')],
+  ])('follows from %s', async (_name, listener) => {
+    upstream.response(listener);
+    expect((await failureOf(source.getChannel(ID, { signal }))).code).toBe('channel_not_found');
+  });
+
+  it.each<[string, Parameters<FakeUpstream['response']>[0], ErrorCode]>([
+    ['an empty object', respondWithJson({}), 'upstream_invalid'],
+    ['another channel', channelList({ items: [CHANNELS[1]] }), 'upstream_invalid'],
+    ['a channel without a title', channelList({ items: [{ id: ID }] }), 'upstream_invalid'],
+    ['cut JSON', respondWithBytes(Buffer.from('{"kind": "youtube#channelListRes')), 'upstream_invalid'],
+    ['HTML', respondWithBytes(Buffer.from('<html>Sorry</html>')), 'upstream_unavailable'],
+    ['a 400 that names the ID', respondWithDataApiError(400, 'invalidChannelId'), 'upstream_invalid'],
+    ['a 400 that names no channel', respondWithDataApiError(400, 'channelNotFound'), 'upstream_invalid'],
+    ['a 404 of another page', respondWithStatus(404), 'upstream_invalid'],
+    ['a redirect', redirectTo('https://www.google.com/sorry'), 'upstream_unavailable'],
+  ])('does not follow from %s', async (_name, listener, code) => {
+    upstream.response(listener);
+    expect((await failureOf(source.getChannel(ID, { signal }))).code).toBe(code);
+  });
+});
+
+const SPENT_BY_METRIC =
+  "Quota exceeded for quota metric 'Search Queries' and limit 'Search Queries per day' of service 'youtube.googleapis.com'.";
+const QUOTA = 'The daily quota of the YouTube Data API is spent.';
+const KEY_REFUSED = 'The YouTube Data API does not accept this service’s key.';
+const CHANNEL_REFUSED = 'The YouTube Data API does not show this channel.';
+const RATE_LIMITED = 'YouTube Data API refuses this service at the moment.';
+const REFUSED = 'The YouTube Data API refuses this service at the moment.';
+
+it.each([
+  [403, 'quotaExceeded', '', QUOTA, 'upstream'],
+  [403, 'dailyLimitExceeded', '', QUOTA, 'upstream'],
+  [429, 'rateLimitExceeded', SPENT_BY_METRIC, QUOTA, 'upstream'],
+  [403, 'rateLimitExceeded', '', RATE_LIMITED, 'upstream'],
+  [429, 'anything', '', RATE_LIMITED, 'upstream'],
+  [400, 'keyInvalid', '', KEY_REFUSED, 'upstream'],
+  [400, 'badRequest', 'API key not valid. Please pass a valid API key.', KEY_REFUSED, 'upstream'],
+  [403, 'accessNotConfigured', '', KEY_REFUSED, 'upstream'],
+  // Of one channel.
+  [403, 'channelClosed', '', CHANNEL_REFUSED, 'answer'],
+  [403, 'channelSuspended', '', CHANNEL_REFUSED, 'answer'],
+  // Of one channel or of this address.
+  [403, 'forbidden', '', REFUSED, 'key'],
+  [401, 'authError', '', REFUSED, 'upstream'],
+])('a refusal with %i %s %s has its own error', async (status, reason, text, message, scope) => {
+  upstream.response(respondWithDataApiError(status, reason, text));
+  const error = await failureOf(source.getChannel(ID, { signal }));
+  expect(error).toMatchObject({ code: 'upstream_unavailable', message, scope });
 });
 
 describe('a search of the official API', () => {
+  const searchIn = async (...items: unknown[]) => {
+    upstream.response(respondWithJson({ kind: 'youtube#searchListResponse', items }));
+    return (await source.search('tom', 5, { signal })).hits;
+  };
+
   it('decodes the escapes that only searches have', async () => {
     const snippet = { title: 'Tom &amp; Jerry&#39;s &quot;&lt;3&quot;', description: 'a &amp;amp; b' };
-    const items = [{ id: { channelId: ID }, snippet }];
-    upstream.response(respondWithJson({ kind: 'youtube#searchListResponse', items }));
-    const [hit] = (await source.search('tom', 5, { signal })).hits;
-    expect(hit).toMatchObject({ title: `Tom & Jerry's "<3"`, description: 'a &amp; b', avatar: 'unknown' });
+    const hit = { title: `Tom & Jerry's "<3"`, description: 'a &amp; b', avatar: 'unknown' };
+    expect(await searchIn({ id: { channelId: ID }, snippet })).toMatchObject([hit]);
   });
 
-  it('omits items that are no channel', async () => {
+  it('omits items that are no channel, and is an error if none of its channels is readable', async () => {
     const video = { id: { kind: 'youtube#video', videoId: 'x' }, snippet: { channelId: ID, title: 'A video' } };
     const channel = { id: { channelId: OTHER_ID }, snippet: { title: 'Sample two' } };
-    for (const [items, found] of [
-      [[video, null, { id: { playlistId: 'y' }, snippet: { channelId: ID, title: 'A list' } }], []],
-      [[video, { id: { channelId: ID } }, channel], [OTHER_ID]],
-    ]) {
-      upstream.response(respondWithJson({ kind: 'youtube#searchListResponse', items }));
-      const { hits } = await source.search('q', 5, { signal });
-      expect(hits.map(({ channelId }) => channelId)).toEqual(found);
-    }
-  });
-
-  it('is an error, not an empty list, if none of its channels is readable', async () => {
-    upstream.response(respondWithJson({ kind: 'youtube#searchListResponse', items: [{ id: { channelId: ID } }] }));
-    expect((await failureOf(source.search('q', 5, { signal }))).code).toBe('upstream_invalid');
-  });
-
-  it('is not sent again on the same day after the API has reported that its quota is used up', async () => {
-    upstream.response(respondWithDataApiError(403, 'quotaExceeded'));
-    await failureOf(source.search('q', 5, { signal }));
-    upstream.response(dataApi);
-    expect(await failureOf(source.search('sample', 1, { signal }))).toBeInstanceOf(BreakerOpenError);
-    await expect(source.getChannel(ID, { signal })).resolves.toBeDefined();
-  });
-
-  it('that is rejected is never "no such channel"', async () => {
-    upstream.response(respondWithDataApiError(400, 'badRequest'));
-    expect((await failureOf(source.search('q', 5, { signal }))).code).toBe('upstream_invalid');
+    expect(await searchIn(video, null)).toEqual([]);
+    expect(await searchIn(video, { id: { channelId: ID } }, channel)).toMatchObject([{ channelId: OTHER_ID }]);
+    expect((await failureOf(searchIn({ id: { channelId: ID } }))).code).toBe('upstream_invalid');
   });
 });
 
-describe('a list of channels', () => {
-  it('may contain items that are no channel', async () => {
-    const items = [null, { kind: 'youtube#video', id: 'x', snippet: { title: 'A video' } }, CHANNELS[0]];
-    upstream.response(respondWithJson({ kind: 'youtube#channelListResponse', items }));
-    const { loaded } = await source.resolve({ kind: 'handle', value: 'sample', key: 'sample' }, { signal });
-    expect(loaded?.channel.title).toBe('Sample & Friends');
-    expect((await source.getChannel(ID, { signal })).channel.title).toBe('Sample & Friends');
+it('the key is sent in a header field, and is never in a URL or an error, even if upstream repeats it', async () => {
+  const headers: unknown[] = [];
+  upstream.response((request, response) => {
+    headers.push(request.headers['x-goog-api-key']);
+    dataApi(request, response);
   });
-});
-
-it('a closed client closes its connections', async () => {
   await source.getChannel(ID, { signal });
-  expect(upstream.openSockets()).toBe(1);
-  await source.close();
-  await vi.waitFor(() => expect(upstream.openSockets()).toBe(0), WAIT);
+  await source.search('sample', 1, { signal });
+  expect(headers).toEqual([KEY, KEY]);
+  expect(upstream.requests.join()).not.toContain(KEY);
+  for (const listener of [
+    respondWithDataApiError(400, 'keyInvalid', `API key ${KEY} not valid.`),
+    respondWithDataApiError(400, 'badRequest', `API key ${KEY} not valid.`),
+    FAULTS.resetBeforeResponse,
+    FAULTS.garbage,
+  ]) {
+    upstream.response(listener);
+    expect(inspect(await failureOf(source.getChannel(ID, { signal })), { depth: 10 })).not.toContain(KEY);
+  }
 });

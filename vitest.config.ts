@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { HANG_MS } from './test/helpers/wait.ts';
+import { HANG_MS, WAIT } from './test/helpers/wait.ts';
 
 /** `npm test` */
 const isCoreOnly = process.argv.includes('core');
@@ -11,7 +11,7 @@ const isCoreOnly = process.argv.includes('core');
 const COMMON = {
   testTimeout: 2 * HANG_MS,
   hookTimeout: 2 * HANG_MS,
-  expect: { poll: { timeout: HANG_MS } },
+  expect: { poll: WAIT },
   // Tests wait for encoders and processes half of their time, on two cores too.
   maxWorkers: 3,
 };

@@ -60,5 +60,5 @@ it.each([
   ['avatar', 's900-c-k-c0x00ffffff-no-rj'],
 ] as const)('the original of a %s is requested first, then the whole image at a fixed size', (kind, size) => {
   const base = 'https://yt3.ggpht.com/abc';
-  expect(parseImage(base, kind)?.urls).toEqual([`${base}=s0`, `${base}=${size}`]);
+  expect(parseImage(base, kind)).toMatchObject({ urls: [`${base}=s0`, `${base}=${size}`] });
 });

@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { describe, expect, it, vi } from 'vitest';
-import { DOWNLOAD_MS } from '../../src/images/download.ts';
+import { expect, it, vi } from 'vitest';
 import { UPSTREAM_CALL_MS } from '../../src/sources/source.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
@@ -13,7 +12,7 @@ import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-ser
 /* What YouTube limits apart has a breaker of its own: each kind of call with each way in which it may fail. */
 
 const LIGHTHOUSE = 'UCreplayLighthouse000001';
-const CHANNELS = Array.from({ length: 7 }, (_, number) => numberedChannelId(number));
+const CHANNELS = Array.from({ length: 8 }, (_, number) => numberedChannelId(number));
 /** Each with an avatar of its own. */
 const channels = CHANNELS.flatMap((id) =>
   channelsLike(LIGHTHOUSE, [id]).map((each) => ({ ...each, text: each.text.replaceAll('lighthouse-avatar', id) })),
@@ -39,30 +38,19 @@ const KINDS = {
 type KindName = keyof typeof KINDS;
 
 /** The other side refuses this address, and for how many seconds no call is made. */
-const REFUSALS: [string, RequestListener, number][] = [
+const REFUSALS: readonly (readonly [string, RequestListener, number])[] = [
   ['429', respondWithStatus(429), 60],
   ['429 with Retry-After', respondWithStatus(429, { 'retry-after': '120' }), 120],
   ['redirect to "sorry"', redirectTo('https://www.google.com/sorry/index'), 60],
   ['HTML page', respondWithHtml(), 60],
 ];
 
-const NO_RESPONSE = 'no response';
-
-const FAILURES: [string, RequestListener][] = [
-  ['status 501', respondWithStatus(501)],
-  ['no connection', FAULTS.resetBeforeResponse],
-  [NO_RESPONSE, FAULTS.hangBeforeHeaders],
-  ['a connection that closes', FAULTS.closeMidBody],
-  ['a response that is cut off', FAULTS.cutGzip],
+const FAILURES: readonly RequestListener[] = [
+  respondWithStatus(501),
+  FAULTS.resetBeforeResponse,
+  FAULTS.closeMidBody,
+  FAULTS.cutGzip,
 ];
-
-/** How long a call without a response lasts. */
-const CALL_MS = {
-  records: UPSTREAM_CALL_MS,
-  names: UPSTREAM_CALL_MS,
-  searches: UPSTREAM_CALL_MS,
-  images: DOWNLOAD_MS,
-};
 
 /** What must work while the breaker of another kind is open. */
 const OTHERS: Readonly<Partial<Record<KindName, string>>> = {
@@ -94,16 +82,16 @@ async function expectOpen({ service }: YoutubeService, breakers: readonly string
   await vi.waitFor(async () => expect(await open()).toEqual(breakers), WAIT);
 }
 
-describe.each(Object.keys(KINDS) as KindName[])('calls for %s', (kind) => {
-  const { breaker, route }: Kind = KINDS[kind];
-
-  it.each(REFUSALS)('stop at the first %s, and no other calls do', async (_what, listener, openS) => {
+it.each(Object.keys(KINDS) as KindName[])(
+  'calls for %s stop at a refusal and at five failures, and no others do',
+  async (kind) => {
+    const { breaker, route }: Kind = KINDS[kind];
     const running = await start();
     const { service, replay } = running;
-    replay.misbehave(route, listener);
+    replay.misbehave(route, respondWithStatus(429));
     const { status, headers } = await ask(running, kind, 0);
     await expectOpen(running, [breaker]);
-    if (kind !== 'feeds') expect([status, headers['retry-after']]).toEqual([503, String(openS)]);
+    if (kind !== 'feeds') expect([status, headers['retry-after']]).toEqual([503, '60']);
     for (const [other, url] of Object.entries(OTHERS)) {
       if (other !== kind) expect([other, (await service.get(url)).status]).toEqual([other, 200]);
     }
@@ -111,34 +99,46 @@ describe.each(Object.keys(KINDS) as KindName[])('calls for %s', (kind) => {
     replay.forgetCalls();
     await service.get(KINDS[kind].url(1));
     expect(replay.callsTo(route)).toEqual([]);
-    service.clock.advance(openS * 1_000 - 1);
-    expect((await service.readiness()).conditions).toHaveLength(1);
-    service.clock.advance(1);
+    service.clock.advance(60_000);
     // The request before this one is not repeated so soon.
     await ask(running, kind, 2);
     await expectOpen(running, []);
-  });
+
+    // For images, the records come first.
+    service.clock.advance(4_000_000);
+    for (const id of CHANNELS) await service.get(`/api/channel/${id}`);
+    service.clock.advance(kind === 'images' ? 0 : 4_000_000);
+    replay.misbehave(route, respondWithStatus(501));
+    for (const key of [3, 4, 5, 6]) await ask(running, kind, key);
+    await expectOpen(running, []);
+    await ask(running, kind, 7);
+    await expectOpen(running, [breaker]);
+  },
+);
+
+it('every form of a refusal opens a breaker, for its time', async () => {
+  const running = await start();
+  for (const [index, [form, listener, openS]] of REFUSALS.entries()) {
+    running.replay.misbehave('browse', listener);
+    const { status, headers } = await ask(running, 'records', 2 * index);
+    expect([form, status, headers['retry-after']]).toEqual([form, 503, String(openS)]);
+    running.replay.behave();
+    running.service.clock.advance(openS * 1_000);
+    await ask(running, 'records', 2 * index + 1);
+    await expectOpen(running, []);
+  }
 });
 
-describe.each(Object.keys(KINDS) as KindName[])('calls for %s', (kind) => {
-  const { breaker, route }: Kind = KINDS[kind];
-
-  // A feed that does not respond is left alone after 250 ms (youtube-caching.test.ts).
-  const failures = FAILURES.filter(([what]) => kind !== 'feeds' || what !== NO_RESPONSE);
-
-  it.each(failures)('stop when the last five, for different keys, end with %s', async (what, listener) => {
-    const running = await start();
-    const { service, replay } = running;
-    if (kind === 'images') for (const id of CHANNELS) await service.get(`/api/channel/${id}`);
-    replay.misbehave(route, listener);
-    const timeoutMs = what === NO_RESPONSE && kind !== 'feeds' ? CALL_MS[kind] : 0;
-    for (let key = 0; key < 4; key += 1) await ask(running, kind, key, timeoutMs);
+it('every form of a failure counts', async () => {
+  const running = await start();
+  for (const [key, listener] of FAILURES.entries()) {
+    running.replay.misbehave('browse', listener);
+    await ask(running, 'records', key);
     await expectOpen(running, []);
-    await ask(running, kind, 4, timeoutMs);
-    await expectOpen(running, [breaker]);
-    const { headers } = await service.get(KINDS[kind].url(5));
-    if (kind !== 'feeds') expect(headers['retry-after']).toBe('10');
-  });
+  }
+  running.replay.misbehave('browse', FAULTS.hangBeforeHeaders);
+  expect((await ask(running, 'records', FAILURES.length, UPSTREAM_CALL_MS)).status).toBe(504);
+  await expectOpen(running, ['source youtube']);
 });
 
 it.each([
@@ -151,43 +151,22 @@ it.each([
   await expectOpen(running, []);
 });
 
-describe('calls for HTML pages', () => {
-  /** YouTube refuses the client version, so every record is read from its HTML page. */
-  async function startWithPages(listener: RequestListener): Promise<YoutubeService> {
-    const running = await start();
-    running.replay.misbehave('browse', respondWithJson({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400));
-    running.replay.misbehave('about-page', listener);
-    return running;
-  }
-
-  async function load({ service, replay }: YoutubeService, key: number, timeoutMs: number) {
-    const before = replay.callsTo('about-page').length;
-    const response = service.get(`/api/channel/${CHANNELS[key]}`);
-    await vi.waitFor(() => expect(replay.callsTo('about-page').length).toBeGreaterThan(before), WAIT);
-    service.clock.advance(timeoutMs);
-    return response;
-  }
-
-  it.each(REFUSALS)('stop at the first %s, and no other calls do', async (_what, listener, openS) => {
-    const running = await startWithPages(listener);
-    const { service, replay } = running;
-    const { status, headers } = await load(running, 0, 0);
-    expect([status, headers['retry-after']]).toEqual([503, String(openS)]);
-    await expectOpen(running, ['source youtube pages']);
-    replay.behave();
-    for (const url of Object.values(OTHERS)) expect([url, (await service.get(url)).status]).toEqual([url, 200]);
-  });
-
-  it.each(FAILURES)('stop with those for records when the last five end with %s', async (what, listener) => {
-    const running = await startWithPages(listener);
-    const isTimeout = what === NO_RESPONSE;
-    for (let key = 0; key < 5; key += 1) {
-      await expectOpen(running, []);
-      await load(running, key, isTimeout ? UPSTREAM_CALL_MS : 0);
-    }
-    // A record's calls have five seconds together.
-    await expectOpen(running, isTimeout ? ['source youtube'] : ['source youtube', 'source youtube pages']);
-  });
+it('calls for HTML pages stop at a refusal and at five failures', async () => {
+  const running = await start();
+  const { service, replay } = running;
+  // YouTube refuses the client version, so every record is read from its HTML page.
+  replay.misbehave('browse', respondWithJson({ error: { code: 400, status: 'INVALID_ARGUMENT' } }, 400));
+  replay.misbehave('about-page', respondWithStatus(429), 1);
+  expect((await service.get(KINDS.records.url(0))).headers['retry-after']).toBe('60');
+  await expectOpen(running, ['source youtube pages']);
+  for (const url of [OTHERS.searches, OTHERS.images]) expect((await service.get(String(url))).status).toBe(200);
+  service.clock.advance(60_000);
+  replay.misbehave('about-page', respondWithHtml(404), 1);
+  await service.get(KINDS.records.url(1));
+  await expectOpen(running, []);
+  replay.misbehave('about-page', respondWithStatus(501));
+  for (const key of [2, 3, 4, 5, 6]) await service.get(KINDS.records.url(key));
+  await expectOpen(running, ['source youtube', 'source youtube pages']);
 });
 
 it('images stop at the second 403 without an explanation in a row', async () => {

@@ -5,4 +5,4 @@
 export const HANG_MS = 60_000;
 
 /** The same bound for `vi.waitFor`. */
-export const WAIT = { timeout: HANG_MS };
+export const WAIT = { timeout: HANG_MS, interval: 5 };

@@ -129,15 +129,9 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     channelImages,
     examples,
   });
-  const listener = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
-  const { http, refusedRequests } = listener;
+  const http = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
   const backgroundWork = createBackgroundWork(
-    [
-      async () => stored.retry(),
-      async () => failureLog.summarize(),
-      async () => health.summarize(),
-      async () => refusedRequests.summarize(),
-    ],
+    [async () => stored.retry(), async () => failureLog.summarize(), async () => health.summarize()],
     (error) => logger.error({ err: error }, 'background work failed: a bug'),
   );
   const state = createConsoleStateReader({
@@ -184,7 +178,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       backgroundWork.stop();
       // In the last second, requests that still wait for an encoder get a 503. A connection that is cut gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());
-      refusedRequests.summarize();
       // The stores do not wait for the end of an encoder process.
       await Promise.all([encoder.close(), closeData()]);
     },

@@ -5,7 +5,6 @@ import { createRateLimitStep } from '../http/request/admission.ts';
 import { createClientIdentification } from '../http/request/client-identification.ts';
 import type { Endpoint } from '../http/request/context.ts';
 import type { MicroCache } from '../http/response/micro-cache.ts';
-import { createRefusedRequests } from '../http/response/refused-requests.ts';
 import { createResponseReporter } from '../http/response/response-reporter.ts';
 import { createPublicListener } from '../http/server.ts';
 import { RESOURCE_LIMITS } from '../lib/cgroup.ts';
@@ -37,7 +36,7 @@ interface ConfiguredListenerOptions {
 export function openPublicListener(options: ConfiguredListenerOptions) {
   const { config, runtime, redis, responseWriter, endpoints, microCache } = options;
   const { baseUrls, contact, rateLimit: defaultLimit, accessLog: logsAll } = config;
-  const { clock, logger, metrics } = runtime;
+  const { logger, metrics } = runtime;
   const limiter = openRateLimiter(runtime, redis);
   const clients = createClientIdentification({
     trustedProxies: config.trustProxy,
@@ -51,8 +50,8 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
       );
     },
   });
-  const refusedRequests = createRefusedRequests({ clock, logger });
-  const connections = createConnections({ clients, openConnections: createClientConnections(runtime), defaultLimit });
+  const openConnections = createClientConnections(runtime);
+  const connections = createConnections({ clients, openConnections, defaultLimit });
   const http = createPublicListener({
     runtime,
     endpoints,
@@ -62,16 +61,11 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
     rateLimit: createRateLimitStep({ limiter, contact }),
     microCache,
     responseWriter,
-    reporter: createResponseReporter({
-      runtime,
-      refusedRequests,
-      endpoints,
-      logsAll,
-    }),
+    reporter: createResponseReporter({ runtime, endpoints, logsAll }),
   });
   addBoundGauges(metrics, 'pennant_ipv6_addresses', 'IPv6 addresses', clients.stats);
-  addBoundGauges(metrics, 'pennant_connections', 'connections and unread requests', connections.stats);
-  return { http, refusedRequests };
+  addBoundGauges(metrics, 'pennant_connections', 'connections', openConnections.stats);
+  return http;
 }
 
 /** The connections of clients. There may be as many as files and memory allow. */

@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { OpenConnections } from '../lib/http/open-connections.ts';
-import type { BoundedStats } from '../lib/metrics.ts';
 import type { ClientLimit, RateLimit } from '../rate-limit/limiter.ts';
 import type { ClientIdentification } from './request/client-identification.ts';
 import type { PublicResponse, RequestContext } from './request/context.ts';
-import { type Connection, createConnection, createSliceReader, isInBody } from './slices.ts';
+import { type Connection, createSliceReader } from './slices.ts';
 
 /**
  * How long a closing connection stays open for its client. If it were destroyed with unread bytes, the kernel would reset it
@@ -15,12 +14,6 @@ const LINGER_MS = 1_000;
 
 /** The connections of a client with the default limit. A client with n times that limit may have n times as many. */
 const CONNECTIONS_PER_CLIENT = 128;
-
-/** Node reads at most this much at a time, and reads no more until all of it has been parsed. */
-const READ_BYTES = 64 * 1_024;
-
-/** A longer header section is refused. */
-export const MAX_HEADER_BYTES = 24 * 1_024;
 
 type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -33,19 +26,17 @@ export interface Connections {
   open(socket: Socket): void;
   /** Returns a handler that ignores requests on a connection that is closing. */
   receive(handle: RequestHandler): RequestHandler;
-  /** The response step that closes the connection after a 429, and after a 405 while the client sends a body. */
+  /** The response step that closes the connection after a 429, after unreadable bytes, and after a 405 while a body arrives. */
   closeAfterError(context: RequestContext, response: PublicResponse): PublicResponse | undefined;
-  /** Closes both sides. Node would keep its own side open as long as the client does. @param text the last response */
-  close(socket: Socket, text?: string): void;
+  /** Reads nothing more, and gives later requests no response. Returns false if that was so before. */
+  stopReading(socket: Socket): boolean;
+  /** Closes both sides. Node would keep its own side open as long as the client does. */
+  close(socket: Socket): void;
   closeIdle: OpenConnections['closeIdle'];
-  /** The slice that the parser has, one character per byte. `undefined` for a proxy. */
-  sliceOf(socket: Socket): string | undefined;
   /** Whether the body of the latest request is incomplete. */
   isInBody(socket: Socket): boolean;
   /** Waits until earlier requests have their responses, because bytes that are written now would land inside them. */
   responsesEnd(socket: Socket): Promise<void>;
-  /** The connections, and the bytes that were received on them and do not form a request yet. */
-  stats(): BoundedStats;
 }
 
 interface ConnectionsOptions {
@@ -60,28 +51,29 @@ interface ConnectionsOptions {
  */
 export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions): Connections {
   const connections = new WeakMap<Socket, Connection>();
-  const slices = createSliceReader();
+  const slices = createSliceReader(openConnections);
 
   function connectionOf(socket: Socket): Connection {
     let connection = connections.get(socket);
     if (connection === undefined) {
-      connection = createConnection(clients.isTrustedProxy(socket.remoteAddress ?? ''));
+      const isProxy = clients.isTrustedProxy(socket.remoteAddress ?? '');
+      connection = { isProxy, isClosing: false, bytesSinceRequest: 0 };
       connections.set(socket, connection);
     }
     return connection;
   }
 
-  function stopReading(socket: Socket): void {
+  function stopReading(socket: Socket): boolean {
     const connection = connectionOf(socket);
-    if (connection.isClosing) return;
+    if (connection.isClosing) return false;
     connection.isClosing = true;
     if (connection.isProxy) slices.read(socket, connection, () => close(socket));
+    return true;
   }
 
-  function close(socket: Socket, text?: string): void {
+  function close(socket: Socket): void {
     stopReading(socket);
-    if (text === undefined) socket.end();
-    else socket.end(text);
+    socket.end();
     const linger = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(linger));
   }
@@ -98,48 +90,30 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     receive(handle) {
       return (request, response) => {
         const connection = connectionOf(request.socket);
-        connection.latest = response;
         openConnections.begin(request.socket, response);
         connection.bytesSinceRequest = 0;
         if (!connection.isClosing) handle(request, response);
       };
     },
 
-    closeAfterError({ request }, response) {
+    closeAfterError({ request, fault }, response) {
       const { socket } = request;
       const isOverLimit = response.status === 429 && !connectionOf(socket).isProxy;
       const hasUnreadBody = response.status === 405 && isSendingBody(request);
-      if (!isOverLimit && !hasUnreadBody) return undefined;
+      if (!isOverLimit && !hasUnreadBody && fault === undefined) return undefined;
       stopReading(socket);
       return { ...response, headers: { ...response.headers, connection: 'close' }, onSent: () => close(socket) };
     },
 
+    stopReading,
     close,
-
     closeIdle: openConnections.closeIdle,
-
-    sliceOf(socket) {
-      const { isProxy, slice } = connectionOf(socket);
-      return isProxy ? undefined : slice;
-    },
-
-    isInBody: (socket) => isInBody(connectionOf(socket)),
+    isInBody: (socket) => openConnections.latest(socket)?.req.complete === false,
 
     async responsesEnd(socket) {
-      const { latest } = connectionOf(socket);
+      const latest = openConnections.latest(socket);
       if (latest !== undefined && !latest.closed && !socket.destroyed)
         await new Promise((resolve) => latest.once('close', resolve));
-    },
-
-    stats() {
-      let bytes = 0;
-      for (const socket of openConnections.sockets()) {
-        const connection = connectionOf(socket);
-        const headerBytes = isInBody(connection) ? 0 : Math.min(connection.bytesSinceRequest, MAX_HEADER_BYTES);
-        bytes += socket.readableLength + headerBytes;
-      }
-      const { entries, maxEntries } = openConnections.stats();
-      return { entries, maxEntries, bytes, maxBytes: maxEntries * (READ_BYTES + MAX_HEADER_BYTES) };
     },
   };
 }

@@ -24,7 +24,7 @@ type Step = (context: RequestContext) => PublicResponse | undefined | Promise<Pu
 type ResponseStep = (context: RequestContext, response: PublicResponse) => PublicResponse | undefined;
 
 interface PipelineOptions {
-  readonly createContext: (request: IncomingMessage, response: ServerResponse) => RequestContext;
+  readonly createContext: (request: IncomingMessage, response: ServerResponse, fault?: AppError) => RequestContext;
   /** Run in order until one of them returns a response. */
   readonly steps: readonly Step[];
   /** Run in order for every response, also for the problem response that an error becomes. */
@@ -53,8 +53,9 @@ export function createPipeline({ createContext, steps, responseSteps }: Pipeline
     finish(context, problemResponse(error, context, findAdvice(error, context)));
   }
 
-  return (request: IncomingMessage, rawResponse: ServerResponse): void => {
-    const context = createContext(request, rawResponse);
+  /** @param fault why the bytes did not become a request */
+  return (request: IncomingMessage, rawResponse: ServerResponse, fault?: AppError): void => {
+    const context = createContext(request, rawResponse, fault);
     try {
       const response = runSteps(context, 0);
       if (response instanceof Promise)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { createListener, createServer, type Listener } from '../lib/http/listener.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { type Connections, MAX_HEADER_BYTES } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { createEndpointStep, createPipeline } from './pipeline.ts';
 import type { RateLimitStep } from './request/admission.ts';
 import { validate } from './request/admission.ts';
@@ -37,7 +37,7 @@ const SERVER_OPTIONS: ServerOptions = {
   // Longer than nginx keeps its upstream connections (60 s) and clients theirs (75 s), so that the other side closes first.
   keepAliveTimeout: 80_000,
   connectionsCheckingInterval: 2_000,
-  maxHeaderSize: MAX_HEADER_BYTES,
+  maxHeaderSize: 24 * 1_024,
   // Node would respond with an empty body. The pipeline's validation responds with JSON.
   requireHostHeader: false,
 };
@@ -61,18 +61,18 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
   const send = createSend({ responseWriter });
 
   const pipeline = createPipeline({
-    createContext: createContextFactory({ ...contextOptions, clients, sliceOf: connections.sliceOf }),
+    createContext: createContextFactory({ ...contextOptions, clients }),
     /** Every request takes these steps, in this order, until one of them returns the response or throws. */
     steps: [rateLimit, validate, microCache.find, respond],
     /** Every response passes these, in this order. */
-    responseSteps: [microCache.keep, connections.closeAfterError, send, reporter.observe],
+    responseSteps: [microCache.keep, connections.closeAfterError, send, reporter],
   });
   const operatorPipeline = createPipeline({
-    createContext: createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS, sliceOf: () => undefined }),
+    createContext: createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS }),
     steps: [validate, microCache.find, respond],
-    responseSteps: [microCache.keep, send, reporter.observe],
+    responseSteps: [microCache.keep, send, reporter],
   });
-  const { onParserError, onConnect } = createClientErrors({ clients, rateLimit, baseUrls, reporter, connections });
+  const { onParserError, onConnect } = createClientErrors({ connections, respond: pipeline });
   const onRequest = connections.receive(pipeline);
   const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);
   server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { OpenConnections } from '../lib/http/open-connections.ts';
 
 /**
  * How much the parser gets at a time from a client that is not a trusted proxy. Node reads 64 KiB and parses all of it in one
@@ -17,30 +18,10 @@ const MAX_IGNORED_BODY_BYTES = 64 * 1_024;
 export interface Connection {
   /** True for a trusted proxy: its requests come from different clients, and it does not pipeline them. */
   readonly isProxy: boolean;
-  /** The response to the latest request. Responses end in the order of their requests. */
-  latest: ServerResponse | undefined;
   /** Nothing more is read, and later requests get no response. */
   isClosing: boolean;
-  /** The slice that the parser has, one character per byte. */
-  slice: string;
   /** The bytes that were read since the latest request. */
   bytesSinceRequest: number;
-}
-
-/** A connection on which nothing has been read. */
-export function createConnection(isProxy: boolean): Connection {
-  return {
-    isProxy,
-    latest: undefined,
-    isClosing: false,
-    slice: '',
-    bytesSinceRequest: 0,
-  };
-}
-
-/** Whether the body of the latest request is incomplete. */
-export function isInBody({ latest }: Connection): boolean {
-  return latest?.req.complete === false;
 }
 
 interface SliceReader {
@@ -52,7 +33,7 @@ interface SliceReader {
   read(socket: Socket, connection: Connection, onBodyTooLong: () => void): void;
 }
 
-export function createSliceReader(): SliceReader {
+export function createSliceReader({ latest: findLatest }: Pick<OpenConnections, 'latest'>): SliceReader {
   /** The reads of all connections, first come, first served. A connection has at most one. */
   const queue = new Set<() => void>();
   let isPlanned = false;
@@ -83,15 +64,17 @@ export function createSliceReader(): SliceReader {
 
       function readSlice(): void {
         isWaiting = false;
-        const { latest, isClosing } = connection;
-        if (isClosing || socket.destroyed) return;
+        if (connection.isClosing || socket.destroyed) return;
+        const latest = findLatest(socket);
         if (latest !== undefined && !latest.closed) {
           readAfter(latest);
-        } else if (isInBody(connection) && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES) {
+        } else if (latest?.req.complete === false && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES) {
           onBodyTooLong();
         } else {
+          const bytes = Math.min(SLICE_BYTES, socket.readableLength);
+          connection.bytesSinceRequest += bytes;
           // `read` emits the slice as `data`, and Node's listener parses it.
-          socket.read(Math.min(SLICE_BYTES, socket.readableLength));
+          socket.read(bytes);
           if (socket.readableLength > 0) readOn();
         }
       }
@@ -105,18 +88,13 @@ export function createSliceReader(): SliceReader {
         });
       }
 
-      function noteSlice(slice: Buffer): void {
-        connection.slice = slice.toString('latin1');
-        connection.bytesSinceRequest += slice.length;
-      }
-
       function onReadable(): void {
         // Reading an empty buffer emits `end`, also while a response is under way.
         if (socket.readableLength === 0) socket.read();
         else readOn();
       }
 
-      socket.prependListener('data', noteSlice).on('readable', onReadable);
+      socket.on('readable', onReadable);
     },
   };
 }

@@ -159,7 +159,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     const { socket } = request;
     // Browsers and scrapers do not pipeline. The requests that fit into one read would delay the public listener by seconds.
-    if (connections.isBusy(socket)) {
+    if (connections.latest(socket)?.closed === false) {
       socket.destroy();
       return;
     }

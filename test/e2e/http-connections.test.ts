@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { openConnection, type RawResponse, readResponses, readUntilClosed } from '../helpers/raw-http.ts';
+import { type RawResponse, readResponses, readUntilClosed } from '../helpers/raw-http.ts';
 
 /*
  * Several requests on one connection, or bytes that look like them: every response must belong to the request to which
@@ -104,19 +104,6 @@ describe('an Upgrade to another protocol', () => {
     expect(responded).toEqual(['200 query', '200 channelId']);
     expect(await summariesOf(get(RECORD, ...H2C), LAST)).toEqual(['200 channelId']);
     expect(await summariesOf(get(RECORD, 'Content-Length: 3', ...H2C), 'abc', LAST)).toEqual(['200 channelId']);
-  });
-
-  test('leaves the connection open for the next request', async () => {
-    const connection = await openConnection(port);
-    for (const [path, expected] of [
-      [RECORD, '200 channelId'],
-      [SEARCH, '200 query'],
-      ['/', '200 name'],
-    ] as const) {
-      expect(summarize(await connection.ask(get(path, ...H2C)))).toBe(expected);
-    }
-    expect(summarize(await connection.ask(get('/problems')))).toBe('200 problems');
-    connection.close();
   });
 });
 

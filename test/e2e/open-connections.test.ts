@@ -2,16 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Listener } from '../../src/lib/http/listener.ts';
-import { startForTest, type startTestApp } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
 import { recordLog } from '../helpers/log.ts';
 import { openConnection } from '../helpers/raw-http.ts';
 
-/* How many connections one client may hold, and what it may make the service keep for them. */
+/* How many connections one client may hold. */
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-const UNFINISHED = 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ';
 const OTHER_ADDRESS = '127.0.0.2';
 const SHARE = 128;
 const PRIVATE_SHARE = 64;
@@ -23,10 +21,10 @@ interface ClientConnection {
   ask(bytes: string): Promise<string>;
 }
 
-async function start(env: Record<string, string> = {}, more: Parameters<typeof startTestApp>[0] = {}) {
+async function start(env: Record<string, string> = {}) {
   const { lines, logger } = recordLog('warn');
   const settings = { RATE_LIMIT_OVERRIDES: '', ...env };
-  const service = await startForTest({ env: settings, logger, encoder: createFakeEncoder(), ...more });
+  const service = await startForTest({ env: settings, logger, encoder: createFakeEncoder() });
   const { http, console: inside } = service.app;
   await Promise.all([http, inside].map(service.listen));
   return { service, http, inside, lines };
@@ -95,46 +93,10 @@ describe('the connections of one client', () => {
     expect(countClosed([...others, ...unlimited])).toBe(0);
   });
 
-  test('are not fewer with a lower limit', async () => {
-    const { http } = await start({ RATE_LIMIT_OVERRIDES: '127.0.0.1/32=1/30' });
-    const opened = await openMany(SHARE, () => open(http));
-    expect(countClosed(opened)).toBe(0);
-  });
-
   test('are not counted if it is a trusted proxy', async () => {
     const { http } = await start({ TRUST_PROXY: '127.0.0.1/32', BASE_URL: 'https://a.example' });
     const opened = await openMany(SHARE + 10, () => open(http));
     expect(countClosed(opened)).toBe(0);
-  });
-});
-
-describe('what clients have sent and what is no request yet', () => {
-  test('is counted, with the connections', async () => {
-    const { service, http } = await start();
-    const { socket } = await open(http);
-    const header = UNFINISHED + 'x'.repeat(10_000);
-    socket.write(header);
-    await expect.poll(() => service.metric('pennant_connections_bytes')).toBe(header.length);
-    expect(await service.metric('pennant_connections_entries')).toBe(1);
-    expect(await service.metric('pennant_connections_max_entries')).toBeGreaterThan(SHARE);
-    socket.destroy();
-    await expect.poll(() => service.metric('pennant_connections_entries')).toBe(0);
-    expect(await service.metric('pennant_connections_bytes')).toBe(0);
-  });
-
-  test('is bounded while a response is under way, however much the client sends', async () => {
-    const source = createHeldSource();
-    const { service, http } = await start({}, { sources: [source] });
-    const held = source.hold();
-    const { socket } = await open(http);
-    socket.write(`GET /channel/${HELD_CHANNEL_ID} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    await held.asked;
-    socket.write(GET.repeat(200_000));
-    await expect.poll(() => service.metric('pennant_connections_bytes')).toBeGreaterThan(10_000);
-    // A request on another connection shows that the service has had time to read more.
-    expect(await (await open(http)).ask(GET)).toBe('HTTP/1.1 200 OK');
-    expect(await service.metric('pennant_connections_bytes')).toBeLessThanOrEqual(64 * 1024);
-    held.release();
   });
 });
 

@@ -9,10 +9,8 @@ interface RateLimitStepOptions {
   readonly contact: string | undefined;
 }
 
-type CountedRequest = Pick<RequestContext, 'client' | 'limitHeaders'>;
-
 /** Returns a promise if the limiter does. */
-export type RateLimitStep = (context: CountedRequest) => undefined | Promise<undefined>;
+export type RateLimitStep = (context: RequestContext) => undefined | Promise<undefined>;
 
 /**
  * The step that counts the request and sets its rate-limit fields.
@@ -20,7 +18,7 @@ export type RateLimitStep = (context: CountedRequest) => undefined | Promise<und
  * @throws AppError `rate_limited` over the limit. After exactly its `retryAfterMs` the next request is admitted
  */
 export function createRateLimitStep({ limiter, contact }: RateLimitStepOptions): RateLimitStep {
-  function apply(context: CountedRequest, limit: RateLimit, decision: RateLimitDecision): undefined {
+  function apply(context: RequestContext, limit: RateLimit, decision: RateLimitDecision): undefined {
     const resetSeconds = Math.ceil(decision.resetMs / 1000);
     context.limitHeaders = {
       'ratelimit-policy': `"default";q=${limit.requests};w=${limit.windowMs / 1000}`,
@@ -51,7 +49,8 @@ export function createRateLimitStep({ limiter, contact }: RateLimitStepOptions):
  *
  * @throws AppError `malformed_request`, `request_too_large`, `expectation_failed`, `method_not_allowed`, `route_not_found`
  */
-export function validate({ request, target, authority, base, endpoint }: RequestContext): undefined {
+export function validate({ request, fault, target, authority, base, endpoint }: RequestContext): undefined {
+  if (fault !== undefined) throw fault;
   if (target.problem !== undefined) throw target.problem;
   // Node's parser also accepts the version lines of HTTP/0.9, HTTP/2.0 and RTSP.
   if (request.httpVersionMajor !== 1) throw malformed(NOT_HTTP);

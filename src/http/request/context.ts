@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import findMyWay from 'find-my-way';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
@@ -19,6 +18,8 @@ export interface RequestContext {
   readonly receivedAtMs: number;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** Why the client's bytes did not become a request. */
+  readonly fault: AppError | undefined;
   readonly target: RequestTarget;
   /** As seen by the client. */
   readonly scheme: 'http' | 'https';
@@ -99,8 +100,6 @@ export interface ContextOptions extends Pick<Runtime, 'clock'> {
   readonly baseUrls: readonly string[];
   readonly lifetime: Lifetime;
   readonly endpoints: readonly Endpoint[];
-  /** What the parser has from a connection, one character per byte. `undefined` if that is unknown. */
-  readonly sliceOf: (socket: Socket) => string | undefined;
 }
 
 const NO_HEADERS = {};
@@ -108,11 +107,11 @@ const NO_PARAMETERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
-  const { clock, clients, baseUrls, lifetime, sliceOf } = options;
+  const { clock, clients, baseUrls, lifetime } = options;
   const router = createRouter(options.endpoints);
   const findBase = createBaseFinder(baseUrls);
 
-  return (request: IncomingMessage, response: ServerResponse): RequestContext => {
+  return (request: IncomingMessage, response: ServerResponse, fault?: AppError): RequestContext => {
     const target = parseTarget(request.url ?? '/');
     const route = target.problem === undefined ? router.find('GET', target.path) : null;
     const { headers, socket } = request;
@@ -120,18 +119,20 @@ export function createContextFactory(options: ContextOptions) {
     const isHttps = headers['x-forwarded-proto'] === 'https' && clients.isTrustedProxy(address);
     const scheme = isHttps ? 'https' : 'http';
     const { host = '' } = headers;
-    const hasOneHost = host !== '' && countHosts(request.rawHeaders) === 1;
+    const hasOneHost = fault === undefined && host !== '' && countHosts(request.rawHeaders) === 1;
     const authority = hasOneHost ? (target.authority ?? host) : '';
     return {
       id: nextRequestId(),
       receivedAtMs: clock.monotonic(),
       request,
       response,
+      fault,
       target,
       scheme,
       authority,
       base: findBase(authority, scheme),
-      isLast: lifetime.isClosing || (headers.upgrade !== undefined && isLastAfterUpgrade(request, sliceOf(socket))),
+      // After an ignored `Upgrade` (RFC 9110 section 7.8), Node's parser drops the requests that were pipelined behind it.
+      isLast: lifetime.isClosing || headers.upgrade !== undefined,
       client: clients.identify(address, headers['x-forwarded-for']),
       limitHeaders: NO_HEADERS,
       endpoint: route?.store as Endpoint | undefined,
@@ -151,7 +152,7 @@ const REQUEST_ID_PREFIX = randomBytes(9).toString('base64url');
 let requestCount = 0;
 
 /** An ID for logs and responses: a random start for each process, and a number. */
-export function nextRequestId(): string {
+function nextRequestId(): string {
   requestCount += 1;
   return `${REQUEST_ID_PREFIX}-${requestCount.toString(36)}`;
 }
@@ -183,20 +184,6 @@ function countHosts(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts;
-}
-
-/**
- * True when an ignored `Upgrade` (RFC 9110 section 7.8) makes this the last request of its connection.
- *
- * Node's parser stops after such a request and drops the rest of what it has. A request that was pipelined there would
- * be lost, and the client would take the next response for it. Closing the connection tells the client to send it again.
- *
- * @param slice what the parser has
- */
-function isLastAfterUpgrade({ method, url, headers }: IncomingMessage, slice: string | undefined): boolean {
-  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return true;
-  const isWhole = slice?.startsWith(`${method} ${url} `) && slice.indexOf('\r\n\r\n') === slice.length - 4;
-  return !isWhole;
 }
 
 export function routeNotFound(path: string): AppError {

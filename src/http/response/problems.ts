@@ -109,8 +109,6 @@ export const PROBLEMS = {
 export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The URL and the header section are too large.');
 const HEADERS_TOO_LARGE_STATUS = 431;
 
-export type ProblemResponse = PublicResponse & { readonly body: string };
-
 function toAppError(cause: unknown): AppError {
   // The limits of this process and of the system for open files (open(2)).
   if (!hasErrorCode(cause, 'EMFILE', 'ENFILE')) return new AppError('internal', BUG, { cause });
@@ -126,7 +124,7 @@ export function problemResponse(
   error: unknown,
   { base, id }: Pick<RequestContext, 'base' | 'id'>,
   hint = '',
-): ProblemResponse {
+): PublicResponse {
   const known = error instanceof AppError ? error : toAppError(error);
   const { code, outcome, retryAfterMs } = known;
   const problem: Problem = PROBLEMS[code];

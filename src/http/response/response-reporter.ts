@@ -11,99 +11,61 @@ import { truncateAddress } from '../request/ip-addresses.ts';
 /** The route of a request without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */
 const NO_ROUTE = 'none';
 /** The route of bytes that never became a request. */
-export const UNPARSED = 'unparsed';
-
-/** A response that was handed to the socket, for metrics and the log. */
-export interface FinishedResponse {
-  readonly route: string;
-  readonly status: number;
-  readonly seconds: number;
-  readonly requestId: string;
-  readonly method: string;
-  /** Empty when the request could not be read. */
-  readonly path: string;
-  /** The client's full address. */
-  readonly client: string;
-  /** The origin of a looked-up value. */
-  readonly cache?: CacheOutcome['kind'] | undefined;
-  /** The reason for a 5xx. */
-  readonly failure?: AppError | undefined;
-}
+const UNPARSED = 'unparsed';
 
 interface ResponseReporterOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
-  /** Gets the requests over the rate limit (429). */
-  readonly refusedRequests: { note(response: FinishedResponse): void };
   /** Their patterns have metrics from the start. */
   readonly endpoints: readonly Pick<Endpoint, 'url'>[];
   /** True: a line for each response. False: for failed and slow ones only. */
   readonly logsAll: boolean;
 }
 
+/** A flood must not fill the log, so equal lines are counted. */
+const RATE_LIMITED = 'requests over the rate limit (429)';
+
 /** Longer than a stale record waits for a fresh one. */
 const SLOW_SECONDS = 4;
 
-/** Reports each response that was handed to the socket, in the log and the metrics. */
-export interface ResponseReporter {
-  /** Counts the response. Logs it if the log is on, or if it failed or was slow: at most one line per request. */
-  report(entry: FinishedResponse): void;
-  /** The last response step of the pipeline. */
-  observe(context: RequestContext, response: PublicResponse): undefined;
-}
+/** The last response step of the pipeline: counts the response, and logs it if the log is on, or if it failed or was slow. */
+export type ResponseReporter = (context: RequestContext, response: PublicResponse) => undefined;
 
-export function createResponseReporter(options: ResponseReporterOptions): ResponseReporter {
-  const { runtime, refusedRequests, endpoints, logsAll } = options;
+export function createResponseReporter({ runtime, endpoints, logsAll }: ResponseReporterOptions): ResponseReporter {
   const { clock, metrics, logger, failureLog } = runtime;
   const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);
 
-  function report(entry: FinishedResponse): void {
-    count(entry);
-    if (entry.status === 429) refusedRequests.note(entry);
-    const isSlow = entry.seconds >= SLOW_SECONDS;
-    if (!logsAll && !isSlow && entry.failure === undefined) return;
-    const { requestId, method, route, path, status, seconds, client, cache, failure } = entry;
+  return ({ endpoint, fault, receivedAtMs, id: requestId, request, target, client }, response) => {
+    const { countedStatus, cache, failure } = response;
+    const status = countedStatus ?? response.status;
+    const route = fault === undefined ? (endpoint?.url ?? NO_ROUTE) : UNPARSED;
+    const seconds = (clock.monotonic() - receivedAtMs) / 1000;
+    count(route, status, seconds, cache);
+    const isSlow = seconds >= SLOW_SECONDS;
+    if (!logsAll && !isSlow && failure === undefined && status !== 429) return;
     const line = {
       route,
       status,
       requestId,
-      method,
-      path,
+      method: request.method ?? '',
+      path: target.path + target.query,
       durationMs: Math.round(seconds * 1000),
-      client: truncateAddress(client),
+      client: truncateAddress(client.address),
       cache,
       code: failure?.code,
     };
     const problem = findProblem(line, failure, isSlow);
-    const hasLine = problem !== undefined && failureLog.report({ ...problem, requestId: entry.requestId });
+    const hasLine = problem !== undefined && failureLog.report({ ...problem, requestId });
     if (logsAll && !hasLine) logger.info(line, 'request');
-  }
-
-  return {
-    report,
-
-    observe(context, { status, countedStatus, cache, failure }) {
-      const { endpoint, receivedAtMs, id, request, target, client } = context;
-      report({
-        route: endpoint?.url ?? NO_ROUTE,
-        status: countedStatus ?? status,
-        requestId: id,
-        method: request.method ?? '',
-        path: target.path + target.query,
-        seconds: (clock.monotonic() - receivedAtMs) / 1000,
-        client: client.address,
-        cache,
-        failure,
-      });
-    },
   };
 }
 
-/** What the log says of a failed or slow response. `undefined` for any other, such as a 404. */
+/** What the log says of a failed, refused or slow response. `undefined` for any other, such as a 404. */
 function findProblem(
-  line: { readonly route: string },
+  line: { readonly route: string; readonly status: number },
   failure: AppError | undefined,
   isSlow: boolean,
 ): FailureReport | undefined {
+  if (line.status === 429) return { level: 'warn', key: 'rate limit', message: RATE_LIMITED, fields: line };
   if (failure === undefined) {
     return isSlow ? { level: 'warn', key: `slow ${line.route}`, message: 'slow request', fields: line } : undefined;
   }
@@ -150,7 +112,7 @@ function createResponseMetrics(metrics: Registry, routes: string[]) {
     seconds.zero({ route });
   }
 
-  return ({ route, status, seconds: taken, cache: outcome }: FinishedResponse): void => {
+  return (route: string, status: number, taken: number, outcome: CacheOutcome['kind'] | undefined): void => {
     requests.inc({ route, status });
     seconds.observe({ route }, taken);
     // A value from the catalog was not looked up in a cache.

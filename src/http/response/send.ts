@@ -5,7 +5,7 @@ import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { NEGOTIATED } from './fields.ts';
 
 /** On every response of the public listener: any page may read any of them. */
-export const COMMON_HEADERS = {
+const COMMON_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
     'RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, Retry-After, Cache-Status, X-Request-Id',
@@ -13,6 +13,7 @@ export const COMMON_HEADERS = {
   'timing-allow-origin': '*',
   'x-content-type-options': 'nosniff',
 } as const;
+const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();
 
 /** The response to a preflight. Browsers may remember it for a day. */
 export const PREFLIGHT: PublicResponse = {
@@ -40,8 +41,6 @@ export function createSend({ responseWriter }: { readonly responseWriter: Respon
     responseWriter.end(response, body, encoding, onSent);
   };
 }
-
-const COMMON_FIELDS = Object.entries(COMMON_HEADERS).flat();
 
 /** Names and values in turn. Node writes such a list directly, while it would convert an object first. */
 function pushFields(fields: (string | number)[], headers: Readonly<Record<string, string>>): void {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { OpenConnections } from './open-connections.ts';
 
 /** From `node:http`. Its `import` would also load WebSocket and fetch at every start. */
-export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
+export const { createServer, IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
 
 export interface Lifetime {
   /** True from the call of `close` on. */

@@ -37,19 +37,6 @@ type Opened = ReturnType<ReturnType<typeof start>['open']>;
 
 const areOpen = (...opened: readonly Opened[]) => opened.map(({ isOpen }) => isOpen());
 
-it('closes further connections of a client that has too many, and counts those that have ended no more', async () => {
-  const { connections, open, reasons } = start(100);
-  const neighbour = open('a2');
-  const [first, second, third] = [open('a1'), open('a1'), open('a1')] as const;
-  expect(areOpen(open('a1'), first, second, third, neighbour)).toEqual([false, true, true, true, true]);
-  expect(reasons).toEqual(['client']);
-  for (const { socket } of [first, second, third]) {
-    await new Promise((resolve) => socket.destroy().once('close', resolve));
-  }
-  expect(connections.stats().entries).toBe(1);
-  expect(areOpen(open('a1'), open('a1'), open('a1'))).toEqual([true, true, true]);
-});
-
 it('closes further connections of a network that has too many', () => {
   const { open, reasons } = start(100, 2);
   expect(areOpen(open('a1'), open('a2'), open('a3'), open('b1'))).toEqual([true, true, false, true]);
@@ -81,27 +68,6 @@ describe('when all places are taken', () => {
     const idle = open('a1');
     expect(areOpen(open(undefined), idle, ...proxies)).toEqual([true, false, true, true]);
     expect(areOpen(open(undefined), open('a2'), ...proxies)).toEqual([false, false, true, true]);
-  });
-});
-
-describe('closing idle connections', () => {
-  it('spares those with a request under way, and those that have sent their last response', () => {
-    const { connections, open } = start(10);
-    const [unused, answered, busy, ended] = [open('a1'), open('a1'), open('a1'), open('a2')] as const;
-    answered.ask()();
-    busy.ask();
-    ended.ask()();
-    Object.defineProperty(ended.socket, 'writable', { value: false });
-    connections.closeIdle();
-    expect(areOpen(unused, answered, busy, ended)).toEqual([false, false, true, true]);
-  });
-
-  it('spares those whose bytes have not been parsed yet', () => {
-    const { connections, open } = start(10);
-    const waiting = open('a1');
-    waiting.socket.push('GET / HTTP/1.1\r\n');
-    connections.closeIdle();
-    expect(waiting.isOpen()).toBe(true);
   });
 });
 

@@ -32,18 +32,16 @@ export interface OpenConnections {
   add(socket: Socket, owner: ConnectionOwner | undefined): void;
   /** A request has begun, which ends with its response. Ignores connections that were not added. */
   begin(socket: Socket, response: ServerResponse): void;
-  /** Whether a request on the connection waits for its response. */
-  isBusy(socket: Socket): boolean;
+  /** The response to the latest request of the connection. Responses end in the order of their requests. */
+  latest(socket: Socket): ServerResponse | undefined;
   /** Closes idle connections, also those with an incomplete request, but not those with unread bytes. */
   closeIdle(): void;
-  sockets(): Iterable<Socket>;
   stats(): { readonly entries: number; readonly maxEntries: number };
 }
 
 interface OpenConnection {
   readonly socket: Socket;
   readonly owner: ConnectionOwner | undefined;
-  /** The response to the latest request. Responses end in the order of their requests. */
   latest: ServerResponse | undefined;
 }
 
@@ -98,17 +96,13 @@ export function createOpenConnections(options: OpenConnectionsOptions): OpenConn
       all.delete(socket);
       all.set(socket, entry);
     },
-    isBusy(socket) {
-      const entry = all.get(socket);
-      return entry !== undefined && !isIdle(entry);
-    },
+    latest: (socket) => all.get(socket)?.latest,
     closeIdle() {
       for (const [socket, entry] of all) {
         // Those that are not writable have sent their last response, and close by themselves.
         if (isIdle(entry) && socket.readableLength === 0 && socket.writable) socket.destroy();
       }
     },
-    sockets: () => all.keys(),
     stats: () => ({ entries: all.size, maxEntries: maxConnections }),
   };
 }

@@ -4,7 +4,6 @@ import type { Examples } from '../channels/examples.ts';
 import type { SearchService } from '../channels/search.ts';
 import type { Config } from '../config/settings.ts';
 import type { Endpoint } from '../http/request/context.ts';
-import { createRecordBodies } from '../http/response/serializers.ts';
 import { badgeRoutes } from '../http/routes/badges.ts';
 import { channelBatchRoute } from '../http/routes/channel-batches.ts';
 import { imageRoutes } from '../http/routes/channel-images.ts';
@@ -28,13 +27,12 @@ export interface EndpointsOptions {
 export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
   const { config, runtime, version, channels, channelBatches, searches, channelImages, examples } = options;
   const { contact, rateLimit, urlForm, negotiate: isNegotiating } = config;
-  const recordBodyOf = createRecordBodies({ urlForm, metrics: runtime.metrics });
   const endpoints = [
-    ...channelRoutes({ channels, recordBodyOf }),
-    channelBatchRoute({ channelBatches, recordBodyOf }),
+    ...channelRoutes({ channels, urlForm }),
+    channelBatchRoute({ channelBatches, urlForm }),
     searchRoute({ searches, urlForm }),
     ...badgeRoutes({ channels }),
-    ...imageRoutes({ clock: runtime.clock, channels, channelImages, recordBodyOf, isNegotiating }),
+    ...imageRoutes({ clock: runtime.clock, channels, channelImages, urlForm, isNegotiating }),
   ];
   return withDocuments({ contact, defaultLimit: rateLimit, version, examples, endpoints });
 }

@@ -63,7 +63,6 @@ export function openPublicListener(options: ConfiguredListenerOptions) {
     responseWriter,
     reporter: createResponseReporter({ runtime, endpoints, logsAll }),
   });
-  addBoundGauges(metrics, 'pennant_ipv6_addresses', 'IPv6 addresses', clients.stats);
   addBoundGauges(metrics, 'pennant_connections', 'connections', openConnections.stats);
   return http;
 }

@@ -40,7 +40,7 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
       headers: { host: `${number}.${'label.'.repeat(40)}`.slice(0, LONGEST_HOST) },
     }),
     statuses: [200],
-    fills: { micro_cache: FULL, record_json: FULL },
+    fills: { micro_cache: FULL },
   },
   {
     name: 'long queries',
@@ -49,16 +49,6 @@ export const CATALOG_KINDS: readonly RequestKind[] = [
     request: (number) => ({ url: `/channel/${SAMPLE}?junk=${number}-${'x'.repeat(number % 2 === 0 ? 1_800 : 7_800)}` }),
     statuses: [200],
     fills: { micro_cache: FULL },
-  },
-  {
-    name: 'IPv6 clients',
-    counts: [12_000, LONG],
-    request: (number) => ({
-      url: '/problems',
-      headers: { 'x-forwarded-for': `2001:db8:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::1` },
-    }),
-    statuses: [200],
-    fills: { ipv6_addresses: FULL },
   },
   {
     name: 'clients that are refused',

@@ -1,7 +1,4 @@
-import { LRUCache } from 'lru-cache';
 import { type Cidr, isPrivateAddress } from '../../lib/ip-ranges.ts';
-import { compactCopy, entryLimit } from '../../lib/memory-cache.ts';
-import type { BoundedStats } from '../../lib/metrics.ts';
 import type { ClientLimit, RateLimit } from '../../rate-limit/limiter.ts';
 import {
   createNetworkTable,
@@ -10,7 +7,6 @@ import {
   NETWORK_IPV6_BITS,
   networkOf,
   parseAddress,
-  parseIpv4,
 } from './ip-addresses.ts';
 
 /** Which client a request counts for. */
@@ -23,8 +19,6 @@ export interface ClientIdentification {
    */
   identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
   isTrustedProxy(socketAddress: string): boolean;
-  /** The number of IPv6 addresses whose networks are cached. */
-  stats(): BoundedStats;
 }
 
 interface ClientIdentificationOptions {
@@ -57,15 +51,10 @@ interface Hop extends Client {
   readonly isTrusted: boolean;
 }
 
-/** Reading an IPv6 address and writing its network takes microseconds, so this many recent ones are cached. */
-const REMEMBERED_IPV6_ADDRESSES = 10_000;
-
 export function createClientIdentification(options: ClientIdentificationOptions): ClientIdentification {
   const { trustedProxies, ipv6PrefixBits, defaultLimit, limitOverrides, onUntrustedProxy } = options;
   const findProxy = createNetworkTable(trustedProxies.map((network) => [network, true] as const));
   const findLimit = createNetworkTable(limitOverrides.map(({ range, limit }) => [range, limit] as const));
-  const recentIpv6 = new LRUCache<string, Hop>(entryLimit(REMEMBERED_IPV6_ADDRESSES));
-
   let hasReportedProxy = false;
 
   function reportUntrustedProxy(socketAddress: string): void {
@@ -81,18 +70,10 @@ export function createClientIdentification(options: ClientIdentificationOptions)
   }
 
   function findHop(text: string): Hop | undefined {
-    const ipv4 = parseIpv4(text);
-    return ipv4 === undefined ? (recentIpv6.get(text) ?? readIpv6(text)) : hopOf(ipv4, text, text);
-  }
-
-  function readIpv6(text: string): Hop | undefined {
     const parsed = parseAddress(text);
     if (parsed === undefined) return undefined;
     const address = formatAddress(parsed);
-    const key = typeof parsed === 'number' ? address : networkOf(parsed, ipv6PrefixBits);
-    const hop = hopOf(parsed, address, key);
-    recentIpv6.set(compactCopy(text), hop);
-    return hop;
+    return hopOf(parsed, address, typeof parsed === 'number' ? address : networkOf(parsed, ipv6PrefixBits));
   }
 
   return {
@@ -116,8 +97,6 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     },
 
     isTrustedProxy: (socketAddress) => findHop(socketAddress)?.isTrusted === true,
-
-    stats: () => ({ entries: recentIpv6.size, maxEntries: REMEMBERED_IPV6_ADDRESSES }),
   };
 }
 

@@ -1,10 +1,6 @@
-import type { Registry } from '@prometheus-io/client';
-import { LRUCache } from 'lru-cache';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel, SearchHit } from '../../domain/channel.ts';
 import { VARIANTS, type Variant } from '../../domain/variants.ts';
-import { compactCopy } from '../../lib/memory-cache.ts';
-import { addBoundGauges } from '../../lib/metrics.ts';
 import type { PublicResponse } from '../request/context.ts';
 import { entityTag } from './conditions.ts';
 import { cacheStatusFields, JSON_MEDIA_TYPE, keptForMs, publicFor } from './fields.ts';
@@ -24,7 +20,7 @@ function imageUrl(base: string, channelId: string, variant: Variant, { urlForm }
 }
 
 /** The channel record in responses: always all 13 fields, in this order. */
-function recordOf(channel: Channel, base: string, style: ImageUrlStyle): object {
+export function recordOf(channel: Channel, base: string, style: ImageUrlStyle): object {
   const urlEntries = VARIANTS.map((variant) => {
     const image = variant === 'avatar' ? channel.avatar : channel.banner;
     return [variant, image && imageUrl(base, channel.channelId, variant, style)] as const;
@@ -64,12 +60,6 @@ export function searchResultOf(hit: SearchHit, base: string, style: ImageUrlStyl
   };
 }
 
-interface JsonBody extends Pick<PublicResponse, 'bodyEncoding'> {
-  readonly body: string;
-  /** Default: that of the body in UTF-8. */
-  readonly etag?: string;
-}
-
 /**
  * The response with JSON of a looked-up value, its age and its origin.
  *
@@ -77,57 +67,15 @@ interface JsonBody extends Pick<PublicResponse, 'bodyEncoding'> {
  */
 export function jsonResponse(
   outcome: CacheOutcome | undefined,
-  { body, bodyEncoding, etag = entityTag(body) }: JsonBody,
+  content: object,
   cacheControl = outcome === undefined ? 'no-store' : publicFor(keptForMs(outcome)),
 ): PublicResponse {
+  const body = JSON.stringify(content);
   const headers = {
     'content-type': JSON_MEDIA_TYPE,
     'cache-control': cacheControl,
     ...(outcome && cacheStatusFields(outcome)),
-    etag,
+    etag: entityTag(body),
   };
-  return { status: 200, headers, body, bodyEncoding, cache: outcome?.kind, freshMs: outcome?.ttlMs };
-}
-
-/** The JSON of a channel's record, made once for each record and base URL while there is room. */
-export type RecordBodyOf = (channel: Channel, base: string) => JsonBody;
-
-interface RecordBodiesOptions extends ImageUrlStyle {
-  readonly maxBytes?: number;
-  readonly metrics: Registry;
-}
-
-interface Prepared {
-  readonly content: JsonBody;
-  /** A refreshed record is another object. Weak: the cache of records decides how long a record is kept. */
-  readonly channel: WeakRef<Channel>;
-}
-
-/** About 3,000 records. Creating one again takes about as long as sending it. */
-const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
-/** The objects of an entry, its ETag and the cache’s own lists (320 measured; the test compares). */
-const ENTRY_OVERHEAD_BYTES = 400;
-
-export function createRecordBodies(options: RecordBodiesOptions): RecordBodyOf {
-  const { maxBytes = DEFAULT_MAX_BYTES, metrics } = options;
-  const prepared = new LRUCache<string, Prepared>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ content }, key) => ENTRY_OVERHEAD_BYTES + key.length + content.body.length,
-  });
-  addBoundGauges(metrics, 'pennant_record_json', 'JSON of records', () => ({
-    entries: prepared.size,
-    bytes: prepared.calculatedSize,
-    maxBytes,
-  }));
-
-  return (channel, base) => {
-    const key = `${base} ${channel.channelId}`;
-    const known = prepared.get(key);
-    if (known !== undefined && known.channel.deref() === channel) return known.content;
-    const json = Buffer.from(JSON.stringify(recordOf(channel, base, options)));
-    // The UTF-8 bytes, one per character: Node writes such a text directly, together with the header section.
-    const content = { body: json.toString('latin1'), bodyEncoding: 'latin1', etag: entityTag(json) } as const;
-    prepared.set(compactCopy(key), { content, channel: new WeakRef(channel) });
-    return content;
-  };
+  return { status: 200, headers, body, cache: outcome?.kind, freshMs: outcome?.ttlMs };
 }

@@ -88,9 +88,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       async respond({ path, query }) {
         const { badge, outcome, cacheMs } = await load(path, query.metric);
         const cacheSeconds = Math.round(cacheMs / 1000);
-        return jsonResponse(outcome, {
-          body: JSON.stringify({ schemaVersion: 1, ...badge, isError: false, cacheSeconds }),
-        });
+        return jsonResponse(outcome, { schemaVersion: 1, ...badge, isError: false, cacheSeconds });
       },
     }),
     defineEndpoint({

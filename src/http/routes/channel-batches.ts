@@ -6,25 +6,20 @@ import { quoted } from '../../lib/printable.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, type Endpoint } from '../request/context.ts';
 import { BATCH_QUERY } from '../request/parameters.ts';
-import { entityTag } from '../response/conditions.ts';
 import { keptForMs, publicFor } from '../response/fields.ts';
 import { PROBLEMS } from '../response/problems.ts';
-import { jsonResponse, type RecordBodyOf } from '../response/serializers.ts';
+import { type ImageUrlStyle, jsonResponse, recordOf } from '../response/serializers.ts';
 
-interface ChannelBatchRouteOptions {
+interface ChannelBatchRouteOptions extends ImageUrlStyle {
   readonly channelBatches: ChannelBatches;
-  readonly recordBodyOf: RecordBodyOf;
 }
 
 /** The records of many channels in one response. */
-export function channelBatchRoute({ channelBatches, recordBodyOf }: ChannelBatchRouteOptions): Endpoint {
-  function itemOf(identifier: string, result: BatchResult, base: string): string {
-    const named = `{"identifier":${JSON.stringify(identifier)}`;
-    if (!(result instanceof AppError)) {
-      return `${latin1(named)},"channel":${recordBodyOf(result.channel, base).body}}`;
-    }
+export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRouteOptions): Endpoint {
+  function itemOf(identifier: string, result: BatchResult, base: string): object {
+    if (!(result instanceof AppError)) return { identifier, channel: recordOf(result.channel, base, { urlForm }) };
     const { code, message: detail } = result;
-    return latin1(`${named},"error":${JSON.stringify({ status: PROBLEMS[code].status, code, detail })}}`);
+    return { identifier, error: { status: PROBLEMS[code].status, code, detail } };
   }
 
   return defineEndpoint({
@@ -44,17 +39,10 @@ export function channelBatchRoute({ channelBatches, recordBodyOf }: ChannelBatch
       `/api/channels?ids=${channelId}${handle === null ? '' : `,${encodeURI(handle)}`}`,
     async respond({ query: { ids } }, context) {
       const results = await channelBatches.getChannels(ids.map(parseId));
-      const items = ids.map((identifier, at) => itemOf(identifier, results[at] as BatchResult, context.base));
-      const body = `{"results":[${items.join(',')}]}`;
-      const etag = entityTag(Buffer.from(body, 'latin1'));
-      return jsonResponse(overallOutcome(results), { body, bodyEncoding: 'latin1', etag }, cacheControlOf(results));
+      const items = ids.map((identifier, index) => itemOf(identifier, results[index] as BatchResult, context.base));
+      return jsonResponse(overallOutcome(results), { results: items }, cacheControlOf(results));
     },
   });
-}
-
-/** The text's UTF-8 bytes, one per character, as in the JSON of records. */
-function latin1(text: string): string {
-  return Buffer.from(text).toString('latin1');
 }
 
 function parseId(identifier: string, at: number): ChannelRef {

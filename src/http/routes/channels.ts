@@ -14,21 +14,20 @@ import type { PathParameter } from '../endpoint.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, disconnectSignal, type Endpoint, type PublicResponse } from '../request/context.ts';
 import { CHANNEL_QUERY, SEARCH_QUERY } from '../request/parameters.ts';
-import { type ImageUrlStyle, jsonResponse, type RecordBodyOf, searchResultOf } from '../response/serializers.ts';
+import { type ImageUrlStyle, jsonResponse, recordOf, searchResultOf } from '../response/serializers.ts';
 
-export interface ChannelRouteOptions {
+export interface ChannelRouteOptions extends ImageUrlStyle {
   readonly channels: ChannelService;
-  readonly recordBodyOf: RecordBodyOf;
 }
 
 /** The response with the record of the first reference that leads to a channel. */
 export async function recordResponse(
-  { channels, recordBodyOf }: ChannelRouteOptions,
+  { channels, urlForm }: ChannelRouteOptions,
   refs: readonly ChannelRef[],
   base: string,
 ): Promise<PublicResponse> {
   const { channel, outcome } = await channels.getChannel(refs);
-  return jsonResponse(outcome, recordBodyOf(channel, base));
+  return jsonResponse(outcome, recordOf(channel, base, { urlForm }));
 }
 
 export const IDENTIFIER: PathParameter = {
@@ -128,7 +127,7 @@ export function searchRoute(options: ImageUrlStyle & { readonly searches: Search
     async respond({ query: { q, limit } }, context) {
       const { hits, outcome } = await options.searches.search(q, limit, disconnectSignal(context));
       const results = hits.map((hit) => searchResultOf(hit, context.base, options));
-      return jsonResponse(outcome, { body: JSON.stringify({ query: q, results }) });
+      return jsonResponse(outcome, { query: q, results });
     },
   });
 }

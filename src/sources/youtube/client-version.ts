@@ -8,7 +8,7 @@ import { isMarkup } from '../json.ts';
 export const CLIENT_VERSION_MS = 3_000;
 
 /** The version of 2026-07. Without headers that name it, YouTube also accepted a version 30 months old (2026-09). */
-export const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
+const BUILT_IN_CLIENT_VERSION = '2.20260630.03.00';
 
 /** Header fields of every request to YouTube. */
 export const PAGE_HEADERS = {

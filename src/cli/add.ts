@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownCatalogFolder } from '../app/catalog.ts';
 import type { ChannelCopy } from '../app/channel-copy.ts';
@@ -8,7 +7,7 @@ import { parseConfig } from '../config/settings.ts';
 import { AppError } from '../domain/errors.ts';
 import { formatRow, sniffFormat } from '../domain/formats.ts';
 import { IMAGE_KINDS, type ImageKind } from '../domain/variants.ts';
-import { hasErrorCode } from '../lib/file-system.ts';
+import { readTextIfThere, replaceFile } from '../lib/file-system.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { printable } from '../lib/printable.ts';
 import { channelFileOf } from '../sources/catalog/channel-file.ts';
@@ -68,7 +67,8 @@ async function writeChannel(folder: string, { ref, channel, images }: ChannelCop
     const bytes = images[kind];
     if (name !== null && bytes !== undefined) await replaceFile(join(imagesDirOf(folder), name), bytes);
   }
-  const lines = await readLines(channelFileOf(folder));
+  const text = (await readTextIfThere(channelFileOf(folder)))?.trimEnd() ?? '';
+  const lines = text === '' ? [] : text.split('\n');
   const at = lines.findIndex((other) => other.includes(channel.channelId) && isOf(channel.channelId, other));
   const replaced = at === -1 ? [...lines, line] : lines.with(at, line);
   await replaceFile(channelFileOf(folder), `${replaced.join('\n')}\n`);
@@ -80,16 +80,6 @@ function fileNameOf(channelId: string, kind: ImageKind, bytes: Buffer | undefine
   return `${channelId}-${kind}.${format === 'gif' ? 'gif' : formatRow(format).extension}`;
 }
 
-async function readLines(file: string): Promise<string[]> {
-  try {
-    const text = (await readFile(file, 'utf8')).trimEnd();
-    return text === '' ? [] : text.split('\n');
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return [];
-    throw error;
-  }
-}
-
 function isOf(channelId: string, line: string): boolean {
   try {
     return parseRecord(line).channelId === channelId;
@@ -97,11 +87,4 @@ function isOf(channelId: string, line: string): boolean {
     if (error instanceof RecordRefusedError) return false;
     throw error;
   }
-}
-
-/** Writes a temporary file and renames it, so that no reader sees half of it. */
-async function replaceFile(path: string, content: string | Buffer): Promise<void> {
-  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
-  await writeFile(temporary, content, { flush: true });
-  await rename(temporary, path);
 }

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** True for an error of the operating system with one of the codes, such as `ENOENT`. */
@@ -9,6 +11,23 @@ export function hasErrorCode(error: unknown, ...codes: readonly string[]): boole
 /** True for an error of the file system or the network (full disk, missing rights). */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error;
+}
+
+/** `undefined` for a file that does not exist. */
+export async function readTextIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Writes a temporary file and renames it, so that no reader sees half of it. */
+export async function replaceFile(path: string, content: string | Buffer): Promise<void> {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  await writeFile(temporary, content, { flush: true });
+  await rename(temporary, path);
 }
 
 /** The path itself if it exists, otherwise the nearest existing parent. @param path absolute */

@@ -108,10 +108,10 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     if (file !== undefined) return file;
     if (nowMs < retryOpenAtMs) throw openError;
     try {
-      file = openOrCreate();
+      file = openFile();
       return file;
     } catch (error) {
-      throw refuseUntilRetry(error);
+      throw isDamage(error) ? error : refuseUntilRetry(error);
     }
   }
 
@@ -131,16 +131,6 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
     closeFile();
     if (wasReplaced) report('rebuilt', { reason: 'it was deleted or replaced' });
     else deleteFile('it was cut short');
-  }
-
-  function openOrCreate(): OpenFile {
-    try {
-      return openFile();
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      deleteFile(messageOf(error));
-      return openFile();
-    }
   }
 
   function openFile(): OpenFile {

@@ -35,14 +35,8 @@ export interface Cached<V> {
 export interface LookupOptions<V> {
   /** How long a caller waits for a reload before it gets a stale value; 0: it gets the value at once. */
   readonly softTimeoutMs: number;
-  /** Returns false for a fresh value that must be treated as stale. Default: always true. */
+  /** Returns false for a fresh value that must be treated as stale, also after a load that the caller joined. Default: always true. */
   readonly isCurrent?: (value: V) => boolean;
-  /**
-   * Distinguishes loads of one key that return different values. A caller joins only a load with the same `loadId`. If another
-   * load runs, the caller starts its own, and the result of the earlier one is not stored. Default: all loads of a key are the
-   * same.
-   */
-  readonly loadId?: string;
 }
 
 interface CacheOptions<V> {
@@ -57,11 +51,6 @@ interface CacheOptions<V> {
 
 /** @param previous the former value, fresh or stale */
 type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
-
-interface RunningLoad<V> {
-  readonly loadId: string;
-  readonly result: Promise<Entry<V>>;
-}
 
 /** How long a failed reload is not tried again. */
 const RETRY_MS = 60_000;
@@ -84,8 +73,8 @@ export interface Cache<V> {
   get(key: string, load: Load<V>, options: LookupOptions<V>): Promise<Cached<V>>;
   /** Returns the cached value, fresh or stale, and loads none. @throws AppError `channel_not_found` if that is cached */
   peek(key: string): Promise<Cached<V> | undefined>;
-  /** Reloads the value, or joins a running load with the same `loadId` (`LookupOptions`). */
-  reload(key: string, load: Load<V>, loadId?: string): Promise<Cached<V>>;
+  /** Reloads the value, or joins a running load. */
+  reload(key: string, load: Load<V>): Promise<Cached<V>>;
   /** Stores what `load` returns. */
   put(key: string, load: Load<V>): Promise<void>;
   /** Forgets values in memory, and failures. The store does not change. */
@@ -95,7 +84,7 @@ export interface Cache<V> {
 
 export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused }: CacheOptions<V>): Cache<V> {
   const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: ({ bytes }) => bytes });
-  const loads = new Map<string, RunningLoad<V>>();
+  const loads = new Map<string, Promise<Entry<V>>>();
   const storeReads = new Map<string, Promise<Entry<V> | undefined>>();
   const failures = createFailedKeys({ clock });
 
@@ -147,56 +136,49 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     return found === undefined || isUncertain(found) ? undefined : found;
   }
 
-  /** Keeps the content in memory and in the store, unless a newer load of the key has begun. */
-  function keep(key: string, content: Content<V>, loaded: Omit<Loaded<V>, 'value'>, isLatest = true): Entry<V> {
-    const { freshMs = policy.freshMs, isStorable = true } = loaded;
+  /** Keeps the content in memory and in the store. */
+  function keep(key: string, content: Content<V>, loaded: Omit<Loaded<V>, 'value'>): Entry<V> {
+    const { freshMs = policy.freshMs, isStorable: isStored = true } = loaded;
     const { graceMs } = policy;
-    const isStored = isStorable && isLatest;
     const value = writeContent(content, freshMs);
     const entry = createEntry(clock, { content, freshMs, graceMs, isStored, characters: key.length + value.length });
-    if (isLatest) memory.set(key, entry);
+    memory.set(key, entry);
     if (isStored) void store.set(key, { value, storedAtMs: entry.storedAtMs }, entry.maxAgeMs);
     return entry;
   }
 
-  function findLoad(key: string, loadId: string): Promise<Entry<V>> | undefined {
-    const running = loads.get(key);
-    return running?.loadId === loadId ? running.result : undefined;
-  }
-
-  /** Replaces the running load of the key, whose result is then not kept. @throws AppError `overloaded` */
-  function startLoad(key: string, load: Load<V>, loadId: string, previous: Entry<V> | undefined): Promise<Entry<V>> {
+  /** @throws AppError `overloaded` */
+  function startLoad(key: string, load: Load<V>, previous: Entry<V> | undefined): Promise<Entry<V>> {
     if (loads.size >= MAX_LOADS) {
       const message = 'The service is loading too much at the moment. Try again.';
       throw new AppError('overloaded', message, { retryAfterMs: 1_000 });
     }
-    const isLatest = () => loads.get(key) === running;
 
     async function run(): Promise<Entry<V>> {
       // The load is registered before its first step, or a second caller would start another.
       await undefined;
       try {
-        const { value, ...loaded } = await failures.run(`${key} ${loadId}`, () => load(valueIn(previous)));
-        return keep(key, { value }, loaded, isLatest());
+        const { value, ...loaded } = await failures.run(key, () => load(valueIn(previous)));
+        return keep(key, { value }, loaded);
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
-          return keep(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS }, isLatest());
+          return keep(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS });
         }
         // A load that was given up has not failed.
         if (previous !== undefined && errorCodeOf(error) !== 'request_timeout') {
-          previous.lastFailure = { loadId, atMs: clock.monotonic() };
+          previous.failedAtMs = clock.monotonic();
         }
         throw error;
       } finally {
-        if (isLatest()) loads.delete(key);
+        loads.delete(key);
       }
     }
 
-    const running: RunningLoad<V> = { loadId, result: run() };
+    const running = run();
     // Callers handle the failure. A load without callers must not end the process.
-    running.result.catch(() => undefined);
+    running.catch(() => undefined);
     loads.set(key, running);
-    return running.result;
+    return running;
   }
 
   /** The value with its outcome. @throws AppError `channel_not_found` for an absence */
@@ -210,52 +192,48 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     throw new AppError('channel_not_found', entry.content.absent, { validForMs: Math.max(ttlMs, 0), outcome: full });
   }
 
+  function isWanted({ content }: Entry<V>, isCurrent?: (value: V) => boolean): boolean {
+    return isCurrent === undefined || 'absent' in content || isCurrent(content.value);
+  }
+
   function isFresh(entry: Entry<V>, isCurrent?: (value: V) => boolean): boolean {
-    if (freshLeftMs(entry, clock) <= 0 || isUncertain(entry)) return false;
-    return isCurrent === undefined || 'absent' in entry.content || isCurrent(entry.content.value);
+    return freshLeftMs(entry, clock) > 0 && !isUncertain(entry) && isWanted(entry, isCurrent);
   }
 
   /** A lookup that memory alone cannot serve: asks the store, then waits for a load, with a stale value for the soft timeout. */
-  async function lookUp(key: string, load: Load<V>, options: LookupOptions<V>): Promise<Cached<V>> {
-    const { softTimeoutMs, isCurrent, loadId = '' } = options;
+  async function lookUp(key: string, load: Load<V>, options: LookupOptions<V>, isSecond = false): Promise<Cached<V>> {
+    const { softTimeoutMs, isCurrent } = options;
     // Before the store is read: a load that ends meanwhile has the newest value.
-    const joined = findLoad(key, loadId);
+    const joined = loads.get(key);
     const held = findInMemory(key);
     const isNewest = held !== undefined && (joined !== undefined || !store.isShared);
     const found = isNewest ? held : await findInStore(key);
     if (found !== undefined && isFresh(found, isCurrent)) return resultOf(found, HIT);
-    const running = joined ?? findLoad(key, loadId);
+    const running = joined ?? loads.get(key);
     const isCollapsed = running !== undefined;
     // An absence has no grace.
     const stale = found !== undefined && 'value' in found.content ? found : undefined;
-    if (stale !== undefined && !isCollapsed && hasJustFailed(stale, loadId)) {
+    if (stale !== undefined && !isCollapsed && hasJustFailed(stale)) {
       return resultOf(stale, { ...STALE, reason: 'upstream failed' });
     }
-    const loading = running ?? startLoad(key, load, loadId, stale);
-    if (stale === undefined) return resultOf(await loading, { kind: 'miss', isCollapsed });
-    const waitMs = isUncertain(stale) ? Math.max(softTimeoutMs, PURGED_WAIT_MS) : softTimeoutMs;
-    return withinSoftTimeout(loading, waitMs, stale, isCollapsed);
-  }
-
-  /** The loaded value; the stale one if the load exceeds the soft timeout or upstream fails. */
-  async function withinSoftTimeout(
-    loading: Promise<Entry<V>>,
-    softTimeoutMs: number,
-    stale: Entry<V>,
-    isCollapsed: boolean,
-  ): Promise<Cached<V>> {
+    const loading = running ?? startLoad(key, load, stale);
+    const waitMs = stale !== undefined && isUncertain(stale) ? Math.max(softTimeoutMs, PURGED_WAIT_MS) : softTimeoutMs;
     try {
-      const loaded = await withinMs(clock, loading, softTimeoutMs);
-      if (loaded === undefined) return resultOf(stale, { ...STALE, isCollapsed, reason: 'refresh under way' });
-      return resultOf(loaded, { kind: 'refreshed', isCollapsed });
+      const loaded = stale === undefined ? await loading : await withinMs(clock, loading, waitMs);
+      // The load was another caller's, who wanted another value.
+      const isOther = isCollapsed && !isSecond && loaded !== undefined && !isWanted(loaded, isCurrent);
+      if (isOther) return await lookUp(key, load, options, true);
+      if (loaded !== undefined)
+        return resultOf(loaded, { kind: stale === undefined ? 'miss' : 'refreshed', isCollapsed });
+      return resultOf(stale as Entry<V>, { ...STALE, isCollapsed, reason: 'refresh under way' });
     } catch (error) {
-      if (!isUpstreamFailure(error)) throw error;
+      if (stale === undefined || !isUpstreamFailure(error)) throw error;
       return resultOf(stale, { ...STALE, isCollapsed, reason: error.code });
     }
   }
 
-  function hasJustFailed({ lastFailure }: Entry<V>, loadId: string): boolean {
-    return lastFailure?.loadId === loadId && clock.monotonic() - lastFailure.atMs < RETRY_MS;
+  function hasJustFailed({ failedAtMs }: Entry<V>): boolean {
+    return failedAtMs !== undefined && clock.monotonic() - failedAtMs < RETRY_MS;
   }
 
   return {
@@ -271,12 +249,12 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
       return entry && resultOf(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
     },
 
-    async reload(key, load, loadId = '') {
-      const joined = findLoad(key, loadId);
+    async reload(key, load) {
+      const joined = loads.get(key);
       const previous = joined === undefined ? await findEntry(key) : undefined;
-      const running = joined ?? findLoad(key, loadId);
+      const running = joined ?? loads.get(key);
       const isCollapsed = running !== undefined;
-      return resultOf(await (running ?? startLoad(key, load, loadId, previous)), { kind: 'refreshed', isCollapsed });
+      return resultOf(await (running ?? startLoad(key, load, previous)), { kind: 'refreshed', isCollapsed });
     },
 
     async put(key, load) {

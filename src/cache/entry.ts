@@ -43,8 +43,8 @@ export interface Entry<V> {
   readonly maxAgeMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  /** The last failed load: its ID and its end (monotonic). */
-  lastFailure: { readonly loadId: string; readonly atMs: number } | undefined;
+  /** When its reload last failed (monotonic). */
+  failedAtMs: number | undefined;
   /** When the store had it (monotonic). */
   comparedAtMs: number;
 }
@@ -71,7 +71,7 @@ export function createEntry<V>(clock: Clock, parts: EntryParts<V>): Entry<V> {
     bornAtMs: clock.monotonic() - ageMs,
     maxAgeMs: 'absent' in content ? freshMs : Math.max(freshMs, graceMs),
     bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
-    lastFailure: undefined,
+    failedAtMs: undefined,
     comparedAtMs: clock.monotonic(),
   };
 }

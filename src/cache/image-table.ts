@@ -3,10 +3,10 @@ import { renameSync, rmSync } from 'node:fs';
 import { opendir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
 import { makeDirectory } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import type { CacheFile, Sql } from './cache-file.ts';
+import { checksumOf } from './keys.ts';
 
 /** What the disk needs beside the bytes, on average: the row, the indexes, and the unused end of a page or of a block. */
 const OVERHEAD_BYTES = 4_096;
@@ -265,8 +265,4 @@ function findRow(sql: Sql, key: string): ImageRow | undefined {
 
 function readUsage(sql: Sql) {
   return sql('SELECT entries, bytes FROM image_usage').get() as { entries: number; bytes: number };
-}
-
-function checksumOf(key: string, bytes: Uint8Array): number {
-  return crc32(bytes, crc32(key));
 }

@@ -154,14 +154,14 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     async getImage(request) {
       const { refs, variant } = request;
       // A stale record most often names the current image, so no image waits for its reload.
-      const { channel: named, outcome: recordOutcome } = await channels.getChannel(refs, 0);
+      const { channel, outcome: recordOutcome } = await channels.getChannel(refs, 0);
       const { kind } = VARIANT_PRESETS[variant];
-      if (named[kind] === null) {
+      if (channel[kind] === null) {
         const other = kind === 'banner' ? 'avatar' : 'banner';
-        const hint = named[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
+        const hint = channel[other] === null ? '' : `, but it has ${other === 'avatar' ? 'an' : 'a'} ${other}`;
         throw new AppError('image_not_found', `This channel has no ${kind}${hint}.`, { outcome: recordOutcome });
       }
-      const { channel, value: original, outcome } = await originals.get(named, kind);
+      const { value: original, outcome } = await originals.get(channel, kind);
       const { channelId } = channel;
       const identity = resolveRequest(request, channelId, original);
       const rendition = renditionOf({ channel, kind, original, identity });

@@ -30,22 +30,8 @@ interface OriginalsOptions {
   readonly runtime: Pick<Runtime, 'clock'>;
 }
 
-/** An original of a channel's image. */
-interface FoundOriginal extends Cached<Original> {
-  /** The record that names it. Newer than the given record if the image of that one was gone. */
-  readonly channel: Channel;
-}
-
 interface LoadedOriginal extends Loaded<Original> {
   readonly bytes: Buffer;
-}
-
-/** A known original whose bytes are to be read. */
-interface Wanted {
-  readonly channelId: string;
-  readonly kind: ImageKind;
-  readonly ref: OriginalRef;
-  readonly original: Original;
 }
 
 /** The originals of all variants: read from the catalog or downloaded once for all variants, and fresh for a day. */
@@ -54,7 +40,7 @@ export interface Originals {
    * @throws AppError `image_not_found` when the channel has no such image. Without a stored original: `upstream_…`
    * when it cannot be downloaded, `overloaded` when it cannot be decoded
    */
-  get(channel: Channel, kind: ImageKind): Promise<FoundOriginal>;
+  get(channel: Channel, kind: ImageKind): Promise<Cached<Original>>;
   /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
   read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
   /** Downloads an original again whose file an encoder could not read. */
@@ -67,10 +53,11 @@ export function createOriginals(options: OriginalsOptions): Originals {
   const downloading = createSharedWork<Buffer>();
 
   /** A load continues after its callers disconnect: others will request the same image. */
-  async function load(channelId: string, ref: OriginalRef, previous: Original | undefined): Promise<LoadedOriginal> {
+  async function load(channel: Channel, kind: ImageKind, previous: Original | undefined): Promise<LoadedOriginal> {
     // An idle encoder may have ended. Another one starts during the download.
     encoder.warmUp();
-    const bytes = await fetchBytes(ref);
+    const { channelId } = channel;
+    const { ref, bytes } = await fetchNamed(channel, kind);
     try {
       return await examine(channelId, ref, bytes, previous);
     } catch (error) {
@@ -78,6 +65,19 @@ export function createOriginals(options: OriginalsOptions): Originals {
       // Too many pixels, or damaged. The next size may be neither.
       if (errorCodeOf(error) !== 'upstream_invalid' || nextSizes.length === 0) throw error;
       return examine(channelId, ref, await fetchBytes({ kind: 'remote', key: ref.key, urls: nextSizes }), previous);
+    }
+  }
+
+  /** The image that the record names; if it is gone, the one that the reloaded record names. */
+  async function fetchNamed(channel: Channel, kind: ImageKind): Promise<{ ref: OriginalRef; bytes: Buffer }> {
+    const ref = refOf(channel, kind);
+    try {
+      return { ref, bytes: await fetchBytes(ref) };
+    } catch (error) {
+      if (!(error instanceof ImageGone)) throw error;
+      const newer = refOf(await channels.reload(channel.channelId), kind);
+      if (newer.key === ref.key) throw error;
+      return { ref: newer, bytes: await fetchBytes(newer) };
     }
   }
 
@@ -117,60 +117,35 @@ export function createOriginals(options: OriginalsOptions): Originals {
     return { value: { refKey: ref.key, digest, firstStoredAtMs, width, height, format, hasAlpha }, bytes };
   }
 
-  async function find(channel: Channel, kind: ImageKind, ref: OriginalRef): Promise<FoundOriginal> {
-    const { channelId } = channel;
-    const found = await cache.get(originalKey(channelId, kind), (previous) => load(channelId, ref, previous), {
-      softTimeoutMs: SOFT_TIMEOUT_MS,
-      loadId: ref.key,
-      // A new key in the record means a new image.
-      isCurrent: ({ refKey }) => refKey === ref.key,
-    });
-    // The stored time may be in the future if clocks differ.
-    const firstStoredAtMs = Math.min(found.value.firstStoredAtMs, clock.now());
-    return { ...found, value: { ...found.value, firstStoredAtMs }, channel };
-  }
-
-  /**
-   * Calls `use`. If the image is gone, calls it again with the image of the reloaded record.
-   */
-  async function withCurrentRecord<T>(
-    channel: Channel,
-    kind: ImageKind,
-    use: (channel: Channel, ref: OriginalRef) => Promise<T>,
-  ): Promise<T> {
-    const ref = refOf(channel, kind);
-    try {
-      return await use(channel, ref);
-    } catch (error) {
-      if (!(error instanceof ImageGone)) throw error;
-      const reloaded = await channels.reload(channel.channelId);
-      const newer = refOf(reloaded, kind);
-      if (newer.key === ref.key) throw error;
-      return use(reloaded, newer);
-    }
-  }
-
-  async function downloadAgain({ channelId, kind, ref, original }: Wanted): Promise<Buffer> {
-    const { value, bytes } = await load(channelId, ref, original);
+  async function downloadAgain(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer> {
+    const { value, bytes } = await load(channel, kind, original);
     if (value.digest === original.digest) return bytes;
-    await cache.reload(originalKey(channelId, kind), async () => ({ value }), ref.key);
+    await cache.put(originalKey(channel.channelId, kind), async () => ({ value }));
     throw justChanged();
   }
 
   return {
-    get: (given, kind) => withCurrentRecord(given, kind, (channel, ref) => find(channel, kind, ref)),
+    async get(channel, kind) {
+      const { key } = refOf(channel, kind);
+      const found = await cache.get(originalKey(channel.channelId, kind), (previous) => load(channel, kind, previous), {
+        softTimeoutMs: SOFT_TIMEOUT_MS,
+        // A new key in the record means a new image.
+        isCurrent: ({ refKey }) => refKey === key,
+      });
+      // The stored time may be in the future if clocks differ.
+      const firstStoredAtMs = Math.min(found.value.firstStoredAtMs, clock.now());
+      return { ...found, value: { ...found.value, firstStoredAtMs } };
+    },
 
-    read: (given, kind, original) =>
-      withCurrentRecord(given, kind, async ({ channelId }, ref) => {
-        const stored = await images.findOriginal({ channelId, digest: original.digest });
-        return stored ?? { bytes: await downloadAgain({ channelId, kind, ref, original }) };
-      }),
+    async read(channel, kind, original) {
+      const stored = await images.findOriginal({ channelId: channel.channelId, digest: original.digest });
+      return stored ?? { bytes: await downloadAgain(channel, kind, original) };
+    },
 
-    readAgain: (given, kind, original) =>
-      withCurrentRecord(given, kind, async ({ channelId }, ref) => {
-        await images.discardOriginal({ channelId, digest: original.digest });
-        return downloadAgain({ channelId, kind, ref, original });
-      }),
+    async readAgain(channel, kind, original) {
+      await images.discardOriginal({ channelId: channel.channelId, digest: original.digest });
+      return downloadAgain(channel, kind, original);
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SearchHit } from '../../src/domain/channel.ts';
@@ -9,7 +9,6 @@ import { startForTest, startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { hit, numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
-import { recordLog } from '../helpers/log.ts';
 import { readResponses } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -122,49 +121,6 @@ test('a search is given up when all its clients have disconnected, and tells not
   expect(metrics.match(/^pennant_source_calls_total.*/gm)).toEqual([
     'pennant_source_calls_total{source="numbered",operation="search",outcome="found"} 1',
   ]);
-});
-
-pausingTest('an image is refused when 64 others wait for an encoder', async () => {
-  const { lines, logger } = recordLog('debug');
-  const service = await startForTest({ logger, env: { ENCODERS: '1' } });
-  const ask = (width: number) => service.get(`/${SAMPLE}/avatar.png?width=${width}`);
-  await ask(10);
-  const started = lines.filter(({ msg, kind }) => msg === 'encoder process' && kind === 'started');
-  expect(started).toHaveLength(1);
-  const pid = Number(started[0]?.pid);
-  process.kill(pid, 'SIGSTOP');
-  // One has the encoder, and 64 wait.
-  const asked = Array.from({ length: 70 }, (_, number) => ask(20 + number));
-  const stats = () => service.app.encoderStats();
-  await expect.poll(() => stats().queued + stats().refused).toBeGreaterThanOrEqual(69);
-  expect(stats()).toMatchObject({ queued: 64, refused: 5 });
-  // The kernel does the same when memory runs out.
-  process.kill(pid, 'SIGKILL');
-  expect((await Promise.all(asked)).map(({ status }) => status)).toContain(503);
-  // On a machine that was suspended, the task's deadline has already ended it.
-  const ended = /^pennant_encoder_processes_ended_total\{reason="(?:crash|deadline)"\} 1$/m;
-  expect((await service.console('/metrics')).text).toMatch(ended);
-});
-
-test('images on one connection leave no listeners on the connection', async () => {
-  const service = await startForTest();
-  const sockets: Socket[] = [];
-  service.app.http.server.on('connection', (socket) => void sockets.push(socket));
-  const port = await service.listen();
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  onTestFinished(() => agent.destroy());
-  const waiting = () => sockets[0]?.listenerCount('close');
-  async function ask(path: string): Promise<void> {
-    const asked = request({ agent, port, path }).end();
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
-    expect(response.statusCode).toBe(200);
-    await once(response.resume(), 'close');
-  }
-  await ask('/problems');
-  const before = waiting();
-  for (const width of [10, 20, 30]) await ask(`/${SAMPLE}/avatar.png?width=${width}`);
-  await expect.poll(waiting).toBe(before);
-  expect(sockets).toHaveLength(1);
 });
 
 test('many images on one connection cause no warning about its listeners', async () => {

@@ -6,6 +6,7 @@ import { OWN_WORK } from '../../src/lib/work.ts';
 import { pngOf } from '../faults/bare-png.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { respondWithBytes } from '../helpers/fake-upstream.ts';
+import { decodeImage } from '../helpers/image.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { startYoutubeForTest } from '../helpers/youtube-service.ts';
 
@@ -69,4 +70,15 @@ test('no image is made from the file of an original that has changed on the disk
   const made = await service.get(`/${ID}/avatar.png`);
   expect(made.status).toBe(200);
   expect(made.bytes.equals(expected)).toBe(true);
+});
+
+test('an original that is downloaded again and has changed is an error once, and the new one afterwards', async () => {
+  const { service, replay } = await startYoutubeForTest({ image: respondWithBytes(await CARD) }, { encoder });
+  await service.get(`/${ID}/avatar.png`);
+  await rm(join(service.dataDir, 'originals'), { recursive: true });
+  const changed = await drawTestCard({ width: 300, height: 300 }).jpeg().toBuffer();
+  replay.misbehave('image', respondWithBytes(changed));
+  expect((await service.get(`/${ID}/avatar.png?width=200`)).status).toBe(503);
+  const { status, bytes } = await service.get(`/${ID}/avatar.png`);
+  expect([status, (await decodeImage(bytes)).width]).toEqual([200, 300]);
 });

@@ -96,3 +96,11 @@ test('an image of the last second is not repeated after the record has got a new
   const current = await read(await avatarUrl());
   expect([await colourOf(current.bytes), current.cacheControl]).toEqual(['blue', A_DAY]);
 });
+
+test('an image that is gone is loaded from the URL in the reloaded record', async () => {
+  await service.get(`/api/channel/${ID}`);
+  replaceAvatar();
+  replay.misbehave('image', respondWithStatus(404), 2);
+  const { status, bytes } = await read(`/${ID}/avatar.png`);
+  expect([status, await colourOf(bytes)]).toEqual([200, 'blue']);
+});

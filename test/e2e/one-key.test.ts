@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { respondWithBytes, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
-import { OWN_RESPONSES, readResponses } from '../helpers/replay-responses.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
@@ -133,20 +132,6 @@ describe('one image', () => {
 
     replay.behave();
     service.clock.advance(KEY_FAILURE_MS);
-    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
-  });
-
-  it('that was replaced in the record is downloaded at once', async () => {
-    const { service, replay } = running;
-    misbehaveForBanner(respondWithStatus(403));
-    await service.get(`/api/channel/${LIGHTHOUSE}`);
-    service.clock.advance(HOUR_MS - 1_000);
-    expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(503);
-    const page = readResponses(OWN_RESPONSES).find(({ request }) => request.body?.browseId === LIGHTHOUSE);
-    const replaced: unknown = JSON.parse((page?.text ?? '').replaceAll('lighthouse-banner', 'lighthouse-new'));
-    replay.misbehave('browse', respondWithJson(replaced));
-    service.clock.advance(1_000);
-    await service.get(`/api/channel/${LIGHTHOUSE}`);
     expect((await service.get(`/${LIGHTHOUSE}/tv`)).status).toBe(200);
   });
 });

@@ -162,13 +162,6 @@ describe('identifiers that change', () => {
     expect(replay.callsTo('browse')).toHaveLength(callsSoFar);
   });
 
-  it('a handle that resolves through redirects finds its channel, once an hour', async () => {
-    for (let time = 0; time < 3; time += 1) {
-      expect((await record('/api/channel/OldBellRock?type=handle')).channelId).toBe(LIGHTHOUSE);
-    }
-    expect(replay.callsTo('resolve')).toHaveLength(2);
-  });
-
   it('a handle that another channel took over returns that channel after the hour', async () => {
     const url = '/api/channel/BellRockLight?type=handle';
     expect((await record(url)).channelId).toBe(LIGHTHOUSE);

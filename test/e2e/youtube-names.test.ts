@@ -53,21 +53,6 @@ function knowOnly(name: string): void {
 }
 
 describe('a handle', () => {
-  it.each([
-    ['ΟΔΥΣΣΕΥΣ', 'ΟΔΥΣΣΕΥΣ'],
-    ['İstanbulŞehir', 'İstanbulŞehir'],
-    ['@RickAstleyYT', 'RickAstleyYT'],
-    // Decomposed, as some keyboards write it.
-    ['Cafe\u{301}', 'Caf\u{e9}'],
-  ])('is requested as the client wrote it: %s', async (written, sent) => {
-    knowOnly(sent);
-    expect((await byHandle(written)).json()).toMatchObject({ channelId: LIGHTHOUSE });
-    expect(resolved()).toEqual([pageOf(sent)]);
-    // The same in every spelling.
-    await byHandle(written.toLowerCase());
-    expect(resolved()).toHaveLength(1);
-  });
-
   it('that YouTube does not know is requested in lower case before its absence is stored', async () => {
     knowOnly('odysseus');
     expect((await byHandle('Odysseus')).status).toBe(200);
@@ -75,11 +60,6 @@ describe('a handle', () => {
     replay.forgetCalls();
     for (const name of ['Nobody', 'nobody', 'NOBODY']) expect((await byHandle(name)).status).toBe(404);
     expect(resolved()).toEqual([pageOf('Nobody'), pageOf('nobody')]);
-  });
-
-  it('in lower case is requested once', async () => {
-    expect((await byHandle('nobody')).status).toBe(404);
-    expect(resolved()).toEqual([pageOf('nobody')]);
   });
 
   it('about which YouTube could not tell is not requested again', async () => {
@@ -100,16 +80,6 @@ describe('the handle in a record', () => {
     expect(replay.callsTo('browse')).toHaveLength(1);
   });
 
-  it('needs no call in a batch', async () => {
-    const { results } = (await service.get(`/api/channels?ids=${LIGHTHOUSE},@BellRockLight`)).json<{
-      results: object[];
-    }>();
-    expect(results).toEqual([
-      expect.objectContaining({ channel: expect.objectContaining({ channelId: LIGHTHOUSE }) }),
-      expect.objectContaining({ channel: expect.objectContaining({ channelId: LIGHTHOUSE }) }),
-    ]);
-  });
-
   it('is as old as the record', async () => {
     await service.get(`/api/channel/${LIGHTHOUSE}`);
     service.clock.advance(HOUR_MS + 1);
@@ -126,28 +96,6 @@ describe('the handle in a record', () => {
     responses.unshift(jsonResponse('browse', { browseId: HARBOUR }, JSON.parse(text)));
     await service.get(`/api/channel/${HARBOUR}`);
     expect((await byHandle('BellRockLight')).json()).toMatchObject({ channelId: HARBOUR });
-  });
-
-  it('is purged with its channel', async () => {
-    await service.get(`/api/channel/${LIGHTHOUSE}`);
-    expect((await service.purge({ channel: LIGHTHOUSE })).status).toBe(200);
-    await byHandle('BellRockLight');
-    expect(resolved()).toEqual([pageOf('BellRockLight')]);
-  });
-
-  it('is removed when the channel is blocked', async () => {
-    const dataDir = await createDataDir();
-    async function restart(blocked: string): Promise<void> {
-      await running.close();
-      await start({ BLOCKED_CHANNELS: blocked }, dataDir);
-    }
-    await restart('');
-    await service.get(`/api/channel/${LIGHTHOUSE}`);
-    await restart(LIGHTHOUSE);
-    expect((await byHandle('BellRockLight')).status).toBe(451);
-    await restart('');
-    expect((await byHandle('BellRockLight')).status).toBe(200);
-    expect(resolved()).toEqual([pageOf('BellRockLight')]);
   });
 });
 

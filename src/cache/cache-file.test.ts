@@ -1,4 +1,4 @@
-import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -35,26 +35,6 @@ async function setUp(directory?: string) {
   const linesOf = (kind: string) => lines.filter((line) => line.kind === kind);
   return { path, clock, runtime, open, linesOf, conditions: () => runtime.health.problems().map(([name]) => name) };
 }
-
-test('values stay when the file is opened again', async () => {
-  const { open } = await setUp();
-  const before = open();
-  expect(before.put('key', 'kept')).toBe(true);
-  before.close();
-  expect(open().get('key')).toBe('kept');
-});
-
-test('a change that fails leaves nothing', async () => {
-  const { open } = await setUp();
-  const file = open();
-  const change = () =>
-    file.writeOrThrow((sql) => {
-      sql('INSERT INTO notes VALUES (?, ?)').run('key', 'a note');
-      throw new Error('no');
-    });
-  expect(change).toThrow('no');
-  expect(file.get('key')).toBeUndefined();
-});
 
 const GARBAGE = Buffer.alloc(200_000, 'no database');
 
@@ -143,15 +123,4 @@ describe('a condition', () => {
     file.retry();
     expect(conditions()).toEqual([]);
   });
-});
-
-test('what is deleted is in no file after the log is emptied', async () => {
-  const { path, open } = await setUp();
-  const file = open();
-  file.put('key', 'removed text '.repeat(10_000));
-  file.emptyLog();
-  file.writeOrThrow((sql) => sql('DELETE FROM notes').run());
-  file.emptyLog();
-
-  for (const suffix of ['', '-wal']) expect((await readFile(`${path}${suffix}`)).includes('removed text')).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bytesOf, MIB, originalOf, setUpImages } from '../../test/helpers/images.ts';
+import { bytesOf, originalOf, setUpImages } from '../../test/helpers/images.ts';
 import { originalName } from './image-table.ts';
 
 const [ONE, OTHER] = ['UCone__________________A', 'UCother________________A'];
@@ -15,27 +15,6 @@ async function contentOf(directory: string): Promise<string> {
   const contents = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')));
   return contents.join();
 }
-
-test('images and originals are there after a restart', async () => {
-  const { open, originals } = await setUpImages();
-  const [image, original] = [bytesOf('image', MIB), bytesOf('original', 9 * MIB + 1)];
-  const before = await open();
-  before.put(ONE, 'image', image);
-  await before.putOriginal(originalOf(ONE, original), original);
-  before.close();
-  const after = await open();
-  expect(after.get('image')?.equals(image)).toBe(true);
-  const path = join(originals, originalName(originalOf(ONE, original)));
-  expect(after.findOriginal(originalOf(ONE, original))).toBe(path);
-  expect((await readFile(path)).equals(original)).toBe(true);
-  expect(after.usage()).toMatchObject({ entries: 2, bytes: image.length + original.length + 2 * OVERHEAD_BYTES });
-});
-
-test('an image over 1 MiB is not stored', async () => {
-  const images = await (await setUpImages()).open();
-  images.put(ONE, 'large', Buffer.alloc(MIB + 1));
-  expect(images.get('large')).toBeUndefined();
-});
 
 describe('the quota', () => {
   const SIZE = 100_000;
@@ -176,14 +155,6 @@ describe('the folder of originals', () => {
     expect(images.findOriginal(originalOf(ONE, original))).toBeUndefined();
     expect(await readdir(originals)).toEqual([]);
   });
-
-  test('keeps no original that cannot have a row', async () => {
-    const { open, originals, logged, change } = await setUpImages();
-    const images = await open();
-    change("CREATE TRIGGER full BEFORE INSERT ON images BEGIN SELECT RAISE(ABORT, 'no room'); END");
-    expect(await images.putOriginal(originalOf(ONE, bytesOf('original')), bytesOf('original'))).toBeUndefined();
-    expect([await readdir(originals), logged()]).toEqual([[], ['not-stored']]);
-  });
 });
 
 describe('an erasure', () => {
@@ -223,13 +194,5 @@ describe('an erasure', () => {
     await rm(path, { recursive: true });
     await images.erase([ONE]);
     expect(images.usage().entries).toBe(41);
-  });
-
-  test('fails while the database cannot be opened', async () => {
-    const { images, database, clock } = await setUpTwoChannels();
-    for (const suffix of ['', '-wal', '-shm']) await rm(`${database}${suffix}`);
-    await mkdir(database);
-    clock.advance(1_000);
-    await expect(images.erase([ONE])).rejects.toThrow('unable to open');
   });
 });

@@ -4,7 +4,7 @@ import { bytesOf, MIB, originalOf, setUpImages } from '../../test/helpers/images
 import { createTestRuntime, readBound } from '../../test/helpers/runtime.ts';
 import { createImages } from './images.ts';
 
-const [ONE, OTHER] = ['UCone__________________A', 'UCother________________A'];
+const ONE = 'UCone__________________A';
 
 async function setUp({ maxMemoryBytes = 64 * MIB, maxBytes = 64 * MIB } = {}) {
   const directory = await setUpImages({ maxBytes });
@@ -22,14 +22,6 @@ test('an image is in memory and on the disk, and one over 1 MiB only in memory',
   expect(await images.get(ONE, 'large')).toHaveLength(MIB + 1);
   expect(table.get('small')).toEqual(bytesOf('image'));
   expect(table.get('large')).toBeUndefined();
-});
-
-test('an image that is read from the disk is in memory from then on', async () => {
-  const { images, table } = await setUp();
-  table.put(ONE, 'image', bytesOf('image'));
-  expect(await images.get(ONE, 'image')).toEqual(bytesOf('image'));
-  await table.erase([ONE]);
-  expect(await images.get(ONE, 'image')).toEqual(bytesOf('image'));
 });
 
 test('an image that is used from memory stays on the disk', async () => {
@@ -56,15 +48,6 @@ test('an original is in memory only if it cannot be stored', async () => {
   const { images } = await setUp({ maxBytes: 0 });
   await images.putOriginal(id, original);
   expect(await images.findOriginal(id)).toEqual({ bytes: original });
-});
-
-test('a channel’s images are erased from memory and disk, and no others', async () => {
-  const { images, table } = await setUp();
-  for (const channelId of [ONE, OTHER]) images.put(channelId, `image of ${channelId}`, bytesOf('image'));
-  expect(await images.erase([ONE])).toBe(1);
-  expect(await images.get(ONE, `image of ${ONE}`)).toBeUndefined();
-  expect(await images.get(OTHER, `image of ${OTHER}`)).toEqual(bytesOf('image'));
-  expect(table.usage().entries).toBe(1);
 });
 
 test('images in memory count at least what they take there, with their keys', async () => {

@@ -85,11 +85,6 @@ describe('a purge', () => {
     expect(done).toEqual([{ channelIds, keys: expect.arrayContaining(keys) }, channelIds, 'forgotten']);
   });
 
-  test('by an unknown name removes the entry of the name', async () => {
-    expect(await purge.purgeChannel([handleRef('nobody')])).toBeUndefined();
-    expect(done).toContainEqual({ channelIds: [], keys: [nameKey(handleRef('nobody'))] });
-  });
-
   test('says what it could not remove, and keeps memory', async () => {
     broken = { store: true, disk: true };
     const purging = purge.purgeChannel([HANDLE]);

@@ -103,20 +103,6 @@ describe('a channel', () => {
     live.set(nameOf(HANDLE), new AppError('upstream_unavailable', 'down'));
     expect(await get(HANDLE)).toMatchObject({ title: 'own', kind: 'catalog', isProvisional: true });
   });
-
-  it('of the catalog is not shown if it is blocked', async () => {
-    own.set(nameOf(HANDLE), BLOCKED).set(`id:${BLOCKED}`, BLOCKED);
-    for (const ref of [HANDLE, channelIdRef(BLOCKED)]) {
-      await expect(get(ref)).rejects.toMatchObject({ code: 'channel_blocked' });
-    }
-  });
-
-  it('that exists nowhere is requested from the source once a minute', async () => {
-    for (let time = 0; time < 3; time += 1) {
-      await expect(get(HANDLE)).rejects.toMatchObject({ code: 'channel_not_found' });
-    }
-    expect(asked.filter((each) => each.startsWith('live'))).toHaveLength(1);
-  });
 });
 
 describe('without a source', () => {

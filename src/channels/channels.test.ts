@@ -11,7 +11,6 @@ import type { LoadedChannel, Resolution } from '../sources/source.ts';
 import { createCachedChannels } from './cached-channels.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
 
-const HOUR_MS = 3_600_000;
 const [HANDLE, OTHER_HANDLE] = [handleRef('first'), handleRef('second')];
 const BLOCKED = idOf(99);
 
@@ -32,9 +31,8 @@ beforeEach(() => {
   start();
 });
 
-/** Like a restart of the process, which keeps stored values. */
-function start(blocked: readonly string[] = [BLOCKED]): void {
-  const blockedChannels = new Set(blocked);
+function start(): void {
+  const blockedChannels = new Set([BLOCKED]);
   const store: Store = {
     ...memoryStore(),
     get: async (key) => stored.get(key),
@@ -69,12 +67,6 @@ function load(channelId: string, fields: object = {}): Promise<LoadedChannel> {
 const getById = async (number: number) => (await channels.getChannel([channelIdRef(idOf(number))])).channel;
 
 describe('a channel that moved', () => {
-  /** Each ID redirects to the next one, up to the last. */
-  function moveUpTo(last: number): void {
-    const numberOf = (channelId: string) => Number(channelId.slice(2));
-    getChannel = (channelId) => load(idOf(Math.min(numberOf(channelId) + 1, last)));
-  }
-
   /** Stores every move as if each had been requested at its time. */
   async function storeMoves(last: number): Promise<void> {
     for (let number = 1; number < last; number += 1) {
@@ -82,12 +74,6 @@ describe('a channel that moved', () => {
       await channels.reload(idOf(number));
     }
   }
-
-  it('is found under its new ID', async () => {
-    moveUpTo(2);
-    expect((await getById(1)).channelId).toBe(idOf(2));
-    expect(asked).toEqual([idOf(1)]);
-  });
 
   it('is followed at most three times', async () => {
     await storeMoves(5);
@@ -103,16 +89,6 @@ describe('a channel that moved', () => {
 });
 
 describe('a name', () => {
-  it('is resolved again after an hour, and may then belong to another channel', async () => {
-    const idByName = async () => (await channels.getChannel([HANDLE])).channel.channelId;
-    expect(await idByName()).toBe(idOf(1));
-    resolve = async () => ({ channelId: idOf(2) });
-    clock.advance(HOUR_MS - 1);
-    expect(await idByName()).toBe(idOf(1));
-    clock.advance(1);
-    expect(await idByName()).toBe(idOf(2));
-  });
-
   it('is resolved together with its record, which is not loaded again', async () => {
     resolve = async () => ({ channelId: idOf(1), loaded: await load(idOf(1)) });
     await channels.getChannel([HANDLE]);
@@ -135,55 +111,5 @@ describe('a name', () => {
     };
     await expect(channels.getChannel([HANDLE, OTHER_HANDLE])).rejects.toMatchObject({ code: 'upstream_timeout' });
     expect((await channels.getChannel([HANDLE, OTHER_HANDLE])).channel.channelId).toBe(idOf(1));
-  });
-});
-
-describe('a stored record', () => {
-  it('is not shown once its channel is blocked', async () => {
-    await getById(1);
-    start([idOf(1)]);
-    await expect(getById(1)).rejects.toMatchObject({ code: 'channel_blocked' });
-  });
-
-  it('keeps its age across a restart', async () => {
-    await getById(1);
-    clock.advance(HOUR_MS / 2);
-    start();
-    const { outcome } = await channels.getChannel([channelIdRef(idOf(1))]);
-    expect(outcome).toMatchObject({ kind: 'hit', ttlMs: HOUR_MS / 2 });
-  });
-
-  it('is reloaded for a record, and returned at once for an image', async () => {
-    await getById(1);
-    clock.advance(HOUR_MS);
-    const loading = Promise.withResolvers<LoadedChannel>();
-    getChannel = () => loading.promise;
-    expect((await channels.getChannel([channelIdRef(idOf(1))], 0)).outcome.kind).toBe('stale');
-    const anew = getById(1);
-    loading.resolve(await load(idOf(1), { title: 'A new title' }));
-    expect((await anew).title).toBe('A new title');
-  });
-
-  it('is stale if only the name that led to it is stale', async () => {
-    await channels.getChannel([HANDLE]);
-    clock.advance(HOUR_MS);
-    await getById(1);
-    resolve = () => Promise.reject(new AppError('upstream_unavailable', 'refused'));
-    const { outcome } = await channels.getChannel([HANDLE]);
-    expect(outcome).toMatchObject({ kind: 'stale', reason: 'upstream_unavailable' });
-  });
-
-  it('keeps its values for a minute if the next response lacks its panel', async () => {
-    getChannel = (channelId) => load(channelId, { country: 'IS', description: 'Full' });
-    await getById(1);
-    clock.advance(HOUR_MS);
-    getChannel = async (channelId) => ({
-      ...(await load(channelId, { country: null, description: 'New' })),
-      isComplete: false,
-      missing: ['country'],
-    });
-    const { channel, outcome } = await channels.getChannel([channelIdRef(idOf(1))]);
-    expect(channel).toMatchObject({ country: 'IS', description: 'New' });
-    expect(outcome).toMatchObject({ ttlMs: 60_000, isStored: true });
   });
 });

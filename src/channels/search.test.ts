@@ -1,44 +1,149 @@
-import { describe, expect, it } from 'vitest';
-import { BLOCKED, ONE, page, setUpSearch as setUp } from '../../test/helpers/search-service.ts';
+import { expect, it } from 'vitest';
+import { memoryStore } from '../../test/helpers/cache.ts';
+import { createManualClock } from '../../test/helpers/clock.ts';
+import { hit, testChannel } from '../../test/helpers/fake-source.ts';
+import { createCache } from '../cache/cache.ts';
+import { CACHE_POLICY } from '../cache/policy.ts';
+import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { AppError } from '../domain/errors.ts';
+import type { SearchPage } from '../sources/source.ts';
+import { createSearchService } from './search.ts';
 
-describe('a search', () => {
-  it('keeps one entry for each query', async () => {
-    const { search, clock, stored, idsOf } = setUp([page(['a', 'b'])]);
-    await search('Q  q', 1);
-    clock.advance(400_000);
-    expect((await search('q q', 2)).outcome).toMatchObject({ kind: 'hit', ttlMs: 200_000 });
-    expect(stored.size).toBe(1);
-    expect(await idsOf('q q', 2)).toEqual(['a', 'b']);
-  });
+const BLOCKED = 'UCblocked000000000000000';
+const ONE = 'UCone0000000000000000000';
+const OTHER = 'UCother00000000000000000';
 
-  it('neither stores nor shows blocked channels', async () => {
-    const { idsOf, stored, blocked, asked } = setUp([page(['a', 'b', BLOCKED])]);
-    expect(await idsOf('q', 20)).toEqual(['a', 'b']);
-    expect([...stored.values()].map(({ value }) => value).join()).not.toContain(BLOCKED);
-    blocked.add('a');
-    expect(await idsOf('q', 20)).toEqual(['b']);
-    expect(asked).toHaveLength(1);
-  });
+const page = (ids: readonly string[]): SearchPage => ({ hits: ids.map((id) => hit(id)) });
 
-  it('does not delay its results for a named channel that is slow', async () => {
-    const { search, stored, clock } = setUp([page(['a'])]);
-    const response = search('@slow', 20);
-    await clock.passTimer(3_000);
-    const { hits, outcome } = await response;
-    expect(hits).toHaveLength(1);
-    expect(outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000, isStored: false });
-    expect(stored.size, 'the list of the sources').toBe(1);
-  });
+const down = new AppError('upstream_unavailable', 'down');
 
-  it('shares the load of concurrent requests', async () => {
-    const { search, asked, stored } = setUp([page([ONE])]);
-    await Promise.all([search('q', 20), search('Q', 1)]);
-    expect([asked.length, stored.size]).toEqual([1, 1]);
-  });
+interface SetUpOptions {
+  /** What the catalog has, or why it cannot be searched. */
+  readonly own?: readonly string[] | AppError;
+  /** The channel that every query names. */
+  readonly named?: string;
+}
 
-  it('fails when nothing was found and a source gave no usable response', async () => {
-    const { search } = setUp([new AppError('upstream_timeout', 'late')]);
-    await expect(search('q', 20)).rejects.toMatchObject({ code: 'upstream_timeout' });
+const HIT: CacheOutcome = { kind: 'hit', ttlMs: 1_000, isCollapsed: false, isStored: false };
+
+/** A service with one source that returns the test's responses in the order of the calls. */
+function setUp(responses: (SearchPage | Promise<SearchPage> | AppError)[] = [], found: SetUpOptions = {}) {
+  const clock = createManualClock();
+  const store = memoryStore();
+  const asked: string[] = [];
+  const blocked = new Set([BLOCKED]);
+  const service = createSearchService({
+    catalog: {
+      async search() {
+        const { own = [] } = found;
+        if (own instanceof AppError) throw own;
+        return own.map((id) => hit(id, 'own'));
+      },
+    },
+    sources: {
+      async search(query) {
+        asked.push(query);
+        const response = await responses.shift();
+        if (response === undefined) throw new Error('an unexpected call');
+        if (response instanceof AppError) throw response;
+        return response;
+      },
+    },
+    channels: {
+      getChannel: async () => {
+        if (found.named !== undefined) return { channel: testChannel(found.named, { title: 'named' }), outcome: HIT };
+        // Like a very slow channel that a query names.
+        return new Promise(() => undefined);
+      },
+      isBlocked: (channelId) => blocked.has(channelId),
+    },
+    cache: createCache<SearchPage>({
+      policy: CACHE_POLICY.searches,
+      maxMemoryBytes: 1_000_000,
+      store,
+      clock,
+    }),
+    clock,
   });
+  const search = (query: string, limit: number) => service.search(query, limit, new AbortController().signal);
+  const idsOf = async (query: string, limit: number) =>
+    (await search(query, limit)).hits.map(({ channelId }) => channelId);
+  return { service, search, asked, blocked, clock, stored: store.entries, idsOf };
+}
+
+it('stores only the list of the sources, unchanged', async () => {
+  const { idsOf, stored } = setUp([page(['c', 'a'])], { own: ['a', 'b'], named: 'named' });
+  expect(await idsOf('@named', 20)).toEqual(['named', 'a', 'b', 'c']);
+  const kept = [...stored.values()].map(({ value }) => JSON.parse(value).value as SearchPage);
+  expect(kept.map(({ hits }) => hits.map(({ channelId }) => channelId))).toEqual([['c', 'a']]);
+});
+
+it('searches the catalog each time, even if the list of the sources is cached', async () => {
+  const own: string[] = [];
+  const { idsOf, asked } = setUp([page([ONE])], { own });
+  expect(await idsOf('q', 20)).toEqual([ONE]);
+  own.push(OTHER);
+  expect(await idsOf('q', 20)).toEqual([OTHER, ONE]);
+  expect(asked).toHaveLength(1);
+});
+
+it('shows no blocked channel of the catalog', async () => {
+  expect(await setUp([page([ONE])], { own: [BLOCKED, 'a'] }).idsOf('q', 20)).toEqual(['a', ONE]);
+});
+
+it('has what the source found, for ten seconds, if the catalog fails, and is an error if nothing was found', async () => {
+  const { search, idsOf } = setUp([page([ONE]), page([])], { own: down });
+  for (let time = 0; time < 2; time += 1) {
+    expect((await search('q', 20)).outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000 });
+  }
+  await expect(idsOf('nothing', 20)).rejects.toBe(down);
+});
+
+it('has what the catalog found and the stale list of the sources if its reload fails or is slow', async () => {
+  const slow = Promise.withResolvers<SearchPage>();
+  const { search, clock } = setUp([page([ONE]), down, slow.promise], { own: ['a'] });
+  await search('q', 20);
+  clock.advance(CACHE_POLICY.searches.freshMs);
+  const first = await search('q', 20);
+  // A failed reload is not tried again for a minute.
+  clock.advance(60_000);
+  const second = search('q', 20);
+  await clock.passTimer(2_500);
+  for (const { hits, outcome } of [first, await second]) {
+    expect([hits.map(({ channelId }) => channelId), outcome.kind]).toEqual([['a', ONE], 'stale']);
+  }
+  slow.resolve(page([OTHER]));
+});
+
+it('does not wait long for a slow source, and stores what that finds later', async () => {
+  const slow = Promise.withResolvers<SearchPage>();
+  const { service, clock, idsOf, asked } = setUp([slow.promise], { own: ['a'] });
+  const connection = new AbortController();
+  const early = service.search('q', 20, connection.signal);
+  await clock.passTimer(3_000);
+  expect((await early).outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000 });
+  // Every connection is aborted after its response.
+  connection.abort();
+  slow.resolve(page([ONE]));
+  expect(await idsOf('q', 20)).toEqual(['a', ONE]);
+  expect(asked).toHaveLength(1);
+});
+
+it('neither stores nor shows blocked channels', async () => {
+  const { idsOf, stored, blocked, asked } = setUp([page(['a', 'b', BLOCKED])]);
+  expect(await idsOf('q', 20)).toEqual(['a', 'b']);
+  expect([...stored.values()].map(({ value }) => value).join()).not.toContain(BLOCKED);
+  blocked.add('a');
+  expect(await idsOf('q', 20)).toEqual(['b']);
+  expect(asked).toHaveLength(1);
+});
+
+it('does not delay its results for a named channel that is slow', async () => {
+  const { search, stored, clock } = setUp([page(['a'])]);
+  const response = search('@slow', 20);
+  await clock.passTimer(3_000);
+  const { hits, outcome } = await response;
+  expect(hits).toHaveLength(1);
+  expect(outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000, isStored: false });
+  expect(stored.size, 'the list of the sources').toBe(1);
 });

@@ -125,12 +125,6 @@ describe('a breaker', () => {
     expect(breaker.state()?.description).toContain('(status 403)');
   });
 
-  it('does not count the refusal of another breaker', async () => {
-    const other = createBreaker({ clock, label: 'Other' });
-    for (let call = 0; call < 10; call += 1) await fail(other.refuse('status 429'));
-    expect(breaker.state()).toBeUndefined();
-  });
-
   it('is open until the time at which a quota is renewed, whatever the wall clock does', async () => {
     breaker.openUntil(clock.now() + MINUTE_MS);
     expect(breaker.state()?.reason).toBe('quota');

@@ -77,23 +77,6 @@ test.each<[what: string, damage: (path: string) => Promise<unknown>]>([
   expect(new DatabaseSync(path).prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
 });
 
-test('while another process writes, values are read and writes are dropped', async () => {
-  const { path, open, linesOf, conditions } = await setUp();
-  const file = open();
-  file.put('earlier');
-  const other = new DatabaseSync(path);
-  other.exec('BEGIN IMMEDIATE');
-  expect(file.put('dropped')).toBe(false);
-  expect(() => file.writeOrThrow(() => undefined)).toThrow('locked');
-  expect(file.get('earlier')).toBe('a note');
-  other.exec('ROLLBACK');
-  other.close();
-  expect(file.put('later')).toBe(true);
-  expect(file.get('dropped')).toBeUndefined();
-  expect(linesOf('locked')).toHaveLength(1);
-  expect(conditions()).toEqual([]);
-});
-
 describe('a condition', () => {
   test('lasts from a write on a full disk until one that succeeds', async () => {
     const { open, conditions } = await setUp();

@@ -37,6 +37,8 @@ export interface LookupOptions<V> {
   readonly softTimeoutMs: number;
   /** Returns false for a fresh value that must be treated as stale, also after a load that the caller joined. Default: always true. */
   readonly isCurrent?: (value: V) => boolean;
+  /** What a failure of the load concerns. A load with another one is not held back by it. Default: the key. */
+  readonly failureKey?: string;
 }
 
 interface CacheOptions<V> {
@@ -148,7 +150,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
   }
 
   /** @throws AppError `overloaded` */
-  function startLoad(key: string, load: Load<V>, previous: Entry<V> | undefined): Promise<Entry<V>> {
+  function startLoad(key: string, load: Load<V>, previous: Entry<V> | undefined, failureKey = key): Promise<Entry<V>> {
     if (loads.size >= MAX_LOADS) {
       const message = 'The service is loading too much at the moment. Try again.';
       throw new AppError('overloaded', message, { retryAfterMs: 1_000 });
@@ -158,7 +160,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
       // The load is registered before its first step, or a second caller would start another.
       await undefined;
       try {
-        const { value, ...loaded } = await failures.run(key, () => load(valueIn(previous)));
+        const { value, ...loaded } = await failures.run(failureKey, () => load(valueIn(previous)));
         return keep(key, { value }, loaded);
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
@@ -166,7 +168,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
         }
         // A load that was given up has not failed.
         if (previous !== undefined && errorCodeOf(error) !== 'request_timeout') {
-          previous.failedAtMs = clock.monotonic();
+          previous.lastFailure = { failureKey, atMs: clock.monotonic() };
         }
         throw error;
       } finally {
@@ -202,7 +204,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
 
   /** A lookup that memory alone cannot serve: asks the store, then waits for a load, with a stale value for the soft timeout. */
   async function lookUp(key: string, load: Load<V>, options: LookupOptions<V>, isSecond = false): Promise<Cached<V>> {
-    const { softTimeoutMs, isCurrent } = options;
+    const { softTimeoutMs, isCurrent, failureKey = key } = options;
     // Before the store is read: a load that ends meanwhile has the newest value.
     const joined = loads.get(key);
     const held = findInMemory(key);
@@ -213,10 +215,10 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     const isCollapsed = running !== undefined;
     // An absence has no grace.
     const stale = found !== undefined && 'value' in found.content ? found : undefined;
-    if (stale !== undefined && !isCollapsed && hasJustFailed(stale)) {
+    if (stale !== undefined && !isCollapsed && hasJustFailed(stale, failureKey)) {
       return resultOf(stale, { ...STALE, reason: 'upstream failed' });
     }
-    const loading = running ?? startLoad(key, load, stale);
+    const loading = running ?? startLoad(key, load, stale, failureKey);
     const waitMs = stale !== undefined && isUncertain(stale) ? Math.max(softTimeoutMs, PURGED_WAIT_MS) : softTimeoutMs;
     try {
       const loaded = stale === undefined ? await loading : await withinMs(clock, loading, waitMs);
@@ -232,8 +234,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     }
   }
 
-  function hasJustFailed({ failedAtMs }: Entry<V>): boolean {
-    return failedAtMs !== undefined && clock.monotonic() - failedAtMs < RETRY_MS;
+  function hasJustFailed({ lastFailure }: Entry<V>, failureKey: string): boolean {
+    return lastFailure?.failureKey === failureKey && clock.monotonic() - lastFailure.atMs < RETRY_MS;
   }
 
   return {

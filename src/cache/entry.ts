@@ -43,8 +43,8 @@ export interface Entry<V> {
   readonly maxAgeMs: number;
   readonly bytes: number;
   readonly isStored: boolean;
-  /** When its reload last failed (monotonic). */
-  failedAtMs: number | undefined;
+  /** The last failed load: what its failure concerns, and its end (monotonic). */
+  lastFailure: { readonly failureKey: string; readonly atMs: number } | undefined;
   /** When the store had it (monotonic). */
   comparedAtMs: number;
 }
@@ -71,7 +71,7 @@ export function createEntry<V>(clock: Clock, parts: EntryParts<V>): Entry<V> {
     bornAtMs: clock.monotonic() - ageMs,
     maxAgeMs: 'absent' in content ? freshMs : Math.max(freshMs, graceMs),
     bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
-    failedAtMs: undefined,
+    lastFailure: undefined,
     comparedAtMs: clock.monotonic(),
   };
 }

@@ -131,6 +131,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
         softTimeoutMs: SOFT_TIMEOUT_MS,
         // A new key in the record means a new image.
         isCurrent: ({ refKey }) => refKey === key,
+        failureKey: key,
       });
       // The stored time may be in the future if clocks differ.
       const firstStoredAtMs = Math.min(found.value.firstStoredAtMs, clock.now());

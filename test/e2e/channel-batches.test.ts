@@ -180,16 +180,6 @@ describe('a batch of channels', () => {
     ]);
   });
 
-  test('with HEAD has no body, and with OPTIONS loads nothing', async () => {
-    const app = await start();
-    const url = `/api/channels?ids=${numberedChannelId(1)}`;
-    const options = await app.service.request({ method: 'OPTIONS', url });
-    expect([options.status, app.source.loads]).toEqual([204, []]);
-    const head = await app.service.request({ method: 'HEAD', url });
-    expect([head.status, head.bytes.length]).toEqual([200, 0]);
-    expect(head.headers['content-length']).toBe((await app.service.get(url)).headers['content-length']);
-  });
-
   test('waits at most 11 s for a slow source, and has the records of the others', async () => {
     const app = await start();
     await app.batch(ids(1));
@@ -199,13 +189,6 @@ describe('a batch of channels', () => {
     app.service.clock.advance(11_000);
     expect(summaryOf(await response)).toEqual([numberedChannelId(1), 'upstream_timeout']);
     held.release();
-  });
-
-  test('joins several lists', async () => {
-    const app = await start();
-    const response = await app.service.get(`/api/channels?ids=${ids(2)}&ids=${ids(1, 2)}`);
-    const { results } = response.json<{ results: { identifier: string }[] }>();
-    expect(results.map(({ identifier }) => identifier)).toEqual(ids(2, 1, 2));
   });
 
   test('counts as one request of the limit', async () => {

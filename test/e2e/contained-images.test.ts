@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EncodeJob } from '../../src/images/encoder/job.ts';
-import { startTestApp, startWithoutEncoder, type TestApp } from '../helpers/app.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
-import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
 
 /* `fit=contain` and `background`, by pixels: the whole crop, scaled down, in the centre of exactly the requested size. */
@@ -117,17 +115,6 @@ describe('an avatar in a poster', () => {
     const { colourAt } = await load(`${GREY_AVATAR}.png?width=100&height=200&fit=contain&background=f00`);
     expect([colourAt(50, 10), colourAt(50, 100)]).toEqual([RED, GREY]);
   });
-});
-
-test('the largest size is that of the parameters, not that of the crop', async () => {
-  const encode = async ({ output, backdrop }: EncodeJob) => Buffer.from(JSON.stringify([output, backdrop?.inner]));
-  // A real encoder takes seconds.
-  const { get } = await startWithoutEncoder({ encoder: createFakeEncoder({ encode }) });
-  const sizes = (await get('/@pennantsample/tv.png?width=4096&height=4096&fit=contain')).json();
-  expect(sizes).toEqual([
-    { width: 4096, height: 4096 },
-    { width: 2560, height: 1440 },
-  ]);
 });
 
 test('a banner in a square is whole', async () => {

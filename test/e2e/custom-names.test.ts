@@ -4,7 +4,7 @@ import type { ChannelRef } from '../../src/domain/identifier.ts';
 import { channelRefsOf } from '../../src/domain/pasted.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { recordPath } from '../../web/playground/service.ts';
-import { startForTest, type TestApp } from '../helpers/app.ts';
+import { startForTest, type TestApp, useTestApp } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 import { numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
 
@@ -41,10 +41,11 @@ function sourceOfNames(unavailable?: string): ChannelSource {
   };
 }
 
-async function start(unavailable?: string): Promise<TestApp> {
-  const downloader = { download: async () => Buffer.from('original') };
-  return startForTest({ sources: [sourceOfNames(unavailable)], downloader, encoder: createFakeEncoder() });
-}
+const app = useTestApp({
+  sources: [sourceOfNames()],
+  downloader: { download: async () => Buffer.from('original') },
+  encoder: createFakeEncoder(),
+});
 
 /** The channel in a record, a search, the JSON or the image of a badge, or the name of an image's file. */
 function channelIn({ headers, text }: Awaited<ReturnType<TestApp['get']>>): string | undefined {
@@ -79,23 +80,21 @@ test.each([
   ['a badge', '/api/badge/santicristo.svg', B],
   ['a badge', '/youtube/channel/subscribers/onlyuser', C],
 ])('%s at %s is of the channel %s', async (_what, path, channelId) => {
-  const app = await start();
   expect(channelIn(await app.get(path))).toBe(channelId);
 });
 
 test('the image in the record of a custom name is of its channel', async () => {
-  const app = await start();
   const { bannerUrls } = (await app.get('/c/santicristo')).json<{ bannerUrls: Record<string, string> }>();
   expect(channelIn(await app.get(new URL(bannerUrls.tv ?? '').pathname))).toBe(A);
 });
 
 test('a bare name of an image or a badge is no custom name', async () => {
-  const app = await start();
   for (const path of ['/api/banner/noorgaming', '/api/badge/noorgaming']) {
     expect((await app.get(path)).status).toBe(404);
   }
 });
 
 test('is not read as a handle while the source cannot tell', async () => {
-  expect((await (await start('custom')).get('/c/santicristo')).status).toBe(503);
+  const undecided = await startForTest({ sources: [sourceOfNames('custom')] });
+  expect((await undecided.get('/c/santicristo')).status).toBe(503);
 });

@@ -15,7 +15,6 @@ const encoder = sharedEncoder();
 
 /** The shapes of real ones, with fewer pixels to compare. */
 describe.each([
-  { width: 512, height: 288 },
   { width: 530, height: 298 },
   { width: 500, height: 500 },
   { width: 750, height: 125 },
@@ -47,7 +46,7 @@ describe.each([
   // The crop does not depend on the format.
   it.each(FORMATS)('has the exact pixels of a crop in %s', (format) => expectTrue('mobile', format));
 
-  it.each([{ width: 640 }, { height: 160 }, { width: 300, height: 300 }, { width: 1200, height: 160 }])(
+  it.each([{ height: 160 }, { width: 300, height: 300 }])(
     'has the right part at the requested size: %o',
     async (wanted) => {
       for (const variant of VARIANTS) {

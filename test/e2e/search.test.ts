@@ -37,11 +37,7 @@ describe('search', () => {
   });
 
   test.each([
-    ['a channel ID', SAMPLE],
-    ['a handle', '@PennantSample'],
     ['a channel page', `https://www.youtube.com/channel/${SAMPLE}`],
-    ['a handle page without a scheme', 'youtube.com/@pennantsample'],
-    ['a user page', 'https://www.youtube.com/user/pennantsample'],
     ['a custom name', 'youtube.com/PennantSample/videos'],
     ['an address with a long query', `https://www.youtube.com/@pennantsample?${'x'.repeat(1_900)}`],
   ])('lists the channel of %s first', async (_what, text) => {

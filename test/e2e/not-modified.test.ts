@@ -54,3 +54,22 @@ test.each(['/', '/problems', '/openapi.json', '/favicon.ico'])(
     expect([other.status, other.bytes]).toEqual([200, first.bytes]);
   },
 );
+
+test.each([
+  [304, 'If-None-Match', 'W/ETAG'],
+  [304, 'If-None-Match', '*'],
+  [304, 'If-None-Match', '"other", ETAG'],
+  [200, 'If-None-Match', '"other"'],
+  [200, 'If-None-Match', 'no entity tag'],
+  [304, 'If-Modified-Since', 'LAST'],
+  [304, 'If-Modified-Since', 'Thu, 01 Jan 2099 00:00:00 GMT'],
+  [200, 'If-Modified-Since', 'Thu, 01 Jan 2015 00:00:00 GMT'],
+  [200, 'If-Modified-Since', '2099-01-01T00:00:00Z'],
+])('an image is a %i for %s: %s', async (status, field, value) => {
+  const url = `/${SAMPLE}/tv.webp`;
+  const { etag = '', 'last-modified': last = '' } = (await service.get(url)).headers;
+  const condition = { [field.toLowerCase()]: value.replace('ETAG', etag).replace('LAST', last) };
+  expect((await service.get(url, condition)).status).toBe(status);
+  const changed = await service.get(url, { ...condition, 'if-none-match': '"other"' });
+  expect(changed.status).toBe(200);
+});

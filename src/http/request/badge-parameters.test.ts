@@ -16,21 +16,6 @@ test('each color name has the color that the library draws for it', () => {
   expect(unknown).toEqual(['brightgreen', 'success']);
 });
 
-test('every name of the library and of CSS is known', () => {
-  expect(COLOR_NAMES).toHaveLength(148 + 6);
-  expect(COLOR_NAMES).toEqual(expect.arrayContaining(['brightgreen', 'informational', 'rebeccapurple', 'lightgray']));
-});
-
-test.each([
-  ['FA0', '#fa0'],
-  ['#0A0B0C', '#0a0b0c'],
-  ['0a0b0c', '#0a0b0c'],
-  ['Red', '#dd4343'],
-  ['RebeccaPurple', 'rebeccapurple'],
-])('%s is the color %s', (text, color) => {
-  expect(BADGE_IMAGE_QUERY.color.read(text)).toBe(color);
-});
-
 test.each([
   '',
   '#',

@@ -89,20 +89,6 @@ describe('the client behind a trusted proxy', () => {
       }),
     );
   });
-
-  it('is found whatever the header contains', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (forwardedFor) => {
-        expect(addressBehindProxy(forwardedFor)).not.toBe('');
-      }),
-    );
-  });
-
-  it('is found in the longest possible header', () => {
-    const trusted = Array(1_800).fill('10.1.1.1').join(',');
-    expect(addressBehindProxy(`203.0.113.7,${trusted}`)).toBe('203.0.113.7');
-    expect(addressBehindProxy(','.repeat(16_000))).toBe(PROXY);
-  });
 });
 
 describe('the network that counts as one client', () => {
@@ -174,9 +160,5 @@ describe('the limit of a client', () => {
     ['203.0.113.9', { requests: 20, windowMs: 30_000 }],
   ])('for %s is the one of the longest prefix', (address, limit) => {
     expect(identify(address, undefined).limit).toEqual(limit);
-  });
-
-  it('is the default for an invalid address', () => {
-    expect(identify('', undefined).limit).toEqual(DEFAULT_LIMIT);
   });
 });

@@ -54,62 +54,6 @@ function create(maxBytes?: number) {
 }
 
 describe('the micro-cache', () => {
-  it('stores nothing with an extremely long URL or Accept', async () => {
-    const cache = create();
-    const requests = [
-      contextFor('/a', {}, `?junk=${'x'.repeat(8_000)}`),
-      contextFor('/a', { accept: 'image/avif, '.repeat(1_200) }),
-      contextFor(`/${'a'.repeat(3_000)}`),
-    ];
-    for (const request of requests) {
-      cache.keep(missed(cache, request), responseOf(1, 'body'));
-      expect(cache.find(request)).toBeUndefined();
-    }
-    expect(await cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
-  });
-
-  it('stays within its bound for any number of different requests', async () => {
-    const maxBytes = 1_000_000;
-    const cache = create(maxBytes);
-    for (let number = 0; number < 2_000; number += 1) {
-      cache.keep(
-        missed(cache, contextFor('/api/search', {}, `?q=${number}${'x'.repeat(1_500)}`)),
-        responseOf(number, '{}'),
-      );
-    }
-    const { bytes = 0, entries = 0 } = await cache.stats();
-    expect(bytes).toBeLessThanOrEqual(maxBytes);
-    expect(bytes).toBeGreaterThan(maxBytes * 0.9);
-    expect(entries).toBeLessThan(maxBytes / 1_500);
-  });
-
-  it('repeats a response for a second, and no longer', () => {
-    const cache = create();
-    const { clock } = cache;
-    cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
-    clock.advance(999);
-    expect(cache.find(contextFor('/a'))).toMatchObject({ status: 200 });
-    clock.advance(1);
-    expect(cache.find(contextFor('/a'))).toBeUndefined();
-  });
-
-  it('responds with 304 to the ETag that the client has', () => {
-    const cache = create();
-    const kept = responseOf(1, 'body');
-    cache.keep(missed(cache, contextFor('/a')), kept);
-    const { etag } = kept.headers;
-    const found = cache.find(contextFor('/a', { 'if-none-match': String(etag) }));
-    expect(found).toMatchObject({ status: 304, headers: { etag } });
-  });
-
-  it('drops everything when it is cleared', async () => {
-    const cache = create();
-    cache.keep(missed(cache, contextFor('/a')), responseOf(1, 'body'));
-    cache.clear();
-    expect(cache.find(contextFor('/a'))).toBeUndefined();
-    expect(await cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
-  });
-
   const text = (number: number) => `${number}`.padEnd(100, 'ü');
 
   it.each<[string, { slashes?: number; query?: number; bodyOf: (number: number) => string | Buffer }]>([

@@ -38,23 +38,12 @@ function get(timeoutMs = 5_000, signal = new AbortController().signal) {
 }
 
 describe('a guarded HTTP client', () => {
-  it('sends one request if the response is good', async () => {
-    expect((await get()).status).toBe(200);
-    expect(upstream.requests).toHaveLength(1);
-  });
-
   it.each([500, 502, 503])('retries once after a %i', async (status) => {
     upstream.response((request, response) => {
       const listener = upstream.requests.length === 1 ? respondWithStatus(status) : respondWithJson({});
       listener(request, response);
     });
     expect((await get()).status).toBe(200);
-    expect(upstream.requests).toHaveLength(2);
-  });
-
-  it('returns the second 5xx', async () => {
-    upstream.response(respondWithStatus(503));
-    expect((await get()).status).toBe(503);
     expect(upstream.requests).toHaveLength(2);
   });
 
@@ -75,12 +64,6 @@ describe('a guarded HTTP client', () => {
   it('does not retry after a timeout', async () => {
     upstream.response(FAULTS.hangBeforeHeaders);
     expect(await get(100).catch(errorCodeOf)).toBe('upstream_timeout');
-    expect(upstream.requests).toHaveLength(1);
-  });
-
-  it('does not retry after an incomplete response', async () => {
-    upstream.response(FAULTS.resetMidBody);
-    expect(await get().catch(errorCodeOf)).toBe('upstream_invalid');
     expect(upstream.requests).toHaveLength(1);
   });
 

@@ -33,8 +33,3 @@ it.each([
 ])('a Retry-After of %j is ignored', (value) => {
   expect(readRetryAfterMs({ 'retry-after': value, date: DATE })).toBeUndefined();
 });
-
-it('a Retry-After date is ignored if the response has no Date', () => {
-  expect(readRetryAfterMs({ 'retry-after': 'Sun, 22 Nov 2026 10:02:00 GMT' })).toBeUndefined();
-  expect(readRetryAfterMs({})).toBeUndefined();
-});

@@ -29,15 +29,11 @@ async function get(url: string): Promise<{ status: number; detail: string }> {
 test.each([
   // A bare name
   ['/pennantsample', '/@pennantsample'],
-  ['/PennantSample/', '/@PennantSample'],
   ['/api/channel/pennantsample', '/api/channel/pennantsample?type=handle'],
   ['/channel/@PennantSample', '/api/channel/PennantSample?type=handle'],
-  ['/user/@pennantsample?type=username', '/api/channel/pennantsample?type=handle'],
   ['/api/channels?ids=pennantsample', '/@pennantsample'],
   // An ID without its UC, or an uploads list
   [`/${ID.slice(2)}`, `/${ID}`],
-  [`/api/channel/${ID.slice(2)}`, `/${ID}`],
-  [`/api/banner/${ID.slice(2)}`, `/${ID}`],
   [`/UU${ID.slice(2)}`, `/${ID}`],
   [`/api/badge/UU${ID.slice(2)}`, `/${ID}`],
   // A pasted address, or an ID with something around it
@@ -48,29 +44,24 @@ test.each([
   [`/https://m.youtube.com/channel/${ID}/videos`, `/${ID}`],
   [`/https://www.youtube.com/feeds/videos.xml?channel_id=${ID}`, `/${ID}`],
   ['/youtube.com/pennantsample/about', '/c/pennantsample'],
-  ['/%3Chttps://www.youtube.com/@pennantsample%3E', '/@pennantsample'],
   ['/https://consent.youtube.com/m?continue=https%3A%2F%2Fwww.youtube.com%2F%40pennantsample', '/@pennantsample'],
   ['/api/channel/https://www.youtube.com/@pennantsample', '/api/channel/pennantsample?type=handle'],
   ['/api/badge/youtube.com/@pennantsample', '/api/badge/@pennantsample'],
   ['/api/channel/https%3A%2F%2Fwww.youtube.com%2F%40pennantsample', '/api/channel/pennantsample?type=handle'],
   // A tab of a channel page
   ['/@pennantsample/videos', '/@pennantsample'],
-  [`/${ID}/about`, `/${ID}`],
   [`/channel/${ID}/videos`, `/channel/${ID}`],
   ['/user/pennantsample/videos', '/user/pennantsample'],
-  ['/c/pennantsample/featured', '/c/pennantsample'],
   // The `type` of the other endpoint
   [`/api/channel/${ID}?type=tv`, `/api/banner/${ID}?type=tv`],
   ['/api/banner/pennantsample?type=handle', '/@pennantsample'],
   [`/${ID}?type=id`, `/${ID}`],
   // An extension behind a handle
   ['/@pennantsample.png', '/@pennantsample/default.png'],
-  ['/api/banner/@pennantsample.JPEG', '/@pennantsample/default.jpg'],
   // A misspelt endpoint
   ['/search?q=pennant', '/api/search?q=pennant'],
   [`/channels?ids=${ID}`, `/api/channels?ids=${ID}`],
   ['/badge/pennantsample/tv', '/api/badge/@pennantsample'],
-  [`/banner/${ID}`, `/${ID}`],
   [`/API/Channel/${ID}`, `/channel/${ID}`],
 ])('%s: did you mean %s, which works', async (url, advised) => {
   const { status, detail } = await get(url);
@@ -94,12 +85,10 @@ test.each([
   // An ID of the wrong length
   [`/${SHORT}`, `"${SHORT}" has 23 characters, a channel ID has 24.`],
   [`/api/channel/${SHORT}`, `"${SHORT}" has 23 characters, a channel ID has 24.`],
-  [`/api/banner/${SHORT}`, `"${SHORT}" has 23 characters, a channel ID has 24.`],
   [`/channel/${ID}x`, `"${ID}x" has 25 characters, a channel ID has 24.`],
   // A video or a playlist
   ['/watch?v=dQw4w9WgXcQ', 'That is a video: use the ID or the @handle of a channel.'],
   ['/shorts/dQw4w9WgXcQ', 'That is a video'],
-  ['/https://youtu.be/dQw4w9WgXcQ', 'That is a video'],
   ['/api/channel/https://www.youtube.com/watch?v=dQw4w9WgXcQ', 'That is a video'],
   ['/youtube.com/playlist?list=PL1', 'That is a playlist'],
   ['/https://www.youtube.com/feed/explore', 'That is a page without a channel'],
@@ -117,8 +106,6 @@ test.each([
 test.each([
   ['/wp-login.php', 'There is nothing at "/wp-login.php". GET / lists the endpoints.'],
   ['/.env', 'There is nothing at "/.env". GET / lists the endpoints.'],
-  ['/a/b/c', 'There is nothing at "/a/b/c". GET / lists the endpoints.'],
-  ['/!!!/TV', 'There is nothing at "/!!!/TV". GET / lists the endpoints.'],
   ['/api/@!!!', 'There is nothing at "/api/@!!!". GET / lists the endpoints.'],
   [
     `/${ID}/4k`,
@@ -126,8 +113,6 @@ test.each([
   ],
   ['/api/banner/!!!', '"!!!" is neither a channel ID ("UC" and 22 characters), nor an @handle, nor a user name.'],
   ['/c/%20', '" " can be neither a custom name nor a handle.'],
-  ['/api/channel/nobody?type=handle', 'There is no channel with the handle "nobody".'],
-  ['/user/nobody', 'There is no channel with the user name "nobody".'],
   ['/api/banner/nobody', 'There is no channel with the handle or user name "nobody".'],
   ['/channel/UCnobodyhasthisone000000', 'There is no channel with the ID "UCnobodyhasthisone000000".'],
   [`/@pennantsample/avatar?width=0`, '"0" is not a valid width. Valid: a whole number from 1 to 4096.'],
@@ -146,11 +131,8 @@ test('a detail has no control characters, and is short', async () => {
     '/%1b%5b2J%E2%80%AE/x/y',
     `/${'%F0%9D%92%B3'.repeat(600)}`,
     `/api/channel/${'%F0%9D%92%B3'.repeat(400)}?type=${'%00'.repeat(400)}`,
-    `/api/channel/%07%0d%0a?type=handle`,
     `/api/banner/%E2%80%AE%0a`,
     `/${ID}?type=%0d%0aSet-Cookie:%20a`,
-    `/search?q=${'%F0%9D%92%B3'.repeat(600)}`,
-    `/${ID}/%1b%5b2J`,
     // Unescaped bytes above 127, some of which are control characters.
     '/search?q=\u0085\u009b',
     '/\u0085\u009b/tv',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BADGE_IMAGE_MS } from '../../src/http/routes/badges.ts';
 import { startForTest, type TestApp, type TestAppOptions, useTestApp } from '../helpers/app.ts';
-import { createHeldSource, createStub, HELD_CHANNEL_ID, HELD_HANDLE, ID } from '../helpers/fake-source.ts';
+import { createHeldSource, createStub, HELD_CHANNEL_ID, HELD_HANDLE } from '../helpers/fake-source.ts';
 import { recordLog } from '../helpers/log.ts';
 
 /* A badge never breaks a page: GitHub's image proxy, and others, show nothing of a response with another status than 200. */
@@ -33,15 +33,9 @@ async function read(service: TestApp, url: string): Promise<string | undefined> 
 test.each([
   ['style=round', 'invalid style'],
   ['color=12345', 'invalid color'],
-  ['color=url(x)', 'invalid color'],
-  ['color=crimsonred', 'invalid color'],
-  ['color=constructor', 'invalid color'],
   ['color=', 'invalid color'],
-  ['color=red&color=red', 'invalid color'],
   ['labelColor=nocolor', 'invalid labelColor'],
   ['logo=youtube&logoColor=%22/%3E', 'invalid logoColor'],
-  ['logo=', 'invalid logo'],
-  ['label=', 'invalid label'],
   [`label=${'x'.repeat(61)}`, 'invalid label'],
   ['label=a%07b', 'invalid label'],
   ['label=on%20YouTube&color=nocolor&labelColor=1', 'invalid color'],
@@ -70,35 +64,32 @@ test.each<[message: string, what: string, options: TestAppOptions]>([
   }
 });
 
-describe.each([
-  `/api/badge/${HELD_CHANNEL_ID}.svg`,
-  `/api/badge/@${HELD_HANDLE}.svg`,
-  `/api/badge/${HELD_HANDLE}.svg`,
-  `/youtube/channel/subscribers/${HELD_CHANNEL_ID}`,
-  `/youtube/channel/views/${HELD_HANDLE}`,
-])('%s is in time for image proxies', (path) => {
-  test('grey 3 s after the request, while the load goes on for the next one', async () => {
-    const source = createHeldSource();
-    const service = await startForTest({ sources: [source] });
-    const { release } = source.hold();
-    const badge = read(service, path);
-    await service.clock.passTimer(BADGE_IMAGE_MS);
-    expect(await badge).toMatch(/: unavailable$/);
-    release();
-    expect(titleOf((await service.get(path)).text)).toMatch(/: hidden$/);
-  });
+describe.each([`/api/badge/${HELD_CHANNEL_ID}.svg`, `/youtube/channel/views/${HELD_HANDLE}`])(
+  '%s is in time for image proxies',
+  (path) => {
+    test('grey 3 s after the request, while the load goes on for the next one', async () => {
+      const source = createHeldSource();
+      const service = await startForTest({ sources: [source] });
+      const { release } = source.hold();
+      const badge = read(service, path);
+      await service.clock.passTimer(BADGE_IMAGE_MS);
+      expect(await badge).toMatch(/: unavailable$/);
+      release();
+      expect(titleOf((await service.get(path)).text)).toMatch(/: hidden$/);
+    });
 
-  test('the last good count, while its new one is not there', async () => {
-    const source = createHeldSource();
-    const service = await startForTest({ sources: [source] });
-    await service.get(path);
-    service.clock.advance(2 * 3_600_000);
-    source.hold();
-    const badge = service.get(path);
-    await service.clock.passTimer(2_000);
-    expect(titleOf((await badge).text)).toMatch(/: hidden$/);
-  });
-});
+    test('the last good count, while its new one is not there', async () => {
+      const source = createHeldSource();
+      const service = await startForTest({ sources: [source] });
+      await service.get(path);
+      service.clock.advance(2 * 3_600_000);
+      source.hold();
+      const badge = service.get(path);
+      await service.clock.passTimer(2_000);
+      expect(titleOf((await badge).text)).toMatch(/: hidden$/);
+    });
+  },
+);
 
 test.each([
   '/api/badge/%20.svg',
@@ -108,11 +99,6 @@ test.each([
 ])('a badge says that the channel in %s is not valid', async (path) => {
   const { status, text } = await catalog.get(path);
   expect([status, titleOf(text)]).toEqual([200, expect.stringMatching(/: invalid channel$/)]);
-});
-
-test('a badge says that its metric is not valid', async () => {
-  const { status, text } = await catalog.get(`/api/badge/${SAMPLE}.svg?metric=likes`);
-  expect([status, titleOf(text)]).toEqual([200, 'subscribers: invalid metric']);
 });
 
 test('a badge of a retired path shows its error in its own design, with the logo', async () => {
@@ -149,22 +135,19 @@ test('an error that concerns no badge is JSON: the rate limit, a method, malform
   expect(await ask(path)).toEqual([429, 'application/problem+json']);
 });
 
-test.each<[path: string, status: number, options: TestAppOptions]>([
-  ['@nobodyhasthisone.svg', 404, {}],
-  [`${SAMPLE}.svg?color=no`, 400, {}],
-  [`${SAMPLE}.svg`, 451, { env: { BLOCKED_CHANNELS: SAMPLE } }],
-  [`${ID}.svg`, 503, { sources: [createStub()] }],
-  [`${ID}.svg`, 500, { sources: [createStub({ channel: new Error('oops') })] }],
-])('metrics and the log have the error of %s, a %i, and not the 200 or the 304', async (path, status, options) => {
-  const { lines, logger } = recordLog();
-  const service = await startForTest({ logger, ...options, env: { ACCESS_LOG: 'on', ...options.env } });
-  const { headers } = await service.get(`/api/badge/${path}`);
-  const again = await service.get(`/api/badge/${path}`, { 'if-none-match': headers.etag ?? '' });
-  expect(again.status).toBe(304);
-  const route = '/api/badge/:identifier.svg';
-  const [ofError, of200, of304] = [status, 200, 304].map((counted) =>
-    service.metric(`pennant_http_requests_total{route="${route}",status="${counted}"}`),
-  );
-  expect([await ofError, await of200, await of304]).toEqual([2, undefined, undefined]);
-  expect(lines.filter((line) => line.route === route).map((line) => line.status)).toEqual([status, status]);
-});
+test.each<[path: string, status: number, options: TestAppOptions]>([['@nobodyhasthisone.svg', 404, {}]])(
+  'metrics and the log have the error of %s, a %i, and not the 200 or the 304',
+  async (path, status, options) => {
+    const { lines, logger } = recordLog();
+    const service = await startForTest({ logger, ...options, env: { ACCESS_LOG: 'on', ...options.env } });
+    const { headers } = await service.get(`/api/badge/${path}`);
+    const again = await service.get(`/api/badge/${path}`, { 'if-none-match': headers.etag ?? '' });
+    expect(again.status).toBe(304);
+    const route = '/api/badge/:identifier.svg';
+    const [ofError, of200, of304] = [status, 200, 304].map((counted) =>
+      service.metric(`pennant_http_requests_total{route="${route}",status="${counted}"}`),
+    );
+    expect([await ofError, await of200, await of304]).toEqual([2, undefined, undefined]);
+    expect(lines.filter((line) => line.route === route).map((line) => line.status)).toEqual([status, status]);
+  },
+);

@@ -136,9 +136,4 @@ describe('the private listener', () => {
     onTestFinished(() => void connection.close());
     for (let sent = 0; sent < 3; sent += 1) expect((await connection.ask(GET_METRICS)).status).toBe(200);
   });
-
-  test('waits 5 s for a header section and 10 s for a request', async () => {
-    const { server } = (await start()).inside;
-    expect([server.headersTimeout, server.requestTimeout]).toEqual([5_000, 10_000]);
-  });
 });

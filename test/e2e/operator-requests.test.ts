@@ -55,17 +55,6 @@ describe('a request of the playground on the private listener', () => {
   });
 
   it.each([
-    ['no such path', '/nowhere/at/all'],
-    ['a broken escape', '/%zz'],
-    ['a URL over the limit', `/${'x'.repeat(8_192)}`],
-  ])('gets an error whose type is a URL of the public listener: %s', async (_what, path) => {
-    const service = await startWithoutEncoder();
-    const port = await service.listen();
-    const { type, code } = (await ask(service, path)).json<{ type: string; code: string }>();
-    expect(type).toBe(`http://localhost:${port}/problems#${code}`);
-  });
-
-  it.each([
     ['without the field that only its own pages can send', {}],
     ['from another site', { ...OWN, 'sec-fetch-site': 'cross-site' }],
     ['from another port of this machine', { ...OWN, 'sec-fetch-site': 'same-site' }],

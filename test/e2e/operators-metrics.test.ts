@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { cachePaths } from '../../src/cache/cache-file.ts';
 import { channelKey, originalKey, searchKey } from '../../src/cache/keys.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
-import { startForTest, startWithoutEncoder } from '../helpers/app.ts';
+import { startWithoutEncoder } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { openEntries } from '../helpers/entries.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
@@ -49,23 +49,6 @@ test('metrics have durations in seconds', async () => {
   const call = 'pennant_source_call_duration_seconds_sum{source="numbered",operation="getChannel"}';
   expect(await service.metric(call)).toBe(2);
   expect(await service.metric('pennant_http_request_duration_seconds_sum{route="/channel/:identifier"}')).toBe(2);
-});
-
-test('metrics have the encoding time, which is shorter than the request', async () => {
-  const service = await startForTest();
-  const startedAtMs = performance.now();
-  await service.get(`/${SAMPLE}/avatar.jpg?width=20`);
-  const elapsedSeconds = (performance.now() - startedAtMs) / 1_000;
-  // The first task waits until its process has started.
-  for (const task of ['inspect', 'encode']) {
-    for (const name of ['pennant_encoder_wait_duration_seconds', 'pennant_encoder_task_duration_seconds']) {
-      const seconds = await service.metric(`${name}_sum{task="${task}"}`);
-      expect([task, name, await service.metric(`${name}_count{task="${task}"}`)]).toEqual([task, name, 1]);
-      expect(seconds, `${name} ${task}`).toBeLessThan(elapsedSeconds);
-    }
-    const sumOf = (what: string) => service.metric(`pennant_encoder_${what}_duration_seconds_sum{task="${task}"}`);
-    expect(await sumOf('wait'), task).not.toBe(await sumOf('task'));
-  }
 });
 
 test('a foreign stored value is counted by its kind, and loaded again', async () => {

@@ -92,13 +92,6 @@ describe('a setting reaches its component', () => {
   });
 });
 
-test('the console shows when the service started', async () => {
-  const beforeMs = Date.now();
-  const { startedAtMs, nowMs } = await (await startWithoutEncoder()).state();
-  expect(startedAtMs).toBeGreaterThanOrEqual(beforeMs);
-  expect(nowMs).toBeGreaterThanOrEqual(startedAtMs);
-});
-
 test('readiness and metrics show that the breaker of a failing source is open', async () => {
   const service = await startWithoutEncoder({ sources: [createStub({ name: 'failing' })] });
   const series = 'pennant_source_paused{source="failing",reason="failing"}';

@@ -58,21 +58,12 @@ async function upload(service: TestApp, port: number, head: string): Promise<{ s
 }
 
 describe('a client that pipelines on after its first refused request', () => {
-  test.each([12, 2_500])('of %i gets its ten responses and a 429, and the rest is not looked at', async (requests) => {
+  test('gets its ten responses and a 429, and the rest is not looked at', async () => {
     const { service, port } = await start();
-    const responses = await readResponses(port, GET.repeat(requests));
+    const responses = await readResponses(port, GET.repeat(2_500));
     expect(statusesOf(responses)).toEqual([...ADMITTED, 429]);
     expect(responses.at(-1)?.headers.connection).toBe('close');
     expect(await countRequests(service)).toBe(LIMIT + 1);
-  });
-
-  test('gets one 429 on each further connection', async () => {
-    const { service, port } = await start();
-    await readResponses(port, GET.repeat(LIMIT + 2));
-    for (let more = 1; more <= 5; more += 1) {
-      expect(statusesOf(await readResponses(port, GET.repeat(500)))).toEqual([429]);
-      expect(await countRequests(service)).toBe(LIMIT + 1 + more);
-    }
   });
 
   test('is closed even if it reads nothing', async () => {
@@ -86,14 +77,6 @@ describe('a client that pipelines on after its first refused request', () => {
     await once(socket, 'close');
     expect(socket.bytesRead).toBeLessThan(MEBIBYTE);
   });
-});
-
-test('a 429 closes its connection', async () => {
-  const { port } = await start();
-  const connection = await openConnection(port);
-  for (let sent = 0; sent < LIMIT; sent += 1) expect((await connection.ask(GET)).status).toBe(200);
-  const { status, headers } = await connection.ask(GET);
-  expect([status, headers.connection]).toEqual([429, 'close']);
 });
 
 test('a 429 keeps the connection of a proxy for its other clients', async () => {

@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { startForTest, type TestApp } from '../helpers/app.ts';
-import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { openConnection } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const MIB = 2 ** 20;
@@ -124,17 +121,6 @@ describe('a response whose reader is slow', () => {
     expect(await closedFor(service, 'deadline')).toBe(1);
   });
 
-  it('has the keep-alive time after it was read', async () => {
-    const { service, port } = await start();
-    const accepted = once(service.app.http.server, 'connection');
-    const reader = openReader(port, large(1));
-    const [socket] = (await accepted) as [Socket];
-    await untilHeld(service, 1);
-    await reader.readUpTo(LARGE_BYTES + 1);
-    await expect.poll(() => socket.timeout).toBeGreaterThan(75_000);
-    await untilHeld(service, 0);
-  });
-
   it('is closed also by the private listener', async () => {
     const { service } = await start();
     const port = await service.listen(service.app.console);
@@ -165,16 +151,6 @@ describe('the memory of responses that wait for their readers', () => {
     expect(readers.map(({ state }) => state.received > LARGE_BYTES)).toEqual([false, true, true, true]);
   });
 
-  it('is bounded for the pipelined responses of one connection', async () => {
-    const { service, port } = await start();
-    const reader = openReader(port, Array.from({ length: 6 }, (_, at) => large(at + 1)).join(''));
-    await expect.poll(() => closedFor(service, 'memory')).toBeGreaterThan(0);
-    await reader.readUpTo(6 * LARGE_BYTES);
-    expect(reader.state.isClosed).toBe(true);
-    await untilHeld(service, 0);
-    expect(await held(service, 'bytes')).toBe(0);
-  });
-
   it('counts an image once that several readers get', async () => {
     const { service, port } = await start(LARGE_BYTES, { MEMORY_CACHE_BYTES: '512MiB' });
     await service.get(`/${SAMPLE}/tv.png?width=1`);
@@ -200,28 +176,4 @@ describe('the memory of responses that wait for their readers', () => {
     await untilHeld(service, 0);
     expect(await held(service, 'bytes')).toBe(0);
   });
-
-  it('is not needed for a 304 or the response to HEAD', async () => {
-    const { service, port } = await start();
-    const notModified = get(`/${SAMPLE}/tv.png?width=2`, 'If-None-Match: *\r\n');
-    openReader(port, large(1) + large(2).replace('GET', 'HEAD') + notModified);
-    await untilHeld(service, 3);
-    expect(await held(service, 'bytes')).toBeLessThan(LARGE_BYTES + MIB);
-  });
-});
-
-test('a response from memory that the kernel takes at once sets no timer', async () => {
-  const clock = createManualClock();
-  const timers: number[] = [];
-  const after: typeof clock.after = (ms, callback) => {
-    timers.push(ms);
-    return clock.after(ms, callback);
-  };
-  const service = await startForTest({ clock: { ...clock, after } });
-  const { ask, close } = await openConnection(await service.listen());
-  onTestFinished(() => void close());
-  for (let number = 0; number < 2; number += 1) await ask(RECORD);
-  timers.splice(0);
-  expect((await ask(RECORD)).status).toBe(200);
-  expect(timers).toEqual([]);
 });

@@ -92,17 +92,12 @@ test('a 429 keeps the connection of a proxy for its other clients', async () => 
   expect(statusesOf(both)).toEqual([429, 200, 200]);
 });
 
-describe('the body of a refused request', () => {
-  test.each([
-    ['of a client', {}],
-    ['through a proxy', BEHIND_PROXY],
-  ])('is not read: %s', async (_what, env) => {
-    const { service, port } = await start(env);
-    const { socket, text } = await upload(service, port, POST);
-    expect(text).toMatch(/^HTTP\/1\.1 405 /);
-    expect(text).toMatch(/\r\nconnection: close\r\n/i);
-    expect(socket.bytesRead).toBeLessThan(MEBIBYTE);
-  });
+test('the body of a refused request is not read, also through a proxy', async () => {
+  const { service, port } = await start(BEHIND_PROXY);
+  const { socket, text } = await upload(service, port, POST);
+  expect(text).toMatch(/^HTTP\/1\.1 405 /);
+  expect(text).toMatch(/\r\nconnection: close\r\n/i);
+  expect(socket.bytesRead).toBeLessThan(MEBIBYTE);
 });
 
 test('a GET with an endless body gets its response, and the connection is closed', async () => {

@@ -76,6 +76,6 @@ function countOpenFiles(): number {
 }
 
 /** @param sampleNs what `monitorEventLoopDelay` measures: the time between two samples, 0 if there are none */
-export function delaySecondsOf(sampleNs: number): number {
+function delaySecondsOf(sampleNs: number): number {
   return Math.max(0, sampleNs / 1e9 - SAMPLE_MS / 1000);
 }

@@ -87,19 +87,11 @@ function textHandler(body: Buffer, mediaType: string, headers: Readonly<Record<s
   const plain = fileHandler(body, mediaType, sent);
   let compressed: ConsoleHandler | undefined;
   return (request) => {
-    if (!acceptsGzip(request.headers['accept-encoding'])) return plain(request);
+    if (!GZIP.test(request.headers['accept-encoding'] ?? '')) return plain(request);
     compressed ??= fileHandler(gzipSync(body), mediaType, { ...sent, 'content-encoding': 'gzip' });
     return compressed(request);
   };
 }
 
-/** @param acceptEncoding RFC 9110 section 12.5.3; `*` is not read as gzip */
-function acceptsGzip(acceptEncoding = ''): boolean {
-  return acceptEncoding.split(',').some((entry) => {
-    const [coding, weight = 'q=1'] = entry
-      .toLowerCase()
-      .split(';', 2)
-      .map((part) => part.trim());
-    return coding === 'gzip' && Number(weight.slice(2)) > 0;
-  });
-}
+/** RFC 9110 section 12.5.3; `*` is not read as gzip. */
+const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;

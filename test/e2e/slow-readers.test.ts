@@ -105,22 +105,6 @@ describe('a response whose reader is slow', () => {
     expect(await closedFor(service, 'deadline')).toBe(0);
   });
 
-  it('has its time from its turn on if it waits behind another', async () => {
-    const { service, port } = await start();
-    const reader = openReader(port, large(1) + RECORD + large(2));
-    await untilHeld(service, 3);
-    service.clock.advance(LARGE_MS - SWEEP_MS);
-    await reader.readUpTo(LARGE_BYTES + 10_000);
-    await untilHeld(service, 1);
-    // The next sweep sees that it is the second image's turn.
-    service.clock.advance(SWEEP_MS);
-    service.clock.advance(LARGE_MS - SWEEP_MS);
-    expect(await held(service, 'entries')).toBe(1);
-    service.clock.advance(SWEEP_MS);
-    expect(await held(service, 'entries')).toBe(0);
-    expect(await closedFor(service, 'deadline')).toBe(1);
-  });
-
   it('is closed also by the private listener', async () => {
     const { service } = await start();
     const port = await service.listen(service.app.console);

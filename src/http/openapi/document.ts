@@ -1,7 +1,7 @@
 import { TAGS } from '../endpoint.ts';
 import type { Endpoint } from '../request/context.ts';
 import type { Parameter } from '../request/parameters.ts';
-import { COMMON_FIELDS, OTHER_FIELDS, RESPONSES, SHARED_RESPONSES } from './responses.ts';
+import { COMMON_FIELDS, LIMIT_FIELDS, OTHER_FIELDS, RESPONSES, SHARED_RESPONSES } from './responses.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
 interface OpenApiOptions {
@@ -13,7 +13,7 @@ interface OpenApiOptions {
 
 const DESCRIPTION = `A video channel’s metadata as JSON, its banner and avatar as images. No key, no login.
 
-Every path accepts GET, HEAD (as GET, without a body) and OPTIONS (status 204 with \`Allow\` and the \`Access-Control-…\` fields of a CORS preflight). Every response has ${Object.keys(COMMON_FIELDS).join(', ')}.`;
+Every path accepts GET, HEAD (as GET, without a body) and OPTIONS (status 204 with \`Allow\` and the \`Access-Control-…\` fields of a CORS preflight). Every response has ${COMMON_FIELDS.join(', ')}, and for a client with a limit ${LIMIT_FIELDS.join(', ')}.`;
 
 /** The OpenAPI 3.1 document of `/openapi.json`. @param serverUrl the base of the request */
 export function openApiDocument({ version, contact, endpoints }: OpenApiOptions, serverUrl: string): object {

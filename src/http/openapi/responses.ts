@@ -16,28 +16,23 @@ function optionalField(description: string, example: string) {
 }
 
 /** Fields of every response of the public listener. The responses do not list them. */
-export const COMMON_FIELDS = {
-  'X-Request-Id': requiredField('The service’s ID of the request. The log has it too.', 'q3T1xKZ0fUvB-7'),
-  'Access-Control-Allow-Origin': requiredField('Any page may read any response.', '*'),
-  'Access-Control-Expose-Headers': requiredField(
-    'The fields that scripts of a page may read.',
-    'RateLimit, ETag, Retry-After',
-  ),
-  'Cross-Origin-Resource-Policy': requiredField('Any page may embed any response.', 'cross-origin'),
-  'Timing-Allow-Origin': requiredField('Any page may measure any response.', '*'),
-  'X-Content-Type-Options': requiredField('Browsers must not guess the media type.', 'nosniff'),
-  'RateLimit-Policy': optionalField(
-    'The client’s limit: `q` requests in any `w` seconds. Clients without a limit get none of these fields.',
-    '"default";q=10;w=30',
-  ),
-  RateLimit: optionalField(
-    'Requests left after this one (`r`), and seconds until one more is free (`t`).',
-    '"default";r=9;t=30',
-  ),
-  'X-RateLimit-Limit': optionalField('Older form of `q`.', '10'),
-  'X-RateLimit-Remaining': optionalField('Older form of `r`.', '9'),
-  'X-RateLimit-Reset': optionalField('Older form of `t`.', '30'),
-};
+export const COMMON_FIELDS = [
+  'X-Request-Id',
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
+  'Cross-Origin-Resource-Policy',
+  'Timing-Allow-Origin',
+  'X-Content-Type-Options',
+];
+
+/** Fields of every response to a client with a limit. */
+export const LIMIT_FIELDS = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
 
 /** Fields of some responses. Fields of HTTP itself (`Date`, `Content-Length`) are omitted. */
 export const OTHER_FIELDS = {

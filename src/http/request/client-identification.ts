@@ -73,7 +73,7 @@ export function createClientIdentification(options: ClientIdentificationOptions)
     const parsed = parseAddress(text);
     if (parsed === undefined) return undefined;
     const address = formatAddress(parsed);
-    return hopOf(parsed, address, typeof parsed === 'number' ? address : networkOf(parsed, ipv6PrefixBits));
+    return hopOf(parsed, address, parsed.kind() === 'ipv4' ? address : networkOf(parsed, ipv6PrefixBits));
   }
 
   return {

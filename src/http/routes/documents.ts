@@ -38,7 +38,15 @@ export function withDocuments(options: DocumentRouteOptions): readonly Endpoint[
       '/problems',
       (base) => ({ problems: listProblems(base) }),
     ),
-    openApiEndpoint(options, () => all),
+    document(
+      {
+        id: 'OpenApi',
+        summary: 'OpenAPI 3.1 document',
+        description: 'Every path, parameter and response for programs.',
+      },
+      '/openapi.json',
+      (base) => openApiDocument({ ...options, endpoints: all }, base),
+    ),
     defineEndpoint({
       url: '/favicon.ico',
       id: 'Icon',
@@ -52,11 +60,7 @@ export function withDocuments(options: DocumentRouteOptions): readonly Endpoint[
   return all;
 }
 
-/** Indented, because users open these documents in a browser or a terminal. */
-function indented(content: object): string {
-  return `${JSON.stringify(content, null, 2)}\n`;
-}
-
+/** Indented JSON, because users open these documents in a browser or a terminal. */
 function document(
   description: Pick<EndpointDescription, 'id' | 'summary' | 'description'>,
   url: string,
@@ -68,7 +72,7 @@ function document(
     tag: 'service',
     returns: 'Document',
     async respond(_request, { base }) {
-      const body = indented(await contentOf(base));
+      const body = `${JSON.stringify(await contentOf(base), null, 2)}\n`;
       return documentResponse(JSON_MEDIA_TYPE, body, entityTag(body));
     },
   });
@@ -76,33 +80,6 @@ function document(
 
 function documentResponse(contentType: string, body: string | Buffer, etag: string): PublicResponse {
   return { status: 200, headers: { 'content-type': contentType, 'cache-control': 'public, max-age=3600', etag }, body };
-}
-
-const SERVER = 'the base of the request';
-
-function createTemplate(text: string) {
-  return { text, etag: entityTag(text) };
-}
-
-/**
- * The OpenAPI document. Serializing takes milliseconds, and without `BASE_URL` each client can choose another base. So it is
- * serialized once, at the first request, and the base is filled in.
- */
-function openApiEndpoint(options: DocumentRouteOptions, allEndpoints: () => readonly Endpoint[]): Endpoint {
-  let template: ReturnType<typeof createTemplate> | undefined;
-  return defineEndpoint({
-    url: '/openapi.json',
-    id: 'OpenApi',
-    tag: 'service',
-    summary: 'OpenAPI 3.1 document',
-    description: 'Every path, parameter and response for programs.',
-    returns: 'Document',
-    respond(_request, { base }) {
-      template ??= createTemplate(indented(openApiDocument({ ...options, endpoints: allEndpoints() }, SERVER)));
-      const body = template.text.replace(JSON.stringify(SERVER), () => JSON.stringify(base));
-      return documentResponse(JSON_MEDIA_TYPE, body, entityTag(`${template.etag} ${base}`));
-    },
-  });
 }
 
 function indexDocument(

@@ -129,13 +129,6 @@ function findRedirect({ statusCode = 0, headers }: IncomingMessage, base: URL): 
   return target;
 }
 
-/** By content encoding. */
-const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
-  ['', () => new PassThrough()],
-  ['identity', () => new PassThrough()],
-  ['gzip', createGunzip],
-]);
-
 /**
  * Reads the body to its end and decodes its content encoding. Any failure destroys the stream and its socket.
  *
@@ -144,8 +137,8 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
  */
 async function read(response: IncomingMessage, maxBytes: number): Promise<HttpResponse> {
   const { statusCode = 0, headers } = response;
-  const createDecoder = DECODERS.get((headers['content-encoding'] ?? '').trim().toLowerCase());
-  if (createDecoder === undefined) {
+  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding !== 'identity' && encoding !== 'gzip') {
     response.destroy();
     throw invalid('The upstream response has an encoding that was not requested.');
   }
@@ -159,7 +152,8 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<HttpRe
     }
   };
   try {
-    await pipeline(response, createLimit(maxBytes), createDecoder(), collect);
+    const decoder = encoding === 'gzip' ? createGunzip() : new PassThrough();
+    await pipeline(response, createLimit(maxBytes), decoder, collect);
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError('upstream_invalid', 'The upstream response was incomplete or damaged.', { cause: error });

@@ -11,9 +11,8 @@ interface ResponseWriterOptions {
 /** A response that the kernel has not taken whole. */
 interface Waiting {
   readonly body: string | Buffer | undefined;
-  readonly allowedMs: number;
-  /** Monotonic. `undefined` while it waits behind an earlier response of its connection. */
-  startedAtMs: number | undefined;
+  /** Monotonic. */
+  readonly deadlineMs: number;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -79,7 +78,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
 
   function watch(response: ServerResponse, body: string | Buffer | undefined): void {
     const allowedMs = ALLOWED_MS + (Buffer.byteLength(body ?? '') / BYTES_PER_SECOND) * 1_000;
-    const entry = { body, allowedMs, startedAtMs: response.socket === null ? undefined : clock.monotonic() };
+    const entry = { body, deadlineMs: clock.monotonic() + allowedMs };
     waiting.set(response, entry);
     count(entry, 1);
     // Emitted after the last byte, and when the connection closes.
@@ -118,12 +117,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
 
   function sweep(): void {
     const nowMs = clock.monotonic();
-    for (const [response, entry] of waiting) {
-      // Responses have their sockets in the order of their requests, one at a time.
-      if (response.socket === null) continue;
-      entry.startedAtMs ??= nowMs;
-      if (nowMs - entry.startedAtMs >= entry.allowedMs) close(response.socket, 'deadline');
-    }
+    for (const [{ req }, { deadlineMs }] of waiting) if (nowMs >= deadlineMs) close(req.socket, 'deadline');
     cancelSweep = waiting.size === 0 ? undefined : clock.after(SWEEP_MS, sweep);
   }
 

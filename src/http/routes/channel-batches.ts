@@ -76,15 +76,11 @@ const FAILED: CacheOutcome = { kind: 'miss', ttlMs: 0, isCollapsed: false, isSto
 /** A batch has the first of these kinds that one of its results has: it is a hit only if nothing was loaded. */
 const KINDS = ['miss', 'refreshed', 'stale', 'hit', 'catalog'] as const;
 
-/** The outcome of the whole batch. `undefined` if nothing was looked up. */
+/** The outcome of the result that had most to be done for it. `undefined` if nothing was looked up. */
 function overallOutcome(results: readonly BatchResult[]): CacheOutcome | undefined {
   const outcomes = results
     .map((result) => (isFailure(result) ? FAILED : result.outcome))
-    .filter((one) => one !== undefined);
-  const kind = KINDS.find((one) => outcomes.some((outcome) => outcome.kind === one));
-  if (kind === undefined) return undefined;
-  const ttlMs = Math.min(...outcomes.map((outcome) => outcome.ttlMs));
-  const loaded = outcomes.filter((outcome) => outcome.kind === 'miss' || outcome.kind === 'refreshed');
-  const isCollapsed = loaded.some((outcome) => outcome.isCollapsed);
-  return { kind, ttlMs, isCollapsed, isStored: loaded.every((outcome) => outcome.isStored) };
+    .filter((outcome) => outcome !== undefined);
+  const rankOf = ({ kind }: CacheOutcome) => KINDS.indexOf(kind);
+  return outcomes.toSorted((one, other) => rankOf(one) - rankOf(other) || one.ttlMs - other.ttlMs)[0];
 }

@@ -81,7 +81,7 @@ test('labels have few values, whatever clients request', async () => {
     [...readMetrics(await exposition()).keys()].filter((name) => name.startsWith('pennant_http_requests_total{'))
       .length;
   const before = await countSeries();
-  for (let asked = 0; asked < 5; asked += 1) {
+  for (let asked = 0; asked < 2; asked += 1) {
     await service.get(`/unknown-${asked}`);
     await service.get(`/api/channel/nobody${asked}?type=handle`);
     await service.request({ method: 'DELETE', url: `/${asked}` });

@@ -135,15 +135,6 @@ describe('the memory of responses that wait for their readers', () => {
     expect(readers.map(({ state }) => state.received > LARGE_BYTES)).toEqual([false, true, true, true]);
   });
 
-  it('counts an image once that several readers get', async () => {
-    const { service, port } = await start(LARGE_BYTES, { MEMORY_CACHE_BYTES: '512MiB' });
-    await service.get(`/${SAMPLE}/tv.png?width=1`);
-    for (let number = 1; number <= 6; number += 1) openReader(port, large(1));
-    await untilHeld(service, 6);
-    expect(await held(service, 'bytes')).toBeLessThan(LARGE_BYTES + MIB);
-    expect(await closedFor(service, 'memory')).toBe(0);
-  });
-
   it('does not prevent an image that is larger than the bound, if nothing else waits', async () => {
     const { port } = await start(MAX_BYTES + MIB);
     const reader = openReader(port, large(1));

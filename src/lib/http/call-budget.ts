@@ -1,7 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../clock.ts';
-import { abortError } from '../deadlines.ts';
 import type { BoundedStats } from '../metrics.ts';
 import { createRoundRobin } from '../round-robin.ts';
 import { createTokenBucket } from '../token-bucket.ts';
@@ -57,9 +55,6 @@ export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOpt
   };
 }
 
-/** Long enough for an upstream to restart an instance, short enough not to be noticed. */
-const MAX_RETRY_DELAY_MS = 200;
-
 /**
  * An HTTP client with a call budget, in which each attempt counts for the requesting client. Retries once after a
  * connection error or a 5xx, but not after a 4xx (429 included) or a time-out. POSTs are retried too: all our calls
@@ -79,17 +74,10 @@ export function guardHttpClient(http: HttpClient, budget: CallBudget): HttpClien
       } catch (error) {
         if (!(error instanceof ConnectionError) || request.signal.aborted) throw error;
       }
-      await waitBeforeRetry(request.signal);
       return send(request);
     },
     close: () => http.close(),
   };
-}
-
-/** Half of the delay is random, so that calls that failed together are not retried together. */
-async function waitBeforeRetry(signal: AbortSignal): Promise<void> {
-  const delayMs = (MAX_RETRY_DELAY_MS / 2) * (1 + Math.random());
-  await delay(delayMs, undefined, { signal }).catch(() => Promise.reject(abortError(signal)));
 }
 
 /** A call that a local limit prevented (breaker open, budget used up). It never counts against the upstream. */

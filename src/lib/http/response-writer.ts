@@ -10,7 +10,7 @@ interface ResponseWriterOptions {
 
 /** A response that the kernel has not taken whole. */
 interface Waiting {
-  readonly body: string | Buffer | undefined;
+  readonly heldBytes: number;
   /** Monotonic. */
   readonly deadlineMs: number;
 }
@@ -49,8 +49,6 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
   const { clock, metrics } = runtime;
   /** In the order in which they were made. */
   const waiting = new Map<ServerResponse, Waiting>();
-  /** The number of waiting responses of each buffer: one that several responses share is kept in memory once. */
-  const buffers = new Map<ArrayBufferLike, number>();
   const closed = new Counter({
     name: 'pennant_slow_responses_closed_total',
     help: 'Responses whose connection was closed because the reader was too slow: past the deadline, or slowest when too much waited.',
@@ -61,26 +59,13 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
   let bytes = 0;
   let cancelSweep: (() => void) | undefined;
 
-  /** Adds the response's memory, or removes it (-1). */
-  function count({ body }: Waiting, step: 1 | -1): void {
-    bytes += step * RESPONSE_BYTES;
-    if (!Buffer.isBuffer(body)) {
-      bytes += step * Buffer.byteLength(body ?? '');
-      return;
-    }
-    const { buffer } = body;
-    const users = (buffers.get(buffer) ?? 0) + step;
-    if (users === 0) buffers.delete(buffer);
-    else buffers.set(buffer, users);
-    // A slice of a larger buffer keeps all of it in memory.
-    if (users === (step === 1 ? 1 : 0)) bytes += step * buffer.byteLength;
-  }
-
   function watch(response: ServerResponse, body: string | Buffer | undefined): void {
-    const allowedMs = ALLOWED_MS + (Buffer.byteLength(body ?? '') / BYTES_PER_SECOND) * 1_000;
-    const entry = { body, deadlineMs: clock.monotonic() + allowedMs };
-    waiting.set(response, entry);
-    count(entry, 1);
+    const bodyBytes = Buffer.byteLength(body ?? '');
+    const allowedMs = ALLOWED_MS + (bodyBytes / BYTES_PER_SECOND) * 1_000;
+    // A slice of a larger buffer keeps all of it in memory.
+    const heldBytes = RESPONSE_BYTES + (Buffer.isBuffer(body) ? body.buffer.byteLength : bodyBytes);
+    waiting.set(response, { heldBytes, deadlineMs: clock.monotonic() + allowedMs });
+    bytes += heldBytes;
     // Emitted after the last byte, and when the connection closes.
     response.once('close', () => forget(response));
     closeSlowest();
@@ -91,7 +76,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
     const entry = waiting.get(response);
     if (entry === undefined) return;
     waiting.delete(response);
-    count(entry, -1);
+    bytes -= entry.heldBytes;
     if (waiting.size > 0) return;
     cancelSweep?.();
     cancelSweep = undefined;

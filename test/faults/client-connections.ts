@@ -6,16 +6,13 @@ import { findEmptySamples } from './response-faults.ts';
 import { countDescriptors } from './service-checks.ts';
 
 /** What an attack did, and the problems that it found. */
-export interface AttackOutcome {
+interface AttackOutcome {
   readonly done: string;
   readonly faults: readonly string[];
 }
 
 export interface Attack {
   readonly name: string;
-  readonly isForLongForm?: boolean;
-  /** Why the attack is impossible on this machine. */
-  findObstacle?(): string | undefined;
   /** Runs until about the given time of `performance.now()`, or until it is done. */
   run(service: ServiceProcess, untilMs: number): Promise<AttackOutcome>;
 }

@@ -1,6 +1,3 @@
-import fc from 'fast-check';
-import { createHttpSender } from '../helpers/http-request.ts';
-import { assertDeclared, hostileRequests, type OpenApiDocument } from '../helpers/openapi.ts';
 import type { ServiceProcess } from '../helpers/process.ts';
 import type { Attack } from './client-connections.ts';
 import { exchange, findResponseFault } from './raw-connections.ts';
@@ -68,37 +65,6 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'handles of any script, bidirectional and invisible characters',
-    async run(service) {
-      const names = [
-        'สวัสดี',
-        'مرحبا',
-        'ひらがな',
-        'e\u0301cole',
-        'İstanbul',
-        '\u202Eabc',
-        '\u2066a\u2069',
-        'a\u200Db',
-        '\uFEFFa',
-      ];
-      const more = [...names, '\u{E0061}\u{E007F}', '𝒳𝒴', 'ﷺ', '\u0000', '\uFFFE', 'a'.repeat(31), '·', '🏳️‍🌈'];
-      const requests = more.flatMap((name) => {
-        const written = encodeURIComponent(name);
-        return [
-          `/@${written}`,
-          `/${written}`,
-          `/${written}/tv`,
-          `/api/channel/${written}?type=handle`,
-          `/api/badge/${written}`,
-          `/api/search?q=${written}`,
-          `/api/channels?ids=@${written},${written}`,
-        ];
-      });
-      const faults = await faultsOfTargets(service, requests);
-      return { done: `${requests.length} requests, none a 500`, faults };
-    },
-  },
-  {
     name: 'header injection through every repeated text',
     async run(service) {
       const faults: string[] = [];
@@ -108,26 +74,6 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
         if (responses.length !== 1 || injected) faults.push(`${JSON.stringify(bytes)}: ${responses[0]?.head}`);
       }
       return { done: `${injections().length} requests, no field of theirs in a response`, faults };
-    },
-  },
-  {
-    name: 'hostile requests made from the OpenAPI document',
-    // `test/e2e/openapi-fuzz.test.ts` sends others of them.
-    isForLongForm: true,
-    async run(service) {
-      const document = (await (await fetch(`${service.base}/openapi.json`)).json()) as OpenApiDocument;
-      const requests = fc.sample(hostileRequests(document), { numRuns: 1_000, seed: 20_261_121 });
-      const client = createHttpSender(service.port);
-      const faults: string[] = [];
-      for (const request of requests) {
-        const response = await client.send(request);
-        if (response.status === 500) faults.push(`${request.method} ${request.url}: a 500`);
-        await assertDeclared(document, request, response).catch((error: Error) => {
-          faults.push(`${request.method} ${request.url}: ${error.message}`);
-        });
-      }
-      client.close();
-      return { done: `${requests.length} requests, every response as declared`, faults };
     },
   },
 ];

@@ -60,7 +60,6 @@ function floodsOf({ isLong }: FaultContext): ConnectionFlood[] {
       bytes: pipeline,
       isReading: true,
     })),
-    { name: '300 connections with pipelines that do not read', connections: 300, bytes: pipeline },
     { name: `${many} connections with 512 KiB of requests`, connections: many, bytes: pipelineOf(512 * KIBIBYTE) },
     {
       name: '200 connections with bodies in chunks of one byte',

@@ -1,4 +1,4 @@
-import { floodTheLimiter, floodTheListener } from './client-floods.ts';
+import { floodTheLimiter } from './client-floods.ts';
 import { comesTrue, type FaultContext, type Subject } from './context.ts';
 import { floodTheEncoders } from './encoder-floods.ts';
 import { makeMemoryGroup } from './memory-group.ts';
@@ -14,7 +14,6 @@ export const floods: Subject = {
   async run(context) {
     await floodWithinCgroup(context);
     await context.measure('floods', 'a million clients against the limiter in process', floodTheLimiter);
-    await context.measure('floods', 'spoofed clients behind a trusted proxy', () => floodTheListener(context));
   },
 };
 

@@ -1,4 +1,4 @@
-import sharp, { type Sharp } from 'sharp';
+import type { Sharp } from 'sharp';
 import { drawTestCard } from '../helpers/test-card.ts';
 import { makeEmptyGiant, pngOf } from './bare-png.ts';
 
@@ -12,27 +12,11 @@ export interface ImageCase {
 
 const SIZE = { width: 320, height: 180 };
 const card = (): Sharp => drawTestCard(SIZE);
-const transparent = { create: { ...SIZE, channels: 4, background: { r: 9, g: 99, b: 199, alpha: 0.5 } } } as const;
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="180"><rect width="9" height="9"/></svg>';
 const SCRIPT = Buffer.from('<script>alert(1)</script>');
 
-/** Images that a channel's owner can upload, and others that only a malicious upstream could send. */
+/** Images that only a malicious upstream could send. `test/e2e/encoder-originals.test.ts` shows the others. */
 export const IMAGE_CASES: readonly ImageCase[] = [
-  { name: 'JPEG', make: () => card().jpeg().toBuffer(), expected: '320×180' },
-  { name: 'WebP', make: () => card().webp().toBuffer(), expected: '320×180' },
-  { name: 'AVIF', make: () => card().avif({ effort: 0 }).toBuffer(), expected: '320×180' },
-  { name: 'CMYK JPEG', make: () => card().toColourspace('cmyk').jpeg().toBuffer(), expected: '320×180' },
-  { name: '16-bit PNG', make: () => card().toColourspace('rgb16').png().toBuffer(), expected: '320×180' },
-  { name: 'half-transparent PNG', make: () => sharp(transparent).png().toBuffer(), expected: '320×180' },
-  { name: 'palette PNG', make: () => card().png({ palette: true }).toBuffer(), expected: '320×180' },
-  { name: '1-bit PNG', make: () => pngOf(SIZE), expected: '320×180' },
-  { name: 'GIF of 60 frames', make: () => animate((frames) => frames.gif()), expected: '320×180' },
-  {
-    name: 'turned by EXIF',
-    make: () => card().rotate(90).withMetadata({ orientation: 8 }).jpeg().toBuffer(),
-    expected: '320×180',
-  },
-  { name: 'WebP of 60 frames', make: () => animate((frames) => frames.webp()), expected: '320×180' },
   { name: '7000×7000, just within the limit', make: () => pngOf({ width: 7_000, height: 7_000 }), expected: '640×360' },
   { name: '7100×7100, just over the limit', make: () => pngOf({ width: 7_100, height: 7_100 }), expected: 502 },
   { name: 'bomb: 20000×20000 in 50 KB', make: () => pngOf({ width: 20_000, height: 20_000 }), expected: 502 },
@@ -73,15 +57,4 @@ export const IMAGE_CASES: readonly ImageCase[] = [
 
 function half(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.length / 2);
-}
-
-async function animate(encode: (frames: Sharp) => Sharp): Promise<Buffer> {
-  const frames = await Promise.all(
-    Array.from({ length: 60 }, (_, index) =>
-      sharp({ create: { ...SIZE, channels: 3, background: { r: index * 4, g: 90, b: 30 } } })
-        .png()
-        .toBuffer(),
-    ),
-  );
-  return encode(sharp(frames, { join: { animated: true } })).toBuffer();
 }

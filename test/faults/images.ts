@@ -7,7 +7,6 @@ import { drawTestCard } from '../helpers/test-card.ts';
 import { startBannerChannels } from './banner-channels.ts';
 import { type FaultContext, type Subject, stopService } from './context.ts';
 import { IMAGE_CASES, type ImageCase } from './image-cases.ts';
-import { SHAPES, type Shape } from './image-shapes.ts';
 import { loadAverage, type Outcome } from './report.ts';
 
 /** No request takes longer. */
@@ -20,7 +19,6 @@ export const images: Subject = {
   name: 'images',
   async run(context) {
     await serveStrangeImages(context);
-    await serveStrangeShapes(context);
   },
 };
 
@@ -34,20 +32,6 @@ async function serveStrangeImages(context: FaultContext): Promise<void> {
       await context.measure('images', one.name, () => askForFormats(client, index, one));
       // After five failures in a row the image host would be paused.
       await client.send({ url: `/${channelIdOf(IMAGE_CASES.length + index)}/tv.jpeg?width=16` });
-    }
-  });
-}
-
-/** The variants of banners that are not 16:9. */
-async function serveStrangeShapes(context: FaultContext): Promise<void> {
-  // `test/e2e/encoder-crops.test.ts` shows the others.
-  const shapes = context.isLong ? SHAPES : SHAPES.filter(({ isExtreme }) => isExtreme);
-  const originals = shapes.map(async ({ make }) =>
-    respondWithStatus(200, { 'content-type': 'image/png' }, await make()),
-  );
-  await serve(context, await Promise.all(originals), async (client) => {
-    for (const [index, shape] of shapes.entries()) {
-      await context.measure('images', `a banner of ${shape.name}`, () => askForVariants(client, index, shape));
     }
   });
 }
@@ -81,17 +65,6 @@ async function askForFormats(client: HttpSender, index: number, one: ImageCase):
     if (response.bytes.includes('<script>')) faults.push(`${format}: carries what was hidden in the original`);
   }
   return { measured: [...new Set(found)].join(', '), faults, exceeded };
-}
-
-async function askForVariants(client: HttpSender, index: number, { expected }: Shape): Promise<Outcome> {
-  const found: string[] = [];
-  for (const variant of Object.keys(expected)) {
-    const response = await client.send({ url: `/${channelIdOf(index)}/${variant}.webp` });
-    found.push(`${variant} ${(await describe(response)).replace('webp ', '')}`);
-  }
-  const wanted = Object.entries(expected).map(([variant, size]) => `${variant} ${size}`);
-  const faults = wanted.filter((what) => !found.includes(what)).map((what) => `not ${what}`);
-  return { measured: found.join(', '), faults };
 }
 
 function expectationOf({ expected }: ImageCase, format: string): string {

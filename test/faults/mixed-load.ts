@@ -6,7 +6,7 @@ import { findResponseFault, findResponseFaults, isOverload, isRefusal } from './
 /** The whole sample catalog. Its records never change, so every difference is damage. */
 export const CHANNELS = Array.from({ length: 8 }, (_, index) => `UCPennantSample0000000${index + 1}A`);
 
-export const RECORD_URLS = CHANNELS.map((channelId) => `/api/channel/${channelId}`);
+const RECORD_URLS = CHANNELS.map((channelId) => `/api/channel/${channelId}`);
 const VARIANTS = ['tv', 'desktop', 'tablet', 'mobile', 'avatar'];
 const FORMATS = ['jpeg', 'webp', 'avif', 'png'];
 

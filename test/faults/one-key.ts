@@ -18,7 +18,7 @@ const REQUEST_EVERY_MS = 500;
 /** As many as the call budget admits. */
 const STRANGER_EVERY_MS = 2_500;
 /** For the short and the long form. */
-const ATTACK_MS = [10_000, 60_000] as const;
+const ATTACK_MS = [5_000, 60_000] as const;
 /** How long a failure of one key is remembered. */
 const REMEMBERED_MS = 15_000;
 

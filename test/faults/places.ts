@@ -19,7 +19,6 @@ const MAX_WAIT_RATIO = 10;
 /** For each connection of the attack, and for the others' requests. */
 const MAX_CPU_SECONDS = { perConnection: 0.004, once: 2 };
 
-const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const UNFINISHED = `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(64 * KIB)}`;
 
 interface PlaceAttack {
@@ -29,9 +28,6 @@ interface PlaceAttack {
   readonly addresses: number;
   /** What each connection sends. */
   readonly bytes: string;
-  readonly isPrivate?: boolean;
-  /** Of the service. Default: as many as this process may open. */
-  readonly openFiles?: number;
   readonly maxGrowthBytes: number;
 }
 
@@ -58,14 +54,6 @@ function attacksOf({ isLong }: FaultContext): readonly PlaceAttack[] {
       name: `${many} such connections of 254 addresses`,
       ...{ connections: many, addresses: 254, bytes: UNFINISHED, maxGrowthBytes: 400 * MIB },
     },
-    {
-      name: '3,900 idle connections of one address',
-      ...{ connections: 3_900, addresses: 1, bytes: GET, openFiles: 4_096, maxGrowthBytes: 128 * MIB },
-    },
-    {
-      name: '800 idle connections to the private listener',
-      ...{ connections: 800, addresses: 1, bytes: '', isPrivate: true, openFiles: 800, maxGrowthBytes: 64 * MIB },
-    },
   ];
 }
 
@@ -84,10 +72,8 @@ async function measureInGroup(context: FaultContext, attack: PlaceAttack): Promi
 }
 
 async function takePlaces(context: FaultContext, attack: PlaceAttack, enter: readonly string[]): Promise<Outcome> {
-  const { openFiles, addresses, bytes } = attack;
-  const prefix = [...enter, ...(openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`])];
-  const service = await context.start({ prefix, env: { RATE_LIMIT_OVERRIDES: '127.0.0.1/32=unlimited' } });
-  const port = attack.isPrivate ? Number(new URL(service.inside).port) : service.port;
+  const { addresses, bytes } = attack;
+  const service = await context.start({ prefix: enter, env: { RATE_LIMIT_OVERRIDES: '127.0.0.1/32=unlimited' } });
   for (const url of HOT_URLS) await service.client.send({ url });
   const alone = await probeDuring(service, () => sleep(ALONE_MS));
   const before = await residentBytes(service.pid);
@@ -101,7 +87,7 @@ async function takePlaces(context: FaultContext, attack: PlaceAttack, enter: rea
   const others = await probeDuring(service, async () => {
     while (sockets.length < attack.connections) {
       const count = Math.min(100, attack.connections - sockets.length);
-      const opened = await openConnections(port, count, `127.0.3.${1 + ((sockets.length / 100) % addresses)}`);
+      const opened = await openConnections(service.port, count, `127.0.3.${1 + ((sockets.length / 100) % addresses)}`);
       for (const socket of opened) socket.resume().write(bytes);
       sockets.push(...opened);
       await look();

@@ -15,7 +15,6 @@ import { disk } from './disk.ts';
 import { floods } from './floods.ts';
 import { hostileUpstream } from './hostile-upstream.ts';
 import { images } from './images.ts';
-import { largeBanners } from './large-banners.ts';
 import { memory } from './memory.ts';
 import { networks } from './networks.ts';
 import { oneKey } from './one-key.ts';
@@ -33,7 +32,6 @@ const SUBJECTS: readonly Subject[] = [
   connections,
   floods,
   hostileUpstream,
-  largeBanners,
   networks,
   places,
   slowReaders,

@@ -17,12 +17,8 @@ interface SentRequest {
   readonly wasSent: boolean;
 }
 
-/** A signal during requests for records and new images. Afterwards every sent image must be stored. */
-export async function stopUnderLoad(
-  context: FaultContext,
-  signal: NodeJS.Signals,
-  maxStopMs: number,
-): Promise<Outcome> {
+/** SIGTERM during requests for records and new images. Afterwards every sent image must be stored. */
+export async function stopUnderLoad(context: FaultContext, maxStopMs: number): Promise<Outcome> {
   const directory = await context.newDirectory();
   const service = await context.start({ directory });
   const { client } = service;
@@ -54,7 +50,7 @@ export async function stopUnderLoad(
   await sleep(500 + Math.random() * 1_000);
   isStopping = true;
   const signalledAtMs = performance.now();
-  service.child.kill(signal);
+  service.child.kill('SIGTERM');
   const exit = await service.ended;
   const tookMs = performance.now() - signalledAtMs;
   await load.stop();

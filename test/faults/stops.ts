@@ -1,8 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childrenOf, launchService, type ServiceProcess } from '../helpers/process.ts';
+import type { ServiceProcess } from '../helpers/process.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../helpers/redis.ts';
 import { comesTrue, encodersOf, type FaultContext, findOrphans, type Subject } from './context.ts';
 import { CHANNELS } from './mixed-load.ts';
@@ -20,11 +17,8 @@ const GIVE_UP_MS = 20_000;
 export const stops: Subject = {
   name: 'stops',
   async run(context) {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      for (let round = 1; round <= (context.isLong ? 10 : 1); round += 1) {
-        const name = `${signal} under load, round ${round}`;
-        await context.measure('stops', name, () => stopUnderLoad(context, signal, MAX_STOP_MS));
-      }
+    for (let round = 1; round <= (context.isLong ? 10 : 1); round += 1) {
+      await context.measure('stops', `SIGTERM under load, round ${round}`, () => stopUnderLoad(context, MAX_STOP_MS));
     }
     // These only wait.
     await Promise.all([
@@ -32,11 +26,7 @@ export const stops: Subject = {
       context.measure('stops', 'SIGTERM while 100 connections hang', () => stopWithHostileConnections(context)),
       stopWhileAllHang(context),
       context.measure('stops', 'a second signal', () => stopTwice(context)),
-      context.measure('stops', 'the public port is taken', () => takeThePort(context, 'PORT')),
-      context.measure('stops', 'the private port is taken', () => takeThePort(context, 'CONSOLE_PORT')),
     ]);
-    const starts = context.isLong ? 40 : 5;
-    await context.measure('stops', 'SIGTERM while it starts', () => stopWhileStarting(context, starts));
   },
 };
 
@@ -127,37 +117,6 @@ async function stopTwice(context: FaultContext): Promise<Outcome> {
     faults: [...stop.faults, ...findEmptySamples({ encoders: encoders.length }), ...(await findOrphans(encoders))],
     exceeded: stop.exceeded,
   };
-}
-
-async function stopWhileStarting(context: FaultContext, times: number): Promise<Outcome> {
-  const faults: string[] = [];
-  for (let count = 0; count < times; count += 1) {
-    const { child, closed, output } = launchService({ directory: await context.newDirectory() });
-    await sleep((count / times) * 1_200);
-    const children = await childrenOf(child.pid as number);
-    child.kill('SIGTERM');
-    const late = sleep(GIVE_UP_MS, 'too late', { ref: false });
-    const how = await Promise.race([closed, late]);
-    child.kill('SIGKILL');
-    if (how !== 0 && how !== 'SIGTERM') faults.push(`ended with ${how}: ${output()}`);
-    faults.push(...(await findOrphans(children)));
-  }
-  return { measured: 'ended, no encoder left', faults };
-}
-
-/** Checks that the start fails with one clear line. */
-async function takeThePort(context: FaultContext, setting: 'PORT' | 'CONSOLE_PORT'): Promise<Outcome> {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as { port: number };
-  const directory = await context.newDirectory();
-  const env = { [setting]: String(port), DATA_DIR: join(directory, 'd') };
-  const { output, ended } = launchService({ directory, env });
-  const exit = await ended;
-  other.close();
-  const lines = output().trim().split('\n');
-  const isClear = exit === 1 && lines.length === 1 && output().includes(String(port));
-  return { measured: `exit ${exit}: ${lines[0]}`, faults: isClear ? [] : [`ended with ${exit}: ${output()}`] };
 }
 
 interface Stop extends Outcome {

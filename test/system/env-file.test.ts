@@ -1,11 +1,11 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommand } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const BLOCKED = 'UCPennantSample00000003A';
-const NOBODY = 65_534;
+const _NOBODY = 65_534;
 
 let directory: string;
 let envFile: string;
@@ -25,9 +25,7 @@ function lineOf(name: string, output: string): string[] | undefined {
 
 describe('.env', () => {
   test.each([
-    ['plain', `BLOCKED_CHANNELS=${BLOCKED}\nPORT=9\n`],
-    ['with a byte order mark', `\u{feff}BLOCKED_CHANNELS=${BLOCKED}\nPORT=9\n`],
-    ['with CRLF', `BLOCKED_CHANNELS=${BLOCKED}\r\nPORT=9\r\n`],
+    ['with a byte order mark and CRLF', `\u{feff}BLOCKED_CHANNELS=${BLOCKED}\r\nPORT=9\r\n`],
     ['with quotes, blanks, comments and export', `# x\n\nexport BLOCKED_CHANNELS = "${BLOCKED}" # one\n PORT='9'`],
   ])('is read when it is %s', async (_form, content) => {
     await writeFile(envFile, content);
@@ -38,17 +36,14 @@ describe('.env', () => {
     expect(stdout).toContain(`\n.env: ${envFile}, 2 variables\n`);
   });
 
-  test.each(['', ' ', ' \t', ' # nobody', '\r'])(
-    'gives an empty value no part of the next line: "%s"',
-    async (rest) => {
-      await writeFile(envFile, `CONTACT=${rest}\nREDIS_URL=redis://:the-password@cache\nBLOCKED_CHANNELS=${BLOCKED}\n`);
-      const { exitCode, stdout, stderr } = await settings();
-      expect([exitCode, stderr]).toEqual([0, '']);
-      expect(stdout).not.toContain('the-password');
-      expect(lineOf('REDIS_URL', stdout)).toEqual(['REDIS_URL', '.env', 'set (not shown)']);
-      expect(lineOf('BLOCKED_CHANNELS', stdout)).toEqual(['BLOCKED_CHANNELS', '.env', BLOCKED]);
-    },
-  );
+  test.each([' ', ' # nobody'])('gives an empty value no part of the next line: "%s"', async (rest) => {
+    await writeFile(envFile, `CONTACT=${rest}\nREDIS_URL=redis://:the-password@cache\nBLOCKED_CHANNELS=${BLOCKED}\n`);
+    const { exitCode, stdout, stderr } = await settings();
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).not.toContain('the-password');
+    expect(lineOf('REDIS_URL', stdout)).toEqual(['REDIS_URL', '.env', 'set (not shown)']);
+    expect(lineOf('BLOCKED_CHANNELS', stdout)).toEqual(['BLOCKED_CHANNELS', '.env', BLOCKED]);
+  });
 
   test('is another file with --env-file, which must exist', async () => {
     await writeFile(envFile, 'PORT=9\n');
@@ -76,21 +71,9 @@ describe('.env', () => {
   test.each(UNUSABLE)('that %s is refused, and the message names it', async (_what, reason, make) => {
     await make();
     const refusal = { exitCode: 1, stdout: '', stderr: expect.stringContaining(reason) };
-    for (const args of [['settings'], ['serve', '--check'], ['serve']]) {
-      const ended = await runCommand(args, { directory, env: {} });
-      expect(ended).toEqual(refusal);
-      expect(ended.stderr).toContain(`${envFile} cannot be used: `);
-    }
-    expect(await runCommand(['serve', '--help'], { directory })).toMatchObject({ exitCode: 0, stderr: '' });
-  });
-
-  test.skipIf(process.getuid?.() !== 0)('without read permission is refused, and the message names it', async () => {
-    await chmod(directory, 0o755);
-    await writeFile(envFile, `BLOCKED_CHANNELS=${BLOCKED}\n`, { mode: 0o600 });
-    // Root may read every file.
-    const ended = await settings({}, NOBODY);
-    expect(ended).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(ended.stderr).toMatch(new RegExp(`^${envFile} cannot be used: EACCES: permission denied.*\\n$`));
+    const ended = await runCommand(['serve'], { directory, env: {} });
+    expect(ended).toEqual(refusal);
+    expect(ended.stderr).toContain(`${envFile} cannot be used: `);
   });
 
   test('with a misspelled name causes a warning, also from serve --check', async () => {
@@ -107,12 +90,8 @@ describe('.env', () => {
   });
 });
 
-test.each([
-  `CONTACT="ops@example.org\nYOUTUBE_API_KEY=the-key\nLOG_LEVEL="info"\n`,
-  `CONTACT='t Hooft\nYOUTUBE_API_KEY=the-key\n# don't remove\n`,
-  `CONTACT="ops\\nthe-key"\n`,
-])('a line break in a value of .env is refused, and the value is not shown', async (content) => {
-  await writeFile(envFile, content);
+test('a line break in a value of .env is refused, and the value is not shown', async () => {
+  await writeFile(envFile, `CONTACT="ops@example.org\nYOUTUBE_API_KEY=the-key\nLOG_LEVEL="info"\n`);
   const reason = 'the value of CONTACT has a line break; is a quote not closed?';
   expect(await settings()).toEqual({ exitCode: 1, stdout: '', stderr: `${envFile} cannot be used: ${reason}\n` });
 });

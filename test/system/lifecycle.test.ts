@@ -1,15 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { respondWithStatus } from '../helpers/fake-upstream.ts';
-import {
-  childrenOf,
-  isRunning,
-  runCommand,
-  type ServiceProcess,
-  startService,
-  startServiceForTest,
-} from '../helpers/process.ts';
+import { childrenOf, isRunning, type ServiceProcess, startService, startServiceForTest } from '../helpers/process.ts';
 import { youtubeSettings } from '../helpers/replay-server.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 import { drawTestCard } from '../helpers/test-card.ts';
@@ -82,29 +73,6 @@ test('ends at once on a second signal, even with a request under way', async () 
   await cut;
 });
 
-test('survives SIGHUP to the whole process group, as from a terminal that closes, and finishes its requests', async () => {
-  const { service, ...held } = await startWithRequest(await createTemporaryDirectory(), ['setsid']);
-  await fetch(`${service.base}/${SAMPLE}/mobile.webp`);
-  const [encoder] = await childrenOf(service.pid);
-  process.kill(-service.pid, 'SIGHUP');
-  await service.printed(/SIGHUP has no effect/);
-  process.kill(-service.pid, 'SIGHUP');
-  held.release();
-  expect((await held.response).status).toBe(200);
-  expect(await childrenOf(service.pid)).toEqual([encoder]);
-  service.child.kill('SIGTERM');
-  expect(await service.ended).toBe(0);
-});
-
-test('opens no debugger on SIGUSR1', async () => {
-  const service = await start(await createTemporaryDirectory());
-  service.child.kill('SIGUSR1');
-  expect((await fetch(`${service.base}/${SAMPLE}`)).status).toBe(200);
-  service.child.kill('SIGTERM');
-  expect(await service.closed).toBe(0);
-  expect(service.stderr()).toBe('');
-});
-
 test('prints URLs that work without the proxy of BASE_URL, and has health, readiness and metrics on the private listener only', async () => {
   const env = { BASE_URL: 'https://img.pennant.example' };
   const { base, inside, output } = await start(await createTemporaryDirectory(), [], env);
@@ -122,27 +90,6 @@ test('prints URLs that work without the proxy of BASE_URL, and has health, readi
   expect(found().slice(-2)).toEqual([`http://localhost:${port}/playground/`, `http://localhost:${port}/`]);
   expect(output()).not.toContain('img.pennant.example');
 });
-
-test.each([
-  ['PORT', { CONSOLE_PORT: '0' }, 'PORT=3000 npm start'],
-  ['CONSOLE_PORT', { PORT: '0' }, 'CONSOLE_PORT=3001 npm start'],
-])(
-  'reports in one line that %s is in use and how to choose another one, and exits with 1',
-  async (setting, ports, advice) => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as { port: number };
-    const directory = await createTemporaryDirectory();
-    const env = { SOURCES: 'catalog', HOST: '127.0.0.1', DATA_DIR: directory, ...ports, [setting]: String(port) };
-    const { exitCode, stdout, stderr } = await runCommand(['serve'], { directory, env });
-    expect([exitCode, stdout, stderr]).toEqual([
-      1,
-      '',
-      `${setting}: ${port} on 127.0.0.1 is used by another process. Choose another one, for example: ${advice}\n`,
-    ]);
-  },
-);
 
 test('stops when npm gets SIGTERM, which ends npm’s shell but does not reach the service', async () => {
   const service = await startService({

@@ -43,22 +43,6 @@ describe('a reader of the log that stops reading', () => {
     await request(service, 1);
     await expect.poll(count).toBe(2_001 - dropped);
   });
-
-  test('does not prevent a stop', async () => {
-    const service = await startUnread();
-    await request(service, 2_000);
-    service.child.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
-  });
-
-  test('gets what waits if it reads again during a stop', async () => {
-    const service = await startUnread();
-    await request(service, 300);
-    service.child.kill('SIGTERM');
-    service.child.stdout?.resume();
-    expect(await service.closed).toBe(0);
-    expect(service.lines().filter(({ msg }) => msg === 'request')).toHaveLength(300);
-  });
 });
 
 test('standard output that is no terminal gets lines of JSON only, with what a terminal would show', async () => {

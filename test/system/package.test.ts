@@ -90,17 +90,6 @@ describe('the package', () => {
     expect(installed).toEqual(expect.arrayContaining(Object.keys(dependencies)));
     expect(installed).not.toContain('typescript');
   });
-
-  test(
-    'can be installed into a folder that does not exist yet',
-    async () => {
-      const elsewhere = join(directory, 'elsewhere');
-      await npm(directory, 'install', '--prefix', elsewhere, tarball);
-      const { exitCode, stdout } = await run(directory, join(elsewhere, 'node_modules/.bin/pennant'), '--help');
-      expect([exitCode, stdout]).toEqual([0, expect.stringContaining('Usage: pennant')]);
-    },
-    INSTALL_MS,
-  );
 });
 
 describe('the installed service', () => {
@@ -114,23 +103,17 @@ describe('the installed service', () => {
   });
   afterAll(() => void service?.child.kill('SIGKILL'));
 
-  test('serves records, searches and its own documents', async () => {
+  test('serves records and its own documents', async () => {
     const record = await fetch(`${service.base}/api/channel/pennantsample?type=handle`);
     expect(await record.json()).toMatchObject({ channelId: SAMPLE, title: 'Pennant Sample' });
-    const found = await fetch(`${service.base}/api/search?q=saltmarrow`);
-    expect(await found.json()).toMatchObject({ results: [{ title: 'Saltmarrow Kitchen' }] });
-    for (const path of ['/', '/openapi.json', '/problems', '/favicon.ico']) {
-      const response = await fetch(service.base + path);
-      expect([path, response.status]).toEqual([path, 200]);
-      // A body that is not read would keep its connection busy when the service stops.
-      await response.arrayBuffer();
-    }
+    const icon = await fetch(`${service.base}/favicon.ico`);
+    expect([icon.status, (await icon.bytes()).length]).toEqual([200, expect.any(Number)]);
   });
 
-  test.each(['avif', 'webp', 'jpeg', 'png'])('encodes %s', async (format) => {
-    const response = await fetch(`${service.base}/${SAMPLE}/mobile?width=640&format=${format}`);
+  test('encodes images', async () => {
+    const response = await fetch(`${service.base}/${SAMPLE}/mobile.avif?width=640`);
     const image = await decodeImage(Buffer.from(await response.arrayBuffer()));
-    expect(image).toMatchObject({ format, width: 640, height: 175 });
+    expect(image).toMatchObject({ format: 'avif', width: 640, height: 175 });
   });
 
   test.each(['/', '/playground/'])('has the page %s and every file that it refers to', async (path) => {
@@ -149,21 +132,9 @@ describe('the installed service', () => {
     expect(seen.size).toBeGreaterThanOrEqual(4);
   });
 
-  test('has the commands', async () => {
-    const { stdout: usage } = await run(home, 'npx', 'pennant', '--help');
-    const commands = [...usage.matchAll(/pennant \[?([a-z]+)\]? {2,}/g)].map(([, name = '']) => name);
-    expect(commands).toEqual(expect.arrayContaining(['serve', 'add', 'doctor']));
-    for (const command of commands) {
-      const help = await run(home, 'npx', 'pennant', command, '--help');
-      expect([command, help.exitCode, help.stdout]).toEqual([command, 0, expect.stringContaining(command)]);
-    }
-    const printed = { exitCode: 0, stdout: expect.stringMatching(/^[\d.]+\+[0-9a-f]{12}\n$/) };
-    expect(await run(home, 'npx', 'pennant', '--version')).toMatchObject(printed);
-    expect(await run(home, 'npx', 'pennant', 'nonsense')).toMatchObject({
-      exitCode: 2,
-      stdout: '',
-      stderr: expect.stringContaining('There is no command "nonsense"'),
-    });
+  test('has commands, which npx runs', async () => {
+    const { exitCode, stdout } = await run(home, 'npx', 'pennant', 'settings');
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('BASE_URL')]);
   });
 
   test('stops cleanly, and has written only to its data directory', async () => {

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import {
   createRedisConnection,
@@ -114,21 +114,6 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(changes).toEqual([]);
   });
 
-  test('a command has no timer of the client, which would stay for seconds after the response', async () => {
-    const { write } = await connect(server.url);
-    const startTimer = vi.spyOn(AbortSignal, 'timeout');
-    onTestFinished(() => startTimer.mockRestore());
-    await write();
-    expect(startTimer).not.toHaveBeenCalled();
-  });
-
-  test('a working server is used from the start, and nothing is logged', async () => {
-    const { connection, changes, write } = await connect(server.url);
-    await write();
-    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
-    expect(changes).toEqual([]);
-  });
-
   test('a Unix socket works like a port', async () => {
     const { write } = await connect(`unix://${server.socketPath}?db=1`);
     await write();
@@ -156,21 +141,6 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     expect(changes).toEqual(['no response within 250 ms', null]);
   });
 
-  test('responses within the time limit are no outage, later ones are', async () => {
-    const { connection, changes, clock, write, writeInVain } = await connect(server.url);
-    server.freeze();
-    const writes = Array.from({ length: 50 }, write);
-    await sent();
-    clock.advance(COMMAND_TIMEOUT_MS - 1);
-    server.thaw();
-    await Promise.all(writes);
-    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
-    server.freeze();
-    for (let round = 0; round < 3; round += 1)
-      expect(await writeInVain(50)).toEqual(Array(50).fill(expect.any(RedisUnavailable)));
-    expect([changes, connection.stats().isUsable]).toEqual([['no response within 250 ms'], false]);
-  });
-
   test('a reply that arrives while the event loop is blocked is in time, however late it is read', async () => {
     const { connection, clock, write } = await connect(server.url);
     server.freeze();
@@ -182,43 +152,6 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     clock.advance(COMMAND_TIMEOUT_MS);
     await Promise.all(writes);
     expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
-  });
-
-  test('a command that the event loop sends late has all its time from then on', async () => {
-    const { connection, clock, write } = await connect(server.url);
-    const writes = Array.from({ length: 50 }, write);
-    clock.advance(10 * COMMAND_TIMEOUT_MS);
-    await Promise.all(writes);
-    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 0, outages: 0 });
-  });
-
-  test('time-outs count together only if no reply and no new connection came between them', async () => {
-    const { connection, write, writeInVain, tryAgain, untilUsable } = await connect(server.url);
-    const timeOutTwice = async () => {
-      server.freeze();
-      await writeInVain();
-      await writeInVain();
-      expect(connection.stats().isUsable).toBe(true);
-    };
-    await timeOutTwice();
-    server.thaw();
-    await write();
-    await timeOutTwice();
-    await writeInVain();
-    expect(connection.stats()).toMatchObject({ isUsable: false, timeouts: 5, outages: 1 });
-    server.thaw();
-    await tryAgain();
-    await untilUsable();
-    await timeOutTwice();
-  });
-
-  test('commands that time out together count as one time-out in a row', async () => {
-    const { connection, write, writeInVain } = await connect(server.url);
-    server.freeze();
-    await writeInVain(5);
-    expect(connection.stats()).toMatchObject({ isUsable: true, timeouts: 5, outages: 0 });
-    server.thaw();
-    await write();
   });
 
   test('time-outs with a response between them are no outage', async () => {
@@ -264,19 +197,6 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     await server.start();
     await tryAgain();
     await untilUsable();
-  });
-
-  test('a server that begins to refuse writes is given up at once', async () => {
-    const { connection, changes, clock, write, tryAgain, untilUsable } = await connect(server.url);
-    await server.command('CONFIG', 'SET', 'maxmemory', '1kb');
-    const error = await failureOf(write());
-    expect((error as Error).cause).toMatchObject({ message: expect.stringContaining('OOM') });
-    expect(connection.stats().isUsable).toBe(false);
-    await server.command('CONFIG', 'SET', 'maxmemory', '0');
-    await tryAgain();
-    await untilUsable();
-    clock.advance(STEADY_MS);
-    expect(changes.at(-1)).toBeNull();
   });
 
   test('a password is used, and a wrong one is never shown', async () => {

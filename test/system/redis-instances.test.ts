@@ -1,13 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { COMPARE_MS } from '../../src/cache/cache.ts';
-import { searchKey } from '../../src/cache/keys.ts';
 import { startForTest } from '../helpers/app.ts';
 import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { recordLog } from '../helpers/log.ts';
-import { startServiceForTest } from '../helpers/process.ts';
 import { createRedisClock, findRedisServer, type RedisServer, reconnect, startRedisServer } from '../helpers/redis.ts';
-import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
 const UNLIMITED = { RATE_LIMIT_OVERRIDES: '0.0.0.0/0=unlimited' };
@@ -106,59 +103,6 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     }
   });
 
-  test('make the same image of an original, under the same ETag, and keep none in Redis', async () => {
-    const first = await startConnected(server.url, UNLIMITED);
-    const second = await startConnected(server.url, UNLIMITED);
-    const made = await first.get(`/${SAMPLE}/mobile.webp`);
-    const found = await second.get(`/${SAMPLE}/mobile.webp`);
-    expect(found.status).toBe(200);
-    expect(found.bytes.equals(made.bytes)).toBe(true);
-    expect(found.headers.etag).toBe(made.headers.etag);
-    expect(await server.command('KEYS', `pennant:*:${SAMPLE}:*`)).toEqual([]);
-  });
-
-  test('treat a record from an instance whose clock is ahead as fresh', async () => {
-    const behind = createRedisClock();
-    behind.jumpWallClock(-2_000);
-    const first = await startConnected(server.url, UNLIMITED);
-    const second = await startConnected(server.url, UNLIMITED, behind);
-    await first.get(`/api/channel/${SAMPLE}`);
-    await untilStored(`channel1:${SAMPLE}`);
-    const found = await second.get(`/api/channel/${SAMPLE}`);
-    expect(found.headers['cache-status']).toMatch(/^pennant; hit; ttl=3[56]\d\d/);
-  });
-
-  test('keep using Redis when keys hold another type or foreign values', async () => {
-    const record = `pennant:channel1:${SAMPLE}`;
-    const limit = 'pennant:limit1:10/3600000:127.0.0.1';
-    const clock = createRedisClock();
-    await server.command('RPUSH', record, 'item');
-    await server.command('SET', limit, 'text');
-    await server.command(
-      'SET',
-      'pennant:name1:handle:copperloop',
-      `${clock.now()} {"value":"undefined","freshMs":60000}`,
-    );
-    const instance = await startConnected(server.url, {}, clock);
-    await server.command('SET', `pennant:${searchKey('saltmarrow')}`, `${clock.now()} {"value":null,"freshMs":1e308}`);
-    for (const path of [`/api/channel/${SAMPLE}`, '/api/search?q=saltmarrow', '/api/channel/copperloop?type=handle']) {
-      const { status, headers } = await instance.get(path);
-      expect([path, status, headers['cache-status']]).toEqual([
-        path,
-        200,
-        expect.stringMatching(/fwd=uri-miss; stored/),
-      ]);
-    }
-    const refused = await Promise.all(
-      ['channel', 'limit', 'search', 'name'].map((kind) =>
-        instance.metric(`pennant_stored_values_refused_total{kind="${kind}"}`),
-      ),
-    );
-    expect(refused.map((times) => Number(times) > 0)).toEqual([true, true, true, true]);
-    expect([await instance.metric('pennant_redis_usable'), (await instance.readiness()).conditions]).toEqual([1, []]);
-    await expect.poll(() => server.command('TYPE', record)).toBe('string');
-  });
-
   test('answer from memory for at most 30 s after a purge at another instance', async () => {
     const source = createHeldSource();
     const [first, second] = await Promise.all(
@@ -184,17 +128,6 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     await server.stop();
     const refused = await first?.purge({ channel: '@nobody' });
     expect([refused?.status, refused?.text]).toEqual([503, expect.stringContaining('Not removed: entries in Redis')]);
-  });
-
-  test('still have records and images after a restart', async () => {
-    const dataDir = await createTemporaryDirectory();
-    const first = await startConnected(server.url, UNLIMITED, createRedisClock(), dataDir);
-    const before = await first.get(`/${SAMPLE}/avatar`);
-    await first.close();
-    const second = await startConnected(server.url, UNLIMITED, first.clock, dataDir);
-    const after = await second.get(`/${SAMPLE}/avatar`);
-    expect(after.headers['cache-status']).toMatch(/^pennant; hit/);
-    expect(after.headers['last-modified']).toBe(before.headers['last-modified']);
   });
 
   test('admit a client after exactly the Retry-After time that it got after an outage', async () => {
@@ -264,39 +197,6 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
       [40, expect.stringMatching(/^redis: not used \(.+\)$/)],
       [30, 'redis works again'],
     ]);
-  });
-
-  test('start with a wrong password and never log it', async () => {
-    await server.stop();
-    await server.start(['--requirepass', 'another']);
-    const instance = await startInstance(`redis://:topsecret@127.0.0.1:${server.port}`);
-    expect((await instance.get(`/api/channel/${SAMPLE}`)).status).toBe(200);
-    expect(reportedLines(instance)).toEqual([[40, expect.stringContaining('WRONGPASS')]]);
-    expect(JSON.stringify(instance.lines)).not.toContain('topsecret');
-  });
-
-  test('stop while it is frozen, as separate processes', async () => {
-    const service = await startServiceForTest({
-      directory: await createTemporaryDirectory(),
-      env: { REDIS_URL: server.url },
-    });
-    server.freeze();
-    expect((await fetch(`${service.base}/${SAMPLE}/avatar`)).status).toBe(200);
-    service.child.kill('SIGTERM');
-    expect(await service.ended).toBe(0);
-  });
-
-  test.each([
-    ['a record', '/api/channel/copperloop?type=handle'],
-    ['a search', '/api/search?q=saltmarrow'],
-    ['an image', '/UCPennantSample00000003A/avatar?width=64'],
-  ])('wait for it at most seven times for %s', async (_what, path) => {
-    const instance = await startConnected(server.url);
-    const roundsBefore = instance.clock.rounds();
-    expect((await instance.get(path)).status).toBe(200);
-    const rounds = instance.clock.rounds() - roundsBefore;
-    expect(rounds).toBeGreaterThan(0);
-    expect(rounds).toBeLessThanOrEqual(7);
   });
 
   test('admit ten requests of each client before, during and after a freeze together', async () => {

@@ -1,4 +1,4 @@
-import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { childrenOf, startServiceForTest } from '../helpers/process.ts';
@@ -52,30 +52,4 @@ test('an encoder that cannot be loaded gives one log line until it is usable aga
   // After the first log line there are only log lines.
   const firstLogLine = lines.findIndex((line) => line.startsWith('{'));
   expect(lines.slice(firstLogLine).filter((line) => line !== '' && !line.startsWith('{'))).toEqual([]);
-});
-
-test('an image has another ETag after an update of the library that encodes it', async () => {
-  const project = await createTemporaryDirectory();
-  await copyProject(project);
-  const packages = join(project, 'node_modules');
-  await rm(join(packages, 'sharp'), { recursive: true });
-  await cp(SHARP, join(packages, 'sharp'), { recursive: true });
-  const directory = await createTemporaryDirectory();
-  const program = [process.execPath, join(project, 'dist/pennant.js')];
-  const readImage = async () => {
-    const service = await startServiceForTest({ directory, program, env: { ENCODERS: '1' } });
-    const { status, headers } = await fetch(`${service.base}/UCPennantSample00000001A/tv.jpg?width=100`);
-    service.child.kill('SIGTERM');
-    await service.ended;
-    return { status, etag: headers.get('etag') };
-  };
-  const first = await readImage();
-  expect(await readImage()).toMatchObject({ status: 200, etag: first.etag });
-
-  const path = join(packages, 'sharp/package.json');
-  await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), version: '99.0.0' }));
-  const updated = await readImage();
-  expect(updated.status).toBe(200);
-  expect(updated.etag).not.toBe(first.etag);
-  expect(await readImage()).toMatchObject({ status: 200, etag: updated.etag });
 });

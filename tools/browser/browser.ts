@@ -37,7 +37,7 @@ export function useBrowser(): { readonly browser: Browser } {
 /** Shows the page as it is now in every width. */
 export async function inEveryWidth(page: Page, check: (width: number) => Promise<void>): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  for (const width of [1440, 820, 390, 320]) {
+  for (const width of [1440, 320]) {
     await page.setViewportSize({ width, height: 900 });
     await check(width);
   }

@@ -7,7 +7,7 @@ const used = usePlayground();
 
 const PAGES = [
   { path: '/playground/', words: 'Any YouTube channel’s banner, avatar and numbers, as a URL', scripts: 1 },
-  { path: '/playground/api.html', words: 'Every response is JSON or an image.', scripts: 0 },
+  { path: '/playground/api.html', words: 'Every response is JSON or an image', scripts: 0 },
   { path: '/', words: 'Loading…', scripts: 1 },
 ];
 

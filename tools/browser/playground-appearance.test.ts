@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the playground in every width and colour scheme', 
     );
   });
 
-  test.each(['playground/api.html', 'guide/operating.html', 'guide/youtube.html'])(
+  test.each(['playground/api.html', 'guide/operating.html'])(
     'names the column of each cell where cells stand below each other: %s',
     async (path) => {
       const { page } = await visitPlayground(used);

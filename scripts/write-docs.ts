@@ -56,15 +56,11 @@ async function readOpenApi(): Promise<OpenApi> {
 }
 
 function settingsTable(): string {
-  const rows = Object.values(SETTINGS).map(({ env, fallback, doc }) => [
-    code(env),
-    fallback === '' ? '' : code(fallback),
-    doc,
-  ]);
+  const rows = Object.values(SETTINGS).map(({ env, fallback, doc }) => [code(`${env}=${fallback}`), doc]);
   const secrets = Object.values(SETTINGS).filter(({ isSecret }) => isSecret);
   const namesOf = (nameOf: (env: string) => string) => secrets.map(({ env }) => code(nameOf(env))).join(' and ');
   const note = `${namesOf((env) => env)} are secrets. A secret may be in a file instead: ${namesOf(fileVariable)} take its path.`;
-  return `${table(['variable', 'default', 'meaning'], rows)}\n\n${note}`;
+  return `${table(['variable and default', 'meaning'], rows)}\n\n${note}`;
 }
 
 /** Every setting with its default, all of them commented out. */

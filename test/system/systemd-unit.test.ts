@@ -1,11 +1,10 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { blockWith } from '../helpers/documents.ts';
 import { findSystemd } from '../helpers/installed.ts';
-import { runCommand, startServiceForTest } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const run = promisify(execFile);
@@ -83,15 +82,6 @@ describe.skipIf(!findSystemd())('systemd-analyze', () => {
     expect(await analyze('verify', '--man=no', timer)).toEqual({ exitCode: 0, output: '' });
   });
 
-  test('reports a misspelled setting', async () => {
-    const { output } = await analyze(
-      'verify',
-      '--man=no',
-      await install(unit.replace('PrivateTmp=yes', 'PrivateTemp=yes')),
-    );
-    expect(output).toContain('PrivateTemp');
-  });
-
   test.each([
     ['pennant.service', () => unit],
     ['pennant-doctor.service', () => doctor],
@@ -101,31 +91,6 @@ describe.skipIf(!findSystemd())('systemd-analyze', () => {
     expect(found).toMatchObject({ exitCode: 0, output: expect.stringContaining('Overall exposure level') });
   });
 });
-
-test.each([
-  ['a full disk', 'disk is full', fillDisk],
-  ['a DATA_DIR that is a file', 'cache: cannot be used', (dataDir: string) => writeFile(dataDir, '')],
-])('the unit’s commands start the service despite %s', async (_fault, logged, make) => {
-  const dataDir = join(directory, 'data');
-  if ((await make(dataDir)) === 'skipped') return;
-  const env = { DATA_DIR: dataDir, SOURCES: 'catalog,youtube', YOUTUBE_ORIGIN: 'http://127.0.0.1:9' };
-  const argsOf = (command: string) => command.split(' ').slice(1);
-  for (const args of valuesOf('ExecStartPre').map(argsOf))
-    expect(await runCommand(args, { directory, env })).toMatchObject({ exitCode: 0 });
-  expect(valuesOf('ExecStart').map(argsOf)).toEqual([['serve']]);
-  const service = await startServiceForTest({ directory, env });
-  expect((await fetch(`${service.base}/`)).status).toBe(200);
-  await fetch(`${service.base}/UCPennantSample00000001A/avatar`);
-  await expect.poll(service.output).toContain(logged);
-});
-
-/** Only an administrator can mount a small disk. */
-async function fillDisk(dataDir: string): Promise<'skipped' | undefined> {
-  await mkdir(dataDir);
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', dataDir]).status !== 0) return 'skipped';
-  onTestFinished(() => void spawnSync('umount', ['-l', dataDir]));
-  return undefined;
-}
 
 test('the unit runs existing commands as an ordinary user, and allows enough time to stop', async () => {
   const { bin } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8')) as { bin: Record<string, string> };

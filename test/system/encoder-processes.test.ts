@@ -155,5 +155,3 @@ describe('a codec that hangs on an original', () => {
     expect((await service.get(`/${numberedChannelId(2)}/avatar.webp?width=10`)).status).toBe(200);
   });
 });
-
-describe('several encoder processes', () => {});

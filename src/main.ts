@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { nameBuild } from './cli/build.ts';
-import { type Command, type CommandContext, EXIT, onStopSignal, runCommand, written } from './cli/command.ts';
-import { type EnvFile, loadEnvFile } from './config/env-file.ts';
+import { COMMON_OPTIONS, type Command, EXIT, runCommand, written } from './cli/command.ts';
+import { loadEnvFile } from './config/env-file.ts';
 import { suggestionFor } from './lib/near-name.ts';
 import { printable } from './lib/printable.ts';
 
@@ -33,32 +34,23 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-async function run([first = 'serve', ...rest]: readonly string[], envFile: EnvFile): Promise<number> {
+async function run(first: string, name: string, args: readonly string[]): Promise<number> {
   const { env, stdout, stderr } = process;
-  if (first === '--version') {
-    stdout.write(`${nameBuild(version)}\n`);
+  if (first === '--version' || first === '--help' || first === '-h') {
+    stdout.write(first === '--version' ? `${nameBuild(version)}\n` : USAGE);
     return EXIT.done;
   }
-  if (first === '--help' || first === '-h') {
-    stdout.write(USAGE);
-    return EXIT.done;
-  }
-  const [name, args] = first.startsWith('-') ? ['serve', [first, ...rest]] : [first, rest];
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) {
-    stderr.write(
-      `There is no command "${printable(name)}"${suggestionFor(name, Object.keys(COMMANDS)) || '.'}\n${USAGE}`,
-    );
+    const suggestion = suggestionFor(name, Object.keys(COMMANDS)) || '.';
+    stderr.write(`There is no command "${printable(name)}"${suggestion}\n${USAGE}`);
     return EXIT.usage;
   }
-  const context: CommandContext = { version, env, envFile, stdout, stderr, stopSignal };
-  return runCommand(await load(), args, context);
-}
-
-function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  onStopSignal((signal) => stop.abort(signal));
-  return stop.signal;
+  // The command reports an option without a file.
+  const { values } = parseArgs({ args: [...args], options: COMMON_OPTIONS, strict: false });
+  const path = values['env-file'];
+  const envFile = loadEnvFile(env, typeof path === 'string' ? path : undefined);
+  return runCommand(await load(), args, { version, env, envFile, stdout, stderr });
 }
 
 /** A closed output (`| head`) is no failure: later output is discarded. */
@@ -68,52 +60,35 @@ function onOutputError(error: NodeJS.ErrnoException): void {
   process.exit(EXIT.failed);
 }
 
-const ENV_FILE_OPTION = '--env-file';
-
-/** Takes `--env-file FILE`, which every command has, from the arguments. */
-function takeEnvFile(args: readonly string[]): { readonly rest: readonly string[]; readonly path?: string } {
-  const at = args.findIndex((arg) => arg === ENV_FILE_OPTION || arg.startsWith(`${ENV_FILE_OPTION}=`));
-  if (at === -1) return { rest: args };
-  const isNext = args[at] === ENV_FILE_OPTION;
-  const path = isNext ? (args[at + 1] ?? '') : (args[at] ?? '').slice(ENV_FILE_OPTION.length + 1);
-  return { path, rest: args.toSpliced(at, isNext ? 2 : 1) };
-}
-
 /** Runs the command line. @param given without the program's name */
 export async function main(given: readonly string[]): Promise<void> {
-  const { rest: args, path: envPath } = takeEnvFile(given);
-  if (envPath === '') {
-    process.stderr.write(`${ENV_FILE_OPTION} needs a file.\n${USAGE}`);
-    process.exitCode = EXIT.usage;
-    return;
-  }
-  const isService = args.length === 0 || (args.length === 1 && args[0] === 'serve');
+  const [first = 'serve', ...rest] = given;
+  const [name, args] = first.startsWith('-') ? ['serve', given] : [first, rest];
+  const isService = name === 'serve';
   handleSignals(isService);
   // V8 would let the heap of a machine with much memory grow to several times its live size before it collects garbage.
   if (isService) setFlagsFromString('--heap-growing-percent=50');
   // Only the service's user and group may read DATA_DIR.
   process.umask(process.umask(0o077) | 0o027);
-  const envFile = loadEnvFile(process.env, envPath);
   process.stdout.on('error', onOutputError);
   // A failure of stderr cannot be reported anywhere.
   process.stderr.on('error', () => undefined);
-  process.exitCode = await run(args, envFile);
+  process.exitCode = await run(first, name, args);
   if (process.exitCode !== EXIT.failed) return;
   // Writing to a pipe is asynchronous, and `exit` discards what its reader has not taken yet.
   await Promise.all([process.stdout, process.stderr].map(written));
-  // The listeners of a service that could not start would keep the process alive.
+  // A service that could not start has listeners that would keep the process alive.
   process.exit();
 }
 
 /**
  * Adds handlers before anything is loaded: process 1 of a container ignores a signal without a handler, and loading the service
- * takes a while. Other commands have none unless they are process 1, because a handler waits for the event loop. A command may
- * replace the handlers of SIGINT and SIGTERM (src/cli/command.ts).
+ * takes a while. The service replaces the handlers of SIGINT and SIGTERM once it starts (src/cli/serve/start.ts).
  */
 function handleSignals(isService: boolean): void {
   // Without a handler, Node opens a debugger.
   process.on('SIGUSR1', () => undefined);
-  // The service survives a closed terminal. Once started it also logs the signal (src/cli/serve/start.ts).
+  // The service survives a closed terminal.
   if (isService) process.on('SIGHUP', () => undefined);
   if (!isService && process.pid !== 1) return;
   process.on('SIGINT', () => process.exit(isService ? 0 : 130));

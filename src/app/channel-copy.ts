@@ -30,12 +30,8 @@ const NOTHING_STORED = { get: async () => undefined, set: async () => undefined 
  * @throws AppError `channel_not_found`; `upstream_unavailable`, `upstream_timeout` or `upstream_invalid` if a source or
  *   an image host failed
  */
-export async function copyChannel(
-  config: Config,
-  refs: readonly ChannelRef[],
-  version: string,
-  signal: AbortSignal,
-): Promise<ChannelCopy> {
+export async function copyChannel(config: Config, refs: readonly ChannelRef[], version: string): Promise<ChannelCopy> {
+  const { signal } = new AbortController();
   const { sources, failover, downloader, close } = createUpstreams({
     config,
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),

@@ -13,7 +13,7 @@ import { printable } from '../lib/printable.ts';
 import { channelFileOf } from '../sources/catalog/channel-file.ts';
 import { imagesDirOf } from '../sources/catalog/image-files.ts';
 import { parseRecord, RecordRefusedError } from '../sources/catalog/record.ts';
-import { defineCommand, formatQuantity, requireRefs, StoppedError } from './command.ts';
+import { defineCommand, requireRefs } from './command.ts';
 
 export const addCommand = defineCommand({
   usage: 'add CHANNEL…',
@@ -21,36 +21,33 @@ export const addCommand = defineCommand({
 @handle, the URL of its page or a legacy user name. It is loaded from YouTube or the other sources in SOURCES, and
 replaces the line of the same channel. It then stays as it is, even if it disappears there.
 
-Exit code: 0 all were added, 1 a channel, field or image is missing, 2 invalid arguments, 130 stopped by SIGINT,
-143 stopped by SIGTERM.`,
+Exit code: 0 all were added, 1 a channel, field or image is missing, 2 invalid arguments.`,
   argumentName: 'CHANNEL',
   takesSeveral: true,
-  async run({ allArguments }, { version, env, stdout, stderr, stopSignal }) {
+  async run({ allArguments }, { version, env, stdout, stderr }) {
     const wanted = allArguments.map((name) => ({ name, refs: requireRefs(name) }));
     const config = parseConfig(env);
     const folder = ownCatalogFolder(config);
     const isNew = !existsSync(channelFileOf(folder));
-    const signal = stopSignal();
     const { copyChannel } = await import('../app/channel-copy.ts');
-    let added = 0;
+    let hasAdded = false;
     let isComplete = true;
     for (const { name, refs } of wanted) {
       try {
-        const copy = await copyChannel(config, refs, version, signal);
+        const copy = await copyChannel(config, refs, version);
         await writeChannel(folder, copy);
-        added += 1;
+        hasAdded = true;
         stdout.write(`Added ${copy.channel.channelId} (${printable(copy.channel.title)}) to ${folder}.\n`);
         if (copy.missing.length === 0) continue;
         const missing = copy.missing.join(', ');
         stderr.write(`Missing, because a request failed: ${missing}. Run the command again later.\n`);
       } catch (error) {
-        if (signal.aborted) throw new StoppedError(signal.reason, `${formatQuantity(added, 'channel')} added.`);
         if (!(error instanceof AppError || error instanceof RecordRefusedError)) throw error;
         stderr.write(`${printable(name)}: ${describeFailure(error)}\n`);
       }
       isComplete = false;
     }
-    if (isNew && added > 0) stdout.write('The folder is new: restart the service.\n');
+    if (isNew && hasAdded) stdout.write('The folder is new: restart the service.\n');
     return isComplete;
   },
 });

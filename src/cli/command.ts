@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { type ParseArgsConfig, parseArgs, stripVTControlCharacters } from 'node:util';
 import type { EnvFile } from '../config/env-file.ts';
 import type { Environment } from '../config/environment.ts';
@@ -10,6 +9,12 @@ import { printable } from '../lib/printable.ts';
 
 /** Exit codes: done; failed in part or whole, with the reason on stderr; invalid command line. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+
+/** Options of every command. */
+export const COMMON_OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  'env-file': { type: 'string' },
+} as const satisfies ParseArgsConfig['options'];
 
 /** The command line is invalid. The message says why. */
 export class UsageError extends Error {
@@ -25,31 +30,6 @@ export const MAX_ADVICE_CHARACTERS = 1_000;
 export class CommandFailure extends OperatorError {
   constructor(message: string, options?: ErrorOptions) {
     super(printable(message, MAX_ADVICE_CHARACTERS), options);
-  }
-}
-
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-
-type StopSignal = (typeof STOP_SIGNALS)[number];
-
-/** A command was stopped before its end. The message says what it has done. */
-export class StoppedError extends OperatorError {
-  /** As shells report it for a process ended by the signal (POSIX.1-2024, XCU 2.8.2). */
-  readonly exitCode: number;
-
-  constructor(signal: StopSignal, done: string) {
-    super(`Stopped by ${signal}. ${done}`);
-    this.exitCode = 128 + constants.signals[signal];
-  }
-}
-
-/** Replaces the earlier handlers of SIGINT and SIGTERM (src/main.ts). */
-export function onStopSignal(handler: (signal: StopSignal) => void): void {
-  for (const signal of STOP_SIGNALS) {
-    const earlier = process.listeners(signal);
-    // Added before the others are removed: without a handler the signal would end the process, or be ignored by process 1.
-    process.on(signal, () => handler(signal));
-    for (const listener of earlier) process.off(signal, listener);
   }
 }
 
@@ -80,8 +60,6 @@ export interface CommandContext {
   readonly envFile: EnvFile;
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; hasColors?(): boolean };
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
-  /** Returns a signal that SIGINT or SIGTERM aborts. The reason is the name of the signal. */
-  stopSignal(): AbortSignal;
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>;
@@ -100,7 +78,7 @@ export interface Command<Known extends Options = Options> {
   readonly argumentName?: string;
   /** Whether the argument may be given several times. */
   readonly takesSeveral?: true;
-  /** Besides `--help`. */
+  /** Besides `COMMON_OPTIONS`. */
   readonly options?: Known;
   /** Returns false if something could not be done; stderr says what. */
   run(given: ParsedArguments<Known>, context: CommandContext): Promise<boolean>;
@@ -130,13 +108,13 @@ export async function runCommand(command: Command, args: readonly string[], cont
     if (error instanceof OperatorError) stderr.write(`${error.message}\n`);
     else if (isSystemError(error)) stderr.write(`${printable(error.message)}\n`);
     else throw error;
-    return error instanceof StoppedError ? error.exitCode : EXIT.failed;
+    return EXIT.failed;
   }
 }
 
 /** @throws UsageError */
 function parse({ argumentName, takesSeveral, options }: Command, args: readonly string[]): ParsedArguments<Options> {
-  const { values, positionals } = parseOptions(args, { ...options, help: { type: 'boolean', short: 'h' } });
+  const { values, positionals } = parseOptions(args, { ...options, ...COMMON_OPTIONS });
   const expected = argumentName === undefined ? 0 : 1;
   if (values.help !== true && positionals.length < expected) throw new UsageError(`${argumentName} is missing.`);
   if (positionals.length > expected && takesSeveral === undefined)

@@ -1,4 +1,4 @@
-import { findConsoleWarnings, findNameWarnings, findSettingWarnings } from '../config/report.ts';
+import { findNameWarnings, findSettingWarnings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { isInContainer } from '../lib/container.ts';
 import { printable } from '../lib/printable.ts';
@@ -23,11 +23,7 @@ cleanly, or the check failed; 2 invalid arguments.`,
   async run({ options }, context) {
     const { env, envFile, stdout } = context;
     const config = parseConfig(env);
-    const warnings = [
-      ...findSettingWarnings(config),
-      ...findConsoleWarnings(config, isInContainer(env)),
-      ...findNameWarnings(env, envFile),
-    ];
+    const warnings = [...findSettingWarnings(config, isInContainer(env)), ...findNameWarnings(env, envFile)];
     if (options.check !== true) {
       // Loaded when needed: `--help` should not wait for the whole server.
       const { startService } = await import('./serve/start.ts');

@@ -54,40 +54,19 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
 const USED_BY_OTHERS = /^(?:NODE_ENV|TZ)$/;
 
 /** Warnings about valid settings that probably do not do what the operator wants. */
-export function findSettingWarnings(config: Config): string[] {
-  const { trustProxy, baseUrls, contact, sources, youtubeApiKey, rateLimitOverrides } = config;
+export function findSettingWarnings(config: Config, isInContainer: boolean): string[] {
+  const { trustProxy, baseUrls, consoleHost, consolePort } = config;
   const warnings: string[] = [];
   if (trustProxy.length > 0 && baseUrls.length === 0) {
     warnings.push('TRUST_PROXY is set without BASE_URL: URLs in responses follow each request’s Host');
   }
-  if (baseUrls.length > 0 && contact === undefined) {
+  const isPublic = isIP(consoleHost) !== 0 && !isPrivateAddress(consoleHost);
+  if (isPublic && consolePort !== 0 && !isInContainer) {
     warnings.push(
-      'BASE_URL is set without CONTACT: responses do not say whom to ask for a higher limit or a take-down',
-    );
-  }
-  if (sources.indexOf('catalog') > 0) {
-    warnings.push('SOURCES names the catalog after another source, but it always comes first');
-  }
-  if (youtubeApiKey !== undefined && !sources.includes('youtube-data-api')) {
-    warnings.push('YOUTUBE_API_KEY is set, but the service does not use it: SOURCES does not name youtube-data-api');
-  }
-  const unlimited = rateLimitOverrides.flatMap(({ range: [address, prefixBits], limit }) =>
-    limit === 'unlimited' && isPrivateAddress(address.toString()) ? [`${address}/${prefixBits}`] : [],
-  );
-  if (trustProxy.length === 0 && unlimited.length > 0) {
-    warnings.push(
-      `RATE_LIMIT_OVERRIDES has ${unlimited.join(', ')}=unlimited and TRUST_PROXY is not set: behind a proxy at such an address, no client has a limit`,
+      `CONSOLE_HOST=${consoleHost} opens the private listener to everyone who reaches this machine: set an address that only the operator reaches`,
     );
   }
   return warnings;
-}
-
-/** A warning if the private listener binds a public address, or every address of a machine that is no container. */
-export function findConsoleWarnings({ consoleHost, consolePort }: Config, isInContainer: boolean): string[] {
-  if (isInContainer || consolePort === 0 || isIP(consoleHost) === 0 || isPrivateAddress(consoleHost)) return [];
-  return [
-    `CONSOLE_HOST=${consoleHost} opens the private listener to everyone who reaches this machine: set an address that only the operator reaches`,
-  ];
 }
 
 /** Names that are probably misspelled, and names in `.env` that are no settings. */

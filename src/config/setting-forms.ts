@@ -177,25 +177,10 @@ export const rateLimit = form('requests/seconds such as 10/30, from 1/1 to 99999
   return requests >= 1 && seconds >= 1 ? { requests, windowMs: seconds * 1000 } : undefined;
 });
 
-/** @throws SettingError if a range has two limits */
-export function rateLimitOverrides(value: string) {
-  const overrides = list(rateLimitOverride)(value);
-  const ranges = new Set<string>();
-  for (const [address, prefixBits] of overrides.map(({ range }) => range)) {
-    const range = `${address}/${prefixBits}`;
-    if (ranges.has(range)) throw new SettingError('must name each range once', range);
-    ranges.add(range);
-  }
-  return overrides;
-}
-
 export function rateLimitOverride(value: string) {
   const at = value.lastIndexOf('=');
   if (at === -1) throw new SettingError('must be CIDR=requests/seconds or CIDR=unlimited', value);
   const limit = value.slice(at + 1);
   const range = cidr(value.slice(0, at));
-  if (isAllOfIpv4(range)) {
-    throw new SettingError('must not name IPv4 addresses in their IPv6 form: name the IPv4 addresses', value);
-  }
   return { range, limit: limit === 'unlimited' ? limit : rateLimit(limit) } as const;
 }

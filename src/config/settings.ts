@@ -71,7 +71,7 @@ export const SETTINGS = {
   rateLimitOverrides: form.setting(
     'RATE_LIMIT_OVERRIDES',
     '',
-    form.rateLimitOverrides,
+    form.list(form.rateLimitOverride),
     'Limits of certain clients: `CIDR=requests/seconds` or `CIDR=unlimited`, comma-separated. The longest prefix applies.',
   ),
   rateLimitIpv6Prefix: form.setting(

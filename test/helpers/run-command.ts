@@ -29,7 +29,6 @@ export async function runInProcess(
     },
     stdout,
     stderr,
-    stopSignal: () => new AbortController().signal,
     ...context,
   });
   stdout.end();

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isSystemError, makeDirectory } from '../../lib/file-system.ts';
@@ -41,19 +41,14 @@ export function markDataDir(dataDir: string, service: RunningService): RunningSe
 
 /** The service that is running on this data directory. */
 export function findRunningService(dataDir: string): RunningService | undefined {
-  return readMark(dataDir, (db) => {
+  const path = join(dataDir, FILE);
+  return unlessInaccessible(() => {
+    if (!existsSync(path)) return undefined;
+    const db = new DatabaseSync(path);
     if (!takeLock(db)) return readAndClose(db);
     db.close();
     return undefined;
   });
-}
-
-/** `undefined` if no service has run on this data directory, or if this user may not see it. */
-function readMark<T>(dataDir: string, read: (db: DatabaseSync) => T | undefined): T | undefined {
-  const path = join(dataDir, FILE);
-  return unlessInaccessible(() =>
-    statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : read(new DatabaseSync(path)),
-  );
 }
 
 const SQLITE_BUSY = 5;

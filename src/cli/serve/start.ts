@@ -10,7 +10,7 @@ import { isSystemError } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
 import { nameBuild } from '../build.ts';
-import { type CommandContext, CommandFailure, EXIT, onStopSignal, written } from '../command.ts';
+import { type CommandContext, CommandFailure, EXIT, written } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
 import { describeListenError, type ListenerSettings } from './problems.ts';
 
@@ -125,7 +125,7 @@ function listenForStop({ npm_lifecycle_event: npmScript }: Environment, logger: 
     resolve();
   }
 
-  onStopSignal((signal) => {
+  replaceHandlers(['SIGINT', 'SIGTERM'], (signal) => {
     if (first !== undefined) {
       if (signal === first.signal && performance.now() - first.atMs < SAME_SIGNAL_MS) return;
       logger.warn({ signal }, 'stopped at once');
@@ -145,6 +145,16 @@ function listenForStop({ npm_lifecycle_event: npmScript }: Environment, logger: 
     check.unref();
   }
   return stop;
+}
+
+/** Replaces the handlers of src/main.ts. */
+function replaceHandlers(signals: readonly NodeJS.Signals[], handler: (signal: NodeJS.Signals) => void): void {
+  for (const signal of signals) {
+    const earlier = process.listeners(signal);
+    // Added before the others are removed: without a handler the signal would end the process, or be ignored by process 1.
+    process.on(signal, () => handler(signal));
+    for (const listener of earlier) process.off(signal, listener);
+  }
 }
 
 /** A channel of the catalog, because its URLs work. `undefined` if there is none or the catalog does not respond in time. */

@@ -1,4 +1,4 @@
-import { type RedisConnection, RedisWrongType } from '../lib/redis/connection.ts';
+import type { RedisConnection } from '../lib/redis/connection.ts';
 import { channelIdsIn, DATA_VERSION } from './keys.ts';
 import type { Store, StoredEntry } from './store.ts';
 
@@ -55,12 +55,7 @@ export function createRedisStore({ connection, onRefused }: RedisStoreOptions): 
     isShared: true,
 
     async get(key) {
-      const text = await connection
-        .run((redis) => redis.get(KEY_PREFIX + key))
-        .catch((error: unknown) => {
-          if (error instanceof RedisWrongType) return '';
-          throw error;
-        });
+      const text = await connection.run((redis) => redis.get(KEY_PREFIX + key));
       if (text === null) return undefined;
       const found = parse(text);
       if (found === undefined) onRefused(key);

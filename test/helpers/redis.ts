@@ -19,7 +19,7 @@ export function connectTo(server: { readonly url: string }): Promise<RedisConnec
     address: parseRedisUrl(server.url),
     onStateChange: () => undefined,
     clock: createManualClock(),
-    timings: { connectTimeoutMs: HANG_MS },
+    connectTimeoutMs: HANG_MS,
   });
 }
 
@@ -85,7 +85,7 @@ export async function startRedisServer(settings: readonly string[] = []) {
 }
 
 /** The time-outs of commands and of the first one of a connection. */
-const TIMEOUTS_MS = new Set([40, 250, 500]);
+const TIMEOUTS_MS = new Set([40, 250, 500, 750]);
 const REST_MS = 1_000;
 
 /** A clock that gives commands unlimited time, or none. */

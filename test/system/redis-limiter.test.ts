@@ -80,7 +80,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
           address: parseRedisUrl(server.url),
           onStateChange: () => undefined,
           clock,
-          timings: { connectTimeoutMs: HANG_MS },
+          connectTimeoutMs: HANG_MS,
         });
         connections.push(connection);
         const local = createMemoryRateLimiter({ clock });

@@ -33,7 +33,6 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     ['an empty text', ['SET', '']],
     ['no time', ['SET', ' text']],
     ['an endless time', ['SET', '1e308 {}']],
-    ['a list', ['RPUSH', 'item']],
   ])(
     '%s under a key counts as absent, is reported, and can be overwritten',
     async (_what, [command = '', item = '']) => {

@@ -117,8 +117,6 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
   let refusedKey: string | undefined;
   let opening: Opening | undefined;
   let isTrying = false;
-  /** Openings and closings. A call that began before the latest one says nothing about the time after it. */
-  let changes = 0;
 
   const msLeft = () => (opening === undefined ? 0 : Math.max(0, opening.untilMs - clock.monotonic()));
 
@@ -126,7 +124,6 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
     const earlier = opening?.reason === reason ? opening : undefined;
     const sinceMs = earlier?.sinceMs ?? clock.now();
     opening = { reason, detail, sinceMs, lengthMs, untilMs: clock.monotonic() + lengthMs };
-    changes += 1;
     failing.clear();
     if (earlier === undefined) onChange?.(state());
   }
@@ -142,7 +139,6 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
     refusedKey = undefined;
     if (opening === undefined) return;
     opening = undefined;
-    changes += 1;
     onChange?.(undefined);
   }
 
@@ -191,14 +187,15 @@ export function createBreaker({ clock, label, onChange }: BreakerOptions): Break
       if (opening !== undefined && (isTrying || msLeft() > 0)) throw openError(opening);
       const isTrial = opening !== undefined;
       if (isTrial) isTrying = true;
-      const begunAt = changes;
+      // A call that was under way when the breaker opened says nothing about the time after it.
+      const counts = () => isTrial || opening === undefined;
       try {
         const value = await work();
-        if (begunAt === changes) close();
+        if (counts()) close();
         return value;
       } catch (error) {
         if (!(error instanceof AppError) || error instanceof LocalLimitError || signal.aborted) throw error;
-        throw begunAt === changes ? countError(key, error, isTrial) : error;
+        throw counts() ? countError(key, error, isTrial) : error;
       } finally {
         if (isTrial) isTrying = false;
       }

@@ -133,7 +133,8 @@ function routeOf(path: string, body: ReplayCall['body']): ReplayRoute {
 const MATCHERS: Partial<Record<ReplayRoute, (response: ReplayResponse, call: ReplayCall) => boolean>> = {
   browse: ({ request }, { body }) => request.body?.browseId !== undefined && request.body.browseId === body?.browseId,
   about: ({ request, text: panel }, { body }) => {
-    if (request.body?.continuation === body?.continuation) return true;
+    if (request.body?.continuation === undefined) return false;
+    if (request.body.continuation === body?.continuation) return true;
     const channelId = channelIdOfToken(String(body?.continuation));
     return channelId !== undefined && panelChannelId(panel) === channelId;
   },

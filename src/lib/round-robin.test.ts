@@ -56,19 +56,6 @@ describe('the round robin', () => {
     expect(queue.next()).toBeUndefined();
   });
 
-  it('puts a returning client behind the clients that wait', async () => {
-    call('a1 b1');
-    expect(queue.next()).toEqual(clientOf('a'));
-    call('a2');
-    expect(await serveAll()).toBe('a1 b1 a2');
-  });
-
-  it('leaves the calls of networks that may not start', async () => {
-    call('n/a1 n/b1 z1');
-    expect(await serveAll((network) => network !== 'n')).toBe('z1');
-    expect(queue.size).toBe(2);
-  });
-
   it('gives a free turn at once, also if it is full', async () => {
     queue = createQueue(1);
     call('a1');
@@ -91,13 +78,6 @@ describe('the round robin', () => {
     expect(served).toEqual(['a1']);
     expect(failed.sort()).toEqual(['a2 overloaded', 'b1 upstream_timeout', 'c1 upstream_timeout']);
     expect(queue.size).toBe(0);
-  });
-
-  it('rejects all calls when it is cleared', async () => {
-    call('a1 n/a1 n/b1');
-    queue.clear(new AppError('overloaded', 'Stopping.'));
-    await settled();
-    expect([failed.length, queue.size, queue.next()]).toEqual([3, 0, undefined]);
   });
 });
 

@@ -18,8 +18,6 @@ const AVATAR = `/${numberedChannelId(0)}/avatar`;
 /** Blue on the left; transparent on the right. */
 const HALF_CLEAR = `/${numberedChannelId(1)}/avatar`;
 const GREY_AVATAR = `/${numberedChannelId(2)}/avatar`;
-/** Green at both ends, blue between. */
-const BANNER = `/${numberedChannelId(0)}/tv`;
 
 let dataDir: string;
 let service: TestApp;
@@ -34,11 +32,8 @@ beforeAll(async () => {
       .toColourspace('b-w')
       .png()
       .toBuffer(),
-    'banner.png': await fill(1240, 720, '#00f').extend({ left: 20, right: 20, background: '#0f0' }).png().toBuffer(),
   };
-  const lines = ['blue', 'half', 'grey'].map((name, at) =>
-    catalogLine(at, { avatarFile: `${name}.png`, bannerFile: 'banner.png' }),
-  );
+  const lines = ['blue', 'half', 'grey'].map((name, at) => catalogLine(at, { avatarFile: `${name}.png` }));
   dataDir = await mkdtemp(join(tmpdir(), 'pennant-test-'));
   await writeCatalog(dataDir, lines, images);
   service = await startTestApp({ dataDir, encoder: sharedEncoder() });
@@ -115,16 +110,6 @@ describe('an avatar in a poster', () => {
     const { colourAt } = await load(`${GREY_AVATAR}.png?width=100&height=200&fit=contain&background=f00`);
     expect([colourAt(50, 10), colourAt(50, 100)]).toEqual([RED, GREY]);
   });
-});
-
-test('a banner in a square is whole', async () => {
-  const { size, colourAt } = await load(`${BANNER}.png?width=640&height=640&fit=contain&background=ff0000`);
-  expect(size).toEqual([640, 640]);
-  expect([colourAt(320, 139), colourAt(320, 140)]).toEqual([RED, BLUE]);
-  expect([colourAt(320, 499), colourAt(320, 500)]).toEqual([BLUE, RED]);
-  expect([colourAt(2, 320), colourAt(637, 320)]).toEqual(['00ff00ff', '00ff00ff']);
-  const cut = await load(`${BANNER}.png?width=640&height=640&fit=cover&background=ff0000`);
-  expect([cut.size, cut.colourAt(2, 320), cut.colourAt(320, 2)]).toEqual([[640, 640], BLUE, BLUE]);
 });
 
 test('the background is also behind the transparent parts', async () => {

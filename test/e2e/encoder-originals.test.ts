@@ -77,15 +77,6 @@ describe('an original’s colours', () => {
     const bytes = await draw().toBuffer();
     for (const format of FORMATS) expectColour(await firstPixel(await encodeWhole(bytes, format)), [grey, grey, grey]);
   });
-
-  it('are converted to sRGB from CMYK without a profile', async () => {
-    const bytes = await red().toColourspace('cmyk').jpeg({ quality: 100 }).toBuffer();
-    expect((await sharp(bytes).metadata()).space).toBe('cmyk');
-    for (const format of FORMATS) {
-      const image = await encodeWhole(bytes, format);
-      expect(await sharp(image).metadata()).toMatchObject({ space: 'srgb', channels: 3 });
-    }
-  });
 });
 
 describe('an original’s transparency', () => {
@@ -134,9 +125,9 @@ describe('an original’s shape', () => {
     },
   );
 
-  it.each([6])('is turned by EXIF orientation %i, also if a JPEG is shrunk while it is loaded', async (orientation) => {
+  it('is turned also if a JPEG is shrunk while it is loaded', async () => {
     const card = { width: 1_200, height: 800 };
-    const bytes = await storedTurned(await drawTestCard(card).png().toBuffer(), orientation);
+    const bytes = await storedTurned(await drawTestCard(card).png().toBuffer(), 6);
     const image = await encodeWhole(bytes, 'png', card, { output: { width: 120, height: 80 } });
     expect(await sharp(image).metadata()).toMatchObject({ width: 120, height: 80 });
     // Not exactly the same filter: a wrong turn differs by 100.
@@ -155,15 +146,6 @@ describe('an original’s shape', () => {
       const image = await encodeWhole(bytes, output);
       expect(await sharp(image).metadata()).toMatchObject(SIZE);
       expectColour((await firstPixel(image)).slice(0, 3), [192, 48, 32]);
-    }
-  });
-
-  it('may be a single pixel', async () => {
-    const bytes = await red().resize(1, 1).png().toBuffer();
-    const pixel = { width: 1, height: 1 };
-    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject(pixel);
-    for (const format of FORMATS) {
-      expect(await sharp(await encodeWhole(bytes, format, pixel)).metadata()).toMatchObject(pixel);
     }
   });
 });

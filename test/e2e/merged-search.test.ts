@@ -54,12 +54,6 @@ describe('a search in the catalog and upstream', () => {
     expect(headers['cache-status']).toBe('pennant; fwd=uri-miss; stored');
   });
 
-  it('lists the channel that the query names first, with all fields of its record', async () => {
-    const { results } = await search(`https://www.youtube.com/channel/${HARBOUR}`);
-    expect(results[0]).toMatchObject({ channelId: HARBOUR, customUrl: '@ท่าเรือ-7', videoCount: '165' });
-    expect(results[0]).toHaveProperty('bannerUrl', expect.stringContaining(HARBOUR));
-  });
-
   it('has the catalog’s results only while upstream fails, for ten seconds, and the next request calls upstream again', async () => {
     replay.misbehave('search', respondWithStatus(500));
     const { ids, headers } = await search('light');

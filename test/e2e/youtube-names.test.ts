@@ -61,12 +61,6 @@ describe('a handle', () => {
     for (const name of ['Nobody', 'nobody', 'NOBODY']) expect((await byHandle(name)).status).toBe(404);
     expect(resolved()).toEqual([pageOf('Nobody'), pageOf('nobody')]);
   });
-
-  it('about which YouTube could not tell is not requested again', async () => {
-    replay.misbehave('resolve', respondWithStatus(500));
-    expect((await byHandle('Nobody')).status).toBe(503);
-    expect(new Set(resolved())).toEqual(new Set([pageOf('Nobody')]));
-  });
 });
 
 describe('the handle in a record', () => {

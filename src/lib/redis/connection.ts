@@ -159,7 +159,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
 }
 
 /** The command timed out; it may have been executed anyway. */
-export class RedisTimeout extends Error {
+class RedisTimeout extends Error {
   override name = 'RedisTimeout';
 }
 
@@ -170,7 +170,7 @@ export class RedisTimeout extends Error {
  *
  * @throws RedisTimeout
  */
-export function replyWithin<T>(clock: Clock, response: Promise<T>, ms: number): Promise<T> {
+function replyWithin<T>(clock: Clock, response: Promise<T>, ms: number): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timeOut = () => reject(new RedisTimeout(`no response within ${ms} ms`));
   let cancel: () => void = () => clearImmediate(sending);

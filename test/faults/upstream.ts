@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { FAILURE_KINDS, type FailureKind } from '../helpers/failure-kinds.ts';
+import { FAILURE_KINDS, type FailureKind, ORIGIN_WITHOUT_ADDRESS } from '../helpers/failure-kinds.ts';
 import { findRefusingOrigin, redirectTo } from '../helpers/fake-upstream.ts';
 import type { HttpSender, SentResponse } from '../helpers/http-request.ts';
 import { type ReplayServer, startReplayServer, youtubeSettings } from '../helpers/replay-server.ts';
@@ -130,7 +130,7 @@ async function observe(
 
 function originOf({ upstream: kind }: FailureKind, replay: ReplayServer): Promise<string> | string {
   if (kind === 'refuses connections') return findRefusingOrigin();
-  return kind === 'has no address' ? 'http://upstream.invalid' : replay.origin;
+  return kind === 'has no address' ? ORIGIN_WITHOUT_ADDRESS : replay.origin;
 }
 
 function findStaleFault({ status, headers, bytes }: SentResponse): string | undefined {

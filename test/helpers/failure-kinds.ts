@@ -13,6 +13,9 @@ export interface FailureKind {
   readonly isForShortForm?: boolean;
 }
 
+/** The resolver refuses the name without a question to a name server: a label has at most 63 characters (RFC 1035, 2.3.4). */
+export const ORIGIN_WITHOUT_ADDRESS = `http://${'upstream'.repeat(8)}.invalid`;
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 const SHORT_FORM = { isForShortForm: true };
 

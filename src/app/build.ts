@@ -121,7 +121,6 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const responseWriter = createResponseWriter({ runtime });
   const endpoints = createEndpoints({
     config,
-    runtime,
     version,
     channels,
     channelBatches,

@@ -10,11 +10,9 @@ import { imageRoutes } from '../http/routes/channel-images.ts';
 import { channelRoutes, searchRoute } from '../http/routes/channels.ts';
 import { withDocuments } from '../http/routes/documents.ts';
 import type { ImageService } from '../images/images.ts';
-import type { Runtime } from '../lib/runtime.ts';
 
 export interface EndpointsOptions {
   readonly config: Config;
-  readonly runtime: Runtime;
   readonly version: string;
   readonly channels: ChannelService;
   readonly channelBatches: ChannelBatches;
@@ -25,14 +23,14 @@ export interface EndpointsOptions {
 
 /** Every path of the public listener. */
 export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
-  const { config, runtime, version, channels, channelBatches, searches, channelImages, examples } = options;
+  const { config, version, channels, channelBatches, searches, channelImages, examples } = options;
   const { contact, rateLimit, urlForm, negotiate: isNegotiating } = config;
   const endpoints = [
     ...channelRoutes({ channels, urlForm }),
     channelBatchRoute({ channelBatches, urlForm }),
     searchRoute({ searches, urlForm }),
     ...badgeRoutes({ channels }),
-    ...imageRoutes({ clock: runtime.clock, channels, channelImages, urlForm, isNegotiating }),
+    ...imageRoutes({ channels, channelImages, urlForm, isNegotiating }),
   ];
   return withDocuments({ contact, defaultLimit: rateLimit, version, examples, endpoints });
 }

@@ -71,7 +71,7 @@ export function createPipeline({ createContext, steps, responseSteps }: Pipeline
  * The step that reads the path and the query, and calls the endpoint. A preflight ends after its path is read. The body
  * of an image is encoded only if the conditions of the request need it.
  *
- * @throws AppError `upstream_timeout` after the endpoint's `responseMs`, and the errors of the endpoint
+ * @throws AppError `late` of the endpoint after its `responseMs`, and the errors of the endpoint
  */
 export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
   async function inTime(context: RequestContext, responding: Promise<PublicResponse>): Promise<PublicResponse> {
@@ -79,7 +79,7 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
     const endMs = receivedAtMs + (endpoint?.responseMs ?? RESPONSE_MS);
     const response = await withinMs(clock, responding, endMs - clock.monotonic());
     if (response !== undefined) return response;
-    throw new AppError('upstream_timeout', 'The response took too long. Try again.');
+    throw endpoint?.late ?? new AppError('upstream_timeout', 'The response took too long. Try again.');
   }
 
   function respond(context: RequestContext, described: PublicResponse): PublicResponse | Promise<PublicResponse> {

@@ -27,42 +27,62 @@ export interface MemoryRateLimiter extends RateLimiter {
   stats(): { readonly entries: number; readonly maxEntries: number; readonly evicted: number };
 }
 
+/** The admitted requests of a client under a limit. */
+interface RequestLog {
+  readonly windowMs: number;
+  /** Oldest first. Monotonic. */
+  times: number[];
+}
+
 export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): MemoryRateLimiter {
   const { clock, maxClients = DEFAULT_MAX_CLIENTS } = options;
   let evicted = 0;
   const logs = new LRUCache<string, RequestLog>({
     max: maxClients,
     dispose(log, _key, reason) {
-      if (reason === 'evict' && !log.isExpired(clock.monotonic())) evicted += 1;
+      if (reason === 'evict' && !isExpired(log, clock.monotonic())) evicted += 1;
     },
   });
 
   function removeExpired(nowMs: number): void {
     for (let removed = 0; removed < MAX_REMOVED_FOR_ONE; removed += 1) {
       const [oldest] = logs.rkeys().take(1);
-      if (oldest === undefined || !logs.peek(oldest)?.isExpired(nowMs)) return;
+      const log = oldest === undefined ? undefined : logs.peek(oldest);
+      if (oldest === undefined || log === undefined || !isExpired(log, nowMs)) return;
       logs.delete(oldest);
     }
   }
 
-  function addLog(key: string, limit: RateLimit, nowMs: number): RequestLog {
-    removeExpired(nowMs);
-    const log = new RequestLog(limit);
-    logs.set(compactCopy(key), log);
-    return log;
+  function budget(client: string, limit: RateLimit): RateLimitBudget {
+    const nowMs = clock.monotonic();
+    const log = logs.get(keyOf(client, limit));
+    return log === undefined || isExpired(log, nowMs)
+      ? { remaining: limit.requests, resetMs: 0 }
+      : budgetOf(log, limit, nowMs);
   }
 
   return {
     hit(client, limit) {
       const nowMs = clock.monotonic();
       const key = keyOf(client, limit);
-      return (logs.get(key) ?? addLog(key, limit, nowMs)).hit(nowMs);
+      const log = logs.get(key);
+      if (log === undefined || isExpired(log, nowMs)) {
+        removeExpired(nowMs);
+        // An array of one time, because most clients send one request. A time that is added makes room for sixteen.
+        const first = { windowMs: limit.windowMs, times: [nowMs] };
+        logs.set(compactCopy(key), first);
+        return { ...budgetOf(first, limit, nowMs), isAllowed: true };
+      }
+      const isAllowed = log.times.length < limit.requests;
+      if (isAllowed) log.times.push(nowMs);
+      return { ...budgetOf(log, limit, nowMs), isAllowed };
     },
-    budget: (client, limit) => (logs.get(keyOf(client, limit)) ?? new RequestLog(limit)).budget(clock.monotonic()),
+    budget,
     takeBack(client, limit) {
       const key = keyOf(client, limit);
       const log = logs.get(key);
-      if (log !== undefined && log.takeBack() === 0) logs.delete(key);
+      log?.times.pop();
+      if (log?.times.length === 0) logs.delete(key);
     },
     stats: () => ({ entries: logs.size, maxEntries: maxClients, evicted }),
   };
@@ -72,65 +92,13 @@ function keyOf(client: string, { requests, windowMs }: RateLimit): string {
   return `${requests}/${windowMs} ${client}`;
 }
 
-/** The times of one client's admitted requests, in a ring that grows up to the limit. */
-class RequestLog {
-  readonly #limit: RateLimit;
-  #times: number[] = [];
-  #first = 0;
-  #length = 0;
+/** Drops the requests that have left the window. @returns whether there are no others */
+function isExpired({ times, windowMs }: RequestLog, nowMs: number): boolean {
+  while (times[0] !== undefined && nowMs - times[0] >= windowMs) times.shift();
+  return times.length === 0;
+}
 
-  constructor(limit: RateLimit) {
-    this.#limit = limit;
-  }
-
-  hit(nowMs: number): RateLimitDecision {
-    this.#dropExpired(nowMs);
-    const isAllowed = this.#length < this.#limit.requests;
-    if (isAllowed) this.#push(nowMs);
-    return { ...this.#budget(nowMs), isAllowed };
-  }
-
-  budget(nowMs: number): RateLimitBudget {
-    this.#dropExpired(nowMs);
-    return this.#budget(nowMs);
-  }
-
-  /** Drops the newest request. @returns how many are left */
-  takeBack(): number {
-    this.#length = Math.max(0, this.#length - 1);
-    return this.#length;
-  }
-
-  isExpired(nowMs: number): boolean {
-    this.#dropExpired(nowMs);
-    return this.#length === 0;
-  }
-
-  #at(index: number): number {
-    return this.#times[(this.#first + index) % this.#times.length] as number;
-  }
-
-  #dropExpired(nowMs: number): void {
-    while (this.#length > 0 && nowMs - this.#at(0) >= this.#limit.windowMs) {
-      this.#first = (this.#first + 1) % this.#times.length;
-      this.#length -= 1;
-    }
-  }
-
-  #push(atMs: number): void {
-    if (this.#length === this.#times.length) {
-      const times = Array.from({ length: this.#length }, (_, index) => this.#at(index));
-      // As many again without a time yet, so that most requests need no copy.
-      const more = Math.min(this.#limit.requests, Math.max(1, 2 * this.#length)) - this.#length;
-      this.#times = [...times, ...new Array<number>(more).fill(atMs)];
-      this.#first = 0;
-    }
-    this.#times[(this.#first + this.#length) % this.#times.length] = atMs;
-    this.#length += 1;
-  }
-
-  #budget(nowMs: number): RateLimitBudget {
-    const remaining = this.#limit.requests - this.#length;
-    return { remaining, resetMs: this.#length === 0 ? 0 : this.#limit.windowMs - (nowMs - this.#at(0)) };
-  }
+/** @param log of requests inside the window, at least one */
+function budgetOf({ times: [oldestMs = 0], times, windowMs }: RequestLog, { requests }: RateLimit, nowMs: number) {
+  return { remaining: requests - times.length, resetMs: windowMs - (nowMs - oldestMs) };
 }

@@ -3,7 +3,7 @@ import { startForTest } from '../helpers/app.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 
 /** A client waits this long for an image, so that no request takes 12 s. */
-const IMAGE_DEADLINE_MS = 11_000;
+const IMAGE_DEADLINE_MS = 11_500;
 const URL = '/UCPennantSample00000001A/tv.webp?width=320';
 
 test('an image that is not encoded in time is reported as overload, not as an upstream error, and is ready later', async () => {

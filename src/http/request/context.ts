@@ -75,6 +75,8 @@ export interface Endpoint<Path = unknown, Query extends Parameters = Parameters>
   readonly query?: Query;
   /** How long after the request's arrival a response must be there, in milliseconds. Default: `RESPONSE_MS`. */
   readonly responseMs?: number;
+  /** The error of a response that is not there in time. Default: `upstream_timeout`. */
+  readonly late?: AppError;
   /** False if an equal request within the same second needs a new response. */
   readonly isRepeatable: boolean;
   /** Reads the path only. Preflights get its errors too. */
@@ -160,20 +162,11 @@ function nextRequestId(): string {
 /** A signal that is aborted when the client disconnects before it has its response. */
 export function disconnectSignal({ response }: Pick<RequestContext, 'response'>): AbortSignal {
   const controller = new AbortController();
-  const abort = () => controller.abort(clientGone());
+  const abort = () => controller.abort(new AppError('request_timeout', 'The client disconnected.'));
   // Not on the socket, which pipelined requests share.
   if (response.destroyed) abort();
   else response.once('close', abort);
   return controller.signal;
-}
-
-/** @throws AppError `request_timeout` if the client has disconnected: nobody waits for the response */
-export function assertConnected({ response }: Pick<RequestContext, 'response'>): void {
-  if (response.destroyed) throw clientGone();
-}
-
-function clientGone(): AppError {
-  return new AppError('request_timeout', 'The client disconnected.');
 }
 
 /** Counts in the raw fields, because Node drops repeated ones. */

@@ -4,13 +4,10 @@ import { FORMATS, type Format, findFormat, formatRow } from '../../domain/format
 import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from '../../domain/identifier.ts';
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Image, ImageRequest, ImageService } from '../../images/images.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { withinMs } from '../../lib/deadlines.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { PathParameter } from '../endpoint.ts';
 import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
 import {
-  assertConnected,
   defineEndpoint,
   disconnectSignal,
   type Endpoint,
@@ -23,11 +20,7 @@ import { IMAGE_QUERY, type Values } from '../request/parameters.ts';
 import { cacheStatusFields, publicFor } from '../response/fields.ts';
 import { type ChannelRouteOptions, IDENTIFIER, parseBareIdentifier, recordResponse } from './channels.ts';
 
-/** After this time the encoder counts as overloaded, not the upstream as failed. */
-export const IMAGE_MS = 11_000;
-
 interface ImageRouteOptions extends ChannelRouteOptions {
-  readonly clock: Clock;
   readonly channelImages: ImageService;
   /** True when the format follows `Accept`. */
   readonly isNegotiating: boolean;
@@ -35,9 +28,12 @@ interface ImageRouteOptions extends ChannelRouteOptions {
 
 const SHORT_URL = '/:identifier';
 
+/** Calls to upstreams have shorter limits, so what is late is an encoder. */
+const NOT_ENCODED = new AppError('overloaded', 'The image is not encoded yet. Try again.');
+
 /** Banner crops and the avatar, in both URL forms. */
 export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
-  const { clock, channelImages, isNegotiating } = options;
+  const { channelImages, isNegotiating } = options;
 
   /** `undefined` if the response is the record: for `/@handle` and a client that accepts JSON and no image. */
   function readRequest(path: ImagePath, query: ImageQuery, context: RequestContext): ImageRequest | undefined {
@@ -62,25 +58,14 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
   async function respond({ path, query }: { path: ImagePath; query: ImageQuery }, context: RequestContext) {
     const request = readRequest(path, query, context);
     if (request === undefined) return recordResponse(options, path.refs, context.base);
-    const startedAtMs = clock.monotonic();
     const image = await channelImages.getImage(request);
-    assertConnected(context);
     const withoutBody = responseWithoutBody(image);
-    return { ...withoutBody, complete: () => encode(image, withoutBody, context, startedAtMs) };
+    return { ...withoutBody, complete: () => encode(image, withoutBody, context) };
   }
 
-  /** @param startedAtMs monotonic */
-  async function encode(
-    image: Image,
-    withoutBody: PublicResponse,
-    context: RequestContext,
-    startedAtMs: number,
-  ): Promise<PublicResponse> {
-    const leftMs = IMAGE_MS - (clock.monotonic() - startedAtMs);
-    const rendering = image.render({ client: context.client, disconnectSignal: () => disconnectSignal(context) });
-    const made = await withinMs(clock, rendering, Math.max(1, leftMs));
-    if (made === undefined) throw new AppError('overloaded', 'The image is not encoded yet. Try again.');
-    const { bytes: body, isStored, isCollapsed } = made;
+  async function encode(image: Image, withoutBody: PublicResponse, context: RequestContext): Promise<PublicResponse> {
+    const waiting = { client: context.client, disconnectSignal: () => disconnectSignal(context) };
+    const { bytes: body, isStored, isCollapsed } = await image.render(waiting);
     // `Cache-Status` reports a stale original even if this image was encoded now.
     if (isStored || image.outcome.kind === 'stale') return { ...withoutBody, body };
     const outcome = { ...image.outcome, kind: 'miss', isStored: true, isCollapsed } as const;
@@ -88,7 +73,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
     return { ...withoutBody, headers, body, cache: outcome.kind };
   }
 
-  const shared = { tag: 'images', query: IMAGE_QUERY, respond } as const;
+  const shared = { tag: 'images', query: IMAGE_QUERY, late: NOT_ENCODED, respond } as const;
   return [
     defineEndpoint({
       ...shared,

@@ -64,32 +64,7 @@ describeLimiterContract('a shared log with the local log of an instance', () => 
   return { limiter: createFallbackRateLimiter({ shared, local: own }), advance: clock.advance };
 });
 
-describe('the limit while Redis cannot decide', () => {
-  test('gives no new budget to a client whose requests were admitted here before', async () => {
-    const { admitted, log } = createSubject();
-    expect(await admitted(2)).toBe(2);
-    log.setOutage(true);
-    expect(await admitted(5)).toBe(1);
-  });
-
-  test('throws unexpected errors', async () => {
-    const { ask, log } = createSubject();
-    log.failWith(new TypeError('a bug'));
-    await expect(ask()).rejects.toThrow('a bug');
-  });
-});
-
 describe('the limit after Redis could not decide', () => {
-  test('gives no new budget', async () => {
-    const { admitted, log, clock } = createSubject();
-    log.setOutage(true);
-    expect(await admitted(2)).toBe(2);
-    log.setOutage(false);
-    expect(await admitted(5)).toBe(1);
-    clock.advance(limit.windowMs);
-    expect(await admitted(5)).toBe(3);
-  });
-
   test('gives back the places of requests that Redis refused', async () => {
     const { ask, admitted, log } = createSubject();
     expect(await admitted(1)).toBe(1);
@@ -110,19 +85,6 @@ describe('the limit after Redis could not decide', () => {
     log.admitElsewhere();
     clock.advance(1_000);
     expect(await ask()).toEqual({ isAllowed: true, remaining: 0, resetMs: 29_000 });
-  });
-});
-
-describe('the limit after Redis has lost its logs', () => {
-  test('gives no new budget here', async () => {
-    const { admitted, log, clock } = createSubject();
-    expect(await admitted(2)).toBe(2);
-    clock.advance(limit.windowMs - 1);
-    log.forgetAll();
-    expect(await admitted(5)).toBe(1);
-    expect(log.left()).toBe(2);
-    clock.advance(1);
-    expect(await admitted(5)).toBe(2);
   });
 });
 

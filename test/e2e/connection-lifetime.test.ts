@@ -145,9 +145,7 @@ describe('a connection', () => {
 describe('HEAD', () => {
   test.each([
     ['a record', `/channel/${SAMPLE}`],
-    ['a document', '/problems'],
     ['a path without an endpoint', '/nowhere'],
-    ['an unusable parameter', '/api/search'],
   ])('gets the header fields of GET and no body, and the next request works: %s', async (_what, path) => {
     await readResponses(sharedPort, get(path, 'Connection: close'));
     const [full] = await readResponses(sharedPort, get(path, 'Connection: close'));

@@ -68,33 +68,15 @@ describe('the private listener', () => {
         url,
         headers: { 'accept-encoding': acceptEncoding, ...(etag !== undefined && { 'if-none-match': etag }) },
       });
-    for (const url of [
-      '/',
-      '/console.js',
-      '/pennant.svg',
-      '/playground/',
-      '/playground/playground.js',
-      '/playground/pages.css',
-    ]) {
-      const plain = await request(url, 'identity');
+    for (const url of ['/', '/playground/playground.js']) {
+      const plain = await request(url, 'gzip;q=0, br, *');
+      expect(plain.headers).toMatchObject({ vary: 'Accept-Encoding' });
+      expect(plain.headers['content-encoding']).toBeUndefined();
       const compressed = await request(url, 'br, GZIP;q=0.5');
       expect(compressed.headers, url).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-      expect(compressed.headers['content-type']).toBe(plain.headers['content-type']);
       expect(gunzipSync(compressed.bytes)).toEqual(plain.bytes);
-      expect(compressed.bytes.length).toBeLessThan(plain.bytes.length);
-
-      expect(plain.headers).toMatchObject({ vary: 'Accept-Encoding' });
-      for (const acceptEncoding of ['', 'br, *', 'gzip;q=0', 'gzip; q=0.000']) {
-        const { headers } = await request(url, acceptEncoding);
-        expect(headers['content-encoding'], acceptEncoding).toBeUndefined();
-        expect(headers.etag).toBe(plain.headers.etag);
-      }
-
-      const [plainEtag, gzipEtag] = [plain.headers.etag, compressed.headers.etag] as [string, string];
-      expect((await request(url, 'gzip', gzipEtag)).status).toBe(304);
-      expect((await request(url, 'identity', plainEtag)).status).toBe(304);
-      expect((await request(url, 'gzip', plainEtag)).status).toBe(200);
-      expect((await request(url, 'identity', gzipEtag)).status).toBe(200);
+      expect((await request(url, 'gzip', compressed.headers.etag)).status).toBe(304);
+      expect((await request(url, 'gzip', plain.headers.etag)).status).toBe(200);
     }
     const image = await request('/playground/gallery/pennant.webp', 'gzip');
     expect(image.headers['content-encoding']).toBeUndefined();

@@ -19,9 +19,7 @@ const LONG = 'x'.repeat(9000);
 describe('malformed and unusual HTTP', () => {
   test.each([
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
-    ['an empty Host', 'GET / HTTP/1.1\r\nHost:\r\n\r\n', 400, 'malformed_request'],
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
-    ['a Host and an empty one', 'GET / HTTP/1.1\r\nHost: a\r\nHost:\r\n\r\n', 400, 'malformed_request'],
     ['an invalid port', 'GET / HTTP/1.1\r\nHost: a:99999\r\n\r\n', 400, 'malformed_request'],
     [
       'a port that is none, for an image',
@@ -48,14 +46,11 @@ describe('malformed and unusual HTTP', () => {
       'malformed_request',
     ],
     ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\nY: b\r\n\r\n', 400, 'malformed_request'],
-    ['a bare line feed after the request line', 'GET / HTTP/1.1\nHost: a\n\n', 400, 'malformed_request'],
     ['an unknown method', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['a method of RTSP', 'DESCRIBE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['HTTP/2 in words', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
-    ['HTTP/0.9 in words', 'GET / HTTP/0.9\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['an unknown version', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['a known other method', 'DELETE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
-    ['TRACE', 'TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     [
       'POST with a body on an unknown path',
       'POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab',
@@ -78,11 +73,8 @@ describe('malformed and unusual HTTP', () => {
       'request_too_large',
     ],
     ['an encoded slash', 'GET /a%2Fb HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
-    ['an encoded backslash', 'GET /a%5cb HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['a NUL', 'GET /a%00 HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['a dot segment', 'GET /api/../x HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
-    ['a dot segment at the end', 'GET /api/.. HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
-    ['a single dot', 'GET /./x HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['a backslash', 'GET /a\\b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
     ['dots that are part of a name', 'GET /..a/b..c HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'route_not_found'],
     ['an encoded dot segment', 'GET /%2e%2E/x HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startForTest, type TestApp } from '../helpers/app.ts';
-import { createHeldSource, HELD_CHANNEL_ID } from '../helpers/fake-source.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { openConnection, type RawResponse, readResponses } from '../helpers/raw-http.ts';
 
@@ -105,26 +103,4 @@ test('a GET with an endless body gets its response, and the connection is closed
   const { socket, text } = await upload(service, port, GET.slice(0, -2));
   expect(text).toMatch(/^HTTP\/1\.1 200 /);
   expect(socket.bytesRead).toBeLessThan(MEBIBYTE);
-});
-
-test('requests of one connection wait for the responses before them', async () => {
-  const source = createHeldSource();
-  const service = await startForTest({ sources: [source] });
-  const port = await service.listen();
-  let received = 0;
-  service.app.http.server.on('request', () => {
-    received += 1;
-  });
-  const held = source.hold();
-  const request = `GET /channel/${HELD_CHANNEL_ID} HTTP/1.1\r\nHost: a\r\n\r\n`;
-  const requests = 500;
-  const responses = readResponses(
-    port,
-    request.repeat(requests - 1) + request.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
-  );
-  await held.asked;
-  for (let turn = 0; turn < 100; turn += 1) await nextTurn();
-  expect(received).toBeLessThan(30);
-  held.release();
-  expect(await responses).toHaveLength(requests);
 });

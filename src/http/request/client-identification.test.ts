@@ -26,7 +26,6 @@ describe('the client of a connection that is not from a trusted proxy', () => {
     ['::ffff:203.0.113.7', '203.0.113.7', '203.0.113.7'],
     ['::ffff:cb00:7107', '203.0.113.7', '203.0.113.7'],
     ['64:ff9b::203.0.113.7', '203.0.113.7', '203.0.113.7'],
-    ['64:ff9b::cb00:7108', '203.0.113.8', '203.0.113.8'],
     ['2001:DB8:0:1:2:3:4:5', '2001:db8:0:1:2:3:4:5', '2001:db8:0:1::/64'],
     ['fe80::1%eth0', 'fe80::1', 'fe80::/64'],
     ['', '', ''],
@@ -43,11 +42,9 @@ describe('the client behind a trusted proxy', () => {
     ['203.0.113.7:51234', '203.0.113.7'],
     ['"203.0.113.7:51234"', '203.0.113.7'],
     ['2001:db8::1', '2001:db8::1'],
-    ['[2001:db8::1]', '2001:db8::1'],
     ['[2001:db8::1]:443', '2001:db8::1'],
     ['"[2001:db8::1]:443"', '2001:db8::1'],
     ['::ffff:203.0.113.7', '203.0.113.7'],
-    ['  203.0.113.7\t', '203.0.113.7'],
     ['198.51.100.1, 203.0.113.7', '203.0.113.7'],
     ['198.51.100.1,203.0.113.7,10.2.3.4, 127.0.0.1', '203.0.113.7'],
     ['203.0.113.7, 2001:db8:ffff::1', '203.0.113.7'],
@@ -60,22 +57,15 @@ describe('the client behind a trusted proxy', () => {
 
   it.each<[string, string | string[] | undefined, string]>([
     ['without the header', undefined, PROXY],
-    ['with no lines of it', [], PROXY],
     ['when every entry is trusted', '10.3.3.3, 10.2.2.2', '10.3.3.3'],
     ['at an empty header', '', PROXY],
     ['at an empty entry on the right', '203.0.113.7,', PROXY],
     ['at an empty entry in between', '203.0.113.7,, 10.2.2.2', '10.2.2.2'],
     ['at "unknown"', '203.0.113.7, unknown, 10.2.2.2', '10.2.2.2'],
-    ['at an obfuscated name', '203.0.113.7, _hidden', PROXY],
-    ['at a half address', '203.0.113.7, 203.0.113', PROXY],
     ['at an octal address', '203.0.113.7, 0313.0.113.7', PROXY],
-    ['at a port without digits', '203.0.113.7:', PROXY],
     ['at a port that is too long', '203.0.113.7:123456', PROXY],
     ['at an unclosed bracket', '[2001:db8::1', PROXY],
     ['at a host name', 'client.example', PROXY],
-    ['at non-ASCII digits', '٢٠٣.0.113.7', PROXY],
-    ['at a lone quote', '"', PROXY],
-    ['at a Unix socket', 'unix:', PROXY],
     ['at control characters', '203.0.113.7\u0000', PROXY],
   ])('%s is the last trusted address', (_case, forwardedFor, address) => {
     expect(addressBehindProxy(forwardedFor)).toBe(address);
@@ -93,9 +83,7 @@ describe('the client behind a trusted proxy', () => {
 
 describe('the network that counts as one client', () => {
   it.each([
-    [1, '8000::/1'],
     [48, 'ffff:ffff:ffff::/48'],
-    [56, 'ffff:ffff:ffff:ff00::/56'],
     [64, 'ffff:ffff:ffff:ffff::/64'],
     [128, 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128'],
   ])('has the first %i bits of the address', (ipv6PrefixBits, key) => {

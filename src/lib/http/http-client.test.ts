@@ -13,7 +13,6 @@ import {
   startFakeUpstream,
 } from '../../../test/helpers/fake-upstream.ts';
 import { WAIT } from '../../../test/helpers/wait.ts';
-import { AppError } from '../../domain/errors.ts';
 import { ConnectionError, createHttpClient, type HttpClient, type HttpRequest } from './http-client.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -151,11 +150,6 @@ describe('an aborted request', () => {
     controller.abort();
     expect((await response).code).toBe('upstream_timeout');
     await vi.waitFor(() => expect(upstream.openSockets()).toBe(0), WAIT);
-  });
-
-  it('rejects with the abort reason if that is an AppError', async () => {
-    const reason = new AppError('overloaded', 'Stopping.');
-    expect(await failureOf(get('/', { signal: AbortSignal.abort(reason) }))).toBe(reason);
   });
 });
 

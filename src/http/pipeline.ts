@@ -74,46 +74,28 @@ export function createPipeline({ createContext, steps, responseSteps }: Pipeline
  * @throws AppError `late` of the endpoint after its `responseMs`, and the errors of the endpoint
  */
 export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
-  async function inTime(context: RequestContext, responding: Promise<PublicResponse>): Promise<PublicResponse> {
-    const { endpoint, receivedAtMs } = context;
-    const endMs = receivedAtMs + (endpoint?.responseMs ?? RESPONSE_MS);
-    const response = await withinMs(clock, responding, endMs - clock.monotonic());
-    if (response !== undefined) return response;
-    throw endpoint?.late ?? new AppError('upstream_timeout', 'The response took too long. Try again.');
-  }
-
-  function respond(context: RequestContext, described: PublicResponse): PublicResponse | Promise<PublicResponse> {
-    const response = applyConditions(context, described);
+  async function respond(endpoint: Endpoint, context: RequestContext): Promise<PublicResponse> {
+    const path = endpoint.parsePath?.(context.pathParameters);
+    if (context.request.method === 'OPTIONS') return PREFLIGHT;
+    const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, parseQuery(context.target.query));
+    const response = applyConditions(context, await endpoint.respond({ path, query }, context));
     return response.complete?.() ?? response;
   }
 
-  /** @throws the error, unless the endpoint responds to its own errors */
-  function recover(context: RequestContext, error: unknown): Promise<PublicResponse> {
-    const { endpoint, request } = context;
-    if (endpoint?.respondToError === undefined || request.method === 'OPTIONS') throw error;
-    return endpoint.respondToError(error, context).then((response) => applyConditions(context, response));
-  }
-
-  function run(context: RequestContext): PublicResponse | Promise<PublicResponse> {
-    const { id, client, request, target, pathParameters } = context;
+  return async (context) => {
+    const { id: requestId, client, request, receivedAtMs } = context;
     const endpoint = context.endpoint as Endpoint;
-    const path = endpoint.parsePath?.(pathParameters);
-    if (request.method === 'OPTIONS') return PREFLIGHT;
-    const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, parseQuery(target.query));
-    return withRequest({ requestId: id, client }, () => {
-      const described = endpoint.respond({ path, query }, context);
-      if (!(described instanceof Promise)) return respond(context, described);
-      return described.then((each) => respond(context, each));
-    });
-  }
-
-  return (context) => {
+    const { responseMs = RESPONSE_MS, late = LATE, respondToError } = endpoint;
     try {
-      const response = run(context);
-      if (!(response instanceof Promise)) return response;
-      return inTime(context, response).catch((error) => recover(context, error));
+      const responding = withRequest({ requestId, client }, () => respond(endpoint, context));
+      const response = await withinMs(clock, responding, receivedAtMs + responseMs - clock.monotonic());
+      if (response === undefined) throw late;
+      return response;
     } catch (error) {
-      return recover(context, error);
+      if (respondToError === undefined || request.method === 'OPTIONS') throw error;
+      return applyConditions(context, await respondToError(error, context));
     }
   };
 }
+
+const LATE = new AppError('upstream_timeout', 'The response took too long. Try again.');

@@ -23,8 +23,7 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   readonly status: number;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
@@ -158,7 +157,7 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<HttpRe
     if (error instanceof AppError) throw error;
     throw new AppError('upstream_invalid', 'The upstream response was incomplete or damaged.', { cause: error });
   }
-  return { status: statusCode, headers: flatten(headers), body: Buffer.concat(chunks, bytes) };
+  return { status: statusCode, headers, body: Buffer.concat(chunks, bytes) };
 }
 
 /** Passes pieces on. Fails when they are too long together, or when they are many and tiny. */
@@ -183,14 +182,6 @@ function invalid(message: string): AppError {
   return new AppError('upstream_invalid', message);
 }
 
-function flatten(headers: IncomingHttpHeaders): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return flat;
-}
-
 /** The codes of Node's HTTP parser. */
 const PARSE_ERROR = /^HPE_/;
 
@@ -213,7 +204,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
  * The time that an upstream tells clients to wait, in milliseconds, at most an hour. A date counts from the response's own `Date`,
  * so that no clock needs to be correct. `undefined` if the field is absent or invalid.
  */
-export function readRetryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {
+export function readRetryAfterMs(headers: IncomingHttpHeaders): number | undefined {
   const text = headers['retry-after'] ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : dateOf(text) - dateOf(headers.date ?? '');
   return ms > 0 ? Math.min(ms, MAX_MS) : undefined;

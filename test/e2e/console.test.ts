@@ -89,7 +89,7 @@ describe('the state', () => {
     const service = await startForTest(fetchedSamples());
     await service.get(`/channel/${SAMPLE}`);
     await service.get(`/channel/${SAMPLE}?again`);
-    await service.get(`/${SAMPLE}/tv.webp?width=200`);
+    await service.get(`/${SAMPLE}/avatar.jpg?width=20`);
     await service.get('/nowhere');
     await service.get(`/channel/${SAMPLE}`, { 'if-none-match': '*' });
     const { totals, encoder, version } = await service.state();

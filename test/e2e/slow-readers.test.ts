@@ -6,7 +6,7 @@ import { createFakeEncoder } from '../helpers/fake-encoder.ts';
 const SAMPLE = 'UCPennantSample00000001A';
 const MIB = 2 ** 20;
 /** More than the kernel's buffers of a connection can hold. */
-const LARGE_BYTES = 20 * MIB;
+const LARGE_BYTES = 16 * MIB;
 /** The deadline of a large image, in ms. */
 const LARGE_MS = 60_000 + (LARGE_BYTES / 16_384) * 1_000;
 const SWEEP_MS = 1_000;

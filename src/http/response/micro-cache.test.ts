@@ -58,14 +58,12 @@ describe('the micro-cache', () => {
 
   it.each<[string, { slashes?: number; query?: number; bodyOf: (number: number) => string | Buffer }]>([
     ['small bodies', { bodyOf: text }],
-    ['long keys', { query: 1_500, bodyOf: text }],
     ['keys that are slices of long URLs', { slashes: 6_000, query: 50, bodyOf: text }],
-    ['larger bodies', { bodyOf: (number) => Buffer.alloc(3_000, number) }],
     ['bodies that are slices of larger buffers', { bodyOf: (number) => Buffer.alloc(6_000, number).subarray(5_000) }],
   ])('counts at least the memory that it takes: %s', async (_what, { slashes = 0, query: queryLength = 0, bodyOf }) => {
     const cache = create(2 ** 30);
     const taken = await measureHeldBytes(() => {
-      for (let number = 0; number < 3_000; number += 1) {
+      for (let number = 0; number < 2_000; number += 1) {
         const url = `${'/'.repeat(slashes)}/?q=${number}`.padEnd(slashes + 4 + queryLength, 'x');
         const query = Buffer.from(url)
           .toString()

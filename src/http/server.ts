@@ -60,18 +60,14 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
   const respond = createEndpointStep({ clock });
   const send = createSend({ responseWriter });
 
-  const pipeline = createPipeline({
-    createContext: createContextFactory({ ...contextOptions, clients }),
-    /** Every request takes these steps, in this order, until one of them returns the response or throws. */
+  /** A request takes the steps until one of them returns the response or throws. Every response takes all response steps. */
+  const lists = {
     steps: [rateLimit, validate, microCache.find, respond],
-    /** Every response passes these, in this order. */
     responseSteps: [microCache.keep, connections.closeAfterError, send, reporter],
-  });
-  const operatorPipeline = createPipeline({
-    createContext: createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS }),
-    steps: [validate, microCache.find, respond],
-    responseSteps: [microCache.keep, send, reporter],
-  });
+  };
+  const pipeline = createPipeline({ createContext: createContextFactory({ ...contextOptions, clients }), ...lists });
+  const ofOperator = createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS });
+  const operatorPipeline = createPipeline({ createContext: ofOperator, ...lists });
   const { onParserError, onConnect } = createClientErrors({ connections, respond: pipeline });
   const onRequest = connections.receive(pipeline);
   const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import type { BoundedStats } from '../lib/metrics.ts';
 import { createRedisScript } from '../lib/redis/client.ts';
 import { type RedisConnection, RedisUnavailable } from '../lib/redis/connection.ts';
@@ -102,13 +101,13 @@ const MAX_QUESTIONS = 10_000;
 export function createRedisRateLimiter({ connection, onRefused }: RedisRateLimiterOptions): RedisRateLimiter {
   let waiting: Question[] = [];
   let undecided = 0;
-  // A command belongs to several requests: it is part of no request's trace, and each request has a span of its own.
-  const sendWaiting = AsyncResource.bind(() => {
+
+  function sendWaiting(): void {
     const questions = waiting;
     waiting = [];
     for (let from = 0; from < questions.length; from += MAX_QUESTIONS_PER_COMMAND)
       void ask(questions.slice(from, from + MAX_QUESTIONS_PER_COMMAND));
-  });
+  }
 
   async function ask(questions: readonly Question[]): Promise<void> {
     try {

@@ -81,7 +81,6 @@ function findProblem(
 
 /** The failures that deploy/alerts.yaml watches. */
 const STATUSES_FROM_THE_START = [500, 502, 503, 504];
-const CACHE_OUTCOMES: readonly CacheOutcome['kind'][] = ['hit', 'miss', 'refreshed', 'stale'];
 
 /** Returns the function that counts the responses of these routes. */
 function createResponseMetrics(metrics: Registry, routes: string[]) {
@@ -104,7 +103,6 @@ function createResponseMetrics(metrics: Registry, routes: string[]) {
     buckets: SECONDS_BUCKETS,
     registers: [metrics],
   });
-  const routesWithLookups = new Set<string>();
 
   // Prometheus sees an increase only in a counter that it has seen before.
   for (const route of routes) {
@@ -116,11 +114,6 @@ function createResponseMetrics(metrics: Registry, routes: string[]) {
     requests.inc({ route, status });
     seconds.observe({ route }, taken);
     // A value from the catalog was not looked up in a cache.
-    if (outcome === undefined || outcome === 'catalog') return;
-    if (!routesWithLookups.has(route)) {
-      routesWithLookups.add(route);
-      for (const each of CACHE_OUTCOMES) lookups.inc({ route, outcome: each }, 0);
-    }
-    lookups.inc({ route, outcome });
+    if (outcome !== undefined && outcome !== 'catalog') lookups.inc({ route, outcome });
   };
 }

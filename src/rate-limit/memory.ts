@@ -94,7 +94,9 @@ function keyOf(client: string, { requests, windowMs }: RateLimit): string {
 
 /** Drops the requests that have left the window. @returns whether there are no others */
 function isExpired({ times, windowMs }: RequestLog, nowMs: number): boolean {
-  while (times[0] !== undefined && nowMs - times[0] >= windowMs) times.shift();
+  let expired = 0;
+  while (expired < times.length && nowMs - (times[expired] as number) >= windowMs) expired += 1;
+  if (expired > 0) times.splice(0, expired);
   return times.length === 0;
 }
 

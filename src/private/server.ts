@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Purge } from '../cache/purge.ts';
 import type { Examples } from '../channels/examples.ts';
@@ -41,11 +42,7 @@ interface PrivateListenerOptions {
 const MACHINE_PATHS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
 /** Browsers get the compiled pages, even if the service runs from its sources. */
-const BUILT = new URL('../../dist/', import.meta.url);
-const PLAYGROUND = fileURLToPath(new URL('web/playground', BUILT));
-const GALLERY = fileURLToPath(new URL('web/playground/gallery', BUILT));
-const PAGE = fileURLToPath(new URL('web/console', BUILT));
-const GUIDE = fileURLToPath(new URL('web/guide', BUILT));
+const PAGES = fileURLToPath(new URL('../../dist/web', import.meta.url));
 /** The playground of this listener requests the paths of the public listener below this one. */
 const INSTANCE_PATH = '/playground/instance/';
 /** Enough for some operators, scrapers and probes. The public listener leaves open files for them (`maxConnectionsFor`). */
@@ -71,11 +68,11 @@ const PAGE_HEADERS = {
 
 /** The files of the pages, read once. */
 const FILE_ROUTES = [
-  ...staticRoutes('/', PAGE, PAGE_HEADERS),
-  ...staticRoutes('/', PLAYGROUND, PAGE_HEADERS, ['pennant.svg']),
-  ...staticRoutes('/guide/', GUIDE, PAGE_HEADERS),
-  ...staticRoutes('/playground/', PLAYGROUND, PAGE_HEADERS),
-  ...staticRoutes('/playground/gallery/', GALLERY, PAGE_HEADERS),
+  ...staticRoutes('/', join(PAGES, 'console'), PAGE_HEADERS),
+  ...staticRoutes('/', join(PAGES, 'playground'), PAGE_HEADERS, ['pennant.svg']),
+  ...staticRoutes('/guide/', join(PAGES, 'guide'), PAGE_HEADERS),
+  ...staticRoutes('/playground/', join(PAGES, 'playground'), PAGE_HEADERS),
+  ...staticRoutes('/playground/gallery/', join(PAGES, 'playground/gallery'), PAGE_HEADERS),
 ];
 
 /** The private listener, for the operator and for monitoring. It must not be reachable from the internet. */

@@ -51,7 +51,7 @@ interface ConnectionsOptions {
  */
 export function createConnections({ clients, openConnections, defaultLimit }: ConnectionsOptions): Connections {
   const connections = new WeakMap<Socket, Connection>();
-  const slices = createSliceReader(openConnections);
+  const readSlices = createSliceReader(openConnections);
 
   function connectionOf(socket: Socket): Connection {
     let connection = connections.get(socket);
@@ -67,7 +67,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     const connection = connectionOf(socket);
     if (connection.isClosing) return false;
     connection.isClosing = true;
-    if (connection.isProxy) slices.read(socket, connection, () => close(socket));
+    if (connection.isProxy) readSlices(socket, connection, () => close(socket));
     return true;
   }
 
@@ -84,7 +84,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       if (connection.isProxy) return openConnections.add(socket, undefined);
       const { key, network, limit } = clients.identify(socket.remoteAddress ?? '', undefined);
       openConnections.add(socket, { key, network, maxConnections: maxConnectionsOf(limit, defaultLimit) });
-      slices.read(socket, connection, () => close(socket));
+      readSlices(socket, connection, () => close(socket));
     },
 
     receive(handle) {

@@ -24,16 +24,14 @@ export interface Connection {
   bytesSinceRequest: number;
 }
 
-interface SliceReader {
-  /**
-   * Gives the parser the next slice whenever it is idle. The slices of all connections wait in one queue, first come, first served.
-   *
-   * @param onBodyTooLong called when a body exceeds what is ignored, instead of reading on
-   */
-  read(socket: Socket, connection: Connection, onBodyTooLong: () => void): void;
-}
+/**
+ * Gives the parser the next slice whenever it is idle. The slices of all connections wait in one queue, first come, first served.
+ *
+ * @param onBodyTooLong called when a body exceeds what is ignored, instead of reading on
+ */
+type ReadSlices = (socket: Socket, connection: Connection, onBodyTooLong: () => void) => void;
 
-export function createSliceReader({ latest: findLatest }: Pick<OpenConnections, 'latest'>): SliceReader {
+export function createSliceReader({ latest: findLatest }: Pick<OpenConnections, 'latest'>): ReadSlices {
   /** The reads of all connections, first come, first served. A connection has at most one. */
   const queue = new Set<() => void>();
   let isPlanned = false;
@@ -50,51 +48,49 @@ export function createSliceReader({ latest: findLatest }: Pick<OpenConnections, 
     if (isPlanned) setImmediate(runReads);
   }
 
-  return {
-    read(socket, connection, onBodyTooLong) {
-      let isWaiting = false;
+  return (socket, connection, onBodyTooLong) => {
+    let isWaiting = false;
 
-      function readOn(): void {
-        if (connection.isClosing || isWaiting) return;
-        isWaiting = true;
-        queue.add(readSlice);
-        if (!isPlanned) setImmediate(runReads);
-        isPlanned = true;
+    function readOn(): void {
+      if (connection.isClosing || isWaiting) return;
+      isWaiting = true;
+      queue.add(readSlice);
+      if (!isPlanned) setImmediate(runReads);
+      isPlanned = true;
+    }
+
+    function readSlice(): void {
+      isWaiting = false;
+      if (connection.isClosing || socket.destroyed) return;
+      const latest = findLatest(socket);
+      if (latest !== undefined && !latest.closed) {
+        readAfter(latest);
+      } else if (latest?.req.complete === false && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES) {
+        onBodyTooLong();
+      } else {
+        const bytes = Math.min(SLICE_BYTES, socket.readableLength);
+        connection.bytesSinceRequest += bytes;
+        // `read` emits the slice as `data`, and Node's listener parses it.
+        socket.read(bytes);
+        if (socket.readableLength > 0) readOn();
       }
+    }
 
-      function readSlice(): void {
+    /** A slice waits until the requests before it have their responses. */
+    function readAfter(response: ServerResponse): void {
+      isWaiting = true;
+      response.once('close', () => {
         isWaiting = false;
-        if (connection.isClosing || socket.destroyed) return;
-        const latest = findLatest(socket);
-        if (latest !== undefined && !latest.closed) {
-          readAfter(latest);
-        } else if (latest?.req.complete === false && connection.bytesSinceRequest > MAX_IGNORED_BODY_BYTES) {
-          onBodyTooLong();
-        } else {
-          const bytes = Math.min(SLICE_BYTES, socket.readableLength);
-          connection.bytesSinceRequest += bytes;
-          // `read` emits the slice as `data`, and Node's listener parses it.
-          socket.read(bytes);
-          if (socket.readableLength > 0) readOn();
-        }
-      }
+        readOn();
+      });
+    }
 
-      /** A slice waits until the requests before it have their responses. */
-      function readAfter(response: ServerResponse): void {
-        isWaiting = true;
-        response.once('close', () => {
-          isWaiting = false;
-          readOn();
-        });
-      }
+    function onReadable(): void {
+      // Reading an empty buffer emits `end`, also while a response is under way.
+      if (socket.readableLength === 0) socket.read();
+      else readOn();
+    }
 
-      function onReadable(): void {
-        // Reading an empty buffer emits `end`, also while a response is under way.
-        if (socket.readableLength === 0) socket.read();
-        else readOn();
-      }
-
-      socket.on('readable', onReadable);
-    },
+    socket.on('readable', onReadable);
   };
 }

@@ -75,15 +75,13 @@ const ADVICE: readonly [faults: readonly Fault[], advise: (failed: FailedRequest
       return NEAR_ID.test(text) ? `${quoted(text)} has ${text.length} characters, a channel ID has 24.` : undefined;
     },
   ],
-  // A pasted address, or an ID or a handle with something around it
+  // A pasted address, a tab of a channel page, or an ID or a handle with something around it
   [
     ['path', 'identifier'],
-    ({ path, query, text }) => requestFor(channelRefsOf(text + query)[0] ?? channelRefsOf(text)[0], path),
-  ],
-  // A tab of a channel page
-  [
-    ['path'],
-    ({ path, text }) => requestFor(TAB.test(text) ? channelRefsOf(`youtube.com/${text}`)[0] : undefined, path),
+    ({ path, query, text }) => {
+      const pasted = [text + query, text, ...(TAB.test(text) ? [`youtube.com/${text}`] : [])];
+      return requestFor(pasted.flatMap(channelRefsOf)[0], path);
+    },
   ],
   // The `type` of the other endpoint
   [

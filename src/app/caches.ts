@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { Counter, Gauge } from '@prometheus-io/client';
+import { Counter } from '@prometheus-io/client';
 import { type Cache, createCache } from '../cache/cache.ts';
 import { cachePaths, createCacheFile } from '../cache/cache-file.ts';
 import type { CachePolicy } from '../cache/entry.ts';
@@ -13,7 +13,7 @@ import { CACHE_SCHEMA } from '../cache/schema.ts';
 import type { Store } from '../cache/store.ts';
 import type { Config } from '../config/settings.ts';
 import { withinMs } from '../lib/deadlines.ts';
-import { addBoundGauges } from '../lib/metrics.ts';
+import { addBoundGauges, addGauge } from '../lib/metrics.ts';
 import { createRedisConnection, type RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
@@ -113,14 +113,8 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
 
 function addRedisMetrics(redis: RedisConnection, { metrics }: Runtime): void {
   addBoundGauges(metrics, 'pennant_redis_commands', 'commands to Redis', () => redis.stats().commands);
-  new Gauge({
-    name: 'pennant_redis_usable',
-    help: '1 while the shared Redis is used, 0 while this instance works alone.',
-    registers: [metrics],
-    collect() {
-      this.set(redis.stats().isUsable ? 1 : 0);
-    },
-  });
+  const usable = '1 while the shared Redis is used, 0 while this instance works alone.';
+  addGauge(metrics, 'pennant_redis_usable', usable, () => (redis.stats().isUsable ? 1 : 0));
   new Counter({
     name: 'pennant_redis_trouble_total',
     help: 'Commands to Redis that timed out, and outages of Redis.',

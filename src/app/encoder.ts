@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
 import { END_REASONS } from '../images/encoder/child.ts';
 import { createEncoder, type Encoder, QUEUE_LENGTH } from '../images/encoder/encoder.ts';
-import { addBoundGauges, SECONDS_BUCKETS } from '../lib/metrics.ts';
+import { addBoundGauges, addGauge, SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 
 /** The encoder as configured, or the given one, with its log, metrics and health. */
@@ -58,13 +58,6 @@ export function openEncoder({ encoders }: Config, runtime: Runtime, replacement?
       this.set({ state: 'running' }, running);
     },
   });
-  new Gauge({
-    name: 'pennant_encoder_processes',
-    help: 'Encoder processes.',
-    registers: [metrics],
-    collect() {
-      this.set(encoder.stats().processes);
-    },
-  });
+  addGauge(metrics, 'pennant_encoder_processes', 'Encoder processes.', () => encoder.stats().processes);
   return encoder;
 }

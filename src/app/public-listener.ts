@@ -1,4 +1,4 @@
-import { Counter, Gauge } from '@prometheus-io/client';
+import { Counter } from '@prometheus-io/client';
 import type { Config } from '../config/settings.ts';
 import { createConnections } from '../http/connections.ts';
 import { createRateLimitStep } from '../http/request/admission.ts';
@@ -15,7 +15,7 @@ import {
   type OpenConnections,
 } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
-import { addBoundGauges } from '../lib/metrics.ts';
+import { addBoundGauges, addCounter, addGauge } from '../lib/metrics.ts';
 import { readOpenFilesLimit } from '../lib/open-files.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -107,36 +107,15 @@ const CLOSED: Readonly<Record<CloseReason, string>> = {
 function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
   const { clock, metrics, refusedValues } = runtime;
   const local = createMemoryRateLimiter({ clock });
-  new Gauge({
-    name: 'pennant_limiter_clients',
-    help: 'Clients that the rate limiter remembers.',
-    registers: [metrics],
-    collect() {
-      this.set(local.stats().entries);
-    },
-  });
-  new Counter({
-    name: 'pennant_limiter_evicted_clients_total',
-    help: 'Clients that the rate limiter forgot because it was full.',
-    registers: [metrics],
-    collect() {
-      this.reset();
-      this.inc(local.stats().evicted);
-    },
-  });
+  addGauge(metrics, 'pennant_limiter_clients', 'Clients that the rate limiter remembers.', () => local.stats().entries);
+  const evicted = 'Clients that the rate limiter forgot because it was full.';
+  addCounter(metrics, 'pennant_limiter_evicted_clients_total', evicted, () => local.stats().evicted);
   if (redis === undefined) return local;
   const onRefused = () => refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection: redis, onRefused });
   const limiter = createFallbackRateLimiter({ shared, local });
   addBoundGauges(metrics, 'pennant_redis_decisions', 'rate limit decisions by Redis', shared.stats);
-  new Counter({
-    name: 'pennant_limiter_decided_alone_total',
-    help: 'Requests that this instance has admitted or refused without the shared Redis.',
-    registers: [metrics],
-    collect() {
-      this.reset();
-      this.inc(limiter.stats().decidedAlone);
-    },
-  });
+  const alone = 'Requests that this instance has admitted or refused without the shared Redis.';
+  addCounter(metrics, 'pennant_limiter_decided_alone_total', alone, () => limiter.stats().decidedAlone);
   return { hit: limiter.hit, stats: local.stats };
 }

@@ -58,8 +58,8 @@ export interface CommandContext {
   readonly version: string;
   readonly env: Environment;
   readonly envFile: EnvFile;
-  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; hasColors?(): boolean };
-  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream;
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>;

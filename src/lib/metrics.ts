@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from '@prometheus-io/client';
+import { Counter, Gauge, type Registry } from '@prometheus-io/client';
 
 /** The buckets of every histogram of times, in seconds, up to the longest time of a request. */
 export const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12];
@@ -41,13 +41,31 @@ const BOUND_GAUGES = [
 export function addBoundGauges(metrics: Registry, name: string, what: string, read: () => BoundedStats): void {
   for (const [figure, suffix, help] of BOUND_GAUGES) {
     if (read()[figure] === undefined) continue;
-    new Gauge({
-      name: `${name}_${suffix}`,
-      help: `${help}: ${what}.`,
-      registers: [metrics],
-      collect() {
-        this.set(read()[figure] ?? 0);
-      },
-    });
+    addGauge(metrics, `${name}_${suffix}`, `${help}: ${what}.`, () => read()[figure] ?? 0);
   }
+}
+
+/** Adds a gauge whose value is read at each scrape. */
+export function addGauge(metrics: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [metrics],
+    collect() {
+      this.set(read());
+    },
+  });
+}
+
+/** Adds a counter of something that is counted elsewhere. */
+export function addCounter(metrics: Registry, name: string, help: string, read: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers: [metrics],
+    collect() {
+      this.reset();
+      this.inc(read());
+    },
+  });
 }

@@ -3,18 +3,13 @@ import { text } from 'node:stream/consumers';
 import { type Command, type CommandContext, runCommand } from '../../src/cli/command.ts';
 import type { EndedCommand } from './process.ts';
 
-export interface RunOptions extends Partial<CommandContext> {
-  /** Of stdout. */
-  readonly isTerminal?: boolean;
-}
-
 /** Runs a command in this process, as main.ts does. Unless the settings name a console, no service is running. */
 export async function runInProcess(
   command: Command,
   args: readonly string[],
-  { isTerminal = false, env, ...context }: RunOptions = {},
+  { env, ...context }: Partial<CommandContext> = {},
 ): Promise<EndedCommand> {
-  const stdout = Object.assign(new PassThrough(), { isTTY: isTerminal, hasColors: () => isTerminal });
+  const stdout = new PassThrough();
   const stderr = new PassThrough();
   const written = Promise.all([text(stdout), text(stderr)]);
   const exitCode = await runCommand(command, args, {

@@ -55,7 +55,7 @@ export async function startService(
     await withinMs(systemClock, service.close(), FAILED_START_STOP_MS);
     throw error;
   }
-  await reportStart(config, service, stdout, logger);
+  await reportStart(config, service, logger);
   service.warmUp();
   service.startBackgroundWork();
   await stop.requested;
@@ -162,8 +162,8 @@ async function firstExample({ examples }: App): Promise<ExampleChannel | undefin
   return (await withinMs(systemClock, examples(), EXAMPLE_MS))?.[0];
 }
 
-/** Says where the service listens, with URLs that respond. A terminal gets text, anything else a line of JSON at any log level. */
-async function reportStart(config: Config, service: App, stdout: CommandContext['stdout'], logger: Logger) {
+/** Says where the service listens, with URLs that respond, at any log level. */
+async function reportStart(config: Config, service: App, logger: Logger) {
   const { host, consoleHost, consolePort } = config;
   // Not BASE_URL, whose proxy may not be there yet.
   const base = `http://${nameToOpen(host)}:${portOf(service.http)}`;
@@ -178,12 +178,7 @@ async function reportStart(config: Config, service: App, stdout: CommandContext[
   // If the private listener does not listen, it has no port.
   const privateUrl = consolePort === 0 ? undefined : `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
   const pages = privateUrl && { playground: `${privateUrl}playground/`, console: privateUrl };
-  if (stdout.isTTY !== true) {
-    logger.child({}, { level: 'info' }).info({ examples, ...pages }, message);
-    return;
-  }
-  const tries = examples.length === 0 ? '\n' : ` Try:\n${examples.map((url) => `  ${url}\n`).join('')}`;
-  stdout.write(message + tries + (pages ? `Playground: ${pages.playground}\nConsole: ${pages.console}\n` : ''));
+  logger.child({}, { level: 'info' }).info({ examples, ...pages }, message);
 }
 
 /** The name of a listener in a URL. The private listener accepts its own address and names of this machine. */

@@ -49,7 +49,7 @@ export interface App {
   /** Starts the background work. It first runs a minute later. */
   startBackgroundWork(): void;
   /** Does the background work that is due. */
-  runDueWork(): Promise<void>;
+  runDueWork(): void;
   /**
    * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
    * balancer sends requests elsewhere.
@@ -94,24 +94,17 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   // Services
   const blockedChannels = new Set(config.blockedChannels);
   const examples = createExamples(catalog, blockedChannels);
-  const cached =
-    failover &&
-    createCachedChannels({
-      sources: failover,
-      records: caches.records,
-      names: caches.names,
-      blockedChannels,
-      clock,
-    });
+  const cached = failover && createCachedChannels({ sources: failover, ...caches, blockedChannels, clock });
   const channels = createChannelService({ catalog, cached, blockedChannels, clock });
   const channelBatches = createChannelBatches({ channels, clock });
   const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
+  const cache = caches.originals;
   const originals = createOriginals({
     catalog,
     downloader: upstreams.downloader,
     encoder,
     images,
-    cache: caches.originals,
+    cache,
     channels,
     runtime,
   });
@@ -119,28 +112,13 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   // Listeners, background work and the stop
   const responseWriter = createResponseWriter({ runtime });
-  const endpoints = createEndpoints({
-    config,
-    version,
-    channels,
-    channelBatches,
-    searches,
-    channelImages,
-    examples,
-  });
+  const services = { channels, channelBatches, searches, channelImages, examples };
+  const endpoints = createEndpoints({ config, version, ...services });
   const http = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
-  const backgroundWork = createBackgroundWork(
-    [async () => stored.retry(), async () => failureLog.summarize(), async () => health.summarize()],
-    (error) => logger.error({ err: error }, 'background work failed: a bug'),
+  const backgroundWork = createBackgroundWork([stored.retry, failureLog.summarize, health.summarize], (error) =>
+    logger.error({ err: error }, 'background work failed: a bug'),
   );
-  const state = createConsoleStateReader({
-    version: build,
-    settings,
-    runtime,
-    http,
-    upstreams,
-    encoder,
-  });
+  const state = createConsoleStateReader({ version: build, settings, runtime, http, upstreams, encoder });
   const purge = createPurge({
     caches,
     stores,
@@ -169,9 +147,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     examples,
     encoderStats: encoder.stats,
     warmUp: encoder.warmUp,
-    startBackgroundWork() {
-      backgroundWork.start();
-    },
+    startBackgroundWork: backgroundWork.start,
     runDueWork: backgroundWork.runDue,
     async close() {
       backgroundWork.stop();

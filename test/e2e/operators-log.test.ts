@@ -50,7 +50,7 @@ describe('the log', () => {
     const { lines, service } = await startLogged({ env: { RATE_LIMIT_OVERRIDES: '' } });
     for (let sent = 0; sent < 13; sent += 1) await service.get('/');
     service.clock.advance(60_000);
-    await service.app.runDueWork();
+    service.app.runDueWork();
     const refused = { level: LEVELS.warn, msg: 'requests over the rate limit (429)', client: '127.0.0.0/24' };
     const found = lines.filter(({ msg }) => msg === refused.msg);
     expect(found).toMatchObject([refused, { ...refused, repeated: 2 }]);
@@ -81,7 +81,7 @@ describe('the log', () => {
     const repeated = expect.objectContaining({ level: LEVELS.warn, source: 'failing', repeated: 2 });
     service.clock.advance(60_000);
     expect(lines).not.toContainEqual(repeated);
-    await service.app.runDueWork();
+    service.app.runDueWork();
     expect(lines).toContainEqual(repeated);
   });
 

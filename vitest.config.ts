@@ -62,7 +62,7 @@ const SYSTEM_TESTS = {
 };
 
 /** If one of these started last, the other worker would have nothing to do. */
-const LONGEST = /\/(?:documents-changes|documents|playground-appearance)\.test\.ts$/;
+const LONGEST = /\/(?:documents-changes|documents|playground|deploy)\.test\.ts$/;
 
 /** Starts the longest files of the last project first. */
 class LongestFirst extends BaseSequencer {

@@ -37,14 +37,6 @@ const DISK_FAULTS: readonly DiskFault[] = [
     break: (disk) => fill(join(disk, FILLER)),
     mend: (disk) => rm(join(disk, FILLER)),
   },
-  {
-    name: 'a disk that is read-only',
-    place: 'mounted disk',
-    isSudden: false,
-    degraded: ['cache'],
-    break: (disk) => remount(disk, 'ro'),
-    mend: (disk) => remount(disk, 'rw'),
-  },
   // Needs an unprivileged user, because root ignores file modes.
   {
     name: 'DATA_DIR not writable, by an unprivileged user',
@@ -177,8 +169,4 @@ async function fill(path: string): Promise<void> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   }
-}
-
-function remount(disk: string, mode: 'ro' | 'rw'): void {
-  execFileSync('mount', ['-o', `remount,${mode}`, disk]);
 }

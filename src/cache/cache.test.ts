@@ -23,18 +23,6 @@ describe('the cache in front of a store that instances share', () => {
   }
   const load = (value: string) => async () => ({ value });
 
-  test.each([WAIT, { softTimeoutMs: 0 }])(
-    'uses a newer value of another instance instead of loading it',
-    async (wait) => {
-      const { clock, first, second } = setUpTwo();
-      await first.get('k', load('a'), WAIT);
-      expect((await second.get('k', fail, WAIT)).value).toBe('a');
-      clock.advance(HOUR_MS);
-      await first.get('k', load('b'), WAIT);
-      expect(await second.get('k', fail, wait)).toMatchObject({ value: 'b', outcome: { kind: 'hit' } });
-    },
-  );
-
   test('reads the store again when it has not for 30 s, once for all callers', async () => {
     const { clock, store, first } = setUpTwo();
     const reads = vi.spyOn(store, 'get');
@@ -60,16 +48,6 @@ describe('the cache in front of a store that instances share', () => {
     expect(await first.get('k', fail, { softTimeoutMs: 0 })).toMatchObject({ value: 'a', outcome: { kind: 'stale' } });
     clock.advance(60_000);
     expect((await first.get('k', load('b'), { softTimeoutMs: 0 })).value).toBe('b');
-  });
-
-  test('uses the value of another instance that has purged and loaded it', async () => {
-    const { clock, first, second } = setUpTwo();
-    await first.get('k', load('a'), WAIT);
-    await second.get('k', load('a'), WAIT);
-    clock.advance(1);
-    await first.reload('k', load('b'));
-    clock.advance(COMPARE_MS);
-    expect(await second.get('k', fail, WAIT)).toMatchObject({ value: 'b', outcome: { kind: 'hit' } });
   });
 
   test('keeps what is in memory while the store fails, and loads what is not', async () => {

@@ -94,15 +94,6 @@ describe('a channel', () => {
       expect((await channels.peekChannel(ref))?.channel.title).toBe('own');
     }
   });
-
-  it('of the catalog is provisional if the name that leads to it is stale', async () => {
-    own.set(`id:${idOf(3)}`, idOf(3));
-    live.set(nameOf(HANDLE), idOf(3));
-    await get(HANDLE);
-    clock.advance(HOUR_MS);
-    live.set(nameOf(HANDLE), new AppError('upstream_unavailable', 'down'));
-    expect(await get(HANDLE)).toMatchObject({ title: 'own', kind: 'catalog', isProvisional: true });
-  });
 });
 
 describe('without a source', () => {
@@ -123,14 +114,6 @@ describe('without a source', () => {
 describe('while the catalog cannot be read', () => {
   beforeEach(() => {
     isReadable = false;
-  });
-
-  it('a cached record whose image is gone can be loaded again', async () => {
-    live.set(`id:${idOf(1)}`, idOf(1));
-    expect(await channels.reload(idOf(1))).toMatchObject({ title: 'live' });
-    await expect(channels.reload(idOf(2))).rejects.toBe(UNREADABLE);
-    channels = start({ hasSource: false });
-    await expect(channels.reload(idOf(1))).rejects.toBe(UNREADABLE);
   });
 
   it('a cached channel is provisional, also from the cache', async () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainTitle } from './channel.ts';
 
@@ -17,12 +16,8 @@ describe('a plain title', () => {
   });
 
   it('has no controls, line breaks and changes of direction, and is its own plain title', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (title) => {
-        const plain = plainTitle(title);
-        expect(plain).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
-        expect(plainTitle(plain)).toBe(plain);
-      }),
-    );
+    const plain = plainTitle(Array.from({ length: 0x1_00_00 }, (_, code) => String.fromCharCode(code)).join(''));
+    expect(plain).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
+    expect(plainTitle(plain)).toBe(plain);
   });
 });

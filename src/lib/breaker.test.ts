@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/helpers/clock.ts';
 import { AppError, type ErrorCode } from '../domain/errors.ts';
-import { type Breaker, type BreakerState, createBreaker, UnexplainedRefusalError } from './breaker.ts';
+import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 
 const NEVER = new AbortController().signal;
 const MINUTE_MS = 60_000;
@@ -44,17 +44,6 @@ function becomeHalfOpen(): number {
 }
 
 describe('a breaker', () => {
-  it('opens for ten seconds when the last five calls failed for different keys', async () => {
-    await failForKeys(4);
-    await succeed();
-    await failForKeys(4);
-    expect(breaker.state()).toBeUndefined();
-    await fail();
-    expect(breaker.state()).toMatchObject({ reason: 'failing', untilMs: clock.now() + 10_000 });
-    await expect(succeed()).rejects.toMatchObject({ name: 'BreakerOpenError', retryAfterMs: 10_000 });
-    expect(() => breaker.check()).toThrow('Calls to YouTube are paused after failures.');
-  });
-
   it('counts a failing key once, and no abort, no bug, and no readable response', async () => {
     const inconclusive = new AppError('upstream_unavailable', 'Not in your country.', { scope: 'answer' });
     const aborted = AbortSignal.abort();
@@ -112,17 +101,6 @@ describe('a breaker', () => {
     expect(breaker.state()?.description).toBe(
       'YouTube refuses this address since 2026-11-23 14:09:00 UTC (status 429); next call at 2026-11-23 14:10:30 UTC',
     );
-  });
-
-  it('opens at the second refusal without an explanation in a row, for another key', async () => {
-    const unexplained = () => new UnexplainedRefusalError('It refuses.', 'status 403');
-    await fail(unexplained(), 'one');
-    await fail(unexplained(), 'one');
-    await succeed();
-    await fail(unexplained());
-    expect(breaker.state()).toBeUndefined();
-    expect(await fail(unexplained())).toMatchObject({ retryAfterMs: MINUTE_MS });
-    expect(breaker.state()?.description).toContain('(status 403)');
   });
 
   it('is open until the time at which a quota is renewed, whatever the wall clock does', async () => {

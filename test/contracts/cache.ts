@@ -133,16 +133,6 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
     });
 
-    test('nothing is returned after its grace', async () => {
-      await cache.get('k', load('a'), WAIT);
-      clock.advance(GRACE_MS - 1);
-      expect((await cache.get('k', fail, WAIT)).value).toBe('a');
-      clock.advance(1);
-      await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
-      await restart();
-      await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
-    });
-
     test('an absence is kept for 60 s, also in place of a value; then "could not tell" is no absence', async () => {
       await cache.get('k', load('a'), WAIT);
       clock.advance(HOUR_MS);
@@ -154,14 +144,6 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       clock.advance(1);
       await expect(cache.get('k', fail, WAIT)).rejects.toMatchObject({ code: 'upstream_unavailable' });
       expect((await cache.get('k', load('b'), WAIT)).value).toBe('b');
-    });
-
-    test('a look without a load finds what is fresh or stale', async () => {
-      expect(await cache.peek('k')).toBeUndefined();
-      await cache.get('k', load('a'), WAIT);
-      expect(await cache.peek('k')).toMatchObject({ value: 'a', outcome: { kind: 'hit' } });
-      clock.advance(HOUR_MS + 1_000);
-      expect(await cache.peek('k')).toMatchObject({ value: 'a', outcome: { kind: 'stale', ttlMs: -1_000 } });
     });
 
     test('a reload and a value that is put replace a fresh one', async () => {
@@ -183,16 +165,6 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       older.resolve({ value: 'new' });
       expect([(await first).value, (await joined).value]).toEqual(['new', 'newer']);
       expect((await cache.get('k', load('c'), WAIT)).value).toBe('newer');
-    });
-
-    test('a restart keeps values and their ages', async () => {
-      await cache.get('k', load('a'), WAIT);
-      await cache.get('short', load('b', { freshMs: 1_000 }), WAIT);
-      clock.advance(HOUR_MS / 2);
-      await restart();
-      const found = await cache.get('k', load('c'), WAIT);
-      expect(found).toMatchObject({ value: 'a', outcome: { kind: 'hit', ttlMs: HOUR_MS / 2 } });
-      expect((await cache.get('short', fail, WAIT)).outcome.kind).toBe('stale');
     });
 
     test('a value that must not be stored is only in memory', async () => {

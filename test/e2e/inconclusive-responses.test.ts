@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TestAppOptions } from '../helpers/app.ts';
 import { KEY, respondAsDataApi, respondWithDataApiError } from '../helpers/data-api.ts';
 import { numberedChannelId } from '../helpers/fake-source.ts';
-import { respondWithHtml, respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
+import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { type LogLine, recordLog } from '../helpers/log.ts';
 import type { ReplayOptions } from '../helpers/replay-server.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
@@ -84,18 +84,6 @@ it('five names that lead to a video belong to no channel', async () => {
   }
   replay.behave();
   await expectReady('/api/channel/BellRockLight?type=handle');
-});
-
-it('five HTML pages with 404 are no failure of YouTube', async () => {
-  const { service, replay } = await start();
-  replay.misbehave('browse', jsonError(400, 'INVALID_ARGUMENT'));
-  replay.misbehave('about-page', respondWithHtml(404));
-  for (const number of FIVE) {
-    expect((await service.get(`/api/channel/${numberedChannelId(number)}`)).status).toBe(502);
-  }
-  const conditions = (await service.readiness()).conditions.map(({ name }) => name);
-  expect(conditions).not.toContain('source youtube');
-  expect(conditions).not.toContain('source youtube pages');
 });
 
 it('five unknown IDs that get HTTP 400 are no refusal of the client version: their HTML page has no channel', async () => {

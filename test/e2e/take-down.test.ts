@@ -104,15 +104,4 @@ describe('a channel that is blocked after it was stored', () => {
     await expect.poll(storedBytes).not.toMatch(new RegExp(`${WORDS}|${BLOCKED}`));
     expect((await readdir(cachePaths(dataDir).originals)).join()).not.toContain(BLOCKED);
   });
-
-  test('is never stored again', async () => {
-    const app = await start({ BLOCKED_CHANNELS: BLOCKED });
-    await expectEveryWayBlocked(app);
-    await expectNotFound(app);
-    expect((await app.get(`/${OTHER}/tv.webp`)).status).toBe(200);
-    await app.close();
-    expect(await storedBytes()).toContain(OTHER);
-    expect(await storedBytes()).not.toContain(WORDS);
-    expect(await countImages()).toBe(2);
-  });
 });

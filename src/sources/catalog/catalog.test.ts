@@ -54,16 +54,6 @@ describe('the catalog', () => {
     expect(await catalog.find(handleRef('nobody'))).toBeUndefined();
   });
 
-  it('serves an edited title a second later, without a restart', async () => {
-    const catalog = await openWith(catalogLine(1, { title: 'Before' }));
-    expect(await titleOf(catalog, 1)).toBe('Before');
-    await writeCatalog(dataDir, [catalogLine(1, { title: 'Afterwards' })]);
-    await titleLater(catalog, 'Afterwards');
-    await writeCatalog(dataDir, [catalogLine(2)]);
-    await titleLater(catalog, undefined);
-    expect(states).toEqual([]);
-  });
-
   it('serves the last good state while a line has a mistake, and names the line', async () => {
     const catalog = await openWith(catalogLine(1, { title: 'Good' }));
     expect(await titleOf(catalog, 1)).toBe('Good');

@@ -8,33 +8,30 @@ import { type ChannelRef, channelIdRef, findHandle, findUsername, nameOf } from 
 import { createCachedChannels } from './cached-channels.ts';
 import { type ChannelService, createChannelService } from './channels.ts';
 
-/* The order of look-ups in the catalog and the source, and the responses while the catalog cannot be read. */
+/* The order of look-ups in the catalog and the source. */
 
 const HOUR_MS = 3_600_000;
 const [HANDLE, USERNAME] = [findHandle('name') as ChannelRef, findUsername('name') as ChannelRef];
 const BLOCKED = idOf(99);
-const UNREADABLE = new AppError('upstream_unavailable', 'The catalog cannot be read.', { retryAfterMs: 3_000 });
 
 let clock: ManualClock;
 /** IDs of channels by reference. */
 let own: Map<string, string>;
 /** The same for the only source. It throws the errors among them. */
 let live: Map<string, string | AppError>;
-let isReadable: boolean;
 /** All look-ups, in order. */
 let asked: string[];
 let channels: ChannelService;
 
 beforeEach(() => {
   clock = createManualClock();
-  [own, live, asked, isReadable] = [new Map(), new Map(), [], true];
+  [own, live, asked] = [new Map(), new Map(), []];
   channels = start();
 });
 
 function start({ hasSource = true } = {}): ChannelService {
   async function find(ref: ChannelRef) {
     asked.push(`own ${nameOf(ref)}`);
-    if (!isReadable) throw UNREADABLE;
     const channelId = own.get(nameOf(ref));
     return channelId === undefined ? undefined : testChannel(channelId, { title: 'own' });
   }
@@ -106,37 +103,5 @@ describe('without a source', () => {
       await expect(get(ref)).rejects.toMatchObject(notFound);
       await expect(channels.peekChannel(ref)).rejects.toMatchObject({ code: 'channel_not_found' });
     }
-    isReadable = false;
-    await expect(get(HANDLE)).rejects.toBe(UNREADABLE);
-  });
-});
-
-describe('while the catalog cannot be read', () => {
-  beforeEach(() => {
-    isReadable = false;
-  });
-
-  it('a cached channel is provisional, also from the cache', async () => {
-    live.set(nameOf(HANDLE), idOf(1)).set(`id:${idOf(1)}`, idOf(1));
-    for (const kind of ['miss', 'hit']) expect(await get(HANDLE)).toMatchObject({ kind, isProvisional: true });
-    expect((await channels.peekChannel(HANDLE))?.outcome.isProvisional).toBe(true);
-    isReadable = true;
-    expect((await get(HANDLE)).isProvisional).toBeUndefined();
-  });
-
-  it('no channel counts as absent, and the next reference is not tried', async () => {
-    live.set(nameOf(USERNAME), idOf(1)).set(`id:${idOf(1)}`, idOf(1));
-    await expect(get(HANDLE, USERNAME)).rejects.toBe(UNREADABLE);
-    await expect(channels.peekChannel(HANDLE)).rejects.toBe(UNREADABLE);
-    expect(await channels.peekChannel(USERNAME)).toBeUndefined();
-  });
-
-  it('the most specific failure is reported', async () => {
-    live.set(nameOf(HANDLE), new AppError('upstream_timeout', 'late'));
-    await expect(get(HANDLE)).rejects.toBe(UNREADABLE);
-    const paused = new AppError('upstream_unavailable', 'paused', { retryAfterMs: HOUR_MS });
-    live.set(nameOf(USERNAME), paused);
-    await expect(get(USERNAME)).rejects.toMatchObject({ retryAfterMs: HOUR_MS });
-    await expect(get(channelIdRef(BLOCKED))).rejects.toMatchObject({ code: 'channel_blocked' });
   });
 });

@@ -3,7 +3,7 @@ import type { ChannelEntry } from '../cache/policy.ts';
 import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError, clearestError, errorCodeOf, isUpstreamFailure, valueOrError } from '../domain/errors.ts';
+import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
@@ -33,9 +33,6 @@ const MAX_MOVES = 3;
 /**
  * Records of channels. Each reference is looked up in the catalog, then in the cache and the sources. If a cached name or
  * redirect leads to an ID, that is looked up in the catalog, too.
- *
- * While the catalog cannot be read, all other records are provisional. A channel that no source has is then an error and not
- * "no such channel", because the catalog may have it.
  */
 export interface ChannelService {
   /**
@@ -67,28 +64,13 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     ref: ChannelRef,
     lookUp: (cached: CachedChannels) => Promise<T>,
   ): Promise<ChannelResponse | T> {
-    const own = catalog && (await valueOrError(catalog.find(ref)));
-    if (own instanceof AppError) return lookUpProvisionally(own, lookUp);
+    const own = await catalog?.find(ref);
     if (own !== undefined) {
       assertNotBlocked(own.channelId);
       return { channel: own, outcome: FROM_CATALOG };
     }
     if (cached !== undefined) return lookUp(cached);
     throw new AppError('channel_not_found', 'The catalog has no such channel.', ABSENT_IN_CATALOG);
-  }
-
-  /** What `lookUp` returns, while the catalog cannot be read but may have the channel. */
-  async function lookUpProvisionally<T extends ChannelResponse | undefined>(
-    failure: AppError,
-    lookUp: (cached: CachedChannels) => Promise<T>,
-  ): Promise<T> {
-    if (cached === undefined) throw failure;
-    const response = await valueOrError(lookUp(cached));
-    if (!(response instanceof AppError)) {
-      return response && { ...response, outcome: { ...response.outcome, isProvisional: true } };
-    }
-    if (response.code === 'channel_not_found') throw failure;
-    throw isUpstreamFailure(response) ? (clearestError([response, failure]) ?? failure) : response;
   }
 
   function getByName(ref: ChannelRef, softTimeoutMs: number): Promise<ChannelResponse> {
@@ -166,8 +148,6 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     },
 
     async reload(channelId) {
-      const own = catalog && (await valueOrError(catalog.find(channelIdRef(channelId))));
-      if (own !== undefined && !(own instanceof AppError)) return own;
       const reloaded = await findInCatalogOrCache(channelIdRef(channelId), async ({ reload }) => {
         await reload(channelId);
         return getById(channelId, 0);

@@ -1,5 +1,4 @@
 import type { Channel } from '../domain/channel.ts';
-import { AppError } from '../domain/errors.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 
 /** A channel that the documents and pages of this instance can show. */
@@ -29,19 +28,14 @@ export function searchPathOf({ title }: ExampleChannel): string {
 
 const COUNT = 8;
 
-/** Empty without a catalog, or while it cannot be read. */
+/** Empty without a catalog. */
 export function createExamples(
   catalog: Pick<Catalog, 'examples'> | undefined,
   blockedChannels: ReadonlySet<string>,
 ): Examples {
   return async () => {
-    try {
-      const found = (await catalog?.examples(COUNT)) ?? [];
-      return found.filter(({ channelId }) => !blockedChannels.has(channelId)).map(exampleOf);
-    } catch (error) {
-      if (error instanceof AppError) return [];
-      throw error;
-    }
+    const found = (await catalog?.examples(COUNT)) ?? [];
+    return found.filter(({ channelId }) => !blockedChannels.has(channelId)).map(exampleOf);
   };
 }
 

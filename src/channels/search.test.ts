@@ -18,8 +18,8 @@ const page = (ids: readonly string[]): SearchPage => ({ hits: ids.map((id) => hi
 const down = new AppError('upstream_unavailable', 'down');
 
 interface SetUpOptions {
-  /** What the catalog has, or why it cannot be searched. */
-  readonly own?: readonly string[] | AppError;
+  /** What the catalog has. */
+  readonly own?: readonly string[];
   /** The channel that every query names. */
   readonly named?: string;
 }
@@ -36,7 +36,6 @@ function setUp(responses: (SearchPage | Promise<SearchPage> | AppError)[] = [], 
     catalog: {
       async search() {
         const { own = [] } = found;
-        if (own instanceof AppError) throw own;
         return own.map((id) => hit(id, 'own'));
       },
     },
@@ -89,14 +88,6 @@ it('searches the catalog each time, even if the list of the sources is cached', 
 
 it('shows no blocked channel of the catalog', async () => {
   expect(await setUp([page([ONE])], { own: [BLOCKED, 'a'] }).idsOf('q', 20)).toEqual(['a', ONE]);
-});
-
-it('has what the source found, for ten seconds, if the catalog fails, and is an error if nothing was found', async () => {
-  const { search, idsOf } = setUp([page([ONE]), page([])], { own: down });
-  for (let time = 0; time < 2; time += 1) {
-    expect((await search('q', 20)).outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000 });
-  }
-  await expect(idsOf('nothing', 20)).rejects.toBe(down);
 });
 
 it('has what the catalog found and the stale list of the sources if its reload fails or is slow', async () => {

@@ -41,7 +41,7 @@ export interface SearchService {
    * sources, whose list is cached.
    *
    * @param disconnected aborted when the client disconnects
-   * @throws AppError `upstream_*` when nothing was found, and the catalog or a source gave no usable response
+   * @throws AppError `upstream_*` when nothing was found, and a source gave no usable response
    */
   search(query: string, limit: number, disconnected: AbortSignal): Promise<SearchResponse>;
 }
@@ -50,7 +50,7 @@ export interface SearchService {
 const MAX_HITS = 20;
 /** How long clients may cache a list that needed no source. */
 const FROM_CATALOG: CacheOutcome = { kind: 'catalog', ttlMs: 600_000, isCollapsed: false, isStored: false };
-/** How long they may cache a list when the catalog or a source gave no usable response. */
+/** How long they may cache a list when a source gave no usable response. */
 const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: 10_000, isCollapsed: false, isStored: false };
 
 /** The channel that a query names. */

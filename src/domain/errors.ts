@@ -20,8 +20,8 @@ export const ERROR_CODES = [
   /** The upstream response is unusable: no JSON, no channel, no image. */
   'upstream_invalid',
   /**
-   * Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, call budget used up. Or the catalog
-   * cannot be read.
+   * Upstream is unavailable: refused, DNS, blocked (429, captcha, consent), breaker open, call budget used up. Or an
+   * image of the catalog cannot be read.
    */
   'upstream_unavailable',
   /** The encoder queue is full or does not move, or an encoder hangs. */

@@ -55,14 +55,6 @@ function nameOf(target: string): string {
   return /\/youtubei\/v1\/([\w/]+)/.exec(target)?.[1] ?? 'image';
 }
 
-test('an image by ID takes two round trips: page, About panel and feed, then the original', async () => {
-  const { service, response } = await startHeldService();
-  const image = service.get('/UCreplayLighthouse000001/tv.webp');
-  expect(await response(3)).toEqual(['browse', 'browse', 'feed']);
-  expect(await response(1)).toEqual(['image']);
-  expect((await image).status).toBe(200);
-});
-
 test('an image by handle takes one more, and an encoder starts before the original arrives', async () => {
   const { service, response, encoderStarts } = await startHeldService();
   const image = service.get('/@bellrocklight/tv.webp');

@@ -85,8 +85,6 @@ describe('a search in the catalog and upstream', () => {
 describe('a search that names a channel about which upstream gives no usable response', () => {
   const names = {
     'a handle': '@quietly',
-    'a channel ID': QUIET,
-    'a channel page': `https://www.youtube.com/channel/${QUIET}`,
     'a handle’s page': 'youtube.com/@quietly',
   };
 

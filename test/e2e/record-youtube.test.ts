@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { recordChannel } from '../../scripts/record-youtube.ts';
-import { respondWithHtml, respondWithJson } from '../helpers/fake-upstream.ts';
+import { respondWithHtml } from '../helpers/fake-upstream.ts';
 import { handleRef } from '../helpers/handle.ts';
 import { type ExpectedValues, expectRecord } from '../helpers/indexed-responses.ts';
 import {
@@ -165,27 +165,10 @@ describe('data that a recording omits', () => {
     expect(await writtenText()).toMatch(/"label": "[\d,]+ views"/);
   });
 
-  it('includes unknown items of a search, which are told', async () => {
-    await startUpstream();
-    const lamp = { lampRenderer: { beam: { simpleText: 'Bell Rock Light' } } };
-    replay.misbehave('search', respondWithJson({ contents: [{ itemSectionRenderer: { contents: [lamp] } }] }));
-    expect(await record()).toContain('unknown items: lampRenderer');
-    expect(await writtenText()).not.toContain('lampRenderer');
-  });
-
   it.each(['trackingParams', 'visitorData', 'sessionToken', 'cookies'])('can never be kept: %s', async (name) => {
     await startUpstream();
     await expect(record('@BellRockLight', [name])).rejects.toThrow(name);
     expect(replay.calls).toEqual([]);
-  });
-
-  it('includes everything that is nested too deep', async () => {
-    const deep = `${'{"content":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
-    const page = { metadata: { channelMetadataRenderer: { externalId: LIGHTHOUSE, title: 'Deep', x: 0 } } };
-    const response = jsonResponse('browse', { browseId: LIGHTHOUSE }, page);
-    await startUpstream([{ ...response, text: response.text.replace('"x":0', `"description":${deep}`) }]);
-    await record(LIGHTHOUSE);
-    expect((await writtenText()).length).toBeLessThan(50_000);
   });
 });
 

@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { numberedChannelId } from '../helpers/fake-source.ts';
 import { respondWithJson, respondWithStatus } from '../helpers/fake-upstream.ts';
 import { startYoutubeForTest, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const RECORD = '/api/channel/UCreplayLighthouse000001';
 const HOUR_MS = 3_600_000;
-const SCANNED = Array.from({ length: 60 }, (_, number) => `/api/channel/${numberedChannelId(number)}`);
 const NOT_FOUND = respondWithJson({ error: { code: 404, status: 'NOT_FOUND' } }, 404);
 
 let running: YoutubeService;
@@ -45,32 +43,5 @@ describe('a 404 for a name', () => {
     running.replay.misbehave('browse', NOT_FOUND);
     running.service.clock.advance(HOUR_MS + 1);
     expect(await ask(HANDLE)).toEqual([404, 'public, max-age=60']);
-  });
-});
-
-describe('a scan of unknown IDs', () => {
-  /** @returns the pages that were requested for each ID */
-  async function scan(): Promise<number> {
-    for (const url of SCANNED) {
-      expect(await ask(url)).toEqual([404, 'public, max-age=60']);
-      running.service.clock.advance(1_000);
-    }
-    return running.replay.callsTo('browse').length / SCANNED.length;
-  }
-
-  it('costs one page each while YouTube answers as usual', async () => {
-    expect(await scan()).toBe(1);
-  });
-
-  it('costs two pages each while YouTube answers 404', async () => {
-    running.replay.misbehave('browse', NOT_FOUND);
-    expect(await scan()).toBe(2);
-  });
-
-  it('ends when YouTube refuses the call that confirms', async () => {
-    running.replay.misbehave('browse', NOT_FOUND, 1);
-    running.replay.misbehave('browse', respondWithStatus(429));
-    for (const url of SCANNED) await ask(url);
-    expect(running.replay.callsTo('browse')).toHaveLength(2);
   });
 });

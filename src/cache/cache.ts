@@ -58,10 +58,8 @@ type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 const RETRY_MS = 60_000;
 /** Maximum number of concurrent loads. The call budget of the upstream allows far fewer. */
 const MAX_LOADS = 10_000;
-/** After this time, a value in memory is compared with a shared store: another instance may have purged or replaced it. */
+/** After this time, a shared store decides about a value in memory: another instance may have purged or replaced it. */
 export const COMPARE_MS = 30_000;
-/** How long a caller waits, at least, for a new value when the shared store no longer has the one in memory. */
-const PURGED_WAIT_MS = 3_000;
 
 /** The values of one kind: in memory, the least recently used evicted first, in front of a store. `README.md` explains it. */
 export interface Cache<V> {
@@ -92,37 +90,35 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
 
   function findInMemory(key: string): Entry<V> | undefined {
     const held = memory.get(key);
-    return held !== undefined && isServable(held, clock) ? held : undefined;
+    return held !== undefined && isServable(held, clock) && !isUncertain(held) ? held : undefined;
   }
 
-  /** Whether another instance may have purged or replaced the value since the store last had it. */
   function isUncertain({ isStored, comparedAtMs }: Entry<V>): boolean {
     return store.isShared && isStored && clock.monotonic() - comparedAtMs >= COMPARE_MS;
   }
 
   async function readStore(key: string): Promise<Entry<V> | undefined> {
-    const before = findInMemory(key);
     let stored: StoredEntry | undefined;
+    let isStoreUsable = true;
     try {
       stored = await store.get(key);
     } catch {
-      // Without the store, memory is the cache.
-      if (before !== undefined) before.comparedAtMs = clock.monotonic();
-      return findInMemory(key);
+      isStoreUsable = false;
     }
     const entry = stored && readEntry(clock, key, stored, policy);
     if (stored !== undefined && entry === undefined) onRefused?.(key);
     // A load may have finished during this read.
     const held = memory.get(key);
-    const isSame = held !== undefined && held.storedAtMs === entry?.storedAtMs;
-    if (isSame) held.comparedAtMs = clock.monotonic();
+    // Without the store, memory is the cache.
+    const isConfirmed = !isStoreUsable || held?.storedAtMs === entry?.storedAtMs;
+    if (held !== undefined && isConfirmed) held.comparedAtMs = clock.monotonic();
     const isNewer = entry !== undefined && (held === undefined || held.storedAtMs < entry.storedAtMs);
     if (!isNewer || !isServable(entry, clock)) return findInMemory(key);
     memory.set(key, entry);
     return entry;
   }
 
-  /** The newest entry of memory and store. One in memory that a shared store no longer has stays uncertain. */
+  /** The newest entry of memory and store. */
   function findInStore(key: string): Promise<Entry<V> | undefined> {
     const running = storeReads.get(key);
     if (running !== undefined) return running;
@@ -132,10 +128,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
   }
 
   async function findEntry(key: string): Promise<Entry<V> | undefined> {
-    const held = findInMemory(key);
-    if (held !== undefined && !isUncertain(held)) return held;
-    const found = await findInStore(key);
-    return found === undefined || isUncertain(found) ? undefined : found;
+    return findInMemory(key) ?? findInStore(key);
   }
 
   /** Keeps the content in memory and in the store. */
@@ -199,7 +192,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
   }
 
   function isFresh(entry: Entry<V>, isCurrent?: (value: V) => boolean): boolean {
-    return freshLeftMs(entry, clock) > 0 && !isUncertain(entry) && isWanted(entry, isCurrent);
+    return freshLeftMs(entry, clock) > 0 && isWanted(entry, isCurrent);
   }
 
   /** A lookup that memory alone cannot serve: asks the store, then waits for a load, with a stale value for the soft timeout. */
@@ -219,9 +212,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
       return resultOf(stale, { ...STALE, reason: 'upstream failed' });
     }
     const loading = running ?? startLoad(key, load, stale, failureKey);
-    const waitMs = stale !== undefined && isUncertain(stale) ? Math.max(softTimeoutMs, PURGED_WAIT_MS) : softTimeoutMs;
     try {
-      const loaded = stale === undefined ? await loading : await withinMs(clock, loading, waitMs);
+      const loaded = stale === undefined ? await loading : await withinMs(clock, loading, softTimeoutMs);
       // The load was another caller's, who wanted another value.
       const isOther = isCollapsed && !isSecond && loaded !== undefined && !isWanted(loaded, isCurrent);
       if (isOther) return await lookUp(key, load, options, true);

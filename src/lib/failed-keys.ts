@@ -22,16 +22,12 @@ const ENTRY_OVERHEAD_BYTES = 250;
  * purge forgets them, because it may have fixed any of them.
  */
 export interface FailedKeys {
-  /** Returns the key's remembered failure; `retryAfterMs` is the remaining time. */
-  find(key: string): AppError | undefined;
   /**
-   * Remembers the failure for its `validForMs`; by default for `KEY_FAILURE_MS`, or for its `retryAfterMs` if that is
-   * shorter.
+   * Runs the work, unless a failure of the key is remembered. Remembers a failure for its `validForMs`; by default for
+   * `KEY_FAILURE_MS`, or for its `retryAfterMs` if that is shorter.
    *
-   * @returns the failure with a `retryAfterMs`
+   * @throws the failure of the work, or the remembered one, with a `retryAfterMs`
    */
-  remember(key: string, failure: AppError): AppError;
-  /** Runs the work unless the key's failure is remembered, and remembers a failure of the key. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
   forget(): void;
   stats(): BoundedStats;
@@ -43,33 +39,21 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
     sizeCalculation: ({ message }, key) => ENTRY_OVERHEAD_BYTES + 2 * (key.length + message.length),
   });
 
-  function find(key: string): AppError | undefined {
-    const found = failures.get(key);
-    if (found === undefined) return undefined;
-    const leftMs = found.untilMs - clock.monotonic();
-    if (leftMs > 0) return new AppError(found.code, found.message, { retryAfterMs: leftMs, scope: found.scope });
-    failures.delete(key);
-    return undefined;
-  }
-
   function remember(key: string, failure: AppError): AppError {
     const { code, message, scope, retryAfterMs = KEY_FAILURE_MS, validForMs } = failure;
-    failures.set(compactCopy(key), {
-      code,
-      message,
-      scope,
-      untilMs: clock.monotonic() + (validForMs ?? Math.min(retryAfterMs, KEY_FAILURE_MS)),
-    });
+    const untilMs = clock.monotonic() + (validForMs ?? Math.min(retryAfterMs, KEY_FAILURE_MS));
+    failures.set(compactCopy(key), { code, message, scope, untilMs });
     if (failure.retryAfterMs !== undefined) return failure;
     return new AppError(code, message, { cause: failure, retryAfterMs, scope });
   }
 
   return {
-    find,
-    remember,
     async run(key, work) {
-      const known = find(key);
-      if (known !== undefined) throw known;
+      const known = failures.get(key);
+      const leftMs = known === undefined ? 0 : known.untilMs - clock.monotonic();
+      if (known !== undefined && leftMs > 0) {
+        throw new AppError(known.code, known.message, { retryAfterMs: leftMs, scope: known.scope });
+      }
       try {
         return await work();
       } catch (error) {

@@ -71,23 +71,27 @@ export function createPipeline({ createContext, steps, responseSteps }: Pipeline
  * The step that reads the path and the query, and calls the endpoint. A preflight ends after its path is read. The body
  * of an image is encoded only if the conditions of the request need it.
  *
- * @throws AppError `late` of the endpoint after its `responseMs`, and the errors of the endpoint
+ * @throws AppError after the endpoint's `responseMs` (`upstream_timeout`, or `overloaded` while an image is encoded), and the
+ * errors of the endpoint
  */
 export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
-  async function respond(endpoint: Endpoint, context: RequestContext): Promise<PublicResponse> {
-    const path = endpoint.parsePath?.(context.pathParameters);
-    if (context.request.method === 'OPTIONS') return PREFLIGHT;
-    const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, parseQuery(context.target.query));
-    const response = applyConditions(context, await endpoint.respond({ path, query }, context));
-    return response.complete?.() ?? response;
-  }
-
   return async (context) => {
     const { id: requestId, client, request, receivedAtMs } = context;
     const endpoint = context.endpoint as Endpoint;
-    const { responseMs = RESPONSE_MS, late = LATE, respondToError } = endpoint;
+    const { responseMs = RESPONSE_MS, respondToError } = endpoint;
+    let late = NO_ANSWER;
+
+    async function respond(): Promise<PublicResponse> {
+      const path = endpoint.parsePath?.(context.pathParameters);
+      if (request.method === 'OPTIONS') return PREFLIGHT;
+      const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, parseQuery(context.target.query));
+      const response = applyConditions(context, await endpoint.respond({ path, query }, context));
+      late = NOT_ENCODED;
+      return response.complete?.() ?? response;
+    }
+
     try {
-      const responding = withRequest({ requestId, client }, () => respond(endpoint, context));
+      const responding = withRequest({ requestId, client }, respond);
       const response = await withinMs(clock, responding, receivedAtMs + responseMs - clock.monotonic());
       if (response === undefined) throw late;
       return response;
@@ -98,4 +102,5 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
   };
 }
 
-const LATE = new AppError('upstream_timeout', 'The response took too long. Try again.');
+const NO_ANSWER = new AppError('upstream_timeout', 'The response took too long. Try again.');
+const NOT_ENCODED = new AppError('overloaded', 'The image is not encoded yet. Try again.');

@@ -194,13 +194,15 @@ for (const directory of [OWN_RESPONSES, ...RECORDING_DIRECTORIES]) {
   const searches = responses.filter(isSearch).map((response) => ({ ...response, page: readSearchPage(response.body) }));
 
   // youtube-service.test.ts compares all their values.
-  it.runIf(directory === OWN_RESPONSES)('the project’s own responses have a value in every known place', () => {
-    // The HTML page of a channel has its panel, too.
-    const fields = records.flatMap(({ body }) => [...readPage(body).fields, ...readPanel(body).fields]);
-    const places = fields.map(({ field, path }) => `${field} ${path}`);
-    const known = CHANNEL_FIELDS.flatMap((field) => CHANNEL_LAYOUTS[field].map((path) => `${field} ${path}`));
-    expect(places).toEqual(expect.arrayContaining(known));
-  });
+  if (directory === OWN_RESPONSES) {
+    it('the project’s own responses have a value in every known place', () => {
+      // The HTML page of a channel has its panel, too.
+      const fields = records.flatMap(({ body }) => [...readPage(body).fields, ...readPanel(body).fields]);
+      const places = fields.map(({ field, path }) => `${field} ${path}`);
+      const known = CHANNEL_FIELDS.flatMap((field) => CHANNEL_LAYOUTS[field].map((path) => `${field} ${path}`));
+      expect(places).toEqual(expect.arrayContaining(known));
+    });
+  }
 
   describe(`responses whose parts have moved (${basename(directory)})`, () => {
     it.each(Object.entries<Change>(CHANGES))('have most values, no wrong ones, and all hits: %s', (_name, change) => {

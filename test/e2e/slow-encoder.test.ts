@@ -8,12 +8,20 @@ const URL = '/UCPennantSample00000001A/tv.webp?width=320';
 
 test('an image that is not encoded in time is reported as overload, not as an upstream error, and is ready later', async () => {
   const encoder = createFakeEncoder();
-  const turn = Promise.withResolvers<void>();
+  const [begin, turn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const service = await startForTest({
-    encoder: { ...encoder, encode: (job, options) => turn.promise.then(() => encoder.encode(job, options)) },
+    encoder: {
+      ...encoder,
+      async encode(job, options) {
+        begin.resolve();
+        await turn.promise;
+        return encoder.encode(job, options);
+      },
+    },
   });
 
   const asking = service.get(URL);
+  await begin.promise;
   await service.clock.passTimer(IMAGE_DEADLINE_MS);
   const late = await asking;
   expect([late.status, late.json().code]).toEqual([503, 'overloaded']);

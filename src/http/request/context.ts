@@ -75,8 +75,6 @@ export interface Endpoint<Path = unknown, Query extends Parameters = Parameters>
   readonly query?: Query;
   /** How long after the request's arrival a response must be there, in milliseconds. Default: `RESPONSE_MS`. */
   readonly responseMs?: number;
-  /** The error of a response that is not there in time. Default: `upstream_timeout`. */
-  readonly late?: AppError;
   /** False if an equal request within the same second needs a new response. */
   readonly isRepeatable: boolean;
   /** Reads the path only. Preflights get its errors too. */

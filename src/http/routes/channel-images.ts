@@ -28,9 +28,6 @@ interface ImageRouteOptions extends ChannelRouteOptions {
 
 const SHORT_URL = '/:identifier';
 
-/** Calls to upstreams have shorter limits, so what is late is an encoder. */
-const NOT_ENCODED = new AppError('overloaded', 'The image is not encoded yet. Try again.');
-
 /** Banner crops and the avatar, in both URL forms. */
 export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
   const { channelImages, isNegotiating } = options;
@@ -73,7 +70,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
     return { ...withoutBody, headers, body, cache: outcome.kind };
   }
 
-  const shared = { tag: 'images', query: IMAGE_QUERY, late: NOT_ENCODED, respond } as const;
+  const shared = { tag: 'images', query: IMAGE_QUERY, respond } as const;
   return [
     defineEndpoint({
       ...shared,

@@ -1,5 +1,4 @@
 import { AppError, type ErrorCode } from '../../domain/errors.ts';
-import { hasErrorCode } from '../../lib/file-system.ts';
 import { ALLOWED_METHODS } from '../request/admission.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
 import { cacheStatusFields, PROBLEM_MEDIA_TYPE, publicFor } from './fields.ts';
@@ -89,7 +88,7 @@ export const PROBLEMS = {
   overloaded: {
     status: 503,
     title: 'Overloaded',
-    description: 'Too many images are waiting for an encoder, or too many files and connections are open.',
+    description: 'Too many images are waiting for an encoder.',
     retryAfterSeconds: 2,
   },
   upstream_timeout: {
@@ -109,12 +108,6 @@ export const PROBLEMS = {
 export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The URL and the header section are too large.');
 const HEADERS_TOO_LARGE_STATUS = 431;
 
-function toAppError(cause: unknown): AppError {
-  // The limits of this process and of the system for open files (open(2)).
-  if (!hasErrorCode(cause, 'EMFILE', 'ENFILE')) return new AppError('internal', BUG, { cause });
-  return new AppError('overloaded', 'Too many files and connections are open at the moment.', { cause });
-}
-
 /**
  * The response to a failed request, whatever a step threw. Anything but an `AppError` is a bug.
  *
@@ -125,7 +118,7 @@ export function problemResponse(
   { base, id }: Pick<RequestContext, 'base' | 'id'>,
   hint = '',
 ): PublicResponse {
-  const known = error instanceof AppError ? error : toAppError(error);
+  const known = error instanceof AppError ? error : new AppError('internal', BUG, { cause: error });
   const { code, outcome, retryAfterMs } = known;
   const problem: Problem = PROBLEMS[code];
   const status = error === HEADERS_TOO_LARGE ? HEADERS_TOO_LARGE_STATUS : problem.status;

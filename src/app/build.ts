@@ -84,10 +84,10 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
 
   // Stored data
   const stored = await openStoredData(config, runtime);
-  const { redis, store, stores, images, caches } = stored;
+  const { redis, stores, images, caches } = stored;
 
   // Sources of channels and images
-  const upstreams = createUpstreams({ config, runtime, store, version, sources, downloader });
+  const upstreams = createUpstreams({ config, runtime, version, sources, downloader });
   const failover = upstreams.sources.length === 0 ? undefined : upstreams.failover;
   const encoder = openEncoder(config, runtime, options.encoder);
 

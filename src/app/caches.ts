@@ -21,8 +21,6 @@ import type { Runtime } from '../lib/runtime.ts';
 export interface StoredData {
   /** With `REDIS_URL` only. */
   readonly redis: RedisConnection | undefined;
-  /** Redis, or else the entries of `cache.db`. */
-  readonly store: Store;
   /** The stores that a purge empties. With Redis, `cache.db` is one of them: it may have entries from a time without Redis. */
   readonly stores: readonly Store[];
   readonly images: Images;
@@ -48,7 +46,7 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
 
   /** Counts damaged or foreign values. */
   function onRefused(key: string): void {
-    refusedValues.inc({ kind: findEntryKind(key) ?? 'kept' });
+    refusedValues.inc({ kind: findEntryKind(key) ?? 'foreign' });
   }
 
   const { database, originals } = cachePaths(config.dataDir);
@@ -98,7 +96,6 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
 
   return {
     redis,
-    store,
     stores: redis === undefined ? [entries] : [store, entries],
     images,
     caches,

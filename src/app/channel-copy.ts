@@ -21,8 +21,6 @@ export interface ChannelCopy {
   readonly images: Readonly<Record<ImageKind, Buffer | undefined>>;
 }
 
-const NOTHING_STORED = { get: async () => undefined, set: async () => undefined };
-
 /**
  * Loads a channel and its images from the sources in `SOURCES`, without the catalog. Reads and writes no cache.
  *
@@ -35,7 +33,6 @@ export async function copyChannel(config: Config, refs: readonly ChannelRef[], v
   const { sources, failover, downloader, close } = createUpstreams({
     config,
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
-    store: NOTHING_STORED,
     version,
   });
   try {

@@ -1,6 +1,4 @@
 import { Counter } from '@prometheus-io/client';
-import { dataApiQuotaKey } from '../cache/keys.ts';
-import type { Store } from '../cache/store.ts';
 import type { Config } from '../config/settings.ts';
 import { isImageOrigin } from '../domain/channel.ts';
 import { IMAGE_SOURCE } from '../domain/source-status.ts';
@@ -16,13 +14,12 @@ import type { SourceReading } from '../private/state.ts';
 import { addBreakerGauges, createBreakers } from '../sources/breakers.ts';
 import { createFailover, type SourceOutcome } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
-import type { ChannelSource, KeptText } from '../sources/source.ts';
+import type { ChannelSource } from '../sources/source.ts';
 import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
 
 interface UpstreamsOptions {
   readonly config: Config;
   readonly runtime: Runtime;
-  readonly store: Pick<Store, 'get' | 'set'>;
   readonly version: string;
   /** Replaces the sources in the settings. */
   readonly sources?: readonly ChannelSource[] | undefined;
@@ -31,7 +28,7 @@ interface UpstreamsOptions {
 
 /** The sources of channels and images, and their state. */
 export function createUpstreams(options: UpstreamsOptions) {
-  const { config, runtime, store, version } = options;
+  const { config, runtime, version } = options;
   const userAgent = `Pennant/${version}`;
   const { clock, failureLog, metrics } = runtime;
   const withBudget = createBudgets(config, runtime);
@@ -39,12 +36,6 @@ export function createUpstreams(options: UpstreamsOptions) {
   const breakers = createBreakers(runtime);
   addBreakerGauges(metrics, breakers);
 
-  const quotaKey = dataApiQuotaKey(config.youtubeApiKey ?? '');
-  const keptQuota: KeptText = {
-    // Without the store, the count in memory goes on.
-    read: async () => (await store.get(quotaKey).catch(() => undefined))?.value,
-    write: (value) => store.set(quotaKey, { value, storedAtMs: clock.now() }, KEPT_MS),
-  };
   const sources =
     options.sources ??
     createSources(config, {
@@ -52,7 +43,6 @@ export function createUpstreams(options: UpstreamsOptions) {
       userAgent,
       wrapHttp: withBudget,
       breakerOf: breakers.of,
-      keptQuota,
       onField: sourceMetrics.countField,
     });
   // The metrics of every breaker exist from the start.
@@ -109,8 +99,6 @@ export function createUpstreams(options: UpstreamsOptions) {
   };
 }
 
-/** The count of calls of a day that has ended means nothing. */
-const KEPT_MS = 2 * 86_400_000;
 const GUARDED_OPERATIONS = ['getChannel', 'resolve', 'search'] as const;
 const GOOD_OUTCOMES: ReadonlySet<SourceOutcome['outcome']> = new Set(['found', 'channel_not_found', 'inconclusive']);
 

@@ -9,7 +9,7 @@ import type { ImageKind } from '../domain/variants.ts';
  */
 export const DATA_VERSION = 1;
 
-export const ENTRY_KINDS = ['channel', 'name', 'search', 'original', 'kept'] as const;
+export const ENTRY_KINDS = ['channel', 'name', 'search', 'original'] as const;
 
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
@@ -46,11 +46,6 @@ export function searchKey(query: string): string {
 /** The key for the metadata of a channel's banner or avatar original. */
 export function originalKey(channelId: string, kind: ImageKind): string {
   return `${prefixOf('original')}${channelId}:${kind}`;
-}
-
-/** The key for the calls to the YouTube Data API today. Another API key may be of another project, which has its own quota. */
-export function dataApiQuotaKey(apiKey: string): string {
-  return `${prefixOf('kept')}youtube-data-api-quota:${fingerprint(apiKey)}`;
 }
 
 /** 128 bits of SHA-256, base64url. */

@@ -48,7 +48,7 @@ export const SETTINGS = {
     'YOUTUBE_API_DAILY_QUOTA',
     '10000',
     form.integer(1, 1_000_000_000),
-    'Calls per day of the source `youtube-data-api` for channels, and a hundredth of that for searches.',
+    'Calls per day of the source `youtube-data-api` for channels, and a hundredth of that for searches, counted from the start of each instance.',
   ),
   upstreamCallsPerSecond: form.setting(
     'UPSTREAM_CALLS_PER_SECOND',

@@ -4,7 +4,7 @@ import { type Breaker, createBreaker } from '../lib/breaker.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import type { BreakerName } from './breakers.ts';
-import type { ChannelSource, FieldResult, KeptText } from './source.ts';
+import type { ChannelSource, FieldResult } from './source.ts';
 import { createClientVersion } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/youtube-data-api.ts';
@@ -15,8 +15,6 @@ interface SourceDeps {
   /** Returns the client to use instead of an upstream's own, such as one with a budget of calls. */
   readonly wrapHttp: (upstream: string, http: HttpClient) => HttpClient;
   readonly breakerOf: (name: BreakerName) => Breaker;
-  /** Stores today's numbers of calls to the YouTube Data API. */
-  readonly keptQuota: KeptText;
   /** Called for every field of every record that is read from upstream responses. */
   readonly onField: (source: string, field: keyof Channel, result: FieldResult) => void;
 }
@@ -37,7 +35,6 @@ export function openYoutube(
     clock: systemClock,
     wrapHttp: (_upstream, http) => http,
     breakerOf: () => createBreaker({ clock: systemClock, label: 'YouTube' }),
-    keptQuota: { read: async () => undefined, write: async () => undefined },
     ...deps,
   });
 }
@@ -69,7 +66,6 @@ const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) =>
       apiKey: config.youtubeApiKey ?? '',
       clock: deps.clock,
       unitsPerDay: config.youtubeApiDailyQuota,
-      kept: deps.keptQuota,
       breakers: { units: deps.breakerOf('youtube-data-api'), searches: deps.breakerOf('youtube-data-api searches') },
     }),
 };

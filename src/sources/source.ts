@@ -84,15 +84,6 @@ export async function loadFirst(
   throw notFound;
 }
 
-/**
- * One text that outlives the process and is shared between instances. If the store fails, the text is absent. The reader checks
- * it, because the store may be shared or damaged.
- */
-export interface KeptText {
-  read(): Promise<string | undefined>;
-  write(text: string): Promise<void>;
-}
-
 /** What the responses of an upstream say about one field of a channel. */
 export type FieldResult =
   | { readonly state: 'found'; readonly value: unknown; readonly path: string }

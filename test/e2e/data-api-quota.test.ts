@@ -1,7 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { createManualClock } from '../helpers/clock.ts';
 import { KEY, respondAsDataApi } from '../helpers/data-api.ts';
-import { createDataDir } from '../helpers/started-data-dir.ts';
 import { startYoutubeService, type YoutubeService } from '../helpers/youtube-service.ts';
 
 const MINUTE_MS = 60_000;
@@ -29,23 +28,4 @@ it('the day’s searches of the official API end before the day, and stored resu
   clock.advance(24 * 60 * MINUTE_MS);
   expect(await service.metric('pennant_data_api_quota_spent{allowance="searches"}')).toBe(0);
   expect((await service.get('/api/search?q=another')).status).toBe(200);
-});
-
-it('a key of another project has a quota of its own', async () => {
-  const dataDir = await createDataDir();
-  const clock = createManualClock(MORNING);
-  async function start(key: string): Promise<void> {
-    const env = { SOURCES: 'youtube-data-api', YOUTUBE_API_KEY: key, YOUTUBE_API_DAILY_QUOTA: '1' };
-    running = await startYoutubeService({ responses: [], dataApi }, { env, clock, dataDir });
-  }
-  const statusOf = async (path: string) => (await running.service.get(path)).status;
-  await start(KEY);
-  expect(await statusOf('/channel/UCPennantSample00000001A')).toBe(200);
-  expect(await statusOf('/channel/UCPennantSample00000002A')).toBe(503);
-  await running.restart();
-  expect(await statusOf('/channel/UCPennantSample00000002A')).toBe(503);
-  await running.close();
-  await start('a-key-of-another-project');
-  await statusOf('/channel/UCPennantSample00000002A');
-  expect(running.replay.callsTo('data-api')).toHaveLength(1);
 });

@@ -69,7 +69,6 @@ export function createTestDataApiSource(origin: string) {
     origin,
     apiKey: KEY,
     clock,
-    kept: { read: async () => undefined, write: async () => undefined },
     breakers: {
       units: createBreaker({ clock, label: 'YouTube Data API' }),
       searches: createBreaker({ clock, label: 'YouTube Data API for searches' }),

@@ -39,7 +39,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
 
   async function call<M extends Method>(method: M, query: Record<string, string>, { signal }: LoadOptions) {
     const allowance = method === 'search' ? 'searches' : 'units';
-    await quota.spend(allowance);
+    quota.spend(allowance);
     const response = await http.request({
       method: 'GET',
       url: `${origin}/youtube/v3/${method}?${new URLSearchParams(query)}`,
@@ -54,7 +54,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     const reply = READERS[method](body);
     if (status !== 200 || reply === null) {
       const refusal = findRefusal(status, reply?.error);
-      if (refusal === 'quota_exceeded') throw await quota.exhaust(allowance);
+      if (refusal === 'quota_exceeded') throw quota.exhaust(allowance);
       const isRedirect = status >= 300 && status < 400;
       if (refusal === 'rate_limited' || (refusal === 'refused' && isRedirect)) {
         throw refused(response, allowance, `status ${status}`);

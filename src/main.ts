@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { nameBuild } from './cli/build.ts';
-import { COMMON_OPTIONS, type Command, EXIT, runCommand, written } from './cli/command.ts';
-import { loadEnvFile } from './config/env-file.ts';
+import { type Command, EXIT, runCommand, written } from './cli/command.ts';
 import { suggestionFor } from './lib/near-name.ts';
 import { printable } from './lib/printable.ts';
 
@@ -46,11 +44,7 @@ async function run(first: string, name: string, args: readonly string[]): Promis
     stderr.write(`There is no command "${printable(name)}"${suggestion}\n${USAGE}`);
     return EXIT.usage;
   }
-  // The command reports an option without a file.
-  const { values } = parseArgs({ args: [...args], options: COMMON_OPTIONS, strict: false });
-  const path = values['env-file'];
-  const envFile = loadEnvFile(env, typeof path === 'string' ? path : undefined);
-  return runCommand(await load(), args, { version, env, envFile, stdout, stderr });
+  return runCommand(await load(), args, { version, env, stdout, stderr });
 }
 
 /** A closed output (`| head`) is no failure: later output is discarded. */

@@ -1,6 +1,5 @@
 import { type ParseArgsConfig, parseArgs, stripVTControlCharacters } from 'node:util';
-import type { EnvFile } from '../config/env-file.ts';
-import type { Environment } from '../config/environment.ts';
+import { type EnvFile, loadEnvFile } from '../config/env-file.ts';
 import { OperatorError } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { channelRefsOfName } from '../domain/pasted.ts';
@@ -11,7 +10,7 @@ import { printable } from '../lib/printable.ts';
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
 /** Options of every command. */
-export const COMMON_OPTIONS = {
+const COMMON_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
   'env-file': { type: 'string' },
 } as const satisfies ParseArgsConfig['options'];
@@ -56,7 +55,8 @@ export function hostToReach(host: string): string {
 export interface CommandContext {
   /** The version of Pennant. */
   readonly version: string;
-  readonly env: Environment;
+  /** With the variables of the file. */
+  readonly env: NodeJS.ProcessEnv;
   readonly envFile: EnvFile;
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly stderr: NodeJS.WritableStream;
@@ -64,7 +64,7 @@ export interface CommandContext {
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-interface ParsedArguments<Known extends Options> {
+interface ParsedArguments<Known extends Options = typeof COMMON_OPTIONS> {
   /** The first argument. Empty if the command takes none. */
   readonly argument: string;
   readonly allArguments: readonly string[];
@@ -89,17 +89,21 @@ export function defineCommand<const Known extends Options = Record<never, never>
   return command;
 }
 
-/** @returns the exit code */
-export async function runCommand(command: Command, args: readonly string[], context: CommandContext): Promise<number> {
-  const { stdout, stderr, envFile } = context;
+/** Adds the variables of `.env` to the environment, and runs the command. @returns the exit code */
+export async function runCommand(
+  command: Command,
+  args: readonly string[],
+  context: Omit<CommandContext, 'envFile'>,
+): Promise<number> {
+  const { stdout, stderr } = context;
   try {
     const given = parse(command, args);
     if (given.options.help === true) {
       stdout.write(`Usage: pennant ${command.usage}\n\n${command.help}\n`);
       return EXIT.done;
     }
-    if (envFile.problem !== undefined) throw new OperatorError(printable(envFile.problem, MAX_ADVICE_CHARACTERS));
-    return (await command.run(given, context)) ? EXIT.done : EXIT.failed;
+    const envFile = loadEnvFile(context.env, given.options['env-file']);
+    return (await command.run(given, { ...context, envFile })) ? EXIT.done : EXIT.failed;
   } catch (error) {
     if (error instanceof UsageError) {
       stderr.write(`${error.message}\nUsage: pennant ${command.usage}\n`);
@@ -113,7 +117,7 @@ export async function runCommand(command: Command, args: readonly string[], cont
 }
 
 /** @throws UsageError */
-function parse({ argumentName, takesSeveral, options }: Command, args: readonly string[]): ParsedArguments<Options> {
+function parse({ argumentName, takesSeveral, options }: Command, args: readonly string[]): ParsedArguments {
   const { values, positionals } = parseOptions(args, { ...options, ...COMMON_OPTIONS });
   const expected = argumentName === undefined ? 0 : 1;
   if (values.help !== true && positionals.length < expected) throw new UsageError(`${argumentName} is missing.`);
@@ -122,7 +126,7 @@ function parse({ argumentName, takesSeveral, options }: Command, args: readonly 
   return { argument: positionals[0] ?? '', allArguments: positionals, options: values };
 }
 
-function parseOptions(args: readonly string[], options: Options) {
+function parseOptions<Known extends Options>(args: readonly string[], options: Known) {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (error) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findNameWarnings, shownSettings } from './report.ts';
 
 function warnings(env: Record<string, string>, inFile: readonly string[] = []) {
-  return findNameWarnings(env, { path: '/srv/.env', isThere: true, problem: undefined, names: inFile, loaded: inFile });
+  return findNameWarnings(env, { path: '/srv/.env', isThere: true, names: inFile, loaded: inFile });
 }
 
 describe('the settings report', () => {

@@ -114,17 +114,10 @@ describe('the settings', () => {
   // URLs in a form that is refused. A reader of URLs or lists could take parts of them for something else.
   test.each([
     'https://user:PASS@WORD@a.example',
-    'https://user:PASS:WORD@a.example',
     'https://user:PASS/WORD@a.example',
-    'https://user:PASS#WORD@a.example',
     'https://user:PASS?WORD@a.example',
-    'https://user:PASS%WORD@a.example',
-    'https://user:PASS WORD@a.example',
     'https://user:PASS,WORD@a.example',
-    'https://user:PASS\\WORD@a.example',
-    'https://user:PASS//WORD@a.example',
     'https:user:PASSWORD@a.example',
-    'https:\\\\user:PASSWORD@a.example',
     'user:PASS@WORD@a.example',
     // What is left of a value in a file that is cut at `#`.
     'https://user:PASS',
@@ -212,12 +205,10 @@ describe('a secret in a file', () => {
     ]);
   });
 
-  test('is refused beside the secret itself, unless that variable is empty', async () => {
+  test('is read if the variable of the secret itself is empty', async () => {
     const path = await secretFile('of-the-file');
-    const found = mistakes({ YOUTUBE_API_KEY: 'of-the-variable', YOUTUBE_API_KEY_FILE: path });
-    expect(found).toEqual([`YOUTUBE_API_KEY_FILE (${path}): YOUTUBE_API_KEY is set as well: set one of the two`]);
     expect(parseConfig({ YOUTUBE_API_KEY: ' ', YOUTUBE_API_KEY_FILE: path }).youtubeApiKey).toBe('of-the-file');
-    expect(parseConfig({ YOUTUBE_API_KEY: 'key', YOUTUBE_API_KEY_FILE: ' ' }).youtubeApiKey).toBe('key');
+    expect(parseConfig({ YOUTUBE_API_KEY: 'key', YOUTUBE_API_KEY_FILE: path }).youtubeApiKey).toBe('key');
   });
 
   test('is accepted for secrets only', async () => {

@@ -172,8 +172,7 @@ type Setting = (typeof SETTINGS)[keyof typeof SETTINGS];
 export function readSetting(env: Environment, { env: variable, fallback, parse, isSecret }: Setting): unknown {
   const given = textIn(env, variable);
   const file = isSecret ? textIn(env, fileVariable(variable)) : '';
-  if (file !== '' && given !== '') throw new form.SettingError(`${variable} is set as well: set one of the two`);
-  const value = file === '' ? given || fallback : readSecretFile(requireOneLine(file));
+  const value = given || (file === '' ? fallback : readSecretFile(requireOneLine(file)));
   return parse(requireOneLine(value));
 }
 
@@ -185,7 +184,7 @@ function requireOneLine(value: string): string {
 
 function describeMistake(env: Environment, { env: variable, isSecret }: Setting, error: form.SettingError): string {
   const given = textIn(env, variable);
-  const file = isSecret ? textIn(env, fileVariable(variable)) : '';
+  const file = isSecret && given === '' ? textIn(env, fileVariable(variable)) : '';
   const origin = file === '' ? variable : fileVariable(variable);
   const path = file === '' || /[\r\n]/.test(file) ? '' : ` (${file})`;
   const value = form.isShowable(error, given) ? `, is "${error.value}"` : '';

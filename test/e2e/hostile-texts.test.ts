@@ -13,8 +13,6 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 const HOSTILE = '\u001b[2J\u009b31m\r\u202e';
 const LONG = 'x'.repeat(100_000);
 
-const ENV_FILE = { isThere: true, problem: undefined, loaded: [] };
-
 const COMMANDS: Record<string, Command> = {
   add: addCommand,
   doctor: doctorCommand,
@@ -29,7 +27,6 @@ async function outputOf(command: string, args: string[]): Promise<string> {
       DATA_DIR: await createTemporaryDirectory(),
       YOUTUBE_ORIGIN: upstream.origin,
     },
-    envFile: { ...ENV_FILE, path: `${HOSTILE}${LONG}`, names: [`${HOSTILE}${LONG}`] },
   });
   await upstream.close();
   return stdout + stderr;

@@ -7,21 +7,14 @@ import type { EndedCommand } from './process.ts';
 export async function runInProcess(
   command: Command,
   args: readonly string[],
-  { env, ...context }: Partial<CommandContext> = {},
+  { env, ...context }: Partial<Omit<CommandContext, 'envFile'>> = {},
 ): Promise<EndedCommand> {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const written = Promise.all([text(stdout), text(stderr)]);
-  const exitCode = await runCommand(command, args, {
+  const exitCode = await runCommand(command, [...args, '--env-file', '/dev/null'], {
     version: '0.0.0-test',
     env: { CONSOLE_PORT: '0', ...env },
-    envFile: {
-      path: '/.env',
-      isThere: false,
-      problem: undefined,
-      names: [],
-      loaded: [],
-    },
     stdout,
     stderr,
     ...context,

@@ -45,10 +45,10 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
   return lines.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }
 
-/** The host in the URL at which this machine reaches a listener that is bound to the given address. */
-export function hostToReach(host: string): string {
-  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return address.includes(':') ? `[${address}]` : address;
+/** The origin at which this machine reaches a listener. The private one accepts its own address and names of this machine. */
+export function originOf(host: string, port: number): string {
+  const isHere = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host);
+  return `http://${isHere ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** The parts of the process that a command uses. */

@@ -1,5 +1,5 @@
 import { parseConfig } from '../config/settings.ts';
-import { defineCommand, hostToReach } from './command.ts';
+import { defineCommand, originOf } from './command.ts';
 
 const MAX_WAIT_MS = 2_000;
 
@@ -11,10 +11,7 @@ CONSOLE_PORT is 0. For health checks of containers.
 Exit code: 0 it responds, 1 it does not, 2 invalid arguments.`,
   async run(_given, { env, stderr }) {
     const { host, port, consoleHost, consolePort } = parseConfig(env);
-    const url =
-      consolePort === 0
-        ? `http://${hostToReach(host)}:${port}/`
-        : `http://${hostToReach(consoleHost)}:${consolePort}/healthz`;
+    const url = consolePort === 0 ? `${originOf(host, port)}/` : `${originOf(consoleHost, consolePort)}/healthz`;
     try {
       const { status } = await fetch(url, { signal: AbortSignal.timeout(MAX_WAIT_MS) });
       if (status < 500) return true;

@@ -10,7 +10,10 @@ async function purge(reply: object, status = 200) {
   const service = await startFakeUpstream(respondWithJson(reply, status));
   const ended = await runInProcess(purgeCommand, ['@gone'], { env: { CONSOLE_PORT: new URL(service.origin).port } });
   await service.close();
-  return { ...ended, stderr: ended.stderr.replaceAll(service.origin, 'http://service') };
+  return {
+    ...ended,
+    stderr: ended.stderr.replaceAll(service.origin.replace('127.0.0.1', 'localhost'), 'http://service'),
+  };
 }
 
 test('says what the running service has removed', async () => {
@@ -42,7 +45,7 @@ test('fails when no service responds, or has no private listener', async () => {
   const env = { CONSOLE_PORT: new URL(service.origin).port };
   expect(await runInProcess(purgeCommand, ['@gone'], { env })).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining(`No service responds at ${service.origin}.`),
+    stderr: expect.stringContaining(`No service responds at ${service.origin.replace('127.0.0.1', 'localhost')}.`),
   });
   expect(await runInProcess(purgeCommand, ['@gone'])).toMatchObject({
     exitCode: 1,

@@ -1,6 +1,6 @@
 import type { PurgedChannel } from '../cache/purge.ts';
 import { parseConfig } from '../config/settings.ts';
-import { CommandFailure, defineCommand, formatQuantity, hostToReach, requireRefs } from './command.ts';
+import { CommandFailure, defineCommand, formatQuantity, originOf, requireRefs } from './command.ts';
 
 const RESPONSE_MS = 60_000;
 
@@ -22,7 +22,7 @@ arguments.`,
         'CONSOLE_PORT is 0, so the service has no private listener. Nothing was purged. Set it, restart the service and purge again.',
       );
     }
-    const purged = await requestPurge(`http://${hostToReach(consoleHost)}:${consolePort}`, argument);
+    const purged = await requestPurge(originOf(consoleHost, consolePort), argument);
     stdout.write(`${describePurged(purged)}\n`);
     return true;
   },

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp, STOP_MS } from '../../app/build.ts';
-import { type ExampleChannel, recordPathOf, searchPathOf } from '../../channels/examples.ts';
+import { recordPathOf, searchPathOf } from '../../channels/examples.ts';
 import type { Environment } from '../../config/environment.ts';
 import { shownSettings } from '../../config/report.ts';
 import type { Config } from '../../config/settings.ts';
@@ -10,7 +10,7 @@ import { isSystemError } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
 import { nameBuild } from '../build.ts';
-import { type CommandContext, CommandFailure, EXIT, written } from '../command.ts';
+import { type CommandContext, CommandFailure, EXIT, originOf, written } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
 import { describeListenError, type ListenerSettings } from './problems.ts';
 
@@ -98,8 +98,6 @@ async function bind(listener: Listener, { setting, host, port }: ListenerSetting
  * a busy machine.
  */
 const SAME_SIGNAL_MS = 1_000;
-/** The start is reported without examples after this time. */
-const EXAMPLE_MS = 2_000;
 /** How often the service looks whether npm's shell still runs. */
 const PARENT_CHECK_MS = 500;
 /** How long a stop waits for the reader of the log. */
@@ -157,17 +155,13 @@ function replaceHandlers(signals: readonly NodeJS.Signals[], handler: (signal: N
   }
 }
 
-/** A channel of the catalog, because its URLs work. `undefined` if there is none or the catalog does not respond in time. */
-async function firstExample({ examples }: App): Promise<ExampleChannel | undefined> {
-  return (await withinMs(systemClock, examples(), EXAMPLE_MS))?.[0];
-}
-
 /** Says where the service listens, with URLs that respond, at any log level. */
 async function reportStart(config: Config, service: App, logger: Logger) {
   const { host, consoleHost, consolePort } = config;
   // Not BASE_URL, whose proxy may not be there yet.
-  const base = `http://${nameToOpen(host)}:${portOf(service.http)}`;
-  const example = await firstExample(service);
+  const base = originOf(host, portOf(service.http));
+  // A channel of the catalog, because its URLs work.
+  const [example] = await service.examples();
   const paths = example && [
     recordPathOf(example),
     ...(example.hasBanner ? [`/${example.channelId}/tv`] : []),
@@ -176,15 +170,9 @@ async function reportStart(config: Config, service: App, logger: Logger) {
   const examples = paths?.map((path) => base + path) ?? [];
   const message = `Pennant listens on ${host}:${portOf(service.http)}.`;
   // If the private listener does not listen, it has no port.
-  const privateUrl = consolePort === 0 ? undefined : `http://${nameToOpen(consoleHost)}:${portOf(service.console)}/`;
-  const pages = privateUrl && { playground: `${privateUrl}playground/`, console: privateUrl };
+  const privateOrigin = consolePort === 0 ? undefined : originOf(consoleHost, portOf(service.console));
+  const pages = privateOrigin && { playground: `${privateOrigin}/playground/`, console: `${privateOrigin}/` };
   logger.child({}, { level: 'info' }).info({ examples, ...pages }, message);
-}
-
-/** The name of a listener in a URL. The private listener accepts its own address and names of this machine. */
-function nameToOpen(host: string): string {
-  if (['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(host)) return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 function portOf({ server }: Listener): number {

@@ -11,10 +11,10 @@ export interface Round {
 
 export interface LoadGenerator {
   /**
-   * Sends requests from clients that no earlier round has used. Each connection may pause before a request. Throws if a
-   * response has a status of 400 or above, or if a connection fails or takes too long.
+   * Sends requests from clients that no earlier round has used. Throws if a response has a status of 400 or above, or if a
+   * connection fails or takes too long.
    */
-  run(server: LoadedServer, path: string, seconds: number, pauseMs?: number): Promise<Round>;
+  run(server: LoadedServer, path: string, seconds: number): Promise<Round>;
 }
 
 export interface LoadedServer {
@@ -32,11 +32,11 @@ export function createLoadGenerator(): LoadGenerator {
   if (!isInstalled('wrk')) throw new Error('This part needs wrk: apt-get install wrk');
   let firstBlock = 0;
   return {
-    async run({ base, pid }, path, seconds, pauseMs = 0) {
+    async run({ base, pid }, path, seconds) {
       const url = base + path;
       const command = ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', WRK_SCRIPT, url, '--'];
       const cpuBefore = await cpuSeconds(pid);
-      const result = await runLoad([...command, `${firstBlock}`, `${pauseMs}`]);
+      const result = await runLoad([...command, `${firstBlock}`]);
       const cpu = (await cpuSeconds(pid)) - cpuBefore;
       firstBlock += BLOCKS_PER_ROUND;
       if (result.refused > 0 || result.broken > 0) {

@@ -8,10 +8,6 @@ local sent = 0
 
 function init(args)
   first_block = tonumber(args[1])
-  local pause_ms = tonumber(args[2])
-  if pause_ms > 0 then
-    function delay() return pause_ms end
-  end
   wrk.headers['X-Forwarded-For'] = 'ADDRESS'
   before, after = wrk.format('GET'):match('^(.*)ADDRESS(.*)$')
 end

@@ -8,7 +8,7 @@ import type { Outcome } from './report.ts';
 import { findEmptySamples } from './response-faults.ts';
 
 const KINDS = ['endlessInterimResponses', 'endlessCrumbs', 'endlessChunkExtension', 'endlessEmptyGzip'] as const;
-/** Further calls are not made, because the source is paused. */
+/** Further calls are not made, because the breaker is open. */
 const CALLS = 4;
 /** How much longer others may wait than without the attack. */
 const MAX_WAIT_RATIO = 20;

@@ -45,7 +45,7 @@ export const IMAGE_CASES: readonly ImageCase[] = [
   { name: 'TIFF', contentType: 'image/tiff', make: () => card().tiff().toBuffer(), expected: 502 },
   { name: 'PDF', contentType: 'application/pdf', make: () => Buffer.from('%PDF-1.7\n'), expected: 502 },
   { name: '0 bytes', make: () => Buffer.alloc(0), expected: 502 },
-  // A host that sends HTML refuses this address. It is then paused.
+  // A host that sends HTML refuses this address: its breaker opens.
   { name: 'HTML', contentType: 'text/html', make: () => Buffer.from('<html></html>'), expected: 503 },
   {
     name: 'JPEG that is called HTML',

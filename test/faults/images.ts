@@ -30,7 +30,7 @@ async function serveStrangeImages(context: FaultContext): Promise<void> {
   await serve(context, [...(await Promise.all(originals)), ...IMAGE_CASES.map(() => card)], async (client) => {
     for (const [index, one] of IMAGE_CASES.entries()) {
       await context.measure('images', one.name, () => askForFormats(client, index, one));
-      // After five failures in a row the image host would be paused.
+      // Five failures in a row would open the breaker of the image hosts.
       await client.send({ url: `/${channelIdOf(IMAGE_CASES.length + index)}/tv.jpeg?width=16` });
     }
   });

@@ -62,7 +62,7 @@ export async function startNumberedUpstream(): Promise<NumberedUpstream> {
         // After the image's end, which decoders ignore: this makes every original different.
         const bytes = Buffer.concat([changed.get(channelId)?.image ?? image, Buffer.from(request.url ?? '')]);
         response.writeHead(200, { 'content-type': 'image/jpeg' }).end(bytes);
-        // Two responses with 403 would pause the host.
+        // Two responses with 403 would open the breaker.
       } else response.writeHead(channelId.startsWith('UCp') ? 400 : 404).end();
       return;
     }

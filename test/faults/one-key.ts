@@ -13,7 +13,7 @@ import type { Subject } from './context.ts';
 import type { Outcome } from './report.ts';
 import { findResponseFaults, hasRetryAfter } from './response-faults.ts';
 
-/** Many more requests than it takes to pause a source, by two clients. */
+/** Many more requests than it takes to open a breaker, by two clients. */
 const REQUEST_EVERY_MS = 500;
 /** As many as the call budget admits. */
 const STRANGER_EVERY_MS = 2_500;
@@ -81,7 +81,7 @@ export const oneKey: Subject = {
     const strangers = ATTACKS.length * Math.ceil(attackMs / STRANGER_EVERY_MS);
     const replay = await startUpstream(strangers);
     const service = await context.start({ env: { ...youtubeSettings(replay.origin), TRUST_PROXY: '127.0.0.0/8' } });
-    // All at the same time on one service, so that a pause that one of them causes affects all.
+    // All at the same time on one service, so that a breaker that one of them opens affects all.
     await Promise.all(
       ATTACKS.map((attack, index) =>
         context.measure('one-key', attack.name, () => attackOnce(attackMs, service.port, replay, attack, index)),

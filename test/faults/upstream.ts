@@ -23,7 +23,7 @@ const ITS_RECORD = '/api/channel/UCreplayHarbour000000002';
 const LONGEST_MS = 12_000;
 const LONGEST_STORED_MS = 5_000;
 const HOUR_MS = 3_600_000;
-/** A source that refuses this address is paused for longer. Tests with a moved clock show that such a pause ends. */
+/** The breaker of a source that refuses this address is open for longer. Tests with a moved clock show that it closes. */
 const LONGEST_AWAITED_S = 20;
 
 interface MeasuredKind extends FailureKind {
@@ -58,7 +58,7 @@ export const upstream: Subject = {
   },
 };
 
-/** Those first that wait for a time limit, then those that wait for the end of a pause. */
+/** Those first that wait for a time limit, then those that wait until a breaker is half-open. */
 function byWait({ code: left }: MeasuredKind, { code: right }: MeasuredKind): number {
   const order = ['upstream_timeout', 'upstream_invalid', 'upstream_unavailable'];
   return order.indexOf(left) - order.indexOf(right);
@@ -117,9 +117,9 @@ async function observe(
   if (kind.code !== 'upstream_timeout') await asked;
   onWaiting();
   await asked;
-  const pausedS = Number((await client.send({ url: NEW_RECORD })).headers['retry-after'] ?? 0);
+  const openS = Number((await client.send({ url: NEW_RECORD })).headers['retry-after'] ?? 0);
   replay.behave();
-  const isBack = typeof kind.upstream !== 'function' || pausedS > LONGEST_AWAITED_S || (await recovers(client));
+  const isBack = typeof kind.upstream !== 'function' || openS > LONGEST_AWAITED_S || (await recovers(client));
   if (!isBack) faults.push('not asked again after upstream had recovered');
   service.child.kill('SIGKILL');
   await replay.close();
@@ -147,7 +147,7 @@ function findRefusalFault(expected: FailureKind['code']) {
   };
 }
 
-/** The source may be paused for a while. */
+/** The breaker may be open for a while. */
 function recovers(client: HttpSender): Promise<boolean> {
   return comesTrue(async () => (await client.send({ url: NEW_RECORD })).status === 200, 40_000);
 }

@@ -25,7 +25,7 @@ function expectNoSecretIn(what: string, written: string): void {
 
 /**
  * An upstream that repeats the request in its responses, as some do in errors. Every response under a path is another
- * failure. Those after which a source is paused come last.
+ * failure. Those that open a breaker come last.
  */
 function createTalkativeUpstream() {
   const statuses = [500, 200, 302, 400, 403, 429];

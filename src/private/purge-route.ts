@@ -3,13 +3,13 @@ import { type Purge, PurgeFailed } from '../cache/purge.ts';
 import { channelRefsOfName } from '../domain/pasted.ts';
 import { fields, parseJson } from '../lib/schema.ts';
 import { OWN_REQUEST_FIELD } from './own-requests.ts';
-import { type ConsoleHandler, type ConsoleResponse, problem } from './routes.ts';
+import { type PrivateHandler, type PrivateResponse, problem } from './responses.ts';
 
 const MAX_BODY_BYTES = 4_096;
 const isObject = fields<Record<string, unknown>>({});
 
 /** `POST /purge` with `{"channel": "UC… or @handle or URL"}`. */
-export function createPurgeHandler(purge: Purge): ConsoleHandler {
+export function createPurgeHandler(purge: Purge): PrivateHandler {
   return async (request) => {
     if (request.headers[OWN_REQUEST_FIELD] === undefined) {
       return problem(403, `The field ${OWN_REQUEST_FIELD} is missing.`);
@@ -28,7 +28,7 @@ export function createPurgeHandler(purge: Purge): ConsoleHandler {
   };
 }
 
-async function carryOut(purge: Purge, body: Record<string, unknown>): Promise<ConsoleResponse> {
+async function carryOut(purge: Purge, body: Record<string, unknown>): Promise<PrivateResponse> {
   const refs = typeof body.channel === 'string' ? channelRefsOfName(body.channel) : [];
   if (refs.length === 0) return problem(400, 'Name a channel ID, an @handle or a channel page’s URL.');
   const purged = await purge.purgeChannel(refs);

@@ -13,13 +13,13 @@ import type { Runtime } from '../lib/runtime.ts';
 import { isOwnRequest, OWN_REQUEST_FIELD } from './own-requests.ts';
 import { createPurgeHandler } from './purge-route.ts';
 import {
-  type ConsoleHandler,
-  type ConsoleResponse,
+  type PrivateHandler,
+  type PrivateResponse,
   problem,
   requestPath,
   sendResponse,
   staticRoutes,
-} from './routes.ts';
+} from './responses.ts';
 import type { ConsoleStateReader } from './state.ts';
 
 interface PrivateListenerOptions {
@@ -83,7 +83,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
 
   /** By method and path. HEAD is handled as GET without the body. */
-  const routes = new Map<string, ConsoleHandler>([
+  const routes = new Map<string, PrivateHandler>([
     ['GET /healthz', () => ({ body: { status: 'ok' } })],
     ['GET /readyz', readiness],
     ['GET /metrics', async () => ({ headers: { 'content-type': metrics.contentType }, body: await metrics.metrics() })],
@@ -97,7 +97,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     ...FILE_ROUTES,
   ]);
 
-  function readiness(): ConsoleResponse {
+  function readiness(): PrivateResponse {
     const body = state.readiness();
     return { status: body.ready ? 200 : 503, body };
   }
@@ -124,7 +124,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     return true;
   }
 
-  async function respond(request: IncomingMessage): Promise<ConsoleResponse> {
+  async function respond(request: IncomingMessage): Promise<PrivateResponse> {
     if (!isAllowed(request)) {
       return problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');
     }
@@ -139,7 +139,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     return handler === undefined ? problem(404, 'There is nothing at this path.') : handler(request);
   }
 
-  function fail(error: unknown): ConsoleResponse {
+  function fail(error: unknown): PrivateResponse {
     logger.error({ err: error }, 'a request to the console failed: a bug');
     return problem(500, 'Internal error. The log has the details.');
   }

@@ -1,4 +1,4 @@
-import { TAGS } from '../endpoint.ts';
+import { TAGS } from '../endpoint-description.ts';
 import type { Endpoint } from '../request/context.ts';
 import type { Parameter } from '../request/parameters.ts';
 import { COMMON_FIELDS, LIMIT_FIELDS, OTHER_FIELDS, RESPONSES, SHARED_RESPONSES } from './responses.ts';

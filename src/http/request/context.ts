@@ -6,7 +6,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Lifetime } from '../../lib/http/listener.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { Runtime } from '../../lib/runtime.ts';
-import type { EndpointDescription } from '../endpoint.ts';
+import type { EndpointDescription } from '../endpoint-description.ts';
 import type { Client, ClientIdentification } from './client-identification.ts';
 import type { Parameters, Values } from './parameters.ts';
 import { createBaseFinder, MAX_URL_BYTES, parseTarget, type RequestTarget } from './target.ts';

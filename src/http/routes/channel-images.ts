@@ -5,7 +5,7 @@ import { type ChannelRef, channelIdRef, isChannelId, refsOfBareIdentifier } from
 import { isVariant, VARIANTS, type Variant } from '../../domain/variants.ts';
 import type { Image, ImageRequest, ImageService } from '../../images/images.ts';
 import { quoted } from '../../lib/printable.ts';
-import type { PathParameter } from '../endpoint.ts';
+import type { PathParameter } from '../endpoint-description.ts';
 import { acceptedFormats, acceptsOnlyJson } from '../request/accept.ts';
 import {
   defineEndpoint,

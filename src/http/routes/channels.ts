@@ -10,7 +10,7 @@ import {
   refsOfCustomName,
 } from '../../domain/identifier.ts';
 import { quoted } from '../../lib/printable.ts';
-import type { PathParameter } from '../endpoint.ts';
+import type { PathParameter } from '../endpoint-description.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
 import { defineEndpoint, disconnectSignal, type Endpoint, type PublicResponse } from '../request/context.ts';
 import { CHANNEL_QUERY, SEARCH_QUERY } from '../request/parameters.ts';

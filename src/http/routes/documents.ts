@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ExampleChannel, Examples } from '../../channels/examples.ts';
-import type { EndpointDescription } from '../endpoint.ts';
+import type { EndpointDescription } from '../endpoint-description.ts';
 import { openApiDocument, pathOf } from '../openapi/document.ts';
 import type { PublicResponse } from '../request/context.ts';
 import { defineEndpoint, type Endpoint } from '../request/context.ts';

@@ -6,7 +6,7 @@ import { entityTag } from '../http/response/conditions.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 
 /** A response of the private listener. */
-export interface ConsoleResponse {
+export interface PrivateResponse {
   /** Default: 200. */
   readonly status?: number;
   /** Default for `cache-control`: `no-store`. */
@@ -15,9 +15,9 @@ export interface ConsoleResponse {
   readonly body?: string | Buffer | object;
 }
 
-export type ConsoleHandler = (request: IncomingMessage) => ConsoleResponse | Promise<ConsoleResponse>;
+export type PrivateHandler = (request: IncomingMessage) => PrivateResponse | Promise<PrivateResponse>;
 
-export function problem(status: number, detail: string): ConsoleResponse {
+export function problem(status: number, detail: string): PrivateResponse {
   return { status, body: { status, detail } };
 }
 
@@ -28,7 +28,7 @@ export function requestPath({ url = '/' }: IncomingMessage): string {
 export function sendResponse(
   responseWriter: ResponseWriter,
   response: ServerResponse,
-  { status = 200, headers = {}, body }: ConsoleResponse,
+  { status = 200, headers = {}, body }: PrivateResponse,
 ): void {
   const isJson = typeof body === 'object' && !Buffer.isBuffer(body);
   const content = isJson ? JSON.stringify(body) : (body ?? '');
@@ -61,8 +61,8 @@ export function staticRoutes(
   directory: string,
   headers: Readonly<Record<string, string>>,
   names: readonly string[] = readdirSync(directory),
-): [string, ConsoleHandler][] {
-  return names.flatMap((name): [string, ConsoleHandler][] => {
+): [string, PrivateHandler][] {
+  return names.flatMap((name): [string, PrivateHandler][] => {
     const mediaType = MEDIA_TYPES[extname(name)];
     if (mediaType === undefined) return [];
     const body = readFileSync(join(directory, name));
@@ -73,7 +73,7 @@ export function staticRoutes(
   });
 }
 
-function fileHandler(body: Buffer, mediaType: string, headers: Readonly<Record<string, string>>): ConsoleHandler {
+function fileHandler(body: Buffer, mediaType: string, headers: Readonly<Record<string, string>>): PrivateHandler {
   const etag = entityTag(body);
   const sent = { ...headers, etag };
   return (request) =>
@@ -82,10 +82,10 @@ function fileHandler(body: Buffer, mediaType: string, headers: Readonly<Record<s
       : { headers: { ...sent, 'content-type': mediaType }, body };
 }
 
-function textHandler(body: Buffer, mediaType: string, headers: Readonly<Record<string, string>>): ConsoleHandler {
+function textHandler(body: Buffer, mediaType: string, headers: Readonly<Record<string, string>>): PrivateHandler {
   const sent = { ...headers, vary: 'Accept-Encoding' };
   const plain = fileHandler(body, mediaType, sent);
-  let compressed: ConsoleHandler | undefined;
+  let compressed: PrivateHandler | undefined;
   return (request) => {
     if (!GZIP.test(request.headers['accept-encoding'] ?? '')) return plain(request);
     compressed ??= fileHandler(gzipSync(body), mediaType, { ...sent, 'content-encoding': 'gzip' });

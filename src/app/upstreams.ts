@@ -15,7 +15,7 @@ import { addBreakerGauges, createBreakers } from '../sources/breakers.ts';
 import { createFailover, type SourceOutcome } from '../sources/failover.ts';
 import { createSources } from '../sources/registry.ts';
 import type { ChannelSource } from '../sources/source.ts';
-import { addSourceGauges, createSourceMetrics } from '../sources/source-metrics.ts';
+import { createSourceMetrics } from '../sources/source-metrics.ts';
 
 interface UpstreamsOptions {
   readonly config: Config;
@@ -84,8 +84,6 @@ export function createUpstreams(options: UpstreamsOptions) {
     const readings = sources.map(({ name, status }) => ({ name, ...breakers.stateOf(name), status: status?.() }));
     return [...readings, { name: IMAGE_SOURCE, ...breakers.stateOf(IMAGE_SOURCE) }];
   }
-
-  addSourceGauges(metrics, () => sources.flatMap((source) => source.status?.() ?? []));
 
   return {
     sources,

@@ -1,5 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client';
-import type { SourceStatus } from '../domain/source-status.ts';
+import { Counter, Histogram, type Registry } from '@prometheus-io/client';
 import { SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { SourceOutcome } from './failover.ts';
 import type { FieldResult } from './source.ts';
@@ -39,41 +38,4 @@ export function createSourceMetrics(metrics: Registry) {
       fields.inc({ source, field, path });
     },
   };
-}
-
-/** @param readStatuses returns the status of every source that has one, always with the same members */
-export function addSourceGauges(metrics: Registry, readStatuses: () => readonly SourceStatus[]): void {
-  const versions = () => readStatuses().flatMap(({ clientVersion }) => clientVersion?.version ?? []);
-  const quotas = () => readStatuses().flatMap((status) => status.quotas ?? []);
-  if (versions().length > 0) {
-    new Gauge({
-      name: 'pennant_youtube_client_version_info',
-      help: '1 for the client version in calls to YouTube.',
-      labelNames: ['version'],
-      registers: [metrics],
-      collect() {
-        this.reset();
-        for (const version of versions()) this.set({ version }, 1);
-      },
-    });
-  }
-  if (quotas().length === 0) return;
-  new Gauge({
-    name: 'pennant_data_api_quota_spent',
-    help: 'Calls to the YouTube Data API today (Pacific time), by allowance.',
-    labelNames: ['allowance'],
-    registers: [metrics],
-    collect() {
-      for (const { name: allowance, spent } of quotas()) this.set({ allowance }, spent);
-    },
-  });
-  new Gauge({
-    name: 'pennant_data_api_quota_per_day',
-    help: 'Calls to the YouTube Data API that are allowed per day, by allowance.',
-    labelNames: ['allowance'],
-    registers: [metrics],
-    collect() {
-      for (const { name: allowance, perDay } of quotas()) this.set({ allowance }, perDay);
-    },
-  });
 }

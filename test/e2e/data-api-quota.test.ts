@@ -26,6 +26,7 @@ it('the day’s searches of the official API end before the day, and stored resu
   const old = await service.get('/api/search?q=sample');
   expect([old.status, old.headers['cache-control']]).toEqual([200, 'public, max-age=60']);
   clock.advance(24 * 60 * MINUTE_MS);
-  expect(await service.metric('pennant_data_api_quota_spent{allowance="searches"}')).toBe(0);
+  const { quotas } = (await service.state()).sources[0]?.status ?? {};
+  expect(quotas).toContainEqual({ name: 'searches', spent: 0, perDay: 3 });
   expect((await service.get('/api/search?q=another')).status).toBe(200);
 });

@@ -25,27 +25,24 @@ export interface WebClient extends ClientVersionState {
 
 const BUILT_IN: WebClient = { version: BUILT_IN_CLIENT_VERSION, origin: 'built-in', headers: {} };
 
-/** The version of YouTube's web client that calls name: built in, or learned once. */
-export interface ClientVersion {
-  /**
-   * Sends a call. If YouTube refuses the built-in version, the call is repeated with the version that YouTube names, which is used
-   * from then on if YouTube accepts it.
-   */
-  send(call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse>;
-  state(): ClientVersionState;
-}
-
 interface ClientVersionOptions {
   readonly http: HttpClient;
   readonly origin: string;
 }
 
-export function createClientVersion(options: ClientVersionOptions): ClientVersion {
+export type ClientVersion = ReturnType<typeof createClientVersion>;
+
+/** The version of YouTube's web client that calls name: built in, or learned once. */
+export function createClientVersion(options: ClientVersionOptions) {
   let client = BUILT_IN;
   let lookup: Promise<string | undefined> | undefined;
 
   return {
-    async send(call) {
+    /**
+     * Sends a call. If YouTube refuses the built-in version, the call is repeated with the version that YouTube names, which is
+     * used from then on if YouTube accepts it.
+     */
+    async send(call: (client: WebClient) => Promise<HttpResponse>): Promise<HttpResponse> {
       const used = client;
       const response = await call(used);
       if (used !== BUILT_IN || !isRefusalStatus(response.status) || isMarkup(response.body)) return response;
@@ -58,16 +55,12 @@ export function createClientVersion(options: ClientVersionOptions): ClientVersio
       const headers = { 'x-youtube-client-name': '1', 'x-youtube-client-version': version };
       const learned: WebClient = { version, origin: 'learned', headers };
       const repeated = await call(learned);
-      if (isAccepted(repeated)) client = learned;
+      // Blocks and failures are not API responses, whatever their status.
+      if ((repeated.status === 200 || repeated.status === 404) && !isMarkup(repeated.body)) client = learned;
       return repeated;
     },
-    state: () => ({ version: client.version, origin: client.origin }),
+    state: (): ClientVersionState => ({ version: client.version, origin: client.origin }),
   };
-}
-
-/** Blocks and failures are not API responses, whatever their status. */
-function isAccepted({ status, body }: HttpResponse): boolean {
-  return (status === 200 || status === 404) && !isMarkup(body);
 }
 
 /** True for the statuses of a call whose client version YouTube refuses. */

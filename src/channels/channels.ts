@@ -159,11 +159,9 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   };
 }
 
-/** A record is stale if the name or redirect that led to it is stale. A record of the catalog is then provisional. */
+/** A record is stale if the name or redirect that led to it is stale. */
 function capFreshness<T extends ChannelResponse | undefined>(reference: CacheOutcome, response: T): T {
-  if (response === undefined || reference.kind !== 'stale') return response;
-  const isFromCatalog = response.outcome.kind === 'catalog';
-  return { ...response, outcome: isFromCatalog ? { ...response.outcome, isProvisional: true } : reference };
+  return response === undefined || reference.kind !== 'stale' ? response : { ...response, outcome: reference };
 }
 
 function isNoSuchChannel(error: unknown): error is AppError {

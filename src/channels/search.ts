@@ -53,9 +53,12 @@ const FROM_CATALOG: CacheOutcome = { kind: 'catalog', ttlMs: 600_000, isCollapse
 /** How long they may cache a list when a source gave no usable response. */
 const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: 10_000, isCollapsed: false, isStored: false };
 
+/** How long they may cache a list whose first channel has a stale name, which may be another channel's by now. */
+const STALE_NAME_MS = 60_000;
+
 /** The channel that a query names. */
 interface NamedChannel extends SearchPage {
-  /** True if its record or the name that led to it is stale: the name may be another channel's by now. */
+  /** True if its record or the name that led to it is stale. */
   readonly isStale?: boolean;
 }
 
@@ -73,7 +76,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     if (refs.length === 0) return { hits: [] };
     try {
       const { channel, outcome } = await channels.getChannel(refs, 0);
-      return { hits: [hitOf(channel)], isStale: outcome.kind === 'stale' || outcome.isProvisional === true };
+      return { hits: [hitOf(channel)], isStale: outcome.kind === 'stale' };
     } catch (error) {
       if (['channel_not_found', 'channel_blocked'].includes(errorCodeOf(error))) return { hits: [] };
       throw error;
@@ -119,7 +122,11 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       return { hits, outcome: PARTIAL };
     }
     if (live === undefined) return { hits, outcome: FROM_CATALOG };
-    return { hits, outcome: { ...(await live).outcome, isProvisional: (await named).isStale === true } };
+    const { outcome } = await live;
+    return {
+      hits,
+      outcome: (await named).isStale ? { ...outcome, ttlMs: Math.min(outcome.ttlMs, STALE_NAME_MS) } : outcome,
+    };
   }
 
   return {

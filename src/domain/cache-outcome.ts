@@ -12,6 +12,4 @@ export interface CacheOutcome {
   readonly isStored: boolean;
   /** Why a stale value was served. */
   readonly reason?: string;
-  /** True if caches may keep the response for a minute only, because the name that led to the value is stale. */
-  readonly isProvisional?: boolean;
 }

@@ -24,10 +24,9 @@ function cacheStatusOf({ kind, ttlMs, isStored, isCollapsed, reason }: CacheOutc
 /** How long a cache may store a stale value: a later request may get a fresh one. */
 const STALE_MAX_AGE_MS = 60_000;
 
-/** How long a cache may store a response with this value: as long as it is fresh, and briefly if it is stale or provisional. */
-export function keptForMs({ kind, ttlMs, isProvisional = false }: CacheOutcome): number {
-  if (kind === 'stale') return STALE_MAX_AGE_MS;
-  return Math.max(0, isProvisional ? Math.min(ttlMs, STALE_MAX_AGE_MS) : ttlMs);
+/** How long a cache may store a response with this value: as long as it is fresh, and briefly if it is stale. */
+export function keptForMs({ kind, ttlMs }: CacheOutcome): number {
+  return kind === 'stale' ? STALE_MAX_AGE_MS : Math.max(0, ttlMs);
 }
 
 /** `Cache-Control` of a response that any cache may store for this long. */

@@ -92,7 +92,7 @@ describe('the budget of upstream calls', () => {
     });
     const strangers = vi
       .waitUntil(() => {
-        service.clock.advance(25);
+        service.clock.advance(10);
         return isAnswered;
       }, WAIT)
       .then(() => answering);

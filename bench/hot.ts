@@ -15,7 +15,7 @@ const PATHS = {
   image: `/${SAMPLE_CHANNEL}/desktop.jpg?quality=90`,
 };
 
-/** Each with new processes: two processes of the same program may differ by a fifth. */
+/** How often the servers are started: two processes of the same program may differ by a fifth. */
 const STARTS = { thorough: 3, quick: 1 };
 const ROUNDS_PER_START = 3;
 const ROUND_SECONDS = 3;

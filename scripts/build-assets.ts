@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '..');
 const OUTPUT = join(ROOT, 'dist');
 const BUILD_INFO = '.tsbuildinfo';
 
-/** Each becomes one file with everything that it imports, because a slow connection waits for each file. */
+/** A bundle is one file with everything that its entry imports, because a slow connection waits for every file. */
 const BUNDLES = {
   'web/playground/playground': 'web/playground/main.tsx',
   'web/playground/pages': 'web/styles/pages.css',

@@ -18,7 +18,7 @@ interface Sample {
 }
 
 const SAMPLES: Readonly<Record<string, Sample>> = {
-  // Its copy is also the large image at the top of the page.
+  // The copy of this banner is also the large image at the top of the page.
   pennant: { banner: [2560, 1440], avatar: 'png', copySize: [960, 540] },
   lantern: { avatar: 'jpg' },
   fernwick: { banner: [2120, 1192], avatar: 'png' },

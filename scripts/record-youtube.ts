@@ -59,14 +59,14 @@ interface RecordedCall {
 }
 
 interface RecordOptions {
-  /** It must not exist. */
+  /** A directory that does not exist yet. */
   readonly directory: string;
   /** Names of members to keep besides the known ones. */
   readonly keep?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Each of two loads. */
+/** The time for one load. */
 const LOAD_MS = 20_000;
 const HITS_IN_INDEX = 5;
 

@@ -32,7 +32,7 @@ const DOCKER: Engine = {
   command: async (program = '', ...words) => ['run', '--rm', '--entrypoint', program, TAG, ...words],
 };
 
-/** It has no networks of its own: the service uses ports of this machine. */
+/** Buildah has no networks of its own: the service uses ports of this machine. */
 const BUILDAH: Engine = {
   buildCommand: ['bud', '--pull=never', '--network', 'host', ...BUILD_ARGUMENTS],
   async serve(publicPort, privatePort) {

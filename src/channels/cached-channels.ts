@@ -153,7 +153,7 @@ function keepLastGood(
     .filter((field) => hasValue(known.channel[field]) && nowMs - seenAtMs(field) < LOST_FIELD_MS);
   return {
     channel: { ...channel, ...Object.fromEntries(kept.map((field) => [field, known.channel[field]])) },
-    // Another source has no feed. That does not make the values of the feed untrue.
+    // A record of a source without a feed does not make the values of the feed untrue.
     feed: feed ?? known.feed,
     loadedAtMs: nowMs,
     lastSeenAtMs: Object.fromEntries(kept.map((field) => [field, seenAtMs(field)])),

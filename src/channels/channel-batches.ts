@@ -15,7 +15,7 @@ interface ChannelBatchesOptions {
   readonly clock: Clock;
 }
 
-/** Each counts against the client's share of the call budget, as if it were requested alone. */
+/** Maximum number of loads for one request. A load counts against the client's share of the call budget. */
 const MAX_LOADS = 10;
 const TOO_LATE = 'The source did not respond in time. Try again.';
 const NOT_LOADED = `A request loads at most ${MAX_LOADS} channels. Request this one again.`;

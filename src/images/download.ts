@@ -108,7 +108,7 @@ function readImage(response: HttpResponse, breaker: Breaker): Buffer {
   if (status >= 400) {
     const message = `The image host refused the image with status ${status}.`;
     if (status === 403) throw new UnexplainedRefusalError(message, 'status 403');
-    // It concerns this URL only.
+    // The refusal concerns this URL only.
     throw new AppError('upstream_unavailable', message, { scope: 'key' });
   }
   // HTML is a captcha or a consent page.

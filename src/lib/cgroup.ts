@@ -24,10 +24,10 @@ export function readResourceLimits(root = '/'): ResourceLimits {
   return { cpus, memoryBytes };
 }
 
-/** Those of this process, read once. */
+/** The limits of this process, read once. */
 export const RESOURCE_LIMITS: ResourceLimits = readResourceLimits();
 
-/** Each group this process is in, with all its parents. A container may see its own group as the root only. */
+/** The groups of this process, with all their parents. A container may see its own group as the root only. */
 function cgroupDirectories(root: string): string[] {
   return (readText(root, 'proc/self/cgroup') ?? '').split('\n').flatMap((line) => {
     const [, controllers = '', ...rest] = line.split(':');

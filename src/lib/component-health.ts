@@ -23,7 +23,7 @@ export interface ComponentHealth {
    * @param error the reason, if the problem does not say it
    */
   report(name: string, problem: string | null, error?: unknown): void;
-  /** Each with its reason. */
+  /** The components with a problem, and the reasons. */
   problems(): readonly (readonly [name: string, problem: string])[];
   /** Logs the state of components whose latest changes were not logged. */
   summarize(): void;

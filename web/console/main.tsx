@@ -3,9 +3,9 @@ import { hydrate } from 'preact';
 import type { ConsoleState } from '../../src/private/state.ts';
 import { Console } from './page.tsx';
 
-/** One column of the charts. */
+/** The time between two polls: a column of the charts. */
 const POLL_SECONDS = 5;
-/** A quarter of an hour. */
+/** Enough for a quarter of an hour. */
 const KEPT_POLLS = 181;
 
 /** Oldest first. */

@@ -8,7 +8,7 @@ const HEIGHT = 100;
 interface Series {
   /** The CSS class of its shapes. */
   readonly name: string;
-  /** One for each moment, oldest first. `null`: nothing was measured. */
+  /** A value for each moment, oldest first. `null`: nothing was measured. */
   readonly values: readonly (number | null)[];
 }
 

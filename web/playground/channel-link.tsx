@@ -14,7 +14,7 @@ export function ChannelLink({ address, channel, children, ...attributes }: Chann
   const state = { ...readState(''), channel };
 
   function follow(event: MouseEvent) {
-    // Other clicks open a tab or a window.
+    // A click with another button or a key opens a tab or a window.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     address.go(state);

@@ -15,7 +15,7 @@ const UNPARSED = 'unparsed';
 
 interface ResponseReporterOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
-  /** Their patterns have metrics from the start. */
+  /** The metrics of their patterns exist from the start. */
   readonly endpoints: readonly Pick<Endpoint, 'url'>[];
   /** True: a line for each response. False: for failed and slow ones only. */
   readonly logsAll: boolean;

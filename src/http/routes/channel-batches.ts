@@ -33,7 +33,7 @@ export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRoute
       '`upstream_unavailable`: request them again. `max-age` is the shortest of all results; a 5xx is `no-store`.',
     query: BATCH_QUERY,
     returns: 'Batch',
-    // Each item has its own age.
+    // The items have different ages.
     isRepeatable: false,
     example: ({ channelId, handle }) =>
       `/api/channels?ids=${channelId}${handle === null ? '' : `,${encodeURI(handle)}`}`,

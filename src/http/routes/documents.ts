@@ -14,7 +14,7 @@ interface DocumentRouteOptions {
   readonly defaultLimit: { readonly requests: number; readonly windowMs: number };
   readonly version: string;
   readonly examples: Examples;
-  /** All others. */
+  /** The endpoints besides the documents. */
   readonly endpoints: readonly Endpoint[];
 }
 

@@ -11,11 +11,11 @@ export const END_REASONS = [
   /** The same, although the task had the CPU for most of that time. */
   'exhausted',
   'crash',
-  /** Its code cannot be loaded. */
+  /** The process cannot load its code. */
   'unusable',
-  /** It had too much memory after a task. */
+  /** The process had too much memory after a task. */
   'grown',
-  /** It had no task for a while. */
+  /** The process had no task for a while. */
   'idle',
   /** The encoder was closed. */
   'closed',

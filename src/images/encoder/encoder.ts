@@ -97,7 +97,7 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     }
   }
 
-  /** One network never has all places: its running tasks are not interrupted for the waiting tasks of others. */
+  /** A network never has all places, because a running task is not interrupted for the waiting task of another network. */
   function mayStart(network: string): boolean {
     return running.filter((other) => other === network).length < maxPlacesOfNetwork(pool.places);
   }

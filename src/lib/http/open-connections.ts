@@ -99,7 +99,7 @@ export function createOpenConnections(options: OpenConnectionsOptions): OpenConn
     latest: (socket) => all.get(socket)?.latest,
     closeIdle() {
       for (const [socket, entry] of all) {
-        // Those that are not writable have sent their last response, and close by themselves.
+        // A socket that is not writable has sent its last response, and closes by itself.
         if (isIdle(entry) && socket.readableLength === 0 && socket.writable) socket.destroy();
       }
     },

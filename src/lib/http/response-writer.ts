@@ -114,7 +114,7 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
 
   return {
     end(response, body, encoding = 'utf8', onSent) {
-      // Its event `close` has been emitted, so it would wait forever.
+      // A destroyed response has emitted `close`: nothing would remove it from the list.
       if (response.destroyed) return;
       // While the response waits behind an earlier one, so may a 100 Continue. Node would write it after the header section.
       if (response.socket === null) response.flushHeaders();

@@ -66,7 +66,7 @@ export type Innertube = ReturnType<typeof createInnertube>;
 /**
  * The calls of YouTube's own web client, without a key, a session or an account.
  *
- * Each throws AppError `upstream_unavailable` if upstream refused the request (429, 403, a redirect, or HTML with any status:
+ * A call throws AppError `upstream_unavailable` if upstream refused the request (429, 403, a redirect, or HTML with any status:
  * consent, "sorry" and captcha pages) or failed (5xx), `upstream_invalid` for everything else that is not of its form, and
  * BreakerOpenError.
  */

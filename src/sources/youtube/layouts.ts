@@ -16,7 +16,7 @@ export const CAROUSEL_DETAILS = 'page.header.carouselHeaderRenderer.contents.*.t
 const SELECTED_SECTIONS =
   'page.contents.twoColumnBrowseResultsRenderer.tabs.*.tabRenderer.content.sectionListRenderer.contents.*';
 export const AGE_GATE = `${SELECTED_SECTIONS}.channelAgeGateRenderer`;
-/** Its title, description and image are changed copies. Only its URL is read. */
+/** Only the URL is read: title, description and image in this part are changed copies. */
 export const MICROFORMAT = 'page.microformat.microformatDataRenderer';
 /** The panel that the About continuation returns, since 2023-11. */
 export const ABOUT_PANEL =

@@ -55,7 +55,7 @@ function isOrdinary(find: Find): boolean {
   return hasNames && find(layouts.CAROUSEL_DETAILS).length === 0;
 }
 
-/** They lead to a video, a short or a playlist. */
+/** Endpoints that lead to a video, a short or a playlist. */
 const VIDEO_ENDPOINTS = ['watchEndpoint', 'reelWatchEndpoint', 'watchPlaylistEndpoint'];
 
 /** The target of a page address: a page of the site, or another address. */

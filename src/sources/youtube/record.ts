@@ -21,7 +21,7 @@ export function buildRecord(
   if (channelId === null || values.title === null) return undefined;
   for (const [field, result] of results) onField?.(field, result);
   return {
-    // Each value was read by the reader of its field.
+    // The reader of a field returns values of its type.
     channel: { ...values, channelId } as Channel,
     isComplete: !results.some(([, { state }]) => state === 'lost'),
     missing: results.filter(([, { state }]) => state !== 'found' && state !== 'absent').map(([field]) => field),

@@ -30,7 +30,6 @@ export const FAILURE_KINDS: readonly FailureKind[] = [
   { name: '429', upstream: respondWithStatus(429), code: UNAVAILABLE, ...SHORT_FORM },
   { name: '429 with Retry-After: 90', upstream: respondWithStatus(429, { 'retry-after': '90' }), code: UNAVAILABLE },
   { name: '403', upstream: respondWithStatus(403), code: UNAVAILABLE },
-  { name: 'redirect to consent', upstream: redirectTo('https://consent.youtube.com/m?continue=x'), code: UNAVAILABLE },
   { name: 'redirect to "sorry"', upstream: redirectTo('https://www.google.com/sorry/index'), code: UNAVAILABLE },
   { name: 'captcha page', upstream: respondWithHtml(), code: UNAVAILABLE, ...SHORT_FORM },
   { name: '404 page', upstream: respondWithHtml(404), code: UNAVAILABLE },
@@ -40,7 +39,5 @@ export const FAILURE_KINDS: readonly FailureKind[] = [
   { name: 'bytes that are no JSON', upstream: respondWithBytes(Buffer.from([0, 1, 2, 255, 254])), code: INVALID },
   { name: 'bytes that are no HTTP', upstream: FAULTS.garbage, code: INVALID, ...SHORT_FORM },
   { name: 'endless body', upstream: FAULTS.endlessBody, code: INVALID, ...SHORT_FORM },
-  { name: 'endless 103', upstream: FAULTS.endlessInterimResponses, code: INVALID },
-  { name: 'chunks of one byte', upstream: FAULTS.endlessCrumbs, code: INVALID },
   { name: 'gzip bomb', upstream: FAULTS.gzipBomb, code: INVALID },
 ];

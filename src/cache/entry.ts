@@ -42,6 +42,7 @@ export interface Entry<V> {
   /** At this age it may no longer be served. */
   readonly maxAgeMs: number;
   readonly bytes: number;
+  /** False if the value is kept in memory only. */
   readonly isStored: boolean;
   /** The last failed load: what its failure concerns, and its end (monotonic). */
   lastFailure: { readonly failureKey: string; readonly atMs: number } | undefined;

@@ -9,6 +9,7 @@ export interface CacheOutcome {
   readonly ttlMs: number;
   /** True if this request waited for a load that another request had started. */
   readonly isCollapsed: boolean;
+  /** True if this request has stored the value (`stored` in `Cache-Status`). */
   readonly isStored: boolean;
   /** Why a stale value was served. */
   readonly reason?: string;

@@ -76,7 +76,7 @@ export interface Image {
     /** For fair scheduling. */
     readonly client: ClientKeys;
     readonly disconnectSignal: () => AbortSignal;
-  }): Promise<{ bytes: Buffer; isStored: boolean; isCollapsed: boolean }>;
+  }): Promise<{ bytes: Buffer; isFromStore: boolean; isCollapsed: boolean }>;
 }
 
 /** Banner crops and avatars, in every format and size. */
@@ -142,10 +142,10 @@ export function createImageService(options: ImageServiceOptions): ImageService {
       etag: `"${fingerprint(key)}"`,
       async render({ client, disconnectSignal }) {
         const stored = await images.get(channelId, key);
-        if (stored !== undefined) return { bytes: stored, isStored: true, isCollapsed: false };
+        if (stored !== undefined) return { bytes: stored, isFromStore: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(key);
         const bytes = await encoding.run(key, disconnectSignal(), (shared) => make(shared, client));
-        return { bytes, isStored: false, isCollapsed };
+        return { bytes, isFromStore: false, isCollapsed };
       },
     };
   }

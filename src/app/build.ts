@@ -98,13 +98,12 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const channels = createChannelService({ catalog, cached, blockedChannels, clock });
   const channelBatches = createChannelBatches({ channels, clock });
   const searches = createSearchService({ catalog, sources: failover, channels, cache: caches.searches, clock });
-  const cache = caches.originals;
   const originals = createOriginals({
     catalog,
     downloader: upstreams.downloader,
     encoder,
     images,
-    cache,
+    cache: caches.originals,
     channels,
     runtime,
   });

@@ -5,6 +5,7 @@ import type { ChannelRef } from '../domain/identifier.ts';
 import { IMAGE_KINDS, type ImageKind } from '../domain/variants.ts';
 import type { Downloader } from '../images/download.ts';
 import { systemClock } from '../lib/clock.ts';
+import { NEVER_ABORTED } from '../lib/deadlines.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createRuntime } from '../lib/runtime.ts';
 import { loadFirst } from '../sources/source.ts';
@@ -29,7 +30,6 @@ export interface ChannelCopy {
  *   an image host failed
  */
 export async function copyChannel(config: Config, refs: readonly ChannelRef[], version: string): Promise<ChannelCopy> {
-  const { signal } = new AbortController();
   const { sources, failover, downloader, close } = createUpstreams({
     config,
     runtime: createRuntime({ clock: systemClock, logger: createLogger({ level: 'silent' }) }),
@@ -39,11 +39,11 @@ export async function copyChannel(config: Config, refs: readonly ChannelRef[], v
     if (sources.length === 0) {
       throw new AppError('channel_not_found', 'SOURCES names no source that channels could be loaded from.');
     }
-    const { ref, loaded } = await loadFirst(failover, refs, { signal });
+    const { ref, loaded } = await loadFirst(failover, refs, { signal: NEVER_ABORTED });
     const { channel } = loaded;
     const images = {
-      banner: await download(downloader, channel.banner, signal),
-      avatar: await download(downloader, channel.avatar, signal),
+      banner: await download(downloader, channel.banner),
+      avatar: await download(downloader, channel.avatar),
     };
     const gone = IMAGE_KINDS.filter((kind) => channel[kind] !== null && images[kind] === undefined);
     return { ref, channel, missing: [...loaded.missing, ...gone], images };
@@ -53,9 +53,9 @@ export async function copyChannel(config: Config, refs: readonly ChannelRef[], v
 }
 
 /** `undefined` for an image that is gone. */
-async function download(downloader: Downloader, original: OriginalRef | null, signal: AbortSignal) {
+async function download(downloader: Downloader, original: OriginalRef | null) {
   try {
-    return original?.kind !== 'remote' ? undefined : await downloader.download(original, { signal });
+    return original?.kind !== 'remote' ? undefined : await downloader.download(original, { signal: NEVER_ABORTED });
   } catch (error) {
     if (errorCodeOf(error) === 'image_not_found') return undefined;
     throw error;

@@ -2,7 +2,7 @@ import { parseConfig } from '../config/settings.ts';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, valueOrError } from '../domain/errors.ts';
 import { systemClock } from '../lib/clock.ts';
-import { withDeadline } from '../lib/deadlines.ts';
+import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import { describeFailure } from '../lib/logger.ts';
 import { printable, printableJson } from '../lib/printable.ts';
 import { openYoutube } from '../sources/registry.ts';
@@ -35,7 +35,7 @@ Exit code: 0 every field is found, 1 a field is not found or there is no record,
       onField: (_source, field, result) => results.set(field, isEmpty(result) ? { state: 'absent' } : result),
     });
     const load = (signal: AbortSignal) => loadFirst(source, refs, { signal });
-    const found = await valueOrError(withDeadline(systemClock, LOAD_MS, new AbortController().signal, load));
+    const found = await valueOrError(withDeadline(systemClock, LOAD_MS, NEVER_ABORTED, load));
     await source.close();
     const feed = found instanceof AppError ? undefined : found.loaded.feed;
     if (feed) results.set('publishedAt', { state: 'found', value: feed.publishedAt, path: 'feed.published' });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseConfig } from '../config/settings.ts';
 import { channelRefsOf } from '../domain/pasted.ts';
 import { isSystemError, readTextIfThere, replaceFile } from '../lib/file-system.ts';
-import { CommandFailure, defineCommand, UsageError } from './command.ts';
+import { CommandFailure, defineCommand, originOf, UsageError } from './command.ts';
 import { channelOfNfo, type LibraryChannel, nfoOf } from './nfo.ts';
 
 const NFO = 'tvshow.nfo';
@@ -28,8 +28,8 @@ Exit code: 0 all files are written, 1 some are not and standard error says why, 
   argumentName: 'FOLDER',
   options: { instance: { type: 'string' }, names: { type: 'string' }, channel: { type: 'string' } },
   async run({ argument: library, options }, { env, stdout, stderr }) {
-    const { port, baseUrls } = parseConfig(env);
-    const { instance = baseUrls[0] ?? `http://localhost:${port}`, names, channel } = options;
+    const { host, port, baseUrls } = parseConfig(env);
+    const { instance = baseUrls[0] ?? originOf(host, port), names, channel } = options;
     if (!/^https?:\/\/[^/]/.test(instance))
       throw new UsageError('--instance is a URL such as http://192.168.1.5:8080.');
     if (names !== undefined && channel !== undefined) throw new UsageError('Use --names or --channel, not both.');

@@ -20,7 +20,10 @@ const LABELS = {
 
 export type BreakerName = keyof typeof LABELS;
 
-/** What the name of an operation's breaker adds to that of the source. YouTube has three breakers, any other source two: for searches, and for the rest. */
+/**
+ * The suffix of a breaker's name, by operation. Operations without a suffix share the breaker that is named after the source.
+ * Only YouTube has a breaker for names.
+ */
 const PARTS: Record<SourceOutcome['operation'], string | undefined> = {
   getChannel: undefined,
   resolve: 'names',

@@ -18,7 +18,10 @@ export const RESPONSE_MS = 11_500;
  *
  * @throws AppError if the request is refused
  */
-type Step = (context: RequestContext) => PublicResponse | undefined | Promise<PublicResponse | undefined>;
+export type Step = (context: RequestContext) => PublicResponse | undefined | Promise<PublicResponse | undefined>;
+
+/** The last step. */
+export type EndpointStep = (context: RequestContext) => Promise<PublicResponse>;
 
 /** A step for responses. A returned response replaces the given one. */
 type ResponseStep = (context: RequestContext, response: PublicResponse) => PublicResponse | undefined;
@@ -74,7 +77,7 @@ export function createPipeline({ createContext, steps, responseSteps }: Pipeline
  * @throws AppError after the endpoint's `responseMs` (`upstream_timeout`, or `overloaded` while an image is encoded), and the
  * errors of the endpoint
  */
-export function createEndpointStep({ clock }: { readonly clock: Clock }): Step {
+export function createEndpointStep({ clock }: { readonly clock: Clock }): EndpointStep {
   return async (context) => {
     const { id: requestId, client, request, receivedAtMs } = context;
     const endpoint = context.endpoint as Endpoint;

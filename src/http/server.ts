@@ -56,14 +56,14 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
     options;
   const { clock } = runtime;
   const lifetime = { isClosing: false };
-  const contextOptions = { clock, baseUrls, lifetime, endpoints };
+  const contextOptions = { clock, baseUrls, endpoints };
   const respond = createEndpointStep({ clock });
-  const send = createSend({ responseWriter });
+  const send = createSend({ responseWriter, lifetime });
 
   /** A request takes the steps until one of them returns the response or throws. Every response takes all response steps. */
   const lists = {
-    steps: [rateLimit, validate, microCache.find, respond],
-    responseSteps: [microCache.keep, connections.closeAfterError, send, reporter],
+    steps: [rateLimit, validate, microCache.before(respond)],
+    responseSteps: [connections.closeAfterError, send, reporter],
   };
   const pipeline = createPipeline({ createContext: createContextFactory({ ...contextOptions, clients }), ...lists });
   const ofOperator = createContextFactory({ ...contextOptions, clients: OPERATOR_CLIENTS });

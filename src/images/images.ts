@@ -63,8 +63,6 @@ export interface Image {
   readonly lastModifiedMs: number;
   /** The cache outcome of the original. */
   readonly outcome: CacheOutcome;
-  /** Remaining freshness of both the record and the original, in milliseconds. */
-  readonly freshMs: number;
   /** Strong, with quotes. Known before encoding. */
   readonly etag: string;
   /**
@@ -167,8 +165,7 @@ export function createImageService(options: ImageServiceOptions): ImageService {
       const rendition = renditionOf({ channel, kind, original, identity });
       const { format } = identity;
       const lastModifiedMs = original.firstStoredAtMs;
-      const freshMs = Math.min(recordOutcome.ttlMs, outcome.ttlMs);
-      return { ...rendition, channelId, variant, format, lastModifiedMs, outcome, freshMs };
+      return { ...rendition, channelId, variant, format, lastModifiedMs, outcome };
     },
 
     forgetFailures: failedEncodes.forget,

@@ -84,19 +84,6 @@ test('while the new image cannot be loaded, the former one is served, then the n
   expect(await colourOf(current.bytes)).toBe('blue');
 });
 
-test('an image of the last second is not repeated after the record has got a new one', async () => {
-  const formerUrl = await avatarUrl();
-  await read(formerUrl);
-  service.clock.advance(HOUR_MS - 500);
-  const former = await read(formerUrl);
-  expect([await colourOf(former.bytes), former.cacheControl]).toEqual(['red', A_DAY]);
-
-  replaceAvatar();
-  service.clock.advance(500);
-  const current = await read(await avatarUrl());
-  expect([await colourOf(current.bytes), current.cacheControl]).toEqual(['blue', A_DAY]);
-});
-
 test('an image that is gone is loaded from the URL in the reloaded record', async () => {
   await service.get(`/api/channel/${ID}`);
   replaceAvatar();

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../domain/errors.ts';
 import type { RateLimit, RateLimitDecision, RateLimiter } from '../../rate-limit/limiter.ts';
 import { type RequestContext, routeNotFound } from './context.ts';
@@ -49,12 +50,12 @@ export function createRateLimitStep({ limiter, contact }: RateLimitStepOptions):
  *
  * @throws AppError `malformed_request`, `request_too_large`, `expectation_failed`, `method_not_allowed`, `route_not_found`
  */
-export function validate({ request, fault, target, authority, base, endpoint }: RequestContext): undefined {
+export function validate({ request, fault, target, base, endpoint }: RequestContext): undefined {
   if (fault !== undefined) throw fault;
   if (target.problem !== undefined) throw target.problem;
   // Node's parser also accepts the version lines of HTTP/0.9, HTTP/2.0 and RTSP.
   if (request.httpVersionMajor !== 1) throw malformed(NOT_HTTP);
-  if (authority === '') throw malformed('Send exactly one Host field that names a host.');
+  if (!hasOneHost(request)) throw malformed('Send exactly one Host field that names a host.');
   if (base === '') throw malformed(UNUSABLE_HOST);
   const { expect } = request.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
@@ -62,6 +63,16 @@ export function validate({ request, fault, target, authority, base, endpoint }: 
   }
   if (!METHODS.has(request.method)) throw methodNotAllowed();
   if (endpoint === undefined) throw routeNotFound(target.path);
+}
+
+/** Counts in the raw fields, because Node drops repeated ones. */
+function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 && headers.host !== '';
 }
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);

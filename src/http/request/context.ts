@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import findMyWay from 'find-my-way';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { Lifetime } from '../../lib/http/listener.ts';
 import { quoted } from '../../lib/printable.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { EndpointDescription } from '../endpoint-description.ts';
@@ -21,14 +20,8 @@ export interface RequestContext {
   /** Why the client's bytes did not become a request. */
   readonly fault: AppError | undefined;
   readonly target: RequestTarget;
-  /** As seen by the client. */
-  readonly scheme: 'http' | 'https';
-  /** The requested name and port. Empty for a request without exactly one `Host`. */
-  readonly authority: string;
   /** The origin that URLs in the response start with. Empty when it is unknown. */
   readonly base: string;
-  /** True when the connection closes after the response. */
-  readonly isLast: boolean;
   readonly client: Client;
   /** `RateLimit…` fields of the response. */
   limitHeaders: Readonly<Record<string, string>>;
@@ -44,20 +37,10 @@ export interface PublicResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** How the characters of a text become bytes. Default: UTF-8. */
-  readonly bodyEncoding?: 'latin1' | undefined;
-  /** True if it comes from the micro-cache. */
-  readonly isRepeated?: boolean;
-  /** Where a looked-up value came from, for metrics and the log. */
-  readonly cache?: CacheOutcome['kind'] | undefined;
-  /** Milliseconds until the first value in the response becomes stale. */
-  readonly freshMs?: number | undefined;
-  /** Why the response is a 5xx. A bug is `internal`, and its cause is whatever was thrown. */
-  readonly failure?: AppError | undefined;
-  /** The status for metrics and the log, if not `status`: that of the error that a badge shows with a 200. */
-  readonly countedStatus?: number | undefined;
-  /** For `If-Modified-Since`. */
-  readonly lastModifiedMs?: number;
+  /** Where a looked-up value came from. */
+  readonly outcome?: CacheOutcome | undefined;
+  /** Set if the response shows an error, also as a badge with a 200. A bug is `internal`, and its cause is whatever was thrown. */
+  readonly error?: AppError | undefined;
   /** Encodes the body of an image. Not called for a 304. */
   readonly complete?: () => Promise<PublicResponse>;
   /** Called when the body has been written. It must close the connection, because the response ends with it. */
@@ -75,8 +58,6 @@ export interface Endpoint<Path = unknown, Query extends Parameters = Parameters>
   readonly query?: Query;
   /** How long after the request's arrival a response must be there, in milliseconds. Default: `RESPONSE_MS`. */
   readonly responseMs?: number;
-  /** False if an equal request within the same second needs a new response. */
-  readonly isRepeatable: boolean;
   /** Reads the path only. Preflights get its errors too. */
   parsePath?(parameters: PathParameters): Path;
   respond(
@@ -88,17 +69,14 @@ export interface Endpoint<Path = unknown, Query extends Parameters = Parameters>
 }
 
 /** Checks that the handler takes what the path and the query are read to. */
-export function defineEndpoint<Path, Query extends Parameters>(
-  endpoint: Omit<Endpoint<Path, Query>, 'isRepeatable'> & { readonly isRepeatable?: boolean },
-): Endpoint {
-  return { isRepeatable: true, ...endpoint } as unknown as Endpoint;
+export function defineEndpoint<Path, Query extends Parameters>(endpoint: Endpoint<Path, Query>): Endpoint {
+  return endpoint as unknown as Endpoint;
 }
 
 export interface ContextOptions extends Pick<Runtime, 'clock'> {
   readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
-  readonly lifetime: Lifetime;
   readonly endpoints: readonly Endpoint[];
 }
 
@@ -107,7 +85,7 @@ const NO_PARAMETERS = {};
 
 /** Creates the context of a request when its header section has arrived. Never throws: the steps report mistakes. */
 export function createContextFactory(options: ContextOptions) {
-  const { clock, clients, baseUrls, lifetime } = options;
+  const { clock, clients, baseUrls } = options;
   const router = createRouter(options.endpoints);
   const findBase = createBaseFinder(baseUrls);
 
@@ -117,10 +95,6 @@ export function createContextFactory(options: ContextOptions) {
     const { headers, socket } = request;
     const address = socket.remoteAddress ?? 'unknown';
     const isHttps = headers['x-forwarded-proto'] === 'https' && clients.isTrustedProxy(address);
-    const scheme = isHttps ? 'https' : 'http';
-    const { host = '' } = headers;
-    const hasOneHost = fault === undefined && host !== '' && countHosts(request.rawHeaders) === 1;
-    const authority = hasOneHost ? (target.authority ?? host) : '';
     return {
       id: nextRequestId(),
       receivedAtMs: clock.monotonic(),
@@ -128,11 +102,8 @@ export function createContextFactory(options: ContextOptions) {
       response,
       fault,
       target,
-      scheme,
-      authority,
-      base: findBase(authority, scheme),
-      // After an ignored `Upgrade` (RFC 9110 section 7.8), Node's parser drops the requests that were pipelined behind it.
-      isLast: lifetime.isClosing || headers.upgrade !== undefined,
+      // As seen by the client.
+      base: findBase(target.authority ?? headers.host ?? '', isHttps ? 'https' : 'http'),
       client: clients.identify(address, headers['x-forwarded-for']),
       limitHeaders: NO_HEADERS,
       endpoint: route?.store as Endpoint | undefined,
@@ -165,16 +136,6 @@ export function disconnectSignal({ response }: Pick<RequestContext, 'response'>)
   if (response.destroyed) abort();
   else response.once('close', abort);
   return controller.signal;
-}
-
-/** Counts in the raw fields, because Node drops repeated ones. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
 }
 
 export function routeNotFound(path: string): AppError {

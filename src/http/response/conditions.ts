@@ -20,13 +20,14 @@ export function applyConditions(
   return response.status === 200 && isUnchanged(request.headers, response) ? notModified(response) : response;
 }
 
-function isUnchanged(requested: IncomingHttpHeaders, { headers: { etag }, lastModifiedMs }: PublicResponse): boolean {
+function isUnchanged(requested: IncomingHttpHeaders, { headers }: PublicResponse): boolean {
+  const { etag, 'last-modified': lastModified } = headers;
   if (etag === undefined) return false;
   const ifNoneMatch = requested['if-none-match'];
   if (ifNoneMatch !== undefined) return isNamed(etag, ifNoneMatch);
-  if (lastModifiedMs === undefined) return false;
+  if (lastModified === undefined) return false;
   const sinceMs = parseHttpDate(requested['if-modified-since'] ?? '');
-  return sinceMs !== undefined && Math.floor(lastModifiedMs / 1000) * 1000 <= sinceMs;
+  return sinceMs !== undefined && Date.parse(lastModified) <= sinceMs;
 }
 
 function isNamed(etag: string, ifNoneMatch: string): boolean {
@@ -35,9 +36,9 @@ function isNamed(etag: string, ifNoneMatch: string): boolean {
 }
 
 /** Without the fields that describe the body (RFC 9110 section 15.4.5). */
-function notModified({ headers, cache, countedStatus, failure }: PublicResponse): PublicResponse {
+function notModified({ headers, outcome, error }: PublicResponse): PublicResponse {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
-  return { status: 304, headers: Object.fromEntries(kept), cache, countedStatus, failure };
+  return { status: 304, headers: Object.fromEntries(kept), outcome, error };
 }
 
 /**

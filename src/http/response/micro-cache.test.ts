@@ -4,25 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/helpers/clock.ts';
 import { measureHeldBytes } from '../../../test/helpers/heap.ts';
 import { readBound } from '../../../test/helpers/runtime.ts';
-import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
-import { createMicroCache, type MicroCache } from './micro-cache.ts';
-
-const ENDPOINT = { url: '/:identifier', isRepeatable: true } as Endpoint;
+import type { PublicResponse, RequestContext } from '../request/context.ts';
+import { createMicroCache } from './micro-cache.ts';
 
 function contextFor(path: string, headers: Record<string, string> = {}, query = ''): RequestContext {
   return {
     target: { path, query, authority: undefined, problem: undefined },
     base: 'http://pennant.test',
     request: { method: 'GET', headers } as unknown as IncomingMessage,
-    endpoint: undefined,
-    isNegotiated: false,
+    isNegotiated: true,
   } as unknown as RequestContext;
-}
-
-/** A request without a cached response, on its way through the pipeline. */
-function missed(cache: MicroCache, context: RequestContext): RequestContext {
-  expect(cache.find(context)).toBeUndefined();
-  return Object.assign(context, { endpoint: ENDPOINT, isNegotiated: true });
 }
 
 /** A response like those of the routes: every value is a separate string. */
@@ -38,8 +29,7 @@ function responseOf(number: number, body: string | Buffer): PublicResponse {
       'content-disposition': `inline; filename="UC${number}-tv.avif"`,
     },
     body,
-    cache: 'hit',
-    lastModifiedMs: number,
+    outcome: { kind: 'hit', ttlMs: 3_600_000, isCollapsed: false, isStored: true },
   };
 }
 
@@ -62,14 +52,14 @@ describe('the micro-cache', () => {
     ['bodies that are slices of larger buffers', { bodyOf: (number) => Buffer.alloc(6_000, number).subarray(5_000) }],
   ])('counts at least the memory that it takes: %s', async (_what, { slashes = 0, query: queryLength = 0, bodyOf }) => {
     const cache = create(2 ** 30);
-    const taken = await measureHeldBytes(() => {
+    const taken = await measureHeldBytes(async () => {
       for (let number = 0; number < 2_000; number += 1) {
         const url = `${'/'.repeat(slashes)}/?q=${number}`.padEnd(slashes + 4 + queryLength, 'x');
         const query = Buffer.from(url)
           .toString()
           .slice(slashes + 1);
         const context = contextFor('/a', { accept: `image/avif;q=0.${number}` }, query);
-        cache.keep(missed(cache, context), responseOf(number, bodyOf(number)));
+        await cache.before(async () => responseOf(number, bodyOf(number)))(context);
       }
       return cache;
     });

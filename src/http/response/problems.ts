@@ -121,7 +121,7 @@ export function problemResponse(
   const known = error instanceof AppError ? error : new AppError('internal', BUG, { cause: error });
   const { code, outcome, retryAfterMs } = known;
   const problem: Problem = PROBLEMS[code];
-  const status = error === HEADERS_TOO_LARGE ? HEADERS_TOO_LARGE_STATUS : problem.status;
+  const status = statusOf(known);
   const headers: Record<string, string> = {
     'content-type': PROBLEM_MEDIA_TYPE,
     'cache-control': cacheControlOf(problem, known),
@@ -141,13 +141,12 @@ export function problemResponse(
     code,
     requestId: id,
   };
-  return {
-    status,
-    headers,
-    body: JSON.stringify(body),
-    cache: outcome?.kind,
-    ...(status >= 500 && { failure: known }),
-  };
+  return { status, headers, body: JSON.stringify(body), outcome, error: known };
+}
+
+/** The status of the problem response. */
+export function statusOf(error: AppError): number {
+  return error === HEADERS_TOO_LARGE ? HEADERS_TOO_LARGE_STATUS : PROBLEMS[error.code].status;
 }
 
 /** The detail of a bug for clients. */

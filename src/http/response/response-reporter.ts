@@ -7,6 +7,7 @@ import { SECONDS_BUCKETS } from '../../lib/metrics.ts';
 import type { Runtime } from '../../lib/runtime.ts';
 import type { Endpoint, PublicResponse, RequestContext } from '../request/context.ts';
 import { truncateAddress } from '../request/ip-addresses.ts';
+import { statusOf } from './problems.ts';
 
 /** The route of a request without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */
 const NO_ROUTE = 'none';
@@ -35,8 +36,10 @@ export function createResponseReporter({ runtime, endpoints, logsAll }: Response
   const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);
 
   return ({ endpoint, fault, receivedAtMs, id: requestId, request, target, client }, response) => {
-    const { countedStatus, cache, failure } = response;
-    const status = countedStatus ?? response.status;
+    const { error, outcome } = response;
+    const status = error === undefined ? response.status : statusOf(error);
+    const failure = status >= 500 ? error : undefined;
+    const cache = outcome?.kind;
     const route = fault === undefined ? (endpoint?.url ?? NO_ROUTE) : UNPARSED;
     const seconds = (clock.monotonic() - receivedAtMs) / 1000;
     count(route, status, seconds, cache);

@@ -77,5 +77,5 @@ export function jsonResponse(
     ...(outcome && cacheStatusFields(outcome)),
     etag: entityTag(body),
   };
-  return { status: 200, headers, body, cache: outcome?.kind, freshMs: outcome?.ttlMs };
+  return { status: 200, headers, body, outcome };
 }

@@ -31,8 +31,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
 
   async function respondWithImage(refs: Refs, metric: BadgeMetric, appearance: BadgeAppearance) {
     const { badge, outcome, cacheMs } = await load(refs, metric);
-    const response = imageResponse(await drawBadge(badge, appearance), cacheMs, outcome);
-    return { ...response, freshMs: outcome.ttlMs };
+    return imageResponse(await drawBadge(badge, appearance), cacheMs, outcome);
   }
 
   /** A badge with 200, because image proxies show nothing for another status. */
@@ -45,9 +44,8 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
     const message = errorMessageOf(errorCodeOf(error), invalid?.name);
     const grey = { ...values, color: undefined, labelColor: undefined };
     const svg = await drawBadge({ label: metric, message, color: GREY }, grey);
-    const { status: countedStatus, failure } = problemResponse(error, context);
-    const outcome = error instanceof AppError ? error.outcome : undefined;
-    return { ...imageResponse(svg, ERROR_CACHE_MS, outcome), freshMs: 0, countedStatus, failure };
+    const { outcome, error: known } = problemResponse(error, context);
+    return { ...imageResponse(svg, ERROR_CACHE_MS, outcome), error: known };
   }
 
   /** The path of a badge that shields.io retired in August 2026 (badges/shields#12113). */
@@ -172,5 +170,5 @@ function imageResponse(body: string, cacheMs: number, outcome: CacheOutcome | un
     'content-security-policy': "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox",
     etag: entityTag(body),
   };
-  return { status: 200, headers, body, cache: outcome?.kind };
+  return { status: 200, headers, body, outcome };
 }

@@ -33,8 +33,6 @@ export function channelBatchRoute({ channelBatches, urlForm }: ChannelBatchRoute
       '`upstream_unavailable`: request them again. `max-age` is the shortest of all results; a 5xx is `no-store`.',
     query: BATCH_QUERY,
     returns: 'Batch',
-    // The items have different ages.
-    isRepeatable: false,
     example: ({ channelId, handle }) =>
       `/api/channels?ids=${channelId}${handle === null ? '' : `,${encodeURI(handle)}`}`,
     async respond({ query: { ids } }, context) {

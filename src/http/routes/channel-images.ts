@@ -67,7 +67,7 @@ export function imageRoutes(options: ImageRouteOptions): Endpoint[] {
     if (isFromStore || image.outcome.kind === 'stale') return { ...withoutBody, body };
     const outcome = { ...image.outcome, kind: 'miss', isStored: true, isCollapsed } as const;
     const headers = { ...withoutBody.headers, ...cacheStatusFields(outcome) };
-    return { ...withoutBody, headers, body, cache: outcome.kind };
+    return { ...withoutBody, headers, body, outcome };
   }
 
   const shared = { tag: 'images', query: IMAGE_QUERY, respond } as const;
@@ -147,7 +147,7 @@ function imageExample({ hasBanner, hasAvatar }: ExampleChannel, pathOf: (variant
 const DAY_MS = 86_400_000;
 
 function responseWithoutBody(image: Image): PublicResponse {
-  const { etag, lastModifiedMs, outcome, freshMs, format, channelId, variant } = image;
+  const { etag, lastModifiedMs, outcome, format, channelId, variant } = image;
   return {
     status: 200,
     headers: {
@@ -159,9 +159,7 @@ function responseWithoutBody(image: Image): PublicResponse {
       // Built from the record only, so that no client text is in a header field.
       'content-disposition': `inline; filename="${channelId}-${variant}.${formatRow(format).extension}"`,
     },
-    cache: outcome.kind,
-    freshMs,
-    lastModifiedMs,
+    outcome,
   };
 }
 

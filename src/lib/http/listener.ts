@@ -63,8 +63,7 @@ export function createListener({ server, connections, lifetime = { isClosing: fa
     },
     close,
     async finish(ms, onLastSecond) {
-      // Node would keep a connection whose last response comes after the stop began, and one with an incomplete request. Requests
-      // that have arrived are read before.
+      // Node closes idle connections only once, and keeps those with an incomplete request. Requests that have arrived are read before.
       const sweep = setInterval(() => setImmediate(connections.closeIdle), IDLE_SWEEP_MS);
       const cut = setTimeout(() => server.closeAllConnections(), ms);
       const last = setTimeout(onLastSecond, ms - LAST_RESPONSES_MS);

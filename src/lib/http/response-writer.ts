@@ -34,15 +34,9 @@ export interface ResponseWriter {
   /**
    * Writes the body after the header fields, and ends the response.
    *
-   * @param encoding default: UTF-8
    * @param onSent called when the body is written, for a response that ends with its connection: the caller closes it
    */
-  end(
-    response: ServerResponse,
-    body: string | Buffer | undefined,
-    encoding?: BufferEncoding,
-    onSent?: () => void,
-  ): void;
+  end(response: ServerResponse, body: string | Buffer | undefined, onSent?: () => void): void;
 }
 
 export function createResponseWriter({ runtime }: ResponseWriterOptions): ResponseWriter {
@@ -113,14 +107,14 @@ export function createResponseWriter({ runtime }: ResponseWriterOptions): Respon
   }));
 
   return {
-    end(response, body, encoding = 'utf8', onSent) {
+    end(response, body, onSent) {
       // A destroyed response has emitted `close`: nothing would remove it from the list.
       if (response.destroyed) return;
       // While the response waits behind an earlier one, so may a 100 Continue. Node would write it after the header section.
       if (response.socket === null) response.flushHeaders();
       const sent = response.req.method === 'HEAD' ? undefined : body;
-      if (onSent !== undefined && sent !== undefined) response.write(sent, encoding, onSent);
-      else response.end(sent, encoding);
+      if (onSent !== undefined && sent !== undefined) response.write(sent, onSent);
+      else response.end(sent);
       if (response.writableLength > 0) watch(response, sent);
     },
   };

@@ -114,7 +114,6 @@ function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
   const onRefused = () => refusedValues.inc({ kind: 'limit' });
   const shared = createRedisRateLimiter({ connection: redis, onRefused });
   const limiter = createFallbackRateLimiter({ shared, local });
-  addBoundGauges(metrics, 'pennant_redis_decisions', 'rate limit decisions by Redis', shared.stats);
   const alone = 'Requests that this instance has admitted or refused without the shared Redis.';
   addCounter(metrics, 'pennant_limiter_decided_alone_total', alone, () => limiter.stats().decidedAlone);
   return { hit: limiter.hit, stats: local.stats };

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Cidr, EMBEDDED_IPV4_PREFIX_BITS, embeddedIpv4 } from '../lib/ip-ranges.ts';
 import { findNearName } from '../lib/near-name.ts';
@@ -105,8 +104,8 @@ export const origin = form(
 const isHostName = (name: string) => /^[a-z\d]([a-z\d._-]*[a-z\d])?\.?$/i.test(name) || /^\[[\da-f:.]+\]$/i.test(name);
 
 /** A name or an address, as in `Host` but without a port. */
-export const hostName = form('a name or an address without scheme and port, such as pennant.example', (value) =>
-  isIP(value) !== 0 || isHostName(value) ? value : undefined,
+export const hostName = form('a name without scheme and port, such as pennant.example', (value) =>
+  isHostName(value) ? value : undefined,
 );
 
 export const directory = form('a path; no shell expands ~ here', (value) =>

@@ -138,7 +138,7 @@ export const SETTINGS = {
     'CONSOLE_ALLOWED_HOSTS',
     '',
     form.list(form.hostName),
-    'Names (comma-separated, without port) of the private listener, besides `localhost`, loopback addresses and `CONSOLE_HOST`.',
+    'Names (comma-separated, without port) of the private listener, besides `localhost`, `CONSOLE_HOST` and all addresses.',
   ),
 } as const;
 

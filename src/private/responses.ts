@@ -2,14 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { entityTag } from '../http/response/conditions.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 
 /** A response of the private listener. */
 export interface PrivateResponse {
   /** Default: 200. */
   readonly status?: number;
-  /** Default for `cache-control`: `no-store`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Bytes and texts are sent as they are, anything else as JSON. */
   readonly body?: string | Buffer | object;
@@ -36,7 +34,7 @@ export function sendResponse(
     ...(isJson && { 'content-type': 'application/json; charset=utf-8' }),
     'cache-control': 'no-store',
     ...headers,
-    ...(status !== 304 && { 'content-length': Buffer.byteLength(content) }),
+    'content-length': Buffer.byteLength(content),
   });
   responseWriter.end(response, content);
 }
@@ -66,31 +64,16 @@ export function staticRoutes(
     const mediaType = MEDIA_TYPES[extname(name)];
     if (mediaType === undefined) return [];
     const body = readFileSync(join(directory, name));
-    const sent = { ...headers, 'cache-control': 'no-cache' };
-    const handler =
-      mediaType === 'image/webp' ? fileHandler(body, mediaType, sent) : textHandler(body, mediaType, sent);
-    return [[`GET ${prefix}${name === 'index.html' ? '' : name}`, handler]];
+    const sent = { ...headers, 'content-type': mediaType };
+    let compressed: Buffer | undefined;
+    function respond(request: IncomingMessage): PrivateResponse {
+      if (mediaType === 'image/webp' || !GZIP.test(request.headers['accept-encoding'] ?? ''))
+        return { headers: sent, body };
+      compressed ??= gzipSync(body);
+      return { headers: { ...sent, 'content-encoding': 'gzip' }, body: compressed };
+    }
+    return [[`GET ${prefix}${name === 'index.html' ? '' : name}`, respond]];
   });
-}
-
-function fileHandler(body: Buffer, mediaType: string, headers: Readonly<Record<string, string>>): PrivateHandler {
-  const etag = entityTag(body);
-  const sent = { ...headers, etag };
-  return (request) =>
-    request.headers['if-none-match'] === etag
-      ? { status: 304, headers: sent }
-      : { headers: { ...sent, 'content-type': mediaType }, body };
-}
-
-function textHandler(body: Buffer, mediaType: string, headers: Readonly<Record<string, string>>): PrivateHandler {
-  const sent = { ...headers, vary: 'Accept-Encoding' };
-  const plain = fileHandler(body, mediaType, sent);
-  let compressed: PrivateHandler | undefined;
-  return (request) => {
-    if (!GZIP.test(request.headers['accept-encoding'] ?? '')) return plain(request);
-    compressed ??= fileHandler(gzipSync(body), mediaType, { ...sent, 'content-encoding': 'gzip' });
-    return compressed(request);
-  };
 }
 
 /** RFC 9110 section 12.5.3; `*` is not read as gzip. */

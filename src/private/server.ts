@@ -24,8 +24,6 @@ import type { ConsoleStateReader } from './state.ts';
 
 interface PrivateListenerOptions {
   readonly config: {
-    /** The data directory of the stores that `purge` clears. */
-    readonly dataDir: string;
     readonly consoleHost: string;
     readonly consoleAllowedHosts: readonly string[];
     readonly baseUrls: readonly string[];
@@ -37,9 +35,6 @@ interface PrivateListenerOptions {
   readonly http: PublicListener;
   readonly responseWriter: ResponseWriter;
 }
-
-/** Paths for probes and scrapers, which may use an address instead of a name. */
-const MACHINE_PATHS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
 /** Browsers get the compiled pages, even if the service runs from its sources. */
 const PAGES = fileURLToPath(new URL('../../dist/web', import.meta.url));
@@ -79,8 +74,8 @@ const FILE_ROUTES = [
 export function createPrivateListener(options: PrivateListenerOptions): Listener {
   const { config, runtime, state, purge, examples, http, responseWriter } = options;
   const { metrics, logger, failureLog } = runtime;
-  const allowedHosts = [config.consoleHost, ...config.consoleAllowedHosts];
-  const allowedNames = new Set([...LOOPBACK_NAMES, ...allowedHosts.map(bracketed)].map((host) => host.toLowerCase()));
+  const { consoleHost, consoleAllowedHosts } = config;
+  const allowedNames = new Set(['localhost', consoleHost, ...consoleAllowedHosts].map((name) => name.toLowerCase()));
 
   /** By method and path. HEAD is handled as GET without the body. */
   const routes = new Map<string, PrivateHandler>([
@@ -109,10 +104,10 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     return config.baseUrls[0] ?? `http://${nameIn(headers.host)}:${address?.port}`;
   }
 
-  function isAllowed(request: IncomingMessage): boolean {
-    const path = requestPath(request);
-    const name = nameIn(request.headers.host);
-    return path === '/healthz' || allowedNames.has(name) || (MACHINE_PATHS.has(path) && isAddress(name));
+  /** DNS rebinding needs a name, so every address is safe. */
+  function isAllowed({ headers }: IncomingMessage): boolean {
+    const name = nameIn(headers.host);
+    return isAddress(name) || allowedNames.has(name);
   }
 
   /** Passes a request of this listener's playground to the code of the public listener. False for every other request. */
@@ -178,16 +173,8 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
   };
 }
 
-/** Names of this machine, which are always allowed. DNS rebinding needs another name. */
-const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
-
-/** Whether the host is an IP address, as probes and scrapers use it. DNS rebinding needs a name, so an address is safe. */
 function isAddress(name: string): boolean {
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
-}
-
-function bracketed(host: string): string {
-  return isIP(host) === 6 ? `[${host}]` : host;
 }
 
 /** The name in a `Host` field, without the port and a trailing dot. */

@@ -28,12 +28,10 @@ interface ShownSetting {
 
 type EncoderStats = Readonly<Record<'queued' | 'running' | 'processes' | 'refused' | 'restarts', number>>;
 
-/** A reason why the service should get no traffic, or works with restrictions. */
+/** A reason why the service works with restrictions, or is being stopped. */
 export interface Condition {
   readonly name: string;
   readonly detail: string;
-  /** True: the service cannot respond correctly. False: it works with restrictions. */
-  readonly isBlocking: boolean;
 }
 
 /** The content of the page, as one JSON document. */
@@ -61,10 +59,9 @@ export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleS
   const startedAtMs = Date.now();
 
   function readConditions(): Condition[] {
-    const problems = [...health.problems(), ...upstreams.states().flatMap(sourceProblems)];
-    const restrictions = problems.map(([name, detail]) => ({ name, detail, isBlocking: false }));
-    const stopping = { name: 'stopping', detail: 'the service is being stopped', isBlocking: true };
-    return http.isClosing() ? [...restrictions, stopping] : restrictions;
+    const stopping = { name: 'stopping', detail: 'the service is being stopped' };
+    const restrictions = health.problems().map(([name, detail]) => ({ name, detail }));
+    return [...restrictions, ...upstreams.states().flatMap(sourceProblems), ...(http.isClosing() ? [stopping] : [])];
   }
 
   return {
@@ -82,14 +79,13 @@ export function createConsoleStateReader(options: ConsoleStateOptions): ConsoleS
     },
 
     readiness() {
-      const conditions = readConditions();
-      return { ready: !conditions.some(({ isBlocking }) => isBlocking), conditions, version };
+      return { ready: !http.isClosing(), conditions: readConditions(), version };
     },
   };
 }
 
 /** The problems of a source or of the image hosts. */
-function sourceProblems({ name, problems }: SourceReading): (readonly [name: string, detail: string])[] {
+function sourceProblems({ name, problems }: SourceReading): Condition[] {
   const prefix = name === IMAGE_SOURCE ? '' : 'source ';
-  return problems.map((problem) => [`${prefix}${problem.name}`, problem.description]);
+  return problems.map((problem) => ({ name: `${prefix}${problem.name}`, detail: problem.description }));
 }

@@ -14,19 +14,28 @@ async function statusOf(service: TestApp, url: string, host: string): Promise<nu
 }
 
 describe('the private listener', () => {
-  test('serves loopback names and names that the operator allows, and no others', async () => {
-    const service = await startWithoutEncoder({ env: { CONSOLE_ALLOWED_HOSTS: 'console.internal, fd00::5' } });
+  test('serves addresses and names that the operator allows, and no others', async () => {
+    const service = await startWithoutEncoder({ env: { CONSOLE_ALLOWED_HOSTS: 'console.internal' } });
     const allowed = [
       'localhost:8081',
       'LOCALHOST',
       '127.0.0.1:8081',
       '[::1]:8081',
       'console.internal',
+      '192.0.2.7:8081',
       '[fd00::5]:8081',
     ];
     for (const host of allowed) expect(await statusOf(service, '/', host), host).toBe(200);
-    for (const host of ['rebound.example', 'localhost.rebound.example', '192.0.2.7:8081']) {
-      for (const url of ['/', '/state.json', '/playground/', '/playground/config.json', '/purge', '/nowhere']) {
+    for (const host of ['rebound.example', 'localhost.rebound.example', '192.0.2.7.rebound.example']) {
+      for (const url of [
+        '/',
+        '/state.json',
+        '/playground/',
+        '/playground/config.json',
+        '/purge',
+        '/healthz',
+        '/nowhere',
+      ]) {
         expect(await statusOf(service, url, host), `${host} ${url}`).toBe(403);
       }
     }
@@ -34,20 +43,9 @@ describe('the private listener', () => {
     expect(refused.json().detail).toContain('CONSOLE_ALLOWED_HOSTS');
   });
 
-  test('serves the address that it is bound to', async () => {
-    const service = await startWithoutEncoder({ env: { CONSOLE_HOST: '192.0.2.7' } });
-    expect(await statusOf(service, '/', '192.0.2.7:8081')).toBe(200);
-    expect(await statusOf(service, '/', '192.0.2.8:8081')).toBe(403);
-  });
-
-  test('serves probes and scrapers that use its address', async () => {
-    const service = shared;
-    expect(await statusOf(service, '/healthz', 'anything.example')).toBe(200);
-    for (const url of ['/readyz', '/metrics']) {
-      expect(await statusOf(service, url, '10.1.2.3:8081')).toBe(200);
-      expect(await statusOf(service, url, '[fd00::7]:8081')).toBe(200);
-      expect(await statusOf(service, url, 'rebound.example')).toBe(403);
-    }
+  test('serves the name in CONSOLE_HOST', async () => {
+    const service = await startWithoutEncoder({ env: { CONSOLE_HOST: 'Pennant.internal' } });
+    expect(await statusOf(service, '/', 'pennant.internal:8081')).toBe(200);
   });
 
   test('forbids frames and foreign scripts on its pages', async () => {
@@ -62,25 +60,18 @@ describe('the private listener', () => {
     }
   });
 
-  test('compresses text for clients that accept gzip, with an ETag of its own', async () => {
-    const request = (url: string, acceptEncoding: string, etag?: string) =>
-      shared.console({
-        url,
-        headers: { 'accept-encoding': acceptEncoding, ...(etag !== undefined && { 'if-none-match': etag }) },
-      });
+  test('compresses text for clients that accept gzip', async () => {
+    const request = (url: string, acceptEncoding: string) =>
+      shared.console({ url, headers: { 'accept-encoding': acceptEncoding } });
     for (const url of ['/', '/playground/playground.js']) {
       const plain = await request(url, 'gzip;q=0, br, *');
-      expect(plain.headers).toMatchObject({ vary: 'Accept-Encoding' });
       expect(plain.headers['content-encoding']).toBeUndefined();
       const compressed = await request(url, 'br, GZIP;q=0.5');
-      expect(compressed.headers, url).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+      expect(compressed.headers['content-encoding'], url).toBe('gzip');
       expect(gunzipSync(compressed.bytes)).toEqual(plain.bytes);
-      expect((await request(url, 'gzip', compressed.headers.etag)).status).toBe(304);
-      expect((await request(url, 'gzip', plain.headers.etag)).status).toBe(200);
     }
     const image = await request('/playground/gallery/pennant.webp', 'gzip');
     expect(image.headers['content-encoding']).toBeUndefined();
-    expect(image.headers.vary).toBeUndefined();
   });
 });
 

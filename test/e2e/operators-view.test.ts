@@ -26,7 +26,7 @@ describe('readiness', () => {
     ];
     expect(await get(SAMPLE)).toEqual([200, 200]);
     expect((await service.readiness()).conditions).toEqual([
-      { name: 'cache', detail: expect.stringMatching(/^cannot be used \(.*cache\.db: .+\)$/), isBlocking: false },
+      { name: 'cache', detail: expect.stringMatching(/^cannot be used \(.*cache\.db: .+\)$/) },
     ]);
     expect(await service.metric('pennant_part_degraded{part="cache"}')).toBe(1);
 
@@ -44,9 +44,7 @@ describe('readiness', () => {
     await writeCatalog(dataDir, [catalogLine(1), '{']);
     service.clock.advance(1_000);
     const detail = expect.stringContaining('line 2');
-    await expect
-      .poll(async () => (await service.readiness()).conditions)
-      .toEqual([{ name: 'catalog', detail, isBlocking: false }]);
+    await expect.poll(async () => (await service.readiness()).conditions).toEqual([{ name: 'catalog', detail }]);
     expect((await service.get(`/channel/${numberedChannelId(1)}`)).status).toBe(200);
   });
 
@@ -103,9 +101,7 @@ test('readiness and metrics show that the breaker of a failing source is open', 
   const nowMs = service.clock.now();
   const since = new Date(nowMs - 60_000).toISOString().slice(0, 19).replace('T', ' ');
   const description = `failing fails every call since ${since} UTC (upstream_unavailable); the next request tries again`;
-  expect((await service.readiness()).conditions).toEqual([
-    { name: 'source failing', detail: description, isBlocking: false },
-  ]);
+  expect((await service.readiness()).conditions).toEqual([{ name: 'source failing', detail: description }]);
   const shown = { name: 'failing', state: 'breaker open', problems: [expect.objectContaining({ description })] };
   expect((await service.state()).sources).toContainEqual(expect.objectContaining(shown));
   const end = await service.metric('pennant_source_paused_until_timestamp_seconds{source="failing"}');

@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
     await page.route(`${service.consoleOrigin}/state.json`, async (route) => {
       const response = await route.fetch();
       const state = await response.json();
-      state.conditions = [{ name: 'redis', detail: 'not used (connect ECONNREFUSED)', isBlocking: false }];
+      state.conditions = [{ name: 'redis', detail: 'not used (connect ECONNREFUSED)' }];
       state.totals.sources['image hosts'] = { found: 1234, upstream_timeout: 12, upstream_invalid: 1 };
       const problems = [{ name: 'youtube searches', reason: 'refused', description: 'YouTube refuses this address' }];
       state.sources.push({ name: 'youtube', state: 'ready', problems });

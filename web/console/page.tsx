@@ -70,8 +70,7 @@ function Health({ conditions }: { conditions: ConsoleState['conditions'] | undef
   if (conditions === undefined) return <>Loading…</>;
   if (conditions.length === 0) return <Status isWell>Healthy</Status>;
   const problems = conditions.length === 1 ? '1 problem' : `${conditions.length} problems`;
-  const isReady = !conditions.some(({ isBlocking }) => isBlocking);
-  return <Status isWell={false}>{isReady ? `Degraded: ${problems}` : 'Not ready'}</Status>;
+  return <Status isWell={false}>{`Degraded: ${problems}`}</Status>;
 }
 
 /** What hinders the service, and what the operator does about it. */

@@ -7,7 +7,7 @@ import { findAdvice } from './request/advice.ts';
 import type { Endpoint, PublicResponse, RequestContext } from './request/context.ts';
 import { parseQuery, readQuery } from './request/parameters.ts';
 import { applyConditions } from './response/conditions.ts';
-import { problemResponse } from './response/problems.ts';
+import { asAppError, problemResponse } from './response/problems.ts';
 import { PREFLIGHT } from './response/send.ts';
 
 /** A request without a result this long after its arrival gets an error. Its load continues for the next request. */
@@ -50,10 +50,11 @@ export function createPipeline({ createContext, steps, responseSteps }: Pipeline
     for (const step of responseSteps) response = step(context, response) ?? response;
   }
 
-  function fail(context: RequestContext, error: unknown): void {
+  function fail(context: RequestContext, thrown: unknown): void {
     const { response } = context;
     if (response.headersSent || response.destroyed) return;
-    finish(context, problemResponse(error, context, findAdvice(error, context)));
+    const error = asAppError(thrown);
+    finish(context, problemResponse(error, findAdvice(error, context), context));
   }
 
   /** @param fault why the bytes did not become a request */
@@ -81,14 +82,15 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Endpoi
   return async (context) => {
     const { id: requestId, client, request, receivedAtMs } = context;
     const endpoint = context.endpoint as Endpoint;
-    const { responseMs = RESPONSE_MS, respondToError } = endpoint;
+    const { query: parameters = {}, responseMs = RESPONSE_MS, respondToError } = endpoint;
+    const query = readQuery(parameters, parseQuery(context.target.query));
     let late = NO_ANSWER;
 
     async function respond(): Promise<PublicResponse> {
       const path = endpoint.parsePath?.(context.pathParameters);
       if (request.method === 'OPTIONS') return PREFLIGHT;
-      const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, parseQuery(context.target.query));
-      const response = applyConditions(context, await endpoint.respond({ path, query }, context));
+      if (query.error !== undefined) throw query.error;
+      const response = applyConditions(context, await endpoint.respond({ path, query: query.values }, context));
       late = NOT_ENCODED;
       return response.complete?.() ?? response;
     }
@@ -98,9 +100,10 @@ export function createEndpointStep({ clock }: { readonly clock: Clock }): Endpoi
       const response = await withinMs(clock, responding, receivedAtMs + responseMs - clock.monotonic());
       if (response === undefined) throw late;
       return response;
-    } catch (error) {
-      if (respondToError === undefined || request.method === 'OPTIONS') throw error;
-      return applyConditions(context, await respondToError(error, context));
+    } catch (thrown) {
+      if (respondToError === undefined || request.method === 'OPTIONS') throw thrown;
+      const error = asAppError(thrown);
+      return applyConditions(context, { ...(await respondToError(error, query.values)), error });
     }
   };
 }

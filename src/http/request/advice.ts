@@ -159,8 +159,8 @@ function readFailure(error: AppError, { target, request, pathParameters }: Reque
 }
 
 /** Advice for the detail of an error, as a sentence; empty if there is none. */
-export function findAdvice(error: unknown, context: RequestContext): string {
-  if (!(error instanceof AppError) || context.fault !== undefined) return '';
+export function findAdvice(error: AppError, context: RequestContext): string {
+  if (context.fault !== undefined) return '';
   const failed = readFailure(error, context);
   for (const [faults, advise] of ADVICE) {
     const advice = failed !== undefined && faults.includes(failed.fault) ? advise(failed) : undefined;

@@ -64,8 +64,11 @@ export interface Endpoint<Path = unknown, Query extends Parameters = Parameters>
     request: { readonly path: Path; readonly query: Values<Query> },
     context: RequestContext,
   ): PublicResponse | Promise<PublicResponse>;
-  /** Responds to an error of `parsePath`, of the query or of `respond`. Default: a problem response. */
-  respondToError?(error: unknown, context: RequestContext): Promise<PublicResponse>;
+  /**
+   * Responds to an error of `parsePath`, of the query or of `respond`. Parameters that are not valid have their defaults.
+   * Default: a problem response.
+   */
+  respondToError?(error: AppError, query: Values<Query>): Promise<PublicResponse>;
 }
 
 /** Checks that the handler takes what the path and the query are read to. */

@@ -158,27 +158,30 @@ export function parseQuery(query: string): ParsedUrlQuery {
   return parse(query.slice(1), '&', '=', { maxKeys: 0 });
 }
 
-/**
- * Reads the parameters of one endpoint. Unknown ones are ignored, because clients add them to bypass caches.
- *
- * @throws AppError `invalid_parameter` naming the first parameter that is missing, empty, given twice or not allowed
- */
-export function readQuery<Query extends Parameters>(parameters: Query, raw: ParsedUrlQuery): Values<Query> {
-  const { values, invalid } = readValidQuery(parameters, raw);
-  if (invalid !== undefined) throw invalid.error;
-  return values;
+/** The `invalid_parameter` of a parameter that is missing, empty, given twice or not allowed. */
+export class InvalidParameter extends AppError {
+  /** Its name. */
+  readonly parameter: string;
+
+  constructor(parameter: string, message: string) {
+    super('invalid_parameter', message);
+    this.parameter = parameter;
+  }
 }
 
-/** The values of the parameters, and the first parameter that is not valid. Those that are not valid have their defaults. */
-export function readValidQuery<Query extends Parameters>(parameters: Query, raw: ParsedUrlQuery) {
+/**
+ * The values of the parameters of one endpoint, and the error of the first parameter that is not valid. Those that are not
+ * valid have their defaults. Unknown ones are ignored, because clients add them to bypass caches.
+ */
+export function readQuery<Query extends Parameters>(parameters: Query, raw: ParsedUrlQuery) {
   const values: Record<string, unknown> = {};
-  let invalid: { readonly name: string; readonly error: AppError } | undefined;
+  let error: InvalidParameter | undefined;
   for (const name in parameters) {
     const value = readParameter(name, parameters[name] as Parameter, raw[name]);
-    if (value instanceof AppError) invalid ??= { name, error: value };
-    values[name] = value instanceof AppError ? parameters[name]?.schema.default : value;
+    if (value instanceof InvalidParameter) error ??= value;
+    values[name] = value instanceof InvalidParameter ? parameters[name]?.schema.default : value;
   }
-  return { values: values as Values<Query>, invalid };
+  return { values: values as Values<Query>, error };
 }
 
 /** The value, or why there is none. */
@@ -186,11 +189,11 @@ function readParameter(name: string, parameter: Parameter, given: ParsedUrlQuery
   const { isRequired, isJoined = false, schema, expected, read } = parameter;
   if (given === undefined && !isRequired) return schema.default;
   if (Array.isArray(given) && !isJoined) {
-    return new AppError('invalid_parameter', `The parameter "${name}" is given more than once. Give it once.`);
+    return new InvalidParameter(name, `The parameter "${name}" is given more than once. Give it once.`);
   }
   const raw = Array.isArray(given) ? given.join(',') : given;
   const value = raw === undefined || raw === '' ? undefined : read(raw);
-  return value ?? new AppError('invalid_parameter', `${faultOf(name, raw)}. Valid: ${expected}.`);
+  return value ?? new InvalidParameter(name, `${faultOf(name, raw)}. Valid: ${expected}.`);
 }
 
 function faultOf(name: string, raw: string | undefined): string {

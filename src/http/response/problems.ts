@@ -108,23 +108,26 @@ export const PROBLEMS = {
 export const HEADERS_TOO_LARGE = new AppError('request_too_large', 'The URL and the header section are too large.');
 const HEADERS_TOO_LARGE_STATUS = 431;
 
+/** What a step threw. Anything but an `AppError` is a bug. */
+export function asAppError(thrown: unknown): AppError {
+  return thrown instanceof AppError ? thrown : new AppError('internal', BUG, { cause: thrown });
+}
+
+/** The detail of a bug for clients. */
+const BUG = 'Something went wrong here. Please report it with the request id.';
+
 /**
- * The response to a failed request, whatever a step threw. Anything but an `AppError` is a bug.
+ * The response to a failed request.
  *
  * @param hint follows the error's message in the detail
  */
-export function problemResponse(
-  error: unknown,
-  { base, id }: Pick<RequestContext, 'base' | 'id'>,
-  hint = '',
-): PublicResponse {
-  const known = error instanceof AppError ? error : new AppError('internal', BUG, { cause: error });
-  const { code, outcome, retryAfterMs } = known;
+export function problemResponse(error: AppError, hint: string, { base, id }: RequestContext): PublicResponse {
+  const { code, outcome, retryAfterMs } = error;
   const problem: Problem = PROBLEMS[code];
-  const status = statusOf(known);
+  const status = statusOf(error);
   const headers: Record<string, string> = {
     'content-type': PROBLEM_MEDIA_TYPE,
-    'cache-control': cacheControlOf(problem, known),
+    'cache-control': cacheControlOf(problem, error),
   };
   if (problem.retryAfterSeconds !== undefined) {
     const seconds =
@@ -137,20 +140,17 @@ export function problemResponse(
     type: `${base}/problems#${code}`,
     title: problem.title,
     status,
-    detail: hint === '' ? known.message : `${known.message} ${hint}`,
+    detail: hint === '' ? error.message : `${error.message} ${hint}`,
     code,
     requestId: id,
   };
-  return { status, headers, body: JSON.stringify(body), outcome, error: known };
+  return { status, headers, body: JSON.stringify(body), outcome, error };
 }
 
 /** The status of the problem response. */
 export function statusOf(error: AppError): number {
   return error === HEADERS_TOO_LARGE ? HEADERS_TOO_LARGE_STATUS : PROBLEMS[error.code].status;
 }
-
-/** The detail of a bug for clients. */
-const BUG = 'Something went wrong here. Please report it with the request id.';
 
 function cacheControlOf({ cacheControl = 'no-store' }: Problem, { validForMs }: AppError): string {
   if (cacheControl !== 'remaining-ttl') return cacheControl;

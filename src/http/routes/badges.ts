@@ -1,7 +1,7 @@
 import type { ChannelService } from '../../channels/channels.ts';
 import type { CacheOutcome } from '../../domain/cache-outcome.ts';
 import type { Channel } from '../../domain/channel.ts';
-import { AppError, type ErrorCode, errorCodeOf } from '../../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, isChannelId } from '../../domain/identifier.ts';
 import {
   BADGE_IMAGE_QUERY,
@@ -10,13 +10,12 @@ import {
   type BadgeMetric,
   RETIRED_BADGE_QUERY,
 } from '../request/badge-parameters.ts';
-import type { PathParameters, PublicResponse, RequestContext } from '../request/context.ts';
+import type { PathParameters, PublicResponse } from '../request/context.ts';
 import { defineEndpoint, type Endpoint } from '../request/context.ts';
-import { parseQuery, readValidQuery } from '../request/parameters.ts';
+import { InvalidParameter } from '../request/parameters.ts';
 import { type Badge, drawBadge } from '../response/badge-image.ts';
 import { entityTag } from '../response/conditions.ts';
 import { cacheStatusFields, keptForMs, publicFor } from '../response/fields.ts';
-import { problemResponse } from '../response/problems.ts';
 import { jsonResponse } from '../response/serializers.ts';
 import { IDENTIFIER, parseBareIdentifier } from './channels.ts';
 
@@ -35,17 +34,10 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
   }
 
   /** A badge with 200, because image proxies show nothing for another status. */
-  async function respondToError(
-    error: unknown,
-    context: RequestContext,
-    metric: BadgeMetric,
-    { values, invalid }: { readonly values: BadgeAppearance; readonly invalid: { readonly name: string } | undefined },
-  ): Promise<PublicResponse> {
-    const message = errorMessageOf(errorCodeOf(error), invalid?.name);
-    const grey = { ...values, color: undefined, labelColor: undefined };
-    const svg = await drawBadge({ label: metric, message, color: GREY }, grey);
-    const { outcome, error: known } = problemResponse(error, context);
-    return { ...imageResponse(svg, ERROR_CACHE_MS, outcome), error: known };
+  async function respondToError(error: AppError, metric: BadgeMetric, appearance: BadgeAppearance) {
+    const grey = { ...appearance, color: undefined, labelColor: undefined };
+    const svg = await drawBadge({ label: metric, message: errorMessageOf(error), color: GREY }, grey);
+    return imageResponse(svg, ERROR_CACHE_MS, error.outcome);
   }
 
   /** The path of a badge that shields.io retired in August 2026 (badges/shields#12113). */
@@ -63,10 +55,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       example: ({ channelId }) => `/youtube/channel/${metric}/${channelId}`,
       parsePath: ({ identifier }) => refsOf({ identifier: identifier?.replace(/\.svg$/, '') }),
       respond: ({ path, query }) => respondWithImage(path, metric, withDefaultLogo(query)),
-      respondToError(error, context) {
-        const { values, invalid } = readValidQuery(RETIRED_BADGE_QUERY, parseQuery(context.target.query));
-        return respondToError(error, context, metric, { values: withDefaultLogo(values), invalid });
-      },
+      respondToError: (error, query) => respondToError(error, metric, withDefaultLogo(query)),
     });
   }
 
@@ -106,10 +95,7 @@ export function badgeRoutes({ channels }: { readonly channels: ChannelService })
       example: ({ channelId }) => `/api/badge/${channelId}.svg`,
       parsePath: refsOf,
       respond: ({ path, query: { metric, ...appearance } }) => respondWithImage(path, metric, appearance),
-      respondToError(error, context) {
-        const { values, invalid } = readValidQuery(BADGE_IMAGE_QUERY, parseQuery(context.target.query));
-        return respondToError(error, context, values.metric, { values, invalid });
-      },
+      respondToError: (error, { metric, ...appearance }) => respondToError(error, metric, appearance),
     }),
     retiredBadge('subscribers', 'Subscribers'),
     retiredBadge('views', 'Views'),
@@ -154,9 +140,9 @@ function badgeOf(channel: Channel, metric: BadgeMetric): Badge {
   return { label: metric, message: SHORT_COUNT.format(BigInt(count)).replace('K', 'k'), color: 'red' };
 }
 
-/** @param invalidName the name of the invalid parameter. Default: the channel in the path */
-function errorMessageOf(code: ErrorCode, invalidName = 'channel'): string {
-  if (code === 'invalid_parameter') return `invalid ${invalidName}`;
+function errorMessageOf(error: AppError): string {
+  const { code } = error;
+  if (code === 'invalid_parameter') return `invalid ${error instanceof InvalidParameter ? error.parameter : 'channel'}`;
   if (code === 'channel_not_found') return 'not found';
   return code === 'channel_blocked' ? 'not available' : 'unavailable';
 }

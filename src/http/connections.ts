@@ -67,7 +67,6 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     const connection = connectionOf(socket);
     if (connection.isClosing) return false;
     connection.isClosing = true;
-    if (connection.isProxy) readSlices(socket, connection, () => close(socket));
     return true;
   }
 

@@ -21,15 +21,14 @@ export function acceptsOnlyJson(accept = ''): boolean {
   return types.includes('application/json') && !types.some((type) => type.startsWith('image/'));
 }
 
-/** Browsers name about ten media ranges with two parameters at most. What follows is not read. */
-const MAX_MEDIA_RANGES = 100;
-const MAX_PARAMETERS = 10;
+/** Browsers send some 150. What follows is not read. */
+const MAX_CHARACTERS = 2_000;
 
 /** The media ranges of the field, each with its highest quality. */
 function readAccept(accept: string): Map<string, number> {
   const qualities = new Map<string, number>();
-  for (const range of accept.toLowerCase().split(',', MAX_MEDIA_RANGES)) {
-    const [type = '', ...parameters] = range.split(';', 1 + MAX_PARAMETERS).map((part) => part.trim());
+  for (const range of accept.slice(0, MAX_CHARACTERS).toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
     qualities.set(type, Math.max(qualities.get(type) ?? 0, qualityOf(parameters)));
   }
   return qualities;

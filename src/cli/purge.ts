@@ -36,10 +36,9 @@ async function requestPurge(origin: string, channel: string): Promise<PurgedChan
   let response: Response;
   let reply: Reply;
   try {
-    response = await fetch(`${origin}/purge`, {
+    response = await fetch(`${origin}/purge?channel=${encodeURIComponent(channel)}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-pennant-console': 'command line' },
-      body: JSON.stringify({ channel }),
+      headers: { 'x-pennant-console': 'command line' },
       signal: AbortSignal.timeout(RESPONSE_MS),
     });
     reply = (await response.json()) as Reply;

@@ -122,7 +122,7 @@ describe('a purge', () => {
     await outcomes('first');
     expect(await outcomes('second')).toEqual(['hit', 'hit', 'hit', 'hit']);
     // A purge counts what is on the disk.
-    expect((await service.purge({ channel: '@pennantsample' })).json()).toEqual({
+    expect((await service.purge('@pennantsample')).json()).toEqual({
       channelId: SAMPLE,
       entries: 4,
       // Two originals, and one image of each.
@@ -131,10 +131,12 @@ describe('a purge', () => {
     expect(await outcomes('third')).toEqual(['fwd=uri-miss', 'hit', 'fwd=uri-miss', 'fwd=uri-miss']);
   });
 
-  test('is refused without the custom header field, and for GET', async () => {
+  test('is refused without the custom header field, to pages of other origins, and for GET', async () => {
     const service = await startWithoutEncoder(fetchedSamples());
     await service.get(`/channel/${SAMPLE}`);
-    expect((await service.console({ method: 'POST', url: '/purge', body: { channel: SAMPLE } })).status).toBe(403);
+    expect((await service.console({ method: 'POST', url: `/purge?channel=${SAMPLE}` })).status).toBe(403);
+    const headers = { 'x-pennant-console': 'purge', origin: 'https://elsewhere.example' };
+    expect((await service.console({ method: 'POST', url: `/purge?channel=${SAMPLE}`, headers })).status).toBe(403);
     expect(await statusOf(service, `/purge?channel=${SAMPLE}`, 'localhost')).toBe(404);
     const preflight = await service.console({
       method: 'OPTIONS',
@@ -147,7 +149,7 @@ describe('a purge', () => {
 
   test('reports when there was nothing to remove', async () => {
     const service = shared;
-    expect((await service.purge({ channel: '@nobody' })).status).toBe(404);
-    expect((await service.purge({ channel: 'some words' })).status).toBe(400);
+    expect((await service.purge('@nobody')).status).toBe(404);
+    expect((await service.purge('some words')).status).toBe(400);
   });
 });

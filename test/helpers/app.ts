@@ -84,8 +84,12 @@ export async function startTestApp(options: TestAppOptions = {}) {
     /** The value of one series in `/metrics`; `undefined` if there is none. */
     metric,
     /** Sends a purge with the field that the private listener requires. */
-    purge: (body: object) =>
-      askConsole({ method: 'POST', url: '/purge', headers: { 'x-pennant-console': 'test' }, body }),
+    purge: (channel: string) =>
+      askConsole({
+        method: 'POST',
+        url: `/purge?channel=${encodeURIComponent(channel)}`,
+        headers: { 'x-pennant-console': 'test' },
+      }),
     /** Makes a listener, by default the public one, listen on 127.0.0.1. @returns the port */
     async listen(listener: Listener = app.http) {
       return Number(new URL(await listener.listen({ host: '127.0.0.1', port: 0 })).port);

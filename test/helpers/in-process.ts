@@ -6,8 +6,6 @@ export interface InProcessRequest {
   readonly method?: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly body?: object;
 }
 
 export type InProcessResponse = Awaited<ReturnType<typeof sendInProcess>>;
@@ -15,7 +13,7 @@ export type InProcessResponse = Awaited<ReturnType<typeof sendInProcess>>;
 /** Sends a request to a server's request listener without a socket, in a later turn of the event loop as from a socket. */
 export async function sendInProcess(
   { server }: Pick<Listener, 'server'>,
-  { method = 'GET', url, headers, body }: InProcessRequest,
+  { method = 'GET', url, headers }: InProcessRequest,
 ) {
   const dispatch: DispatchFunc = (raw, response) => {
     // The library's socket has no timeouts. A closed connection ends the response.
@@ -28,7 +26,6 @@ export async function sendInProcess(
     method: method as 'GET',
     url,
     headers: { host: 'pennant.test', ...headers },
-    ...(body !== undefined && { payload: body }),
   });
   const text = response.rawPayload.toString('utf8');
   return {

@@ -150,12 +150,12 @@ describe.skipIf(!findRedisServer())('instances on one redis-server', () => {
     expect([await titleOf(first), await titleOf(second)]).toEqual(['old title', 'old title']);
     source.title = 'new title';
     first?.clock.advance(1_000);
-    expect((await first?.purge({ channel: HELD_CHANNEL_ID }))?.status).toBe(200);
+    expect((await first?.purge(HELD_CHANNEL_ID))?.status).toBe(200);
     expect([await titleOf(first), await titleOf(second)]).toEqual(['new title', 'old title']);
     second?.clock.advance(COMPARE_MS);
     expect(await titleOf(second)).toBe('new title');
     await server.stop();
-    const refused = await first?.purge({ channel: '@nobody' });
+    const refused = await first?.purge('@nobody');
     expect([refused?.status, refused?.text]).toEqual([503, expect.stringContaining('Not removed: entries in Redis')]);
   });
 

@@ -8,10 +8,9 @@ export function Purge() {
     event.preventDefault();
     const { value } = (event.currentTarget as HTMLFormElement).elements.namedItem('channel') as HTMLInputElement;
     setOutcome('');
-    const response = await fetch('purge', {
+    const response = await fetch(`purge?channel=${encodeURIComponent(value)}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-pennant-console': 'purge' },
-      body: JSON.stringify({ channel: value }),
+      headers: { 'x-pennant-console': 'purge' },
     }).catch(() => undefined);
     const reply = await response?.json();
     const done = reply?.channelId === null ? 'Removed what was stored for that name.' : `Purged ${reply?.channelId}.`;

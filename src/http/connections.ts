@@ -40,7 +40,7 @@ export interface Connections {
 }
 
 interface ConnectionsOptions {
-  readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
+  readonly clients: ClientIdentification;
   readonly openConnections: OpenConnections;
   readonly defaultLimit: RateLimit;
 }
@@ -56,8 +56,7 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
   function connectionOf(socket: Socket): Connection {
     let connection = connections.get(socket);
     if (connection === undefined) {
-      const isProxy = clients.isTrustedProxy(socket.remoteAddress ?? '');
-      connection = { isProxy, isClosing: false, bytesSinceRequest: 0 };
+      connection = { isClosing: false, bytesSinceRequest: 0 };
       connections.set(socket, connection);
     }
     return connection;
@@ -79,11 +78,11 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
 
   return {
     open(socket) {
-      const connection = connectionOf(socket);
-      if (connection.isProxy) return openConnections.add(socket, undefined);
-      const { key, network, limit } = clients.identify(socket.remoteAddress ?? '', undefined);
+      const { key, network, limit, isOfProxy } = clients.identify(socket.remoteAddress ?? '', undefined);
+      // The requests of a trusted proxy come from different clients, and it does not pipeline them.
+      if (isOfProxy) return openConnections.add(socket, undefined);
       openConnections.add(socket, { key, network, maxConnections: maxConnectionsOf(limit, defaultLimit) });
-      readSlices(socket, connection, () => close(socket));
+      readSlices(socket, connectionOf(socket), () => close(socket));
     },
 
     receive(handle) {
@@ -95,9 +94,9 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       };
     },
 
-    closeAfterError({ request, fault }, response) {
+    closeAfterError({ request, client, fault }, response) {
       const { socket } = request;
-      const isOverLimit = response.status === 429 && !connectionOf(socket).isProxy;
+      const isOverLimit = response.status === 429 && !client.isOfProxy;
       const hasUnreadBody = response.status === 405 && isSendingBody(request);
       if (!isOverLimit && !hasUnreadBody && fault === undefined) return undefined;
       stopReading(socket);

@@ -16,8 +16,6 @@ const MAX_IGNORED_BODY_BYTES = 64 * 1_024;
 
 /** The state of an open connection. */
 export interface Connection {
-  /** True for a trusted proxy: its requests come from different clients, and it does not pipeline them. */
-  readonly isProxy: boolean;
   /** Nothing more is read, and later requests get no response. */
   isClosing: boolean;
   /** The bytes that were read since the latest request. */

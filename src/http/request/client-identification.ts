@@ -18,7 +18,6 @@ export interface ClientIdentification {
    * text to its left could choose the address.
    */
   identify(socketAddress: string, forwardedFor: string | readonly string[] | undefined): Client;
-  isTrustedProxy(socketAddress: string): boolean;
 }
 
 interface ClientIdentificationOptions {
@@ -44,10 +43,12 @@ export interface Client {
    */
   readonly network: string;
   readonly limit: ClientLimit;
+  /** Whether the socket's address is that of a trusted proxy. */
+  readonly isOfProxy: boolean;
 }
 
 /** An address on the way of a request: the socket's, or one in `X-Forwarded-For`. */
-interface Hop extends Client {
+interface Hop extends Omit<Client, 'isOfProxy'> {
   readonly isTrusted: boolean;
 }
 
@@ -78,25 +79,24 @@ export function createClientIdentification(options: ClientIdentificationOptions)
 
   return {
     identify(socketAddress, forwardedFor) {
-      let client = findHop(socketAddress);
-      if (client === undefined) {
-        return { address: socketAddress, key: socketAddress, network: socketAddress, limit: defaultLimit };
+      const peer = findHop(socketAddress);
+      if (peer === undefined) {
+        const [address, key, network] = [socketAddress, socketAddress, socketAddress];
+        return { address, key, network, limit: defaultLimit, isOfProxy: false };
       }
-      if (forwardedFor === undefined) return client;
-      if (!client.isTrusted) reportUntrustedProxy(socketAddress);
-      const list = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',');
+      if (forwardedFor !== undefined && !peer.isTrusted) reportUntrustedProxy(socketAddress);
+      const list = typeof forwardedFor === 'string' ? forwardedFor : (forwardedFor?.join(',') ?? '');
+      let client = peer;
       for (let end = list.length; end >= 0 && client.isTrusted; ) {
         const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
         const entry = list.slice(comma + 1, end).trim();
         const hop = findHop(entry) ?? findHop(hostOf(entry));
-        if (hop === undefined) return client;
+        if (hop === undefined) break;
         client = hop;
         end = comma;
       }
-      return client;
+      return { ...client, isOfProxy: peer.isTrusted };
     },
-
-    isTrustedProxy: (socketAddress) => findHop(socketAddress)?.isTrusted === true,
   };
 }
 
@@ -104,9 +104,8 @@ export function createClientIdentification(options: ClientIdentificationOptions)
  * For the requests of the playground on the private listener: one client without a limit, which takes turns with all
  * others.
  */
-export const OPERATOR_CLIENTS: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'> = {
-  identify: (socketAddress) => ({ address: socketAddress, key: 'operator', network: 'operator', limit: 'unlimited' }),
-  isTrustedProxy: () => false,
+export const OPERATOR_CLIENTS: ClientIdentification = {
+  identify: (address) => ({ address, key: 'operator', network: 'operator', limit: 'unlimited', isOfProxy: false }),
 };
 
 const HOST_WITH_PORT = /^(?:\[([^[\]]*)\]|([\d.]+))(?::\d{1,5})?$/;

@@ -77,7 +77,7 @@ export function defineEndpoint<Path, Query extends Parameters>(endpoint: Endpoin
 }
 
 export interface ContextOptions extends Pick<Runtime, 'clock'> {
-  readonly clients: Pick<ClientIdentification, 'identify' | 'isTrustedProxy'>;
+  readonly clients: ClientIdentification;
   /** The operator's origins. If empty, each request's own origin is used. */
   readonly baseUrls: readonly string[];
   readonly endpoints: readonly Endpoint[];
@@ -96,8 +96,8 @@ export function createContextFactory(options: ContextOptions) {
     const target = parseTarget(request.url ?? '/');
     const route = target.problem === undefined ? router.find('GET', target.path) : null;
     const { headers, socket } = request;
-    const address = socket.remoteAddress ?? 'unknown';
-    const isHttps = headers['x-forwarded-proto'] === 'https' && clients.isTrustedProxy(address);
+    const client = clients.identify(socket.remoteAddress ?? 'unknown', headers['x-forwarded-for']);
+    const isHttps = client.isOfProxy && headers['x-forwarded-proto'] === 'https';
     return {
       id: nextRequestId(),
       receivedAtMs: clock.monotonic(),
@@ -107,7 +107,7 @@ export function createContextFactory(options: ContextOptions) {
       target,
       // As seen by the client.
       base: findBase(target.authority ?? headers.host ?? '', isHttps ? 'https' : 'http'),
-      client: clients.identify(address, headers['x-forwarded-for']),
+      client,
       limitHeaders: NO_HEADERS,
       endpoint: route?.store as Endpoint | undefined,
       pathParameters: route?.params ?? NO_PARAMETERS,

@@ -9,10 +9,8 @@ import type { Endpoint, PublicResponse, RequestContext } from '../request/contex
 import { truncateAddress } from '../request/ip-addresses.ts';
 import { statusOf } from './problems.ts';
 
-/** The route of a request without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */
+/** The route without an endpoint, instead of the endpoint's pattern (`/api/channel/:identifier`). */
 const NO_ROUTE = 'none';
-/** The route of bytes that never became a request. */
-const UNPARSED = 'unparsed';
 
 interface ResponseReporterOptions {
   readonly runtime: Pick<Runtime, 'clock' | 'metrics' | 'logger' | 'failureLog'>;
@@ -33,14 +31,14 @@ export type ResponseReporter = (context: RequestContext, response: PublicRespons
 
 export function createResponseReporter({ runtime, endpoints, logsAll }: ResponseReporterOptions): ResponseReporter {
   const { clock, metrics, logger, failureLog } = runtime;
-  const count = createResponseMetrics(metrics, [NO_ROUTE, UNPARSED, ...endpoints.map(({ url }) => url)]);
+  const count = createResponseMetrics(metrics, [NO_ROUTE, ...endpoints.map(({ url }) => url)]);
 
-  return ({ endpoint, fault, receivedAtMs, id: requestId, request, target, client }, response) => {
+  return ({ endpoint, receivedAtMs, id: requestId, request, target, client }, response) => {
     const { error, outcome } = response;
     const status = error === undefined ? response.status : statusOf(error);
     const failure = status >= 500 ? error : undefined;
     const cache = outcome?.kind;
-    const route = fault === undefined ? (endpoint?.url ?? NO_ROUTE) : UNPARSED;
+    const route = endpoint?.url ?? NO_ROUTE;
     const seconds = (clock.monotonic() - receivedAtMs) / 1000;
     count(route, status, seconds, cache);
     const isSlow = seconds >= SLOW_SECONDS;

@@ -1,14 +1,12 @@
 import { type Purge, PurgeFailed } from '../cache/purge.ts';
 import { channelRefsOfName } from '../domain/pasted.ts';
-import { isOwnRequest, OWN_REQUEST_FIELD } from './own-requests.ts';
+import { isOwnRequest, NOT_OWN_REQUEST } from './own-requests.ts';
 import { type PrivateHandler, problem } from './responses.ts';
 
 /** `POST /purge?channel=…` with a channel ID, an @handle or the URL of a channel page. */
 export function createPurgeHandler(purge: Purge): PrivateHandler {
   return async (request) => {
-    if (!isOwnRequest(request)) {
-      return problem(403, `Only pages of this listener and programs may purge, with the field ${OWN_REQUEST_FIELD}.`);
-    }
+    if (!isOwnRequest(request)) return NOT_OWN_REQUEST;
     const [, query] = (request.url ?? '').split('?', 2);
     const refs = channelRefsOfName(new URLSearchParams(query).get('channel') ?? '');
     if (refs.length === 0) return problem(400, 'Name a channel ID, an @handle or a channel page’s URL.');

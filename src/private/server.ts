@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerOptions } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { createOpenConnections } from '../lib/http/open-connections.ts';
 import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
-import { isOwnRequest, OWN_REQUEST_FIELD } from './own-requests.ts';
+import { isOwnRequest, NOT_OWN_REQUEST } from './own-requests.ts';
 import { createPurgeHandler } from './purge-route.ts';
 import {
   type PrivateHandler,
@@ -110,25 +110,7 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     return isAddress(name) || allowedNames.has(name);
   }
 
-  /** Passes a request of this listener's playground to the code of the public listener. False for every other request. */
-  function passToPublicListener(request: IncomingMessage, response: ServerResponse): boolean {
-    const { url = '' } = request;
-    if (!url.startsWith(INSTANCE_PATH) || !isAllowed(request) || !isOwnRequest(request)) return false;
-    request.url = publicBase(request) + url.slice(INSTANCE_PATH.length - 1);
-    http.respondToOperator(request, response);
-    return true;
-  }
-
   async function respond(request: IncomingMessage): Promise<PrivateResponse> {
-    if (!isAllowed(request)) {
-      return problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');
-    }
-    if (requestPath(request).startsWith(INSTANCE_PATH)) {
-      return problem(
-        403,
-        `Only the playground of this listener may send requests here, with the field ${OWN_REQUEST_FIELD}.`,
-      );
-    }
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const handler = routes.get(`${method} ${requestPath(request)}`);
     return handler === undefined ? problem(404, 'There is nothing at this path.') : handler(request);
@@ -156,10 +138,16 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
       return;
     }
     connections.begin(socket, response);
-    if (passToPublicListener(request, response)) return;
-    void respond(request)
-      .catch(fail)
-      .then((made) => response.destroyed || sendResponse(responseWriter, response, made));
+    const send = (made: PrivateResponse) => response.destroyed || sendResponse(responseWriter, response, made);
+    const { url = '' } = request;
+    if (!isAllowed(request)) send(HOST_NOT_ALLOWED);
+    else if (!url.startsWith(INSTANCE_PATH)) void respond(request).catch(fail).then(send);
+    else if (!isOwnRequest(request)) send(NOT_OWN_REQUEST);
+    else {
+      // A request of this listener's playground, for the code of the public listener.
+      request.url = publicBase(request) + url.slice(INSTANCE_PATH.length - 1);
+      http.respondToOperator(request, response);
+    }
   });
   server.on('connection', (socket) => connections.add(socket, OWNER));
   const listener = createListener({ server, connections });
@@ -172,6 +160,8 @@ export function createPrivateListener(options: PrivateListenerOptions): Listener
     },
   };
 }
+
+const HOST_NOT_ALLOWED = problem(403, 'This host name is not allowed here: add it to CONSOLE_ALLOWED_HOSTS.');
 
 function isAddress(name: string): boolean {
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;

@@ -116,5 +116,5 @@ function openRateLimiter(runtime: Runtime, redis: RedisConnection | undefined) {
   const limiter = createFallbackRateLimiter({ shared, local });
   const alone = 'Requests that this instance has admitted or refused without the shared Redis.';
   addCounter(metrics, 'pennant_limiter_decided_alone_total', alone, () => limiter.stats().decidedAlone);
-  return { hit: limiter.hit, stats: local.stats };
+  return limiter;
 }

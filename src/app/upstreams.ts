@@ -112,15 +112,10 @@ function reportFailure(failureLog: FailureLog, { source, operation, outcome, dur
   });
 }
 
-/** After a quiet time, the calls of so many seconds may be made at once. */
-const BURST_SECONDS = 10;
-
 /** Gives the HTTP client of each upstream its own budget of calls. */
 function createBudgets(config: Config, { clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>) {
-  const callsPerSecond = config.upstreamCallsPerSecond;
-  const burst = BURST_SECONDS * callsPerSecond;
   return (upstream: string, http: HttpClient): HttpClient => {
-    const budget = createCallBudget({ clock, callsPerSecond, burst });
+    const budget = createCallBudget({ clock, callsPerSecond: config.upstreamCallsPerSecond });
     addBoundGauges(
       metrics,
       `pennant_calls_to_${upstream.replaceAll(/\W/g, '_')}`,

@@ -24,7 +24,7 @@ export interface MemoryRateLimiter extends RateLimiter {
   /** Forgets the client's newest request, which another limiter has rejected. */
   takeBack(client: string, limit: RateLimit): void;
   /** The remembered clients, and those forgotten before the end of their window since the start. */
-  stats(): { readonly entries: number; readonly maxEntries: number; readonly evicted: number };
+  stats(): { readonly entries: number; readonly evicted: number };
 }
 
 /** The admitted requests of a client under a limit. */
@@ -84,7 +84,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Memo
       log?.times.pop();
       if (log?.times.length === 0) logs.delete(key);
     },
-    stats: () => ({ entries: logs.size, maxEntries: maxClients, evicted }),
+    stats: () => ({ entries: logs.size, evicted }),
   };
 }
 

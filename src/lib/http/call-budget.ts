@@ -6,10 +6,9 @@ import { createTokenBucket } from '../token-bucket.ts';
 import { type ClientKeys, currentClient } from '../work.ts';
 import { ConnectionError, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.ts';
 
-export interface CallBudgetOptions {
+interface CallBudgetOptions {
   readonly clock: Clock;
   readonly callsPerSecond: number;
-  readonly burst: number;
 }
 
 /** Limits the calls to one upstream with a token bucket. While calls wait, networks take turns, and so do their clients. */
@@ -24,13 +23,16 @@ export interface CallBudget {
   waiting(): BoundedStats;
 }
 
+/** After a quiet time, the calls of so many seconds may be made at once. */
+const BURST_SECONDS = 10;
 /** As many calls may wait as can be made in this time. */
 const MAX_WAIT_MS = 2_000;
 /** Among so many calls, the next one is found in less than a millisecond. */
 const MAX_WAITING = 1_000;
 
-export function createCallBudget({ clock, callsPerSecond, burst }: CallBudgetOptions): CallBudget {
-  const tokens = createTokenBucket({ perSecond: callsPerSecond, capacity: burst, nowMs: clock.monotonic() });
+export function createCallBudget({ clock, callsPerSecond }: CallBudgetOptions): CallBudget {
+  const capacity = BURST_SECONDS * callsPerSecond;
+  const tokens = createTokenBucket({ perSecond: callsPerSecond, capacity, nowMs: clock.monotonic() });
   const callsInTime = Math.ceil((callsPerSecond * MAX_WAIT_MS) / 1000);
   const maxLength = Math.min(MAX_WAITING, callsInTime);
   const queue = createRoundRobin({ maxLength, maxWaitMs: MAX_WAIT_MS, clock, giveTurns, refusal });

@@ -17,7 +17,7 @@ let http: HttpClient;
 
 beforeEach(async () => {
   upstream = await startFakeUpstream();
-  http = createGuarded(100);
+  http = createGuarded();
 });
 afterEach(async () => {
   await http.close();
@@ -26,11 +26,8 @@ afterEach(async () => {
 
 const clock = createManualClock();
 
-function createGuarded(burst: number): HttpClient {
-  return guardHttpClient(
-    createUpstreamClient(upstream.origin),
-    createCallBudget({ clock, callsPerSecond: 0.1, burst }),
-  );
+function createGuarded(callsPerSecond = 10): HttpClient {
+  return guardHttpClient(createUpstreamClient(upstream.origin), createCallBudget({ clock, callsPerSecond }));
 }
 
 function get(timeoutMs = 5_000, signal = new AbortController().signal) {
@@ -77,7 +74,8 @@ describe('a guarded HTTP client', () => {
   });
 
   it('counts each attempt against the budget, and sends none if it is used up', async () => {
-    http = createGuarded(1);
+    // One call in ten seconds.
+    http = createGuarded(0.1);
     upstream.response(respondWithStatus(500));
     const failed = get().catch(errorCodeOf);
     await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));

@@ -28,15 +28,18 @@ export interface Connections {
   receive(handle: RequestHandler): RequestHandler;
   /** The response step that closes the connection after a 429, after unreadable bytes, and after a 405 while a body arrives. */
   closeAfterError(context: RequestContext, response: PublicResponse): PublicResponse | undefined;
-  /** Reads nothing more, and gives later requests no response. Returns false if that was so before. */
-  stopReading(socket: Socket): boolean;
+  /**
+   * Reads nothing more, gives later requests no response, and waits until earlier ones have theirs, because bytes that are
+   * written now would land inside them.
+   *
+   * @returns false if the connection was closing already, or has ended
+   */
+  finish(socket: Socket): Promise<boolean>;
   /** Closes both sides. Node would keep its own side open as long as the client does. */
   close(socket: Socket): void;
   closeIdle: OpenConnections['closeIdle'];
   /** Whether the body of the latest request is incomplete. */
   isInBody(socket: Socket): boolean;
-  /** Waits until earlier requests have their responses, because bytes that are written now would land inside them. */
-  responsesEnd(socket: Socket): Promise<void>;
 }
 
 interface ConnectionsOptions {
@@ -62,15 +65,8 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
     return connection;
   }
 
-  function stopReading(socket: Socket): boolean {
-    const connection = connectionOf(socket);
-    if (connection.isClosing) return false;
-    connection.isClosing = true;
-    return true;
-  }
-
   function close(socket: Socket): void {
-    stopReading(socket);
+    connectionOf(socket).isClosing = true;
     socket.end();
     const linger = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(linger));
@@ -99,20 +95,24 @@ export function createConnections({ clients, openConnections, defaultLimit }: Co
       const isOverLimit = response.status === 429 && !client.isOfProxy;
       const hasUnreadBody = response.status === 405 && isSendingBody(request);
       if (!isOverLimit && !hasUnreadBody && fault === undefined) return undefined;
-      stopReading(socket);
+      connectionOf(socket).isClosing = true;
       return { ...response, headers: { ...response.headers, connection: 'close' }, onSent: () => close(socket) };
     },
 
-    stopReading,
-    close,
-    closeIdle: openConnections.closeIdle,
-    isInBody: (socket) => openConnections.latest(socket)?.req.complete === false,
-
-    async responsesEnd(socket) {
+    async finish(socket) {
+      const connection = connectionOf(socket);
+      // Node also reports every packet that follows an unreadable one.
+      if (connection.isClosing) return false;
+      connection.isClosing = true;
       const latest = openConnections.latest(socket);
       if (latest !== undefined && !latest.closed && !socket.destroyed)
         await new Promise((resolve) => latest.once('close', resolve));
+      return socket.writable;
     },
+
+    close,
+    closeIdle: openConnections.closeIdle,
+    isInBody: (socket) => openConnections.latest(socket)?.req.complete === false,
   };
 }
 

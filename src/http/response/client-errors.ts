@@ -16,7 +16,7 @@ interface ParserError extends Error {
 }
 
 interface ClientErrorOptions {
-  readonly connections: Pick<Connections, 'close' | 'stopReading' | 'isInBody' | 'responsesEnd'>;
+  readonly connections: Pick<Connections, 'close' | 'finish' | 'isInBody'>;
   /** The pipeline. */
   readonly respond: (request: http.IncomingMessage, response: http.ServerResponse, fault: AppError) => void;
 }
@@ -28,10 +28,7 @@ interface ClientErrorOptions {
 export function createClientErrors({ connections, respond }: ClientErrorOptions) {
   /** @param fault without one, the connection is closed */
   async function refuse(socket: Socket, fault: AppError | undefined, request = new IncomingMessage(socket)) {
-    // Node also reports every packet that follows an unreadable one.
-    if (!connections.stopReading(socket)) return;
-    await connections.responsesEnd(socket);
-    if (!socket.writable) return;
+    if (!(await connections.finish(socket))) return;
     if (fault === undefined) return connections.close(socket);
     const response = new ServerResponse(request);
     response.assignSocket(socket);

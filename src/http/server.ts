@@ -55,11 +55,10 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
   const { runtime, endpoints, clients, baseUrls, connections, rateLimit, microCache, responseWriter, reporter } =
     options;
   const { clock } = runtime;
+  const lifetime = { isClosing: false };
   const contextOptions = { clock, baseUrls, endpoints };
   const respond = createEndpointStep({ clock });
-  const server = createServer(SERVER_OPTIONS);
-  const listener = createListener({ server, connections });
-  const send = createSend({ responseWriter, isClosing: listener.isClosing });
+  const send = createSend({ responseWriter, lifetime });
 
   /** A request takes the steps until one of them returns the response or throws. Every response takes all response steps. */
   const lists = {
@@ -71,7 +70,7 @@ export function createPublicListener(options: PublicListenerOptions): PublicList
   const operatorPipeline = createPipeline({ createContext: ofOperator, ...lists });
   const { onParserError, onConnect } = createClientErrors({ connections, respond: pipeline });
   const onRequest = connections.receive(pipeline);
-  server.on('connection', connections.open).on('request', onRequest).on('checkExpectation', onRequest);
-  server.on('clientError', onParserError).on('connect', onConnect);
-  return { ...listener, respondToOperator: operatorPipeline };
+  const server = createServer(SERVER_OPTIONS, onRequest).on('connection', connections.open);
+  server.on('clientError', onParserError).on('connect', onConnect).on('checkExpectation', onRequest);
+  return { ...createListener({ server, connections, lifetime }), respondToOperator: operatorPipeline };
 }

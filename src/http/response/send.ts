@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeader } from 'node:http';
-import type { Listener } from '../../lib/http/listener.ts';
+import type { Lifetime } from '../../lib/http/listener.ts';
 import type { ResponseWriter } from '../../lib/http/response-writer.ts';
 import { ALLOWED_METHODS } from '../request/admission.ts';
 import type { PublicResponse, RequestContext } from '../request/context.ts';
@@ -29,11 +29,11 @@ export const PREFLIGHT: PublicResponse = {
 
 interface SendOptions {
   readonly responseWriter: ResponseWriter;
-  readonly isClosing: Listener['isClosing'];
+  readonly lifetime: Lifetime;
 }
 
 /** The step that writes the response with the fields that every response carries. */
-export function createSend({ responseWriter, isClosing }: SendOptions) {
+export function createSend({ responseWriter, lifetime }: SendOptions) {
   return (context: RequestContext, { status, headers, body, onSent }: PublicResponse): undefined => {
     const { request, response } = context;
     const fields: (string | number)[] = [...COMMON_FIELDS, 'x-request-id', context.id];
@@ -41,7 +41,7 @@ export function createSend({ responseWriter, isClosing }: SendOptions) {
     pushFields(fields, headers);
     if (context.isNegotiated) pushFields(fields, NEGOTIATED);
     // After an ignored `Upgrade` (RFC 9110 section 7.8), Node's parser drops the requests that were pipelined behind it.
-    if (isClosing() || request.headers.upgrade !== undefined) fields.push('connection', 'close');
+    if (lifetime.isClosing || request.headers.upgrade !== undefined) fields.push('connection', 'close');
     if (body !== undefined) fields.push('content-length', Buffer.byteLength(body));
     response.writeHead(status, fields as OutgoingHttpHeader[]);
     responseWriter.end(response, body, onSent);

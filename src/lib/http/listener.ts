@@ -6,6 +6,11 @@ import type { OpenConnections } from './open-connections.ts';
 /** From `node:http`. Its `import` would also load WebSocket and fetch at every start. */
 export const { createServer, IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
 
+export interface Lifetime {
+  /** True from the call of `close` on. */
+  isClosing: boolean;
+}
+
 /**
  * New connections that wait while the process is busy; the system may allow fewer (`net.core.somaxconn`). With Node's 511, the
  * connections of a larger burst are tried again after a second, and a proxy takes the instance for unreachable.
@@ -19,7 +24,6 @@ const IDLE_SWEEP_MS = 50;
 /** An HTTP server that listens on one address and can be stopped gracefully. */
 export interface Listener {
   readonly server: Server;
-  /** True from the call of `close` on. */
   isClosing(): boolean;
   /** Resolves to the listener's URL. Rejects when the address cannot be bound. */
   listen(address: { readonly host: string; readonly port: number }): Promise<string>;
@@ -36,19 +40,21 @@ export interface Listener {
 interface ListenerOptions {
   readonly server: Server;
   readonly connections: Pick<OpenConnections, 'closeIdle'>;
+  readonly lifetime?: Lifetime;
 }
 
-export function createListener({ server, connections }: ListenerOptions): Listener {
+export function createListener({ server, connections, lifetime = { isClosing: false } }: ListenerOptions): Listener {
   let closed: Promise<void> | undefined;
 
   function close(): Promise<void> {
+    lifetime.isClosing = true;
     closed ??= new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     return closed;
   }
 
   return {
     server,
-    isClosing: () => closed !== undefined,
+    isClosing: () => lifetime.isClosing,
     async listen(address) {
       server.listen({ ...address, backlog: BACKLOG });
       await once(server, 'listening');

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { nameBuild } from './cli/build.ts';
 import { type Command, EXIT, runCommand, written } from './cli/command.ts';
-import { suggestionFor } from './lib/near-name.ts';
 import { printable } from './lib/printable.ts';
 
 const USAGE = `Usage: pennant [serve]     start the service (default)
@@ -40,8 +39,7 @@ async function run(first: string, name: string, args: readonly string[]): Promis
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) {
-    const suggestion = suggestionFor(name, Object.keys(COMMANDS)) || '.';
-    stderr.write(`There is no command "${printable(name)}"${suggestion}\n${USAGE}`);
+    stderr.write(`There is no command "${printable(name)}".\n${USAGE}`);
     return EXIT.usage;
   }
   return runCommand(await load(), args, { version, env, stdout, stderr });

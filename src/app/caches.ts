@@ -54,13 +54,10 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
   const entries = createEntryTable({ file, maxBytes: MAX_ENTRY_BYTES, clock, onRefused });
   const table = createImageTable({ file, folder: originals, maxBytes: config.imageCacheBytes, runtime });
   await withinMs(clock, table.open(), OPEN_MS);
-  const redis =
-    config.redisUrl &&
-    (await createRedisConnection({
-      address: config.redisUrl,
-      clock,
-      onStateChange: (problem) => health.report('redis', problem === null ? null : `not used (${problem})`),
-    }));
+  const { redisUrl: url } = config;
+  const onStateChange = (problem: string | null) =>
+    health.report('redis', problem === null ? null : `not used (${problem})`);
+  const redis = url === undefined ? undefined : await createRedisConnection({ url, clock, onStateChange });
   const store = redis === undefined ? entries : createRedisStore({ connection: redis, onRefused });
   const images = createImages({
     table,

@@ -1,6 +1,5 @@
-import { findNameWarnings, findSettingWarnings } from '../config/report.ts';
+import { findNameWarnings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
-import { isInContainer } from '../lib/container.ts';
 import { printable } from '../lib/printable.ts';
 import { defineCommand, MAX_ADVICE_CHARACTERS } from './command.ts';
 import { describeEnvFile } from './settings.ts';
@@ -23,7 +22,7 @@ cleanly, or the check failed; 2 invalid arguments.`,
   async run({ options }, context) {
     const { env, envFile, stdout } = context;
     const config = parseConfig(env);
-    const warnings = [...findSettingWarnings(config, isInContainer(env)), ...findNameWarnings(env, envFile)];
+    const warnings = findNameWarnings(env);
     if (options.check !== true) {
       // Loaded when needed: `--help` should not wait for the whole server.
       const { startService } = await import('./serve/start.ts');

@@ -2,7 +2,7 @@ import type { EnvFile } from '../config/env-file.ts';
 import { findNameWarnings, shownSettings } from '../config/report.ts';
 import { parseConfig } from '../config/settings.ts';
 import { printable } from '../lib/printable.ts';
-import { defineCommand, formatQuantity, formatTable } from './command.ts';
+import { defineCommand, formatTable } from './command.ts';
 
 export const settingsCommand = defineCommand({
   usage: 'settings',
@@ -11,17 +11,17 @@ Warnings go to stderr.
 
 Exit code: 0 the settings are valid, 1 they are invalid, 2 invalid arguments.`,
   async run(_given, { env, envFile, stdout, stderr }) {
+    parseConfig(env);
     const settings = shownSettings(env, envFile.loaded);
     const rows = settings.map(({ name, value, origin }) => [printable(name), origin, printable(value)]);
     stdout.write(`${formatTable(rows)}\n`);
     stdout.write(`\n.env: ${printable(describeEnvFile(envFile))}\n`);
-    for (const warning of findNameWarnings(env, envFile)) stderr.write(`warning: ${printable(warning)}\n`);
-    parseConfig(env);
+    for (const warning of findNameWarnings(env)) stderr.write(`warning: ${printable(warning)}\n`);
     return true;
   },
 });
 
 /** The path of the file, or a note that there is none. */
-export function describeEnvFile({ path, isThere, names }: EnvFile): string {
-  return isThere ? `${path}, ${formatQuantity(names.length, 'variable')}` : `there is no ${path}`;
+export function describeEnvFile({ path, isThere }: EnvFile): string {
+  return isThere ? path : `there is no ${path}`;
 }

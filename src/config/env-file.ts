@@ -9,8 +9,6 @@ import { printable } from '../lib/printable.ts';
 export interface EnvFile {
   readonly path: string;
   readonly isThere: boolean;
-  /** Every variable that it sets. */
-  readonly names: readonly string[];
   /** The variables that were not already in the environment. */
   readonly loaded: readonly string[];
 }
@@ -28,13 +26,12 @@ export function loadEnvFile(env: NodeJS.ProcessEnv, given?: string): EnvFile {
   const path = resolve(given ?? '.env');
   try {
     const variables = readVariables(path);
-    const names = Object.keys(variables);
-    const loaded = names.filter((name) => (env[name] ?? '').trim() === '');
+    const loaded = Object.keys(variables).filter((name) => (env[name] ?? '').trim() === '');
     for (const name of loaded) env[name] = variables[name];
-    return { path, isThere: true, names, loaded };
+    return { path, isThere: true, loaded };
   } catch (error) {
     const isMissing = hasErrorCode(error, 'ENOENT');
-    if (isMissing && given === undefined) return { path, isThere: false, names: [], loaded: [] };
+    if (isMissing && given === undefined) return { path, isThere: false, loaded: [] };
     const reason = isMissing ? 'does not exist' : `cannot be used: ${(error as Error).message}`;
     throw new OperatorError(printable(`${path} ${reason}`, MAX_MESSAGE_CHARACTERS));
   }
@@ -44,9 +41,5 @@ function readVariables(path: string): NodeJS.Dict<string> {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   // Node takes the next line for the value of a variable that has only spaces.
   const lines = text.split('\n').map((line) => line.trimEnd());
-  const variables = parseEnv(lines.join('\n'));
-  // The next lines, perhaps with secrets and blocked channels, became part of the value.
-  const broken = Object.keys(variables).find((name) => /[\r\n]/.test(variables[name] ?? ''));
-  if (broken === undefined) return variables;
-  throw new Error(`the value of ${broken} has a line break; is a quote not closed?`);
+  return parseEnv(lines.join('\n'));
 }

@@ -1,31 +1,37 @@
 import { readFileSync } from 'node:fs';
-import { SettingError } from './setting-forms.ts';
+import { isSystemError } from '../lib/file-system.ts';
+import type { Setting } from './setting-forms.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The value of a variable without surrounding spaces, or `""` if it is not set. */
-export function textIn(env: Environment, variable: string): string {
-  return env[variable]?.trim() ?? '';
-}
 
 /** The variable that names a file with a secret, as container and service managers provide secrets. */
 export function fileVariable(secret: string): string {
   return `${secret}_FILE`;
 }
 
-/**
- * The secret in a file, without the line end.
- *
- * @throws SettingError that never repeats the content
- */
-export function readSecretFile(path: string): string {
-  let text: string;
+interface FoundText {
+  /** Its own variable, also for a default; or the one that names a file. */
+  readonly variable: string;
+  readonly isDefault: boolean;
+  /** `undefined` if the file cannot be read or is empty. */
+  readonly text: string | undefined;
+}
+
+/** The text of a setting without surrounding spaces: of its variable, else of the file with a secret, else the default. */
+export function findText(env: Environment, { env: name, fallback, isSecret }: Setting<unknown>): FoundText {
+  const given = env[name]?.trim();
+  if (given) return { variable: name, isDefault: false, text: given };
+  const variable = fileVariable(name);
+  const path = isSecret && env[variable]?.trim();
+  if (path) return { variable, isDefault: false, text: readSecret(path) };
+  return { variable: name, isDefault: true, text: fallback };
+}
+
+function readSecret(path: string): string | undefined {
   try {
-    text = readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8').trim() || undefined;
   } catch (error) {
-    throw new SettingError(`cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    if (isSystemError(error)) return undefined;
+    throw error;
   }
-  const secret = text.trim();
-  if (secret === '') throw new SettingError('is empty');
-  return secret;
 }

@@ -1,8 +1,6 @@
 import { OperatorError } from '../domain/errors.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { printable } from '../lib/printable.ts';
-import { type Environment, fileVariable, readSecretFile, textIn } from './environment.ts';
-import { parseRedisUrl } from './redis-url.ts';
+import { type Environment, findText } from './environment.ts';
 import * as form from './setting-forms.ts';
 
 /** Every setting, once. docs/settings.md and .env.example are made from this table. */
@@ -94,7 +92,7 @@ export const SETTINGS = {
   ),
   redisUrl: form.secretSetting(
     'REDIS_URL',
-    parseRedisUrl,
+    form.redisUrl,
     'URL of a Redis or Valkey that instances share: `redis://`, `rediss://` (TLS) or `unix://` (docs/operating.md).',
   ),
   memoryCacheBytes: form.setting(
@@ -133,7 +131,12 @@ export const SETTINGS = {
     form.integer(0, 65_535),
     'Port of the private listener (health, readiness, metrics, console). 0 turns it off.',
   ),
-  consoleHost: form.setting('CONSOLE_HOST', '127.0.0.1', form.anyText, 'Address that the private listener binds.'),
+  consoleHost: form.setting(
+    'CONSOLE_HOST',
+    '127.0.0.1',
+    form.anyText,
+    'Address of the private listener, which has no login: only the operator may reach it.',
+  ),
   consoleAllowedHosts: form.setting(
     'CONSOLE_ALLOWED_HOSTS',
     '',
@@ -142,53 +145,29 @@ export const SETTINGS = {
   ),
 } as const;
 
-export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
+type ValueOf<S> = S extends form.Setting<infer T> ? T : never;
+export type Config = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
 
 /**
- * Reads the settings. An empty variable counts as unset. A secret may be in the file that `NAME_FILE` names.
+ * Reads the settings.
  *
  * @throws OperatorError that lists every invalid variable and its expected form
  */
 export function parseConfig(env: Environment): Config {
   const mistakes: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, setting]) => {
-    try {
-      return [name, readSetting(env, setting)];
-    } catch (error) {
-      if (!(error instanceof form.SettingError)) throw error;
-      mistakes.push(describeMistake(env, setting, error));
-      return [name, undefined];
-    }
+    const { text, variable } = findText(env, setting);
+    if (text === '' && setting.isOptional) return [name, undefined];
+    // After a quote that is not closed, a value would have the next lines of a file, perhaps with secrets.
+    const value = text === undefined || /[\r\n]/.test(text) ? undefined : setting.form.read(text);
+    const file = variable === setting.env ? '' : 'the path of a file with ';
+    if (value === undefined) mistakes.push(`${variable}: must be ${file}${setting.form.expected}`);
+    return [name, value];
   });
   const config = Object.fromEntries(values) as Config;
   if (mistakes.length === 0) mistakes.push(...findContradictions(config));
   if (mistakes.length === 0) return config;
-  throw new OperatorError(`The settings cannot be used:\n${mistakes.map((each) => `  ${printable(each)}`).join('\n')}`);
-}
-
-type Setting = (typeof SETTINGS)[keyof typeof SETTINGS];
-
-/** @throws SettingError */
-export function readSetting(env: Environment, { env: variable, fallback, parse, isSecret }: Setting): unknown {
-  const given = textIn(env, variable);
-  const file = isSecret ? textIn(env, fileVariable(variable)) : '';
-  const value = given || (file === '' ? fallback : readSecretFile(requireOneLine(file)));
-  return parse(requireOneLine(value));
-}
-
-/** Refuses a line break. After a quote that is not closed, the value would have the next lines of a file, perhaps with secrets. */
-function requireOneLine(value: string): string {
-  if (/[\r\n]/.test(value)) throw new form.SettingError('must not have a line break');
-  return value;
-}
-
-function describeMistake(env: Environment, { env: variable, isSecret }: Setting, error: form.SettingError): string {
-  const given = textIn(env, variable);
-  const file = isSecret && given === '' ? textIn(env, fileVariable(variable)) : '';
-  const origin = file === '' ? variable : fileVariable(variable);
-  const path = file === '' || /[\r\n]/.test(file) ? '' : ` (${file})`;
-  const value = form.isShowable(error, given) ? `, is "${error.value}"` : '';
-  return `${origin}${path}: ${error.message}${value}`;
+  throw new OperatorError(`The settings cannot be used:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
 }
 
 function findContradictions({ sources, youtubeApiKey, port, consolePort }: Config): string[] {

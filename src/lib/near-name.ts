@@ -1,9 +1,3 @@
-/** Words that a message adds for a misspelt name: the known name that is nearest; otherwise nothing. */
-export function suggestionFor(name: string, known: Iterable<string>): string {
-  const near = findNearName(name, known);
-  return near === undefined ? '' : `; did you mean ${near}?`;
-}
-
 /** The known name that differs in one character, or would without letter case, `_` and `-`. */
 export function findNearName(name: string, known: Iterable<string>): string | undefined {
   return [...known].find(

@@ -21,8 +21,7 @@ export interface SourceReading extends SourceState {
 interface ShownSetting {
   readonly name: string;
   readonly value: string;
-  readonly isDefault: boolean;
-  /** Where the value comes from. */
+  /** Where the value comes from. `default`: it is not set. */
   readonly origin: string;
 }
 

@@ -99,9 +99,9 @@ describe('the state', () => {
     });
     const state = await service.state();
     expect(JSON.stringify(state)).not.toContain('a-secret-key');
-    const key = { name: 'YOUTUBE_API_KEY', value: 'set (not shown)', isDefault: false, origin: 'environment' };
+    const key = { name: 'YOUTUBE_API_KEY', value: 'set (not shown)', origin: 'environment' };
     expect(state.settings).toContainEqual(key);
-    expect(state.settings).toContainEqual({ name: 'URL_FORM', value: 'api', isDefault: true, origin: 'default' });
+    expect(state.settings).toContainEqual({ name: 'URL_FORM', value: 'api', origin: 'default' });
   });
 });
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { expect } from 'vitest';
-import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { createRedisConnection, type RedisConnection } from '../../src/lib/redis/connection.ts';
 import type { TestApp } from './app.ts';
 import { createManualClock } from './clock.ts';
@@ -16,7 +15,7 @@ export const findRedisServer = () => isInstalled('redis-server', 'Redis');
 /** A connection whose commands never time out. */
 export function connectTo(server: { readonly url: string }): Promise<RedisConnection> {
   return createRedisConnection({
-    address: parseRedisUrl(server.url),
+    url: server.url,
     onStateChange: () => undefined,
     clock: createManualClock(),
     connectTimeoutMs: HANG_MS,

@@ -50,7 +50,7 @@ describe('the command line', () => {
   });
 
   test.each([
-    [['purg'], 'There is no command "purg"; did you mean purge?', '--help'],
+    [['purg'], 'There is no command "purg".', '--help'],
     [['--port=80'], "Unknown option '--port'.", 'Usage: pennant serve'],
     [['serve', '8080'], 'Unexpected argument "8080".', 'Usage: pennant serve'],
     [['doctor'], '@handle|ID|username is missing.', 'Usage: pennant doctor'],

@@ -5,7 +5,6 @@ import { runCommand } from '../helpers/process.ts';
 import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const BLOCKED = 'UCPennantSample00000003A';
-const _NOBODY = 65_534;
 
 let directory: string;
 let envFile: string;
@@ -14,8 +13,8 @@ beforeEach(async () => {
   envFile = join(directory, '.env');
 });
 
-function settings(env: Record<string, string> = {}, uid?: number) {
-  return runCommand(['settings'], { directory, env, ...(uid !== undefined && { uid }) });
+function settings(env: Record<string, string> = {}) {
+  return runCommand(['settings'], { directory, env });
 }
 
 function lineOf(name: string, output: string): string[] | undefined {
@@ -33,7 +32,7 @@ describe('.env', () => {
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(lineOf('BLOCKED_CHANNELS', stdout)).toEqual(['BLOCKED_CHANNELS', '.env', BLOCKED]);
     expect(lineOf('PORT', stdout)).toEqual(['PORT', '.env', '9']);
-    expect(stdout).toContain(`\n.env: ${envFile}, 2 variables\n`);
+    expect(stdout).toContain(`\n.env: ${envFile}\n`);
   });
 
   test.each([' ', ' # nobody'])('gives an empty value no part of the next line: "%s"', async (rest) => {
@@ -79,28 +78,28 @@ describe('.env', () => {
   test('with a misspelled name causes a warning, also from serve --check', async () => {
     await writeFile(envFile, `BLOCKED_CHANELS=${BLOCKED}\nPORT=2\n`);
     const expected = [
-      `${envFile}: BLOCKED_CHANELS is not a setting; did you mean BLOCKED_CHANNELS?`,
-      'environment: CONSOLE_PROT is not a setting; did you mean CONSOLE_PORT?',
+      'CONSOLE_PROT is not a setting; did you mean CONSOLE_PORT?',
+      'BLOCKED_CHANELS is not a setting; did you mean BLOCKED_CHANNELS?',
     ];
     const env = { CONSOLE_PROT: '1' };
     expect((await settings(env)).stderr).toBe(expected.map((text) => `warning: ${text}\n`).join(''));
     const { stdout } = await runCommand(['serve', '--check'], { directory, env });
-    expect(stdout).toContain(`ok       .env: ${envFile}, 2 variables\n`);
+    expect(stdout).toContain(`ok       .env: ${envFile}\n`);
     for (const text of expected) expect(stdout).toContain(`warning  ${text}\n`);
   });
 });
 
-test('a line break in a value of .env is refused, and the value is not shown', async () => {
+test('a quote that is not closed is refused, and the lines behind it are not shown', async () => {
   await writeFile(envFile, `CONTACT="ops@example.org\nYOUTUBE_API_KEY=the-key\nLOG_LEVEL="info"\n`);
-  const reason = 'the value of CONTACT has a line break; is a quote not closed?';
-  expect(await settings()).toEqual({ exitCode: 1, stdout: '', stderr: `${envFile} cannot be used: ${reason}\n` });
+  const stderr = 'The settings cannot be used:\n  CONTACT: must be a text in one line\n';
+  expect(await settings()).toEqual({ exitCode: 1, stdout: '', stderr });
 });
 
 describe('pennant settings', () => {
-  test('shows every setting even when some are invalid, and exits with 1', async () => {
-    const { exitCode, stdout, stderr } = await settings({ PORT: 'http', REDIS_URL: 'redis://:the-password@cache' });
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('  PORT: must')]);
-    expect(lineOf('PORT', stdout)).toEqual(['PORT', 'environment', 'http']);
+  test('shows every setting', async () => {
+    const { exitCode, stdout, stderr } = await settings({ PORT: '9', REDIS_URL: 'redis://:the-password@cache' });
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(lineOf('PORT', stdout)).toEqual(['PORT', 'environment', '9']);
     expect(lineOf('HOST', stdout)).toEqual(['HOST', 'default', '0.0.0.0']);
     expect(lineOf('REDIS_URL', stdout)).toEqual(['REDIS_URL', 'environment', 'set (not shown)']);
     expect(stdout).toContain(`\n.env: there is no ${envFile}\n`);

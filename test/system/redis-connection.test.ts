@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { createRedisConnection, RedisUnavailable } from '../../src/lib/redis/connection.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { isInstalled } from '../helpers/installed.ts';
@@ -24,7 +23,7 @@ function open(url: string, connectTimeoutMs?: number) {
   /** Every change of state, in order. */
   const changes: (string | null)[] = [];
   const opening = createRedisConnection({
-    address: parseRedisUrl(url),
+    url,
     onStateChange: (problem) => changes.push(problem),
     ...(connectTimeoutMs !== undefined && { connectTimeoutMs }),
     clock,

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import type { RedisClient } from '../../src/lib/redis/client.ts';
 import { createRedisConnection, type RedisConnection, RedisUnavailable } from '../../src/lib/redis/connection.ts';
 import { createFallbackRateLimiter } from '../../src/rate-limit/fallback.ts';
@@ -77,7 +76,7 @@ describe.skipIf(!findRedisServer())('with a real redis-server', () => {
     const instances = await Promise.all(
       Array.from({ length: 3 }, async () => {
         const connection = await createRedisConnection({
-          address: parseRedisUrl(server.url),
+          url: server.url,
           onStateChange: () => undefined,
           clock,
           connectTimeoutMs: HANG_MS,

@@ -91,18 +91,6 @@ test.skipIf(!findRedisServer())('no secret is in a log, a response or a file whi
   expectNoSecretIn('the data directory', await contentsBelow(directory));
 });
 
-test('no part of a password with unusual characters is in the output of a start, a check or the settings', async () => {
-  const directory = await createTemporaryDirectory();
-  const url = 'https://user:FIRST@PART:OF/MY#WORD?IS%LONG AND,HIDDEN@host.example';
-  const env = { BASE_URL: url, YOUTUBE_ORIGIN: url, REDIS_URL: url, PORT: url };
-  for (const args of [['serve'], ['settings']]) {
-    const { exitCode, stdout, stderr } = await runCommand(args, { directory, env });
-    expect(exitCode).toBe(1);
-    for (const name of Object.keys(env)) expect(stderr).toContain(`${name}: must be `);
-    expect(stdout + stderr).not.toMatch(/FIRST|PART|OF\/|MY|WORD|IS%|LONG|AND|HIDDEN/);
-  }
-});
-
 test('no secret is in the output of a failed start or command', async () => {
   const upstream = await startFakeUpstream(createTalkativeUpstream());
   onTestFinished(() => upstream.close());
@@ -118,7 +106,7 @@ test('no secret is in the output of a failed start or command', async () => {
   };
   for (const [args, env, expected] of [
     [['serve'], wrong, /REDIS_URL: /],
-    [['settings'], wrong, /REDIS_URL +environment/],
+    [['settings'], wrong, /REDIS_URL: /],
     [['add', '@lighthouse'], failing, /lighthouse/],
     [['doctor', '@lighthouse'], failing, /lighthouse/],
   ] as const) {

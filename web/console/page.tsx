@@ -91,9 +91,9 @@ function Conditions({ conditions }: Pick<ConsoleState, 'conditions'>) {
 }
 
 function Settings({ settings }: Pick<ConsoleState, 'settings'>) {
-  const rows = settings.map(({ name, value, isDefault, origin }) => ({
+  const rows = settings.map(({ name, value, origin }) => ({
     cells: [<code key={name}>{name}</code>, value || '–', origin],
-    class: isDefault ? '' : 'own',
+    class: origin === 'default' ? '' : 'own',
   }));
   return <Table columns={[{ label: 'Variable' }, { label: 'Value' }, { label: 'From' }]} rows={rows} />;
 }

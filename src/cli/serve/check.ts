@@ -7,7 +7,6 @@ import { chooseCatalogFolder } from '../../app/catalog.ts';
 import { cachePaths } from '../../cache/cache-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { hasErrorCode, nearestExisting } from '../../lib/file-system.ts';
-import type { RedisAddress } from '../../lib/redis/client.ts';
 import { createRedisConnection } from '../../lib/redis/connection.ts';
 import { filesOfDatabase } from '../../lib/sqlite.ts';
 import { CatalogUnusableError, readChannelFile } from '../../sources/catalog/channel-file.ts';
@@ -25,7 +24,7 @@ interface Finding {
  * Checks everything that a start needs besides valid settings. Starts nothing and leaves no files behind.
  *
  * @param envFile the path of the `.env` file that was read, or a note that there is none
- * @param warnings about settings that are valid but may be mistakes
+ * @param warnings about names that may be misspelled settings
  */
 export async function checkStart(config: Config, envFile: string, warnings: readonly string[]): Promise<Finding[]> {
   const { dataDir, redisUrl, sources, host, port, consoleHost, consolePort } = config;
@@ -56,10 +55,10 @@ function checkRunning(running: RunningService | undefined, listeners: readonly L
   return [{ level: 'warning', text }];
 }
 
-async function checkRedis(address: RedisAddress): Promise<Finding> {
+async function checkRedis(url: string): Promise<Finding> {
   let problem: string | null = null;
   const connection = await createRedisConnection({
-    address,
+    url,
     onStateChange(state) {
       problem = state;
     },

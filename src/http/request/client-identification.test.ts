@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { proxyCidr, rateLimitOverride } from '../../config/setting-forms.ts';
+import { parseConfig } from '../../config/settings.ts';
 import { createClientIdentification } from './client-identification.ts';
+
+const overrides = (...items: readonly string[]) =>
+  parseConfig({ RATE_LIMIT_OVERRIDES: items.join() }).rateLimitOverrides;
 
 const DEFAULT_LIMIT = { requests: 10, windowMs: 30_000 };
 const LIMITS = { defaultLimit: DEFAULT_LIMIT, limitOverrides: [] };
 const PROXY = '10.0.0.1';
 const clients = createClientIdentification({
-  trustedProxies: ['10.0.0.0/8', '127.0.0.1/32', '2001:db8:ffff::/48'].map(proxyCidr),
+  trustedProxies: parseConfig({ TRUST_PROXY: '10.0.0.0/8,127.0.0.1/32,2001:db8:ffff::/48' }).trustProxy,
   ipv6PrefixBits: 64,
   ...LIMITS,
 });
@@ -109,7 +112,7 @@ describe('the network of a client', () => {
       trustedProxies: [],
       ipv6PrefixBits: 32,
       defaultLimit: DEFAULT_LIMIT,
-      limitOverrides: ['198.51.100.0/24=100/60', '2001:db9::/32=unlimited'].map(rateLimitOverride),
+      limitOverrides: overrides('198.51.100.0/24=100/60', '2001:db9::/32=unlimited'),
     });
     expect(identify('2001:db8:17:1::1', undefined).network).toBe('2001:db8::/32');
     expect(identify('198.51.100.7', undefined).network).toBe('198.51.100.7');
@@ -123,14 +126,14 @@ describe('the limit of a client', () => {
     trustedProxies: [],
     ipv6PrefixBits: 64,
     defaultLimit: DEFAULT_LIMIT,
-    limitOverrides: [
+    limitOverrides: overrides(
       '198.51.100.0/24=100/60',
       '198.51.100.128/25=unlimited',
       '198.51.100.200/32=1/1',
       '2001:db8:1::/48=50/30',
       '2001:db8:1::7/128=unlimited',
       '64:ff9b::203.0.113.0/120=20/30',
-    ].map(rateLimitOverride),
+    ),
   });
 
   it.each([

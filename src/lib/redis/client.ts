@@ -1,16 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RedisClientType } from '@redis/client';
 
-/** Where a Redis server listens, and as whom to use it. */
-export interface RedisAddress {
-  readonly server:
-    | { readonly host: string; readonly port: number; readonly isTls: boolean }
-    | { readonly socketPath: string };
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  readonly database: number;
-}
-
 /** A client without modules, functions and scripts. */
 export type RedisClient = RedisClientType<Record<never, never>, Record<never, never>, Record<never, never>, 2>;
 
@@ -22,15 +12,12 @@ const MAX_PENDING_COMMANDS = 50_000;
  *
  * @param connectTimeoutMs for the socket alone; greeting and login come after it.
  */
-export async function createRedisClient(address: RedisAddress, connectTimeoutMs: number): Promise<RedisClient> {
+export async function createRedisClient(url: string, connectTimeoutMs: number): Promise<RedisClient> {
   // A fifth of all modules, which a start without Redis does not load.
   const { createClient } = await import('@redis/client');
-  const { server, username, password, database } = address;
   return createClient({
-    socket: { ...socketOf(server), connectTimeout: connectTimeoutMs, reconnectStrategy: false },
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    database,
+    url,
+    socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_PENDING_COMMANDS,
     // Without it, the client subscribes to notices that only Redis Enterprise can send.
@@ -39,12 +26,6 @@ export async function createRedisClient(address: RedisAddress, connectTimeoutMs:
     // the time until its response.
     commandOptions: { timeout: 0 },
   });
-}
-
-function socketOf(server: RedisAddress['server']) {
-  if ('socketPath' in server) return { path: server.socketPath };
-  const { host, port, isTls } = server;
-  return isTls ? { host, port, tls: true as const } : { host, port };
 }
 
 /** A Lua script, which Redis executes atomically. */

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { BoundedStats } from '../metrics.ts';
-import { createRedisClient, type RedisAddress, type RedisClient } from './client.ts';
+import { createRedisClient, type RedisClient } from './client.ts';
 
 /** Redis did not execute a command, or is paused after a failure. */
 export class RedisUnavailable extends Error {
@@ -32,7 +32,8 @@ export interface RedisConnection {
 }
 
 interface RedisConnectionOptions {
-  readonly address: RedisAddress;
+  /** With user, password and database: `redis://`, `rediss://` or `unix://`. */
+  readonly url: string;
   /** Called with each new reason why Redis is not used, and with `null` when it works. */
   readonly onStateChange: (problem: string | null) => void;
   /** Default: 500 ms. */
@@ -55,7 +56,7 @@ const PROBE_OPTIONS = { keys: ['pennant:probe'], arguments: ['1000'] };
 
 /** Resolves when the first attempt has succeeded or failed. */
 export async function createRedisConnection(options: RedisConnectionOptions): Promise<RedisConnection> {
-  const { address, onStateChange, connectTimeoutMs = CONNECT_MS, clock = systemClock } = options;
+  const { url, onStateChange, connectTimeoutMs = CONNECT_MS, clock = systemClock } = options;
   let usable: RedisClient | undefined;
   let isClosed = false;
   let cancelTimer: () => void = () => undefined;
@@ -73,7 +74,7 @@ export async function createRedisConnection(options: RedisConnectionOptions): Pr
   }
 
   async function connect(): Promise<void> {
-    const client = await createRedisClient(address, connectTimeoutMs);
+    const client = await createRedisClient(url, connectTimeoutMs);
     // A failed attempt is handled below.
     client.on('error', (error: Error) => {
       if (client === usable) giveUp(error);

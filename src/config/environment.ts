@@ -9,25 +9,26 @@ export function fileVariable(secret: string): string {
   return `${secret}_FILE`;
 }
 
-interface FoundText {
-  /** Its own variable, also for a default; or the one that names a file. */
+interface Given {
   readonly variable: string;
-  readonly isDefault: boolean;
-  /** `undefined` if the file cannot be read or is empty. */
-  readonly text: string | undefined;
+  readonly value: string;
+  /** The value is the path of a file with a secret. */
+  readonly isFile: boolean;
 }
 
-/** The text of a setting without surrounding spaces: of its variable, else of the file with a secret, else the default. */
-export function findText(env: Environment, { env: name, fallback, isSecret }: Setting<unknown>): FoundText {
-  const given = env[name]?.trim();
-  if (given) return { variable: name, isDefault: false, text: given };
-  const variable = fileVariable(name);
-  const path = isSecret && env[variable]?.trim();
-  if (path) return { variable, isDefault: false, text: readSecret(path) };
-  return { variable: name, isDefault: true, text: fallback };
+/** The variable that sets a setting, and its value without surrounding spaces; `undefined` if the default applies. */
+export function findGiven(env: Environment, { env: name, isSecret }: Setting<unknown>): Given | undefined {
+  const variables = isSecret ? [name, fileVariable(name)] : [name];
+  const given = variables.map((variable) => ({
+    variable,
+    value: env[variable]?.trim() ?? '',
+    isFile: variable !== name,
+  }));
+  return given.find(({ value }) => value !== '');
 }
 
-function readSecret(path: string): string | undefined {
+/** The secret in a file, without the line end; `undefined` if it cannot be read or is empty. */
+export function readSecret(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim() || undefined;
   } catch (error) {

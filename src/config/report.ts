@@ -1,5 +1,5 @@
 import { findNearName } from '../lib/near-name.ts';
-import { type Environment, fileVariable, findText } from './environment.ts';
+import { type Environment, fileVariable, findGiven } from './environment.ts';
 import { SETTINGS } from './settings.ts';
 
 export interface ShownSetting {
@@ -17,15 +17,12 @@ export interface ShownSetting {
  */
 export function shownSettings(env: Environment, loadedFromFile: readonly string[] = []): ShownSetting[] {
   return Object.values(SETTINGS).map((setting) => {
-    const { env: name, isSecret } = setting;
-    const { variable, isDefault, text = '' } = findText(env, setting);
-    if (isDefault) return { name, value: text, origin: 'default' };
+    const { env: name, fallback, isSecret } = setting;
+    const given = findGiven(env, setting);
+    if (given === undefined) return { name, value: fallback, origin: 'default' };
+    const { variable, value, isFile } = given;
     const origin = loadedFromFile.includes(variable) ? '.env' : 'environment';
-    return {
-      name,
-      value: isSecret ? 'set (not shown)' : text,
-      origin: variable === name ? origin : `${variable}, ${origin}`,
-    };
+    return { name, value: isSecret ? 'set (not shown)' : value, origin: isFile ? `${variable}, ${origin}` : origin };
   });
 }
 

@@ -1,6 +1,6 @@
 import { OperatorError } from '../domain/errors.ts';
 import { isChannelId } from '../domain/identifier.ts';
-import { type Environment, findText } from './environment.ts';
+import { type Environment, findGiven, readSecret } from './environment.ts';
 import * as form from './setting-forms.ts';
 
 /** Every setting, once. docs/settings.md and .env.example are made from this table. */
@@ -156,12 +156,15 @@ export type Config = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof
 export function parseConfig(env: Environment): Config {
   const mistakes: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, setting]) => {
-    const { text, variable } = findText(env, setting);
-    if (text === '' && setting.isOptional) return [name, undefined];
+    const given = findGiven(env, setting);
+    if (given === undefined) return [name, setting.isOptional ? undefined : setting.form.read(setting.fallback)];
+    const { variable, isFile } = given;
+    const text = isFile ? readSecret(given.value) : given.value;
     // After a quote that is not closed, a value would have the next lines of a file, perhaps with secrets.
     const value = text === undefined || /[\r\n]/.test(text) ? undefined : setting.form.read(text);
-    const file = variable === setting.env ? '' : 'the path of a file with ';
-    if (value === undefined) mistakes.push(`${variable}: must be ${file}${setting.form.expected}`);
+    if (value === undefined) {
+      mistakes.push(`${variable}: must be ${isFile ? 'the path of a file with ' : ''}${setting.form.expected}`);
+    }
     return [name, value];
   });
   const config = Object.fromEntries(values) as Config;

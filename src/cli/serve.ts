@@ -13,8 +13,8 @@ stopped within a second. Settings are environment variables; a file .env in the 
 set them, too.
 
   --check   Check the configuration: settings, DATA_DIR, cache.db, ports and Redis. Starts nothing and
-            leaves no files behind. A port in use by another process is an error, a port in use by the
-            running service is a note, and a Redis that does not respond is a warning.
+            leaves no files behind. While the service runs, its ports are not checked. A Redis that does
+            not respond is a warning.
 
 Exit code: 0 stopped by a signal, or the check passed; 1 the service cannot start or did not stop
 cleanly, or the check failed; 2 invalid arguments.`,

@@ -9,7 +9,6 @@ import { findEmptySamples, findResponseFaults, isRefusal } from './response-faul
 import { stopUnderLoad } from './stop-under-load.ts';
 
 const MAX_STOP_MS = 10_000;
-const MAX_SECOND_SIGNAL_MS = 1_000;
 /** The time limit for the end of a process. */
 const GIVE_UP_MS = 20_000;
 
@@ -25,7 +24,6 @@ export const stops: Subject = {
       context.measure('stops', 'SIGTERM with more work than can be finished', () => stopWithTooMuchWork(context)),
       context.measure('stops', 'SIGTERM while 100 connections hang', () => stopWithHostileConnections(context)),
       stopWhileAllHang(context),
-      context.measure('stops', 'a second signal', () => stopTwice(context)),
     ]);
   },
 };
@@ -43,7 +41,7 @@ async function stopWithTooMuchWork(context: FaultContext): Promise<Outcome> {
   const asked = urls.map(async (url) => ({ url, response: await client.send({ url, onAccepted }) }));
   const outcomes = Promise.allSettled(asked);
   await comesTrue(() => accepted === asked.length, GIVE_UP_MS);
-  const stop = await signalAndWait(service, 'SIGTERM', MAX_STOP_MS);
+  const stop = await terminate(service);
   const faults = [...stop.faults];
   if (accepted !== asked.length) faults.push(`only ${accepted} requests were accepted`);
   let refused = 0;
@@ -68,7 +66,7 @@ async function stopWithHostileConnections(context: FaultContext): Promise<Outcom
     socket.write([...openings, stalled, unread][index % 5] ?? '');
   }
   await sleep(300);
-  const stop = await signalAndWait(service, 'SIGTERM', MAX_STOP_MS);
+  const stop = await terminate(service);
   for (const socket of sockets) socket.destroy();
   return stop;
 }
@@ -95,48 +93,24 @@ async function stopHanging(context: FaultContext, redis: RedisServer): Promise<O
   const encoders = await encodersOf(service);
   for (const pid of encoders) process.kill(pid, 'SIGSTOP');
   redis.freeze();
-  const stop = await signalAndWait(service, 'SIGTERM', MAX_STOP_MS);
+  const stop = await terminate(service);
   for (const socket of [reader, half]) socket.destroy();
   return { ...stop, faults: [...stop.faults, ...(await findOrphans(encoders))] };
-}
-
-async function stopTwice(context: FaultContext): Promise<Outcome> {
-  const service = await context.start();
-  const { client } = service;
-  const asked = Array.from({ length: 20 }, (_, index) =>
-    client.send({ url: `/${CHANNELS[0]}/tv.png?width=${900 + index}` }),
-  );
-  for (const one of asked) one.catch(() => undefined);
-  await sleep(300);
-  const encoders = await encodersOf(service);
-  service.child.kill('SIGTERM');
-  await sleep(50);
-  const stop = await signalAndWait(service, 'SIGINT', MAX_SECOND_SIGNAL_MS, 1);
-  return {
-    measured: `${stop.measured}, no encoder left`,
-    faults: [...stop.faults, ...findEmptySamples({ encoders: encoders.length }), ...(await findOrphans(encoders))],
-    exceeded: stop.exceeded,
-  };
 }
 
 interface Stop extends Outcome {
   readonly exceeded: readonly string[];
 }
 
-async function signalAndWait(
-  { child, ended }: ServiceProcess,
-  signal: NodeJS.Signals,
-  limitMs: number,
-  expectedExit = 0,
-): Promise<Stop> {
+async function terminate({ child, ended }: ServiceProcess): Promise<Stop> {
   const startedAtMs = performance.now();
-  child.kill(signal);
+  child.kill('SIGTERM');
   const late = sleep(GIVE_UP_MS, 'never', { ref: false });
   const exit = await Promise.race([ended, late]);
   const ms = performance.now() - startedAtMs;
   return {
     measured: `exit ${exit} after ${(ms / 1000).toFixed(1)} s`,
-    faults: exit === expectedExit ? [] : [`ended with ${exit}`],
-    exceeded: ms > limitMs ? [`the stop took ${ms.toFixed(0)} ms (${loadAverage()})`] : [],
+    faults: exit === 0 ? [] : [`ended with ${exit}`],
+    exceeded: ms > MAX_STOP_MS ? [`the stop took ${ms.toFixed(0)} ms (${loadAverage()})`] : [],
   };
 }

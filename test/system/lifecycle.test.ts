@@ -63,16 +63,6 @@ test('finishes a request under way when Ctrl-C arrives twice, as from a terminal
   expect(await service.ended).toBe(0);
 });
 
-test('ends at once on a second signal, even with a request under way', async () => {
-  const { service, response } = await startWithRequest(await createTemporaryDirectory());
-  const cut = expect(response).rejects.toThrow();
-  service.child.kill('SIGINT');
-  await untilRefused(service);
-  service.child.kill('SIGTERM');
-  expect(await service.ended).toBe(1);
-  await cut;
-});
-
 test('prints URLs that work without the proxy of BASE_URL, and has health, readiness and metrics on the private listener only', async () => {
   const env = { BASE_URL: 'https://img.pennant.example' };
   const { base, inside, output } = await start(await createTemporaryDirectory(), [], env);

@@ -56,7 +56,6 @@ describe.each(STARTS)('a start as $as', ({ prefix }) => {
     await once(server, 'connection');
     await signal('SIGTERM');
     expect(await ended).toBe(0);
-    expect(output()).toContain('stopping: the start is cancelled');
     expect(output()).not.toContain('listens on');
   });
 

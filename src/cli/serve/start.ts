@@ -16,8 +16,7 @@ import { describeListenError, type ListenerSettings } from './problems.ts';
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0
- * within 10 s. A signal during the start exits with 0 at once, and a second signal with 1.
- * SIGHUP is logged and has no effect.
+ * within 10 s. A signal during the start exits with 0 at once (src/main.ts).
  *
  * @throws OperatorError if the catalog cannot be read, or an address cannot be used
  */
@@ -36,16 +35,10 @@ export async function startService(
   });
   for (const warning of warnings) logger.warn(warning);
   const { dataDir, host, port, consoleHost, consolePort } = config;
-  const other = markDataDir(dataDir, {
-    pid: process.pid,
-    ports: { PORT: port, CONSOLE_PORT: consolePort },
-  });
-  if (other !== undefined) logger.warn({ pid: other.pid }, 'another service uses this DATA_DIR: give each its own');
-  const stop = listenForStop(env, logger);
-  process.on('SIGHUP', () => logger.warn('SIGHUP has no effect: restart the service to apply changed settings'));
+  if (!markDataDir(dataDir)) logger.warn('another service uses this DATA_DIR: give each its own');
   const settings = shownSettings(env, envFile.loaded);
   const service = await buildApp(config, { logger, version, build: nameBuild(version), settings });
-  stop.hasStarted = true;
+  const stopRequested = untilStop(env);
   try {
     await bind(service.http, { setting: 'PORT', host, port });
     if (consolePort === 0) await service.console.close();
@@ -58,7 +51,7 @@ export async function startService(
   await reportStart(config, service, logger);
   service.warmUp();
   service.startBackgroundWork();
-  await stop.requested;
+  logger.info({ cause: await stopRequested }, 'stopping: accepted requests finish first');
   const exitCode = await close(service, logger);
   await withinMs(systemClock, written(stdout), LAST_LINES_MS);
   process.exit(exitCode);
@@ -93,11 +86,6 @@ async function bind(listener: Listener, { setting, host, port }: ListenerSetting
   }
 }
 
-/**
- * A terminal also sends Ctrl-C to npm, which passes it on, so it arrives twice: within milliseconds, or within half a second on
- * a busy machine.
- */
-const SAME_SIGNAL_MS = 1_000;
 /** How often the service looks whether npm's shell still runs. */
 const PARENT_CHECK_MS = 500;
 /** How long a stop waits for the reader of the log. */
@@ -105,54 +93,22 @@ const LAST_LINES_MS = 500;
 /** How long a service whose start failed may take to close. */
 const FAILED_START_STOP_MS = 900;
 
-/** `requested` settles with the first signal. `hasStarted`: a stop may take the time of accepted requests. */
-function listenForStop({ npm_lifecycle_event: npmScript }: Environment, logger: Logger) {
-  const { promise: requested, resolve } = Promise.withResolvers<void>();
-  const stop = { requested, hasStarted: false };
-  let isRequested = false;
-  let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
+/** npm's shell, if npm has started the service. */
+const parent = process.ppid;
 
-  function begin(cause: object): void {
-    if (isRequested) return;
-    isRequested = true;
-    if (!stop.hasStarted) {
-      logger.info(cause, 'stopping: the start is cancelled');
-      process.exit(EXIT.done);
+/** Resolves with the signal that asks for a stop. Replaces the handlers of src/main.ts, which end the process. */
+function untilStop({ npm_lifecycle_event: npmScript }: Environment): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const earlier = process.listeners(signal);
+      // Added before the others are removed: without a handler the signal would end the process, or be ignored by process 1.
+      process.on(signal, resolve);
+      for (const listener of earlier) process.off(signal, listener);
     }
-    logger.info(cause, 'stopping: accepted requests finish first');
-    resolve();
-  }
-
-  replaceHandlers(['SIGINT', 'SIGTERM'], (signal) => {
-    if (first !== undefined) {
-      if (signal === first.signal && performance.now() - first.atMs < SAME_SIGNAL_MS) return;
-      logger.warn({ signal }, 'stopped at once');
-      process.exit(EXIT.failed);
-    }
-    first = { signal, atMs: performance.now() };
-    begin({ signal });
+    if (npmScript !== 'start') return;
+    // npm passes SIGTERM on to its shell only, which ends.
+    setInterval(() => process.ppid === parent || resolve('npm has ended'), PARENT_CHECK_MS).unref();
   });
-  if (npmScript === 'start') {
-    // npm runs the script in a shell and passes SIGTERM on to the shell only, which ends.
-    const shell = process.ppid;
-    const check = setInterval(() => {
-      if (process.ppid === shell) return;
-      clearInterval(check);
-      begin({ cause: 'npm has ended' });
-    }, PARENT_CHECK_MS);
-    check.unref();
-  }
-  return stop;
-}
-
-/** Replaces the handlers of src/main.ts. */
-function replaceHandlers(signals: readonly NodeJS.Signals[], handler: (signal: NodeJS.Signals) => void): void {
-  for (const signal of signals) {
-    const earlier = process.listeners(signal);
-    // Added before the others are removed: without a handler the signal would end the process, or be ignored by process 1.
-    process.on(signal, () => handler(signal));
-    for (const listener of earlier) process.off(signal, listener);
-  }
 }
 
 /** Says where the service listens, with URLs that respond, at any log level. */

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startForTest } from '../../test/helpers/app.ts';
@@ -13,11 +13,8 @@ const SAMPLE = 'UCPennantSample00000001A';
 const WITHOUT_BANNER = 'UCPennantSample00000003A';
 
 let library: string;
-let directory: string;
 beforeEach(async () => {
-  directory = await createTemporaryDirectory();
-  library = join(directory, 'library');
-  await mkdir(library);
+  library = await createTemporaryDirectory();
 });
 
 const run = (instance: string, ...options: readonly string[]) =>
@@ -28,10 +25,10 @@ async function startInstance(): Promise<string> {
 }
 
 /** An instance that has this for each identifier of a batch. */
-async function startBatches(resultOf: (identifier: string, request: number) => object) {
+async function startBatches(resultOf: (identifier: string) => object) {
   const upstream = await startFakeUpstream((request, response) => {
     const ids = new URL(request.url ?? '', 'http://a').searchParams.get('ids')?.split(',') ?? [];
-    const results = ids.map((identifier) => ({ identifier, ...resultOf(identifier, upstream.requests.length) }));
+    const results = ids.map((identifier) => ({ identifier, ...resultOf(identifier) }));
     response.end(JSON.stringify({ results }));
   });
   onTestFinished(() => upstream.close());
@@ -91,26 +88,17 @@ describe('a library', () => {
     expect(await readFile(join(videos, 'tvshow.nfo'), 'utf8')).toBe(before);
   });
 
-  test('of fifty named channels takes one request', async () => {
-    const { origin, requests } = await startBatches((identifier) => recordOf(identifier));
-    const names = Array.from({ length: 50 }, (_, index) => numberedChannelId(index));
-    const file = join(directory, 'names.txt');
-    await writeFile(file, names.join('\n'));
-    expect(await run(origin, '--names', file)).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(requests).toEqual([`/api/channels?ids=${names.join(',')}`]);
-    expect(await readdir(library)).toHaveLength(50);
-  });
-
-  test('asks again for the channels that one request did not load, and says which cannot be loaded', async () => {
+  test('asks for ten channels at a time, as many as one request loads, and says which cannot be loaded', async () => {
     const error = { code: 'upstream_unavailable', detail: 'Ask again.' };
-    const { origin, requests } = await startBatches((identifier, request) =>
-      request < 3 && Number(identifier.slice(2)) < 2 * request ? recordOf(identifier) : { error },
+    const ids = Array.from({ length: 11 }, (_, index) => numberedChannelId(index));
+    const { origin, requests } = await startBatches((identifier) =>
+      identifier === ids[4] ? { error } : recordOf(identifier),
     );
-    for (let index = 0; index < 5; index += 1) await addVideos(`Channel ${index}`, numberedChannelId(index));
+    for (const [index, id] of ids.entries()) await addVideos(`Channel ${index + 10}`, id);
     const { exitCode, stdout, stderr } = await run(origin);
-    expect([exitCode, requests.length]).toEqual([1, 3]);
-    expect(stdout.match(/written/g)).toHaveLength(4);
-    expect(stderr).toBe(`${join(library, 'Channel 4')}: Ask again.\n`);
+    expect([exitCode, stderr]).toEqual([1, `${join(library, 'Channel 14')}: Ask again.\n`]);
+    expect(stdout.match(/written/g)).toHaveLength(10);
+    expect(requests).toEqual([ids.slice(0, 10), ids.slice(10)].map((batch) => `/api/channels?ids=${batch.join(',')}`));
   });
 
   test('waits when the rate limit is reached', async () => {
@@ -142,26 +130,13 @@ test('all files that can be written are written; standard error says why others 
   expect(await readFile(join(foreign, 'tvshow.nfo'), 'utf8')).toBe('<tvshow><title>x</title></tvshow>');
 });
 
-test('the XML is valid, and the folder is one of the library, whatever a channel is called', async () => {
-  const titles = ['../../outside', '<A> & "B" ]]> \u0007\ufffe 😀', 'a/b\\c', '..', ' . '];
-  const { origin } = await startBatches((identifier) => recordOf(identifier, titles[Number(identifier.slice(2))]));
-  const file = join(directory, 'names.txt');
-  await writeFile(file, titles.map((_, index) => numberedChannelId(index)).join('\n'));
-  expect(await run(origin, '--names', file)).toMatchObject({ exitCode: 0, stderr: '' });
-  const expected = [numberedChannelId(3), numberedChannelId(4), 'a b c', 'A  &  B  ]]   \ufffe 😀', 'outside'];
-  expect((await readdir(library)).toSorted()).toEqual(expected.toSorted());
-  const text = await readFile(join(library, expected[3] ?? '', 'tvshow.nfo'), 'utf8');
+test('the XML is valid, whatever a channel is called', async () => {
+  const { origin } = await startBatches((identifier) => recordOf(identifier, '<A> & "B" ]]> \u0007\ufffe 😀'));
+  const folder = await addVideos('Show', SAMPLE);
+  expect(await run(origin)).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await readNfo(folder)).toMatchObject({ uniqueid: SAMPLE });
+  const text = await readFile(join(folder, 'tvshow.nfo'), 'utf8');
   expect(text).toContain('<title>&lt;A&gt; &amp; "B" ]]&gt;  😀</title>');
-  expect(await readdir(directory)).not.toContain('outside');
-});
-
-test('names are read with and without folders; a line that names no channel is refused', async () => {
-  const file = join(directory, 'names.txt');
-  await writeFile(file, `\ufeff# comment\n\n@pennantsample\tMy folder\n${WITHOUT_BANNER}\nnobody at all\r\n`);
-  const { exitCode, stderr } = await run(await startInstance(), '--names', file);
-  const unknown = `${join(library, 'nobody at all')}: No channel ID or @handle is known: use --channel.\n`;
-  expect([exitCode, stderr]).toEqual([1, unknown]);
-  expect((await readdir(library)).toSorted()).toEqual(['My folder', 'Saltmarrow Kitchen']);
 });
 
 test('the folder of one channel is no library', async () => {
@@ -182,9 +157,7 @@ test('an instance that cannot be reached and an empty library are failures', asy
   expect(await run(origin)).toMatchObject({ exitCode: 1, stderr: `No instance responds at ${origin}.\n` });
 });
 
-test.each([
-  [['localhost:8080'], '--instance is a URL'],
-  [['http://localhost:8080', '--names', 'a', '--channel', '@b'], 'not both'],
-])('the arguments %j are a usage error', async ([instance = '', ...options], reason) => {
-  expect(await run(instance, ...options)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(reason) });
+test('an instance without a scheme is a usage error', async () => {
+  const stderr = expect.stringContaining('--instance is a URL');
+  expect(await run('localhost:8080')).toMatchObject({ exitCode: 2, stderr });
 });

@@ -1,4 +1,4 @@
-import { glob, mkdir, readdir, readFile } from 'node:fs/promises';
+import { glob, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseConfig } from '../config/settings.ts';
@@ -8,48 +8,44 @@ import { CommandFailure, defineCommand, originOf, UsageError } from './command.t
 import { channelOfNfo, type LibraryChannel, nfoOf } from './nfo.ts';
 
 const NFO = 'tvshow.nfo';
-/** GET /api/channels takes at most 50. */
-const MAX_CHANNELS_OF_REQUEST = 50;
+/** GET /api/channels loads at most ten new channels. */
+const CHANNELS_OF_REQUEST = 10;
 const MAX_WAIT_SECONDS = 60;
 const RESPONSE_MS = 30_000;
 
 export const libraryCommand = defineCommand({
-  usage: 'library FOLDER [--instance URL] [--names FILE | --channel ID|@handle]',
+  usage: 'library FOLDER [--instance URL] [--channel ID|@handle]',
   help: `Writes tvshow.nfo files for Jellyfin, Kodi and Plex into a folder that has a folder for each channel. A file has the
 channel's title, description and ID, and the URLs of its images on a Pennant instance. A tvshow.nfo of another program
 is not changed.
 
 A folder's channel is the one in its name, such as "NAME [UC…]", or of an .info.json file that yt-dlp writes.
   --instance URL     the instance, as the media server reaches it (default: BASE_URL, or this machine and PORT)
-  --names FILE       lines of a channel ID or @handle and the name of its folder; missing folders are created
   --channel CHANNEL  FOLDER is the folder of this channel
 
 Exit code: 0 all files are written, 1 some are not and standard error says why, 2 invalid arguments.`,
   argumentName: 'FOLDER',
-  options: { instance: { type: 'string' }, names: { type: 'string' }, channel: { type: 'string' } },
+  options: { instance: { type: 'string' }, channel: { type: 'string' } },
   async run({ argument: library, options }, { env, stdout, stderr }) {
     const { host, port, baseUrls } = parseConfig(env);
-    const { instance = baseUrls[0] ?? originOf(host, port), names, channel } = options;
+    const { instance = baseUrls[0] ?? originOf(host, port), channel } = options;
     if (!/^https?:\/\/[^/]/.test(instance))
       throw new UsageError('--instance is a URL such as http://192.168.1.5:8080.');
-    if (names !== undefined && channel !== undefined) throw new UsageError('Use --names or --channel, not both.');
     const base = instance.replace(/\/$/, '');
     const shows =
-      channel !== undefined
-        ? [{ folder: library, channel: readChannel(channel) }]
-        : names !== undefined
-          ? readNames(await readFile(names, 'utf8'), library)
-          : await findShows(library);
-    if (shows.length === 0) throw new CommandFailure(`${names ?? library} has no channels.`);
-    const known = shows.flatMap((show) => show.channel ?? []);
-    const results = await loadChannels(base, known, (text) => stderr.write(`${text}\n`));
+      channel === undefined ? await findShows(library) : [{ folder: library, channel: readChannel(channel) }];
+    if (shows.length === 0) throw new CommandFailure(`${library} has no channels.`);
+    const known = new Set(shows.flatMap((show) => show.channel ?? []));
+    const results = await loadChannels(base, [...known], (text) => stderr.write(`${text}\n`));
     let isComplete = true;
     for (const { folder, channel } of shows) {
       try {
-        stdout.write(`${await writeNfo(library, folder, recordOf(results.get(channel ?? '')), base)}: written\n`);
+        const path = join(folder, NFO);
+        await writeNfo(path, recordOf(results.get(channel ?? '')), base);
+        stdout.write(`${path}: written\n`);
       } catch (error) {
         if (!(error instanceof CommandFailure) && !isSystemError(error)) throw error;
-        stderr.write(`${folder ?? channel}: ${error.message}\n`);
+        stderr.write(`${folder}: ${error.message}\n`);
         isComplete = false;
       }
     }
@@ -59,9 +55,8 @@ Exit code: 0 all files are written, 1 some are not and standard error says why, 
 
 /** A folder and its channel. */
 interface Show {
-  /** Undefined: a folder with the title of the channel. */
-  readonly folder: string | undefined;
-  /** A channel ID or an @handle. Undefined if none was found. */
+  readonly folder: string;
+  /** An ID or an @handle. */
   readonly channel: string | undefined;
 }
 
@@ -89,17 +84,6 @@ async function findChannel(folder: string): Promise<string | undefined> {
   return undefined;
 }
 
-function readNames(text: string, library: string): readonly Show[] {
-  const lines = text.split('\n').map((line) => line.replace('\ufeff', '').trim());
-  const named = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  return named.map((line) => {
-    const [word = ''] = line.split(/\s/, 1);
-    const channel = readChannel(word);
-    const folder = channel === undefined ? line : line.slice(word.length).trim();
-    return { channel, folder: folder === '' ? undefined : join(library, folder) };
-  });
-}
-
 /** A channel ID or an @handle, as GET /api/channels takes them. */
 function readChannel(text: string): string | undefined {
   const [ref] = channelRefsOf(text);
@@ -111,22 +95,15 @@ function readChannel(text: string): string | undefined {
 interface Result {
   readonly identifier: string;
   readonly channel?: LibraryChannel;
-  readonly error?: { readonly code: string; readonly detail: string };
+  readonly error?: { readonly detail: string };
 }
 
-/** A request loads at most ten new channels, so the channels that it did not load are asked for again. */
 async function loadChannels(base: string, channels: readonly string[], say: (text: string) => void) {
   const results = new Map<string, Result>();
-  let pending = [...new Set(channels)];
-  while (pending.length > 0) {
-    for (let start = 0; start < pending.length; start += MAX_CHANNELS_OF_REQUEST) {
-      const batch = pending.slice(start, start + MAX_CHANNELS_OF_REQUEST);
-      const url = `${base}/api/channels?ids=${batch.map(encodeURIComponent).join(',')}`;
-      for (const result of await requestChannels(url, say)) results.set(result.identifier, result);
-    }
-    const again = pending.filter((channel) => results.get(channel)?.error?.code === 'upstream_unavailable');
-    if (again.length === pending.length) break;
-    pending = again;
+  for (let start = 0; start < channels.length; start += CHANNELS_OF_REQUEST) {
+    const batch = channels.slice(start, start + CHANNELS_OF_REQUEST);
+    const url = `${base}/api/channels?ids=${batch.map(encodeURIComponent).join(',')}`;
+    for (const result of await requestChannels(url, say)) results.set(result.identifier, result);
   }
   return results;
 }
@@ -153,22 +130,10 @@ function recordOf(result: Result | undefined): LibraryChannel {
   return result.channel;
 }
 
-/** @returns the path of the file */
-async function writeNfo(library: string, given: string | undefined, channel: LibraryChannel, base: string) {
-  const folder = given ?? join(library, folderName(channel));
-  const path = join(folder, NFO);
+async function writeNfo(path: string, channel: LibraryChannel, base: string): Promise<void> {
   const before = await readTextIfThere(path);
   if (before !== undefined && channelOfNfo(before) === undefined) {
     throw new CommandFailure(`${NFO} is of another program, and is not changed.`);
   }
-  await mkdir(folder, { recursive: true });
   await replaceFile(path, nfoOf(channel, base));
-  return path;
-}
-
-/** The title as the name of a folder. Windows and SMB forbid the visible characters; a title may also be "..". */
-function folderName({ title, channelId }: LibraryChannel): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: file names have none
-  const name = title.replace(/[\u0000-\u001f/\\:*?"<>|]/g, ' ').replace(/^[ .]+/, '');
-  return name.trim() || channelId;
 }

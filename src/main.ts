@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { nameBuild } from './cli/build.ts';
 import { type Command, EXIT, runCommand, written } from './cli/command.ts';
 import { printable } from './lib/printable.ts';
 
@@ -34,7 +33,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 async function run(first: string, name: string, args: readonly string[]): Promise<number> {
   const { env, stdout, stderr } = process;
   if (first === '--version' || first === '--help' || first === '-h') {
-    stdout.write(first === '--version' ? `${nameBuild(version)}\n` : USAGE);
+    stdout.write(first === '--version' ? `${version}\n` : USAGE);
     return EXIT.done;
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;

@@ -12,7 +12,7 @@ import type { Downloader } from '../images/download.ts';
 import type { Encoder } from '../images/encoder/encoder.ts';
 import { createImageService } from '../images/images.ts';
 import { createOriginals } from '../images/originals.ts';
-import { createBackgroundWork } from '../lib/background-work.ts';
+import { startBackgroundWork } from '../lib/background-work.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Listener } from '../lib/http/listener.ts';
 import { createResponseWriter } from '../lib/http/response-writer.ts';
@@ -43,13 +43,8 @@ export interface App {
   /** The private listener, not listening yet. */
   readonly console: Listener;
   readonly examples: Examples;
-  readonly encoderStats: Encoder['stats'];
   /** Starts an encoder process before the first image needs it. */
   readonly warmUp: Encoder['warmUp'];
-  /** Starts the background work. It first runs a minute later. */
-  startBackgroundWork(): void;
-  /** Does the background work that is due. */
-  runDueWork(): void;
   /**
    * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
    * balancer sends requests elsewhere.
@@ -60,8 +55,6 @@ export interface App {
 interface BuildOptions extends AppOverrides {
   readonly logger: Logger;
   readonly version: string;
-  /** The version with the digest of the build, for the operator. Default: the version. */
-  readonly build?: string;
   /** The settings in force, for the console. */
   readonly settings?: readonly ShownSetting[];
 }
@@ -73,11 +66,11 @@ const FINISH_MS = 8_000;
 
 /** Builds the whole service from the settings. @throws CatalogUnusableError */
 export async function buildApp(config: Config, options: BuildOptions): Promise<App> {
-  const { logger, version, build = version, settings = [], clock = systemClock, sources, downloader } = options;
+  const { logger, version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
   const { metrics, failureLog, health } = runtime;
   addProcessGauges(metrics);
-  addBuildInfo(metrics, build);
+  addBuildInfo(metrics, version);
 
   const microCache = createMicroCache({ runtime });
   const catalog = await openOwnCatalog(config, runtime, microCache.clear);
@@ -114,10 +107,11 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const services = { channels, channelBatches, searches, channelImages, examples };
   const endpoints = createEndpoints({ config, version, ...services });
   const http = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
-  const backgroundWork = createBackgroundWork([stored.retry, failureLog.summarize, health.summarize], (error) =>
+  const tasks = [stored.retry, failureLog.summarize, health.summarize];
+  const stopBackgroundWork = startBackgroundWork(clock, tasks, (error) =>
     logger.error({ err: error }, 'background work failed: a bug'),
   );
-  const state = createConsoleStateReader({ version: build, settings, runtime, http, upstreams, encoder });
+  const state = createConsoleStateReader({ version, settings, runtime, http, upstreams, encoder });
   const purge = createPurge({
     caches,
     stores,
@@ -144,12 +138,9 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
     http,
     console: privateListener,
     examples,
-    encoderStats: encoder.stats,
     warmUp: encoder.warmUp,
-    startBackgroundWork: backgroundWork.start,
-    runDueWork: backgroundWork.runDue,
     async close() {
-      backgroundWork.stop();
+      stopBackgroundWork();
       // In the last second, requests that still wait for an encoder get a 503. A connection that is cut gets no response.
       await http.finish(FINISH_MS, () => void encoder.close());
       // The stores do not wait for the end of an encoder process.

@@ -1,15 +1,19 @@
-const CHECK_MS = 60_000;
+import type { Clock } from './clock.ts';
+
+const INTERVAL_MS = 60_000;
 
 /**
- * Work that no request waits for.
+ * Runs tasks that no request waits for once a minute, for the first time after a minute. The result stops this.
  *
  * @param onError gets bugs only: tasks handle their expected failures themselves
  */
-export function createBackgroundWork(tasks: readonly (() => void)[], onError: (error: unknown) => void) {
-  let timer: NodeJS.Timeout | undefined;
-
-  /** Runs all tasks now. Each decides whether it is due. */
-  function runDue(): void {
+export function startBackgroundWork(
+  clock: Clock,
+  tasks: readonly (() => void)[],
+  onError: (error: unknown) => void,
+): () => void {
+  function run(): void {
+    cancel = clock.after(INTERVAL_MS, run);
     for (const task of tasks) {
       try {
         task();
@@ -19,12 +23,6 @@ export function createBackgroundWork(tasks: readonly (() => void)[], onError: (e
     }
   }
 
-  return {
-    runDue,
-    /** Runs all tasks once a minute, for the first time after a minute. Does not keep the process alive. */
-    start(): void {
-      timer ??= setInterval(runDue, CHECK_MS).unref();
-    },
-    stop: () => clearInterval(timer),
-  };
+  let cancel = clock.after(INTERVAL_MS, run);
+  return () => cancel();
 }

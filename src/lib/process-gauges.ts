@@ -56,11 +56,10 @@ export function addProcessGauges(metrics: Registry): void {
   });
 }
 
-/** @param version with the digest of the build */
 export function addBuildInfo(metrics: Registry, version: string): void {
   new Gauge({
     name: 'pennant_build_info',
-    help: '1, with the version and build of the program, and the version of Node.',
+    help: '1, with the version of the program, and the version of Node.',
     labelNames: ['version', 'node'],
     registers: [metrics],
   }).set({ version, node: process.versions.node }, 1);

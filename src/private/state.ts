@@ -4,7 +4,6 @@ import { readTotals, type Totals } from './totals.ts';
 
 /** The components whose state is shown. */
 interface ConsoleStateOptions {
-  /** The version, with what distinguishes builds of it. */
   readonly version: string;
   readonly runtime: Pick<Runtime, 'metrics' | 'health'>;
   readonly upstreams: { states(): readonly SourceReading[] };

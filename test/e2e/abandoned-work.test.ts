@@ -27,7 +27,7 @@ pausingTest('an image whose clients have all disconnected is dropped before an e
   const service = await startForTest({ encoder });
   const port = await service.listen();
   const base = `http://127.0.0.1:${port}/${SAMPLE}/avatar.png`;
-  const stats = () => service.app.encoderStats();
+  const stats = async () => (await service.state()).encoder;
   // A response that is not read would delay the end of the service.
   const statusOf = async (width: number) => {
     const response = await fetch(`${base}?width=${width}`);
@@ -39,17 +39,17 @@ pausingTest('an image whose clients have all disconnected is dropped before an e
   // The encoder is paused, so that further requests wait.
   process.kill(encoderPid, 'SIGSTOP');
   const patient = statusOf(20);
-  await expect.poll(() => stats().running).toBe(1);
+  await expect.poll(async () => (await stats()).running).toBe(1);
   const impatient = Array.from({ length: 5 }, (_, index) => {
     const socket = connect(port, '127.0.0.1');
     socket.write(`GET /${SAMPLE}/avatar.png?width=${30 + index} HTTP/1.1\r\nHost: a\r\n\r\n`);
     return socket;
   });
   const shared = statusOf(30);
-  await expect.poll(() => stats().queued).toBe(5);
+  await expect.poll(async () => (await stats()).queued).toBe(5);
   for (const socket of impatient) socket.destroy();
   // One of the five has a second client, which still waits.
-  await expect.poll(() => stats().queued).toBe(1);
+  await expect.poll(async () => (await stats()).queued).toBe(1);
   process.kill(encoderPid, 'SIGCONT');
   expect(await Promise.all([patient, shared])).toEqual([200, 200]);
 });

@@ -9,7 +9,6 @@ import { withinMs } from '../../lib/deadlines.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
-import { nameBuild } from '../build.ts';
 import { type CommandContext, CommandFailure, EXIT, originOf, written } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
 import { describeListenError, type ListenerSettings } from './problems.ts';
@@ -37,7 +36,7 @@ export async function startService(
   const { dataDir, host, port, consoleHost, consolePort } = config;
   if (!markDataDir(dataDir)) logger.warn('another service uses this DATA_DIR: give each its own');
   const settings = shownSettings(env, envFile.loaded);
-  const service = await buildApp(config, { logger, version, build: nameBuild(version), settings });
+  const service = await buildApp(config, { logger, version, settings });
   const stopRequested = untilStop(env);
   try {
     await bind(service.http, { setting: 'PORT', host, port });
@@ -50,7 +49,6 @@ export async function startService(
   }
   await reportStart(config, service, logger);
   service.warmUp();
-  service.startBackgroundWork();
   logger.info({ cause: await stopRequested }, 'stopping: accepted requests finish first');
   const exitCode = await close(service, logger);
   await withinMs(systemClock, written(stdout), LAST_LINES_MS);

@@ -47,7 +47,7 @@ export interface App {
   readonly warmUp: Encoder['warmUp'];
   /**
    * Finishes accepted requests, then stores pending values. From its call on `/readyz` responds with 503, so that a load
-   * balancer sends requests elsewhere.
+   * balancer sends requests elsewhere. The private listener closes last.
    */
   close(): Promise<void>;
 }
@@ -145,6 +145,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
       await http.finish(FINISH_MS, () => void encoder.close());
       // The stores do not wait for the end of an encoder process.
       await Promise.all([encoder.close(), closeData()]);
+      await privateListener.close();
     },
   };
 }

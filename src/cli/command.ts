@@ -1,4 +1,4 @@
-import { type ParseArgsConfig, parseArgs, stripVTControlCharacters } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type EnvFile, loadEnvFile } from '../config/env-file.ts';
 import { OperatorError } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
@@ -16,21 +16,10 @@ const COMMON_OPTIONS = {
 } as const satisfies ParseArgsConfig['options'];
 
 /** The command line is invalid. The message says why. */
-export class UsageError extends Error {
-  constructor(message: string) {
-    super(printable(message));
-  }
-}
+export class UsageError extends OperatorError {}
 
 /** Enough for a path or another program's message, and advice. */
 export const MAX_ADVICE_CHARACTERS = 1_000;
-
-/** The command failed for a reason that the operator can change. The message says what to do. */
-export class CommandFailure extends OperatorError {
-  constructor(message: string, options?: ErrorOptions) {
-    super(printable(message, MAX_ADVICE_CHARACTERS), options);
-  }
-}
 
 /** `1 record`, `2 records` */
 export function formatQuantity(count: number, one: string, several = `${one}s`): string {
@@ -39,9 +28,8 @@ export function formatQuantity(count: number, one: string, several = `${one}s`):
 
 /** Aligns the cells of each column. The lines have no spaces at their ends. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
-  const lengthOf = (cell = '') => stripVTControlCharacters(cell).length;
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => lengthOf(row[column])))) ?? [];
-  const lines = rows.map((row) => row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - lengthOf(cell))));
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
   return lines.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }
 
@@ -105,14 +93,11 @@ export async function runCommand(
     const envFile = loadEnvFile(context.env, given.options['env-file']);
     return (await command.run(given, { ...context, envFile })) ? EXIT.done : EXIT.failed;
   } catch (error) {
-    if (error instanceof UsageError) {
-      stderr.write(`${error.message}\nUsage: pennant ${command.usage}\n`);
-      return EXIT.usage;
-    }
-    if (error instanceof OperatorError) stderr.write(`${error.message}\n`);
-    else if (isSystemError(error)) stderr.write(`${printable(error.message)}\n`);
-    else throw error;
-    return EXIT.failed;
+    if (!(error instanceof OperatorError || isSystemError(error))) throw error;
+    for (const line of error.message.split('\n')) stderr.write(`${printable(line, MAX_ADVICE_CHARACTERS)}\n`);
+    if (!(error instanceof UsageError)) return EXIT.failed;
+    stderr.write(`Usage: pennant ${command.usage}\n`);
+    return EXIT.usage;
   }
 }
 

@@ -2,9 +2,11 @@ import { glob, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseConfig } from '../config/settings.ts';
+import { OperatorError } from '../domain/errors.ts';
 import { channelRefsOf } from '../domain/pasted.ts';
 import { isSystemError, readTextIfThere, replaceFile } from '../lib/file-system.ts';
-import { CommandFailure, defineCommand, originOf, UsageError } from './command.ts';
+import { printable } from '../lib/printable.ts';
+import { defineCommand, originOf, UsageError } from './command.ts';
 import { channelOfNfo, type LibraryChannel, nfoOf } from './nfo.ts';
 
 const NFO = 'tvshow.nfo';
@@ -34,7 +36,7 @@ Exit code: 0 all files are written, 1 some are not and standard error says why, 
     const base = instance.replace(/\/$/, '');
     const shows =
       channel === undefined ? await findShows(library) : [{ folder: library, channel: readChannel(channel) }];
-    if (shows.length === 0) throw new CommandFailure(`${library} has no channels.`);
+    if (shows.length === 0) throw new OperatorError(`${library} has no channels.`);
     const known = new Set(shows.flatMap((show) => show.channel ?? []));
     const results = await loadChannels(base, [...known], (text) => stderr.write(`${text}\n`));
     let isComplete = true;
@@ -44,8 +46,8 @@ Exit code: 0 all files are written, 1 some are not and standard error says why, 
         await writeNfo(path, recordOf(results.get(channel ?? '')), base);
         stdout.write(`${path}: written\n`);
       } catch (error) {
-        if (!(error instanceof CommandFailure) && !isSystemError(error)) throw error;
-        stderr.write(`${folder}: ${error.message}\n`);
+        if (!(error instanceof OperatorError) && !isSystemError(error)) throw error;
+        stderr.write(`${folder}: ${printable(error.message)}\n`);
         isComplete = false;
       }
     }
@@ -63,7 +65,7 @@ interface Show {
 async function findShows(library: string): Promise<readonly Show[]> {
   const entries = await readdir(library, { withFileTypes: true });
   if (entries.some(({ name }) => name === NFO || name.endsWith('.info.json'))) {
-    throw new CommandFailure(`${library} is the folder of one channel: name the folder above it, or use --channel.`);
+    throw new OperatorError(`${library} is the folder of one channel: name the folder above it, or use --channel.`);
   }
   const folders = entries.filter((entry) => entry.isDirectory() && !/^[.@#]/.test(entry.name));
   const paths = folders.map(({ name }) => join(library, name)).toSorted();
@@ -108,16 +110,16 @@ async function loadChannels(base: string, channels: readonly string[], say: (tex
   return results;
 }
 
-/** Waits while the rate limit is reached. @throws CommandFailure if the instance does not respond */
+/** Waits while the rate limit is reached. @throws OperatorError if the instance does not respond */
 async function requestChannels(url: string, say: (text: string) => void): Promise<readonly Result[]> {
   const response = await fetch(url, { signal: AbortSignal.timeout(RESPONSE_MS) }).catch((cause: unknown) => {
-    throw new CommandFailure(`No instance responds at ${new URL(url).origin}.`, { cause });
+    throw new OperatorError(`No instance responds at ${new URL(url).origin}.`, { cause });
   });
   const text = await response.text();
   if (response.ok) return (JSON.parse(text) as { readonly results: readonly Result[] }).results;
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   if (response.status !== 429 || !(seconds <= MAX_WAIT_SECONDS)) {
-    throw new CommandFailure(`${url} returned ${response.status}: ${text}`);
+    throw new OperatorError(`${url} returned ${response.status}: ${text}`);
   }
   say(`The rate limit is reached. Waiting ${seconds} s.`);
   await sleep(seconds * 1_000);
@@ -125,15 +127,15 @@ async function requestChannels(url: string, say: (text: string) => void): Promis
 }
 
 function recordOf(result: Result | undefined): LibraryChannel {
-  if (result === undefined) throw new CommandFailure('No channel ID or @handle is known: use --channel.');
-  if (result.channel === undefined) throw new CommandFailure(result.error?.detail ?? 'The instance has no record.');
+  if (result === undefined) throw new OperatorError('No channel ID or @handle is known: use --channel.');
+  if (result.channel === undefined) throw new OperatorError(result.error?.detail ?? 'The instance has no record.');
   return result.channel;
 }
 
 async function writeNfo(path: string, channel: LibraryChannel, base: string): Promise<void> {
   const before = await readTextIfThere(path);
   if (before !== undefined && channelOfNfo(before) === undefined) {
-    throw new CommandFailure(`${NFO} is of another program, and is not changed.`);
+    throw new OperatorError(`${NFO} is of another program, and is not changed.`);
   }
   await replaceFile(path, nfoOf(channel, base));
 }

@@ -1,6 +1,7 @@
 import type { PurgedChannel } from '../cache/purge.ts';
 import { parseConfig } from '../config/settings.ts';
-import { CommandFailure, defineCommand, formatQuantity, originOf, requireRefs } from './command.ts';
+import { OperatorError } from '../domain/errors.ts';
+import { defineCommand, formatQuantity, originOf, requireRefs } from './command.ts';
 
 const RESPONSE_MS = 60_000;
 
@@ -18,7 +19,7 @@ arguments.`,
     requireRefs(argument);
     const { consoleHost, consolePort } = parseConfig(env);
     if (consolePort === 0) {
-      throw new CommandFailure(
+      throw new OperatorError(
         'CONSOLE_PORT is 0, so the service has no private listener. Nothing was purged. Set it, restart the service and purge again.',
       );
     }
@@ -31,7 +32,7 @@ arguments.`,
 /** What was removed, or a problem. */
 type Reply = PurgedChannel & { readonly detail?: string };
 
-/** @throws CommandFailure if the service does not respond, or could not purge */
+/** @throws OperatorError if the service does not respond, or could not purge */
 async function requestPurge(origin: string, channel: string): Promise<PurgedChannel> {
   let response: Response;
   let reply: Reply;
@@ -43,14 +44,14 @@ async function requestPurge(origin: string, channel: string): Promise<PurgedChan
     });
     reply = (await response.json()) as Reply;
   } catch (error) {
-    throw new CommandFailure(
+    throw new OperatorError(
       `No service responds at ${origin}. Run the command with the settings of the running service: --env-file FILE.`,
       { cause: error },
     );
   }
   if (response.ok) return reply;
   const advice = response.status === 404 ? ' Purge the channel by its ID.' : '';
-  throw new CommandFailure(`The service at ${origin} did not purge ${channel}. ${reply.detail}${advice}`);
+  throw new OperatorError(`The service at ${origin} did not purge ${channel}. ${reply.detail}${advice}`);
 }
 
 function describePurged({ channelId, entries, images }: PurgedChannel): string {

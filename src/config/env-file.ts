@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { OperatorError } from '../domain/errors.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
-import { printable } from '../lib/printable.ts';
 
 /** What was read from `.env`. */
 export interface EnvFile {
@@ -12,8 +11,6 @@ export interface EnvFile {
   /** The variables that were not already in the environment. */
   readonly loaded: readonly string[];
 }
-
-const MAX_MESSAGE_CHARACTERS = 1_000;
 
 /**
  * Reads a file with settings, in the syntax of Node's own `--env-file`, and adds its variables to the environment. Non-empty
@@ -33,7 +30,7 @@ export function loadEnvFile(env: NodeJS.ProcessEnv, given?: string): EnvFile {
     const isMissing = hasErrorCode(error, 'ENOENT');
     if (isMissing && given === undefined) return { path, isThere: false, loaded: [] };
     const reason = isMissing ? 'does not exist' : `cannot be used: ${(error as Error).message}`;
-    throw new OperatorError(printable(`${path} ${reason}`, MAX_MESSAGE_CHARACTERS));
+    throw new OperatorError(`${path} ${reason}`);
   }
 }
 

@@ -67,7 +67,7 @@ export class AppError extends Error {
   }
 }
 
-/** A failure that the operator can resolve. The message is printable and says what to do. */
+/** A failure that the operator can resolve. The message says what to do. */
 export class OperatorError extends Error {}
 
 /** The code of an expected failure, `internal` for anything else. */

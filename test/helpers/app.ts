@@ -95,7 +95,6 @@ export async function startTestApp(options: TestAppOptions = {}) {
       return Number(new URL(await listener.listen({ host: '127.0.0.1', port: 0 })).port);
     },
     async close() {
-      await app.console.close();
       await app.close();
       if (givenDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },

@@ -23,7 +23,6 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const { buildApp } = await import('../../src/app/build.ts');
   const app = await buildApp(config, { logger: pino({ level: 'silent' }), version: '0.0.0-test' });
   await app.close();
-  await app.console.close();
   provide('startedDataDir', dataDir);
   return () => rm(dataDir, { recursive: true });
 }

@@ -4,12 +4,13 @@ import { recordPathOf, searchPathOf } from '../../channels/examples.ts';
 import type { Environment } from '../../config/environment.ts';
 import { shownSettings } from '../../config/report.ts';
 import type { Config } from '../../config/settings.ts';
+import { OperatorError } from '../../domain/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { withinMs } from '../../lib/deadlines.ts';
 import { isSystemError } from '../../lib/file-system.ts';
 import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
-import { type CommandContext, CommandFailure, EXIT, originOf, written } from '../command.ts';
+import { type CommandContext, EXIT, originOf, written } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
 import { describeListenError, type ListenerSettings } from './problems.ts';
 
@@ -40,8 +41,9 @@ export async function startService(
   const stopRequested = untilStop(env);
   try {
     await bind(service.http, { setting: 'PORT', host, port });
-    if (consolePort === 0) await service.console.close();
-    else await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
+    if (consolePort !== 0) {
+      await bind(service.console, { setting: 'CONSOLE_PORT', host: consoleHost, port: consolePort });
+    }
   } catch (error) {
     // The service may be writing.
     await withinMs(systemClock, service.close(), FAILED_START_STOP_MS);
@@ -57,14 +59,9 @@ export async function startService(
 
 /** @returns the exit code, after `STOP_MS` at the latest */
 async function close(service: App, logger: Logger): Promise<number> {
-  // The private listener shows until the end that the service is stopping.
-  const closing = service.close().then(() => service.console.close());
+  const closing = service.close().then(() => true);
   try {
-    const isClosed = await withinMs(
-      systemClock,
-      closing.then(() => true),
-      STOP_MS,
-    );
+    const isClosed = await withinMs(systemClock, closing, STOP_MS);
     if (isClosed === undefined)
       logger.warn('the stop took too long: what was not stored yet is loaded or encoded again');
     return EXIT.done;
@@ -74,13 +71,13 @@ async function close(service: App, logger: Logger): Promise<number> {
   }
 }
 
-/** @throws CommandFailure if the address cannot be used */
+/** @throws OperatorError if the address cannot be used */
 async function bind(listener: Listener, { setting, host, port }: ListenerSettings): Promise<void> {
   try {
     await listener.listen({ host, port });
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    throw new CommandFailure(describeListenError({ setting, host, port }, error), { cause: error });
+    throw new OperatorError(describeListenError({ setting, host, port }, error), { cause: error });
   }
 }
 

@@ -122,7 +122,7 @@ test.skipIf(!isPossible)(
     const settings = blockWith(DOCUMENT, 'BASE_URL=').replaceAll(SEPARATE_PATHS, `${root}/$1/`);
     await writeFile(join(clone, '.env'), settings + further.join('\n'));
     const checked = await machine.shell('node dist/pennant.js serve --check', clone);
-    expect(checked).toContain(`ok       .env: ${join(clone, '.env')}, 9 variables\n`);
+    expect(checked).toContain(`ok       .env: ${join(clone, '.env')}\n`);
     expect(checked).toContain('ok       Redis responds\n');
     expect(checked).not.toMatch(/^warning/m);
 
@@ -168,7 +168,7 @@ test.skipIf(!isPossible)(
 
     // Upgrade: the new version is checked beside the running one, then the link is changed.
     const beside = await shell(blockWith(DOCUMENT, 'npm install --prefix'), root);
-    expect(beside).toMatch(/^note {5}PORT: \d+ on 127\.0\.0\.1 is used by the running service$/m);
+    expect(beside).toMatch(/^warning {2}A running service uses this DATA_DIR/m);
     expect(beside).toContain('The service can start.\n');
     expect(await machine.orders()).toEqual(['restart pennant']);
     expect((await ask(`/${OTHER}/avatar?width=65`, '127.0.0.3')).status).toBe(200);

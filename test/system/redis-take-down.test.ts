@@ -9,7 +9,6 @@ import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const [BLOCKED, OTHER] = ['UCPennantSample00000001A', 'UCPennantSample00000003A'];
 const REMOVAL_RETRY_MS = 60_000;
-/** A connection is reported as working after it has worked for this long. */
 /** Text from the blocked channel's description. */
 const WORDS = 'a banner that names its own crops';
 const WAYS = [

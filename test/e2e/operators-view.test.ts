@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { startWithoutEncoder } from '../helpers/app.ts';
 import { catalogLine, writeCatalog } from '../helpers/catalog.ts';
-import { createStub, numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
+import { numberedChannelId, numberedSource, testChannel } from '../helpers/fake-source.ts';
 import { respondWithBytes, respondWithStatus, startFakeUpstream } from '../helpers/fake-upstream.ts';
 import { fetchedSamples } from '../helpers/fetched-samples.ts';
 import { createDataDir } from '../helpers/started-data-dir.ts';
@@ -88,28 +88,6 @@ describe('a setting reaches its component', () => {
     expect(await left('2001:db8:1:2::1')).toBe('8');
     expect(await left('2001:db8:2:1::1')).toBe('9');
   });
-});
-
-test('readiness and metrics show that the breaker of a failing source is open', async () => {
-  const service = await startWithoutEncoder({ sources: [createStub({ name: 'failing' })] });
-  const series = 'pennant_source_paused{source="failing",reason="failing"}';
-  expect(await service.metric(series)).toBe(0);
-  for (let number = 0; number < 5; number += 1) {
-    await service.get(`/channel/${numberedChannelId(number)}`);
-    service.clock.advance(60_000);
-  }
-  const nowMs = service.clock.now();
-  const since = new Date(nowMs - 60_000).toISOString().slice(0, 19).replace('T', ' ');
-  const description = `failing fails every call since ${since} UTC (upstream_unavailable); the next request tries again`;
-  expect((await service.readiness()).conditions).toEqual([{ name: 'source failing', detail: description }]);
-  const shown = { name: 'failing', state: 'breaker open', problems: [expect.objectContaining({ description })] };
-  expect((await service.state()).sources).toContainEqual(expect.objectContaining(shown));
-  const end = await service.metric('pennant_source_paused_until_timestamp_seconds{source="failing"}');
-  expect([await service.metric(series), end]).toEqual([1, (nowMs - 50_000) / 1_000]);
-  const calls = 'pennant_source_calls_total{source="failing",operation="getChannel",outcome="upstream_unavailable"}';
-  expect(await service.metric(calls)).toBe(5);
-  await service.get(`/channel/${numberedChannelId(29)}`);
-  expect((await service.get(`/channel/${numberedChannelId(30)}`)).headers['retry-after']).toBe('20');
 });
 
 test('downloads from image hosts are counted by outcome, in metrics and console', async () => {

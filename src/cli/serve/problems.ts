@@ -11,8 +11,6 @@ export interface ListenerSettings {
   readonly port: number;
 }
 
-const FREE_PORTS = { PORT: 3000, CONSOLE_PORT: 3001 };
-
 /** Why a listener cannot use its address, with the setting to change. */
 export function describeListenError({ setting, host, port }: ListenerSettings, error: unknown): string {
   const hostSetting = setting === 'PORT' ? 'HOST' : 'CONSOLE_HOST';
@@ -21,12 +19,11 @@ export function describeListenError({ setting, host, port }: ListenerSettings, e
   }
   if (hasErrorCode(error, 'EADDRNOTAVAIL', 'EINVAL'))
     return `${hostSetting}: ${host} is not an address of this machine`;
-  const example = `for example: ${setting}=${FREE_PORTS[setting]} npm start`;
   if (hasErrorCode(error, 'EADDRINUSE')) {
-    return `${setting}: ${port} on ${host} is used by another process. Choose another one, ${example}`;
+    return `${setting}: ${port} on ${host} is used by another process. Choose another one`;
   }
   if (hasErrorCode(error, 'EACCES')) {
-    return `${setting}: this user may not use ${port} on ${host}. Choose a port from 1024 on, ${example}`;
+    return `${setting}: this user may not use ${port} on ${host}. Choose a port from 1024 on`;
   }
   return `${setting}: ${error instanceof Error ? error.message : String(error)}`;
 }

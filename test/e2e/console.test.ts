@@ -106,31 +106,6 @@ describe('the state', () => {
 });
 
 describe('a purge', () => {
-  test('makes the next requests load the channel and encode the image again', async () => {
-    const service = await startWithoutEncoder(fetchedSamples());
-    const urls = [
-      `/api/channel/pennantsample?type=handle`,
-      `/channel/${SAMPLE}`,
-      `/${SAMPLE}/tv.webp`,
-      `/${SAMPLE}/avatar.jpg`,
-    ];
-    const outcomes = async (suffix: string) => {
-      const responses = [];
-      for (const url of urls) responses.push(await service.get(`${url}${url.includes('?') ? '&' : '?'}${suffix}`));
-      return responses.map(({ headers }) => headers['cache-status']?.split('; ')[1]);
-    };
-    await outcomes('first');
-    expect(await outcomes('second')).toEqual(['hit', 'hit', 'hit', 'hit']);
-    // A purge counts what is on the disk.
-    expect((await service.purge('@pennantsample')).json()).toEqual({
-      channelId: SAMPLE,
-      entries: 4,
-      // Two originals, and one image of each.
-      images: 4,
-    });
-    expect(await outcomes('third')).toEqual(['fwd=uri-miss', 'hit', 'fwd=uri-miss', 'fwd=uri-miss']);
-  });
-
   test('is refused without the custom header field, to pages of other origins, and for GET', async () => {
     const service = await startWithoutEncoder(fetchedSamples());
     await service.get(`/channel/${SAMPLE}`);

@@ -57,7 +57,7 @@ export const onOff: Form<boolean> = {
 /** Comma-separated values without surrounding spaces. */
 export function list<T>(item: Form<T>, { minimum = 0 }: { minimum?: number } = {}): Form<readonly T[]> {
   return {
-    expected: `a list with commas; each item ${item.expected}`,
+    expected: `a comma-separated list; each item must be ${item.expected}`,
     read(text) {
       const texts = text.split(',').map((part) => part.trim());
       const items = texts.filter((part) => part !== '').map(item.read);

@@ -13,8 +13,8 @@ export async function createTemporaryDirectory(): Promise<string> {
 }
 
 /** A named pipe in a directory of its own: opening one end waits until the other end is open. */
-export async function createFifo(name = 'fifo'): Promise<string> {
-  const path = join(await createTemporaryDirectory(), name);
+export async function createFifo(): Promise<string> {
+  const path = join(await createTemporaryDirectory(), 'fifo');
   execFileSync('mkfifo', [path]);
   return path;
 }

@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHttpSender } from '../helpers/http-request.ts';
-import { type ServiceProcess, startService } from '../helpers/process.ts';
+import { type ServiceProcess, startServiceForTest } from '../helpers/process.ts';
+import { createTemporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const MAX_FILES = 200;
 const IDLE_CONNECTIONS = 400;
@@ -17,16 +15,13 @@ test.each([
   ['public', ({ port }: ServiceProcess) => port],
   ['private', ({ inside }: ServiceProcess) => Number(new URL(inside).port)],
 ])('idle connections to the %s listener use up neither files nor the places of others', async (_which, portOf) => {
-  const directory = await mkdtemp(join(tmpdir(), 'pennant-files-'));
-  const service = await startService({ directory, prefix: ['prlimit', `--nofile=${MAX_FILES}`] });
+  const directory = await createTemporaryDirectory();
+  const service = await startServiceForTest({ directory, prefix: ['prlimit', `--nofile=${MAX_FILES}`] });
   const sockets: Socket[] = [];
   const sender = createHttpSender(service.port);
-  onTestFinished(async () => {
+  onTestFinished(() => {
     sender.close();
     for (const socket of sockets) socket.destroy();
-    service.child.kill('SIGKILL');
-    await service.ended;
-    await rm(directory, { recursive: true, force: true });
   });
   // Its connection is kept.
   expect((await sender.send({ url: '/problems' })).status).toBe(200);

@@ -133,7 +133,7 @@ describe('serve --check', () => {
     const ended = await check({}, NOBODY);
     expect(ended).toMatchObject({ exitCode: 1 });
     expect(ended.stdout.split('\n').filter((line) => line.startsWith('error'))).toEqual([
-      expect.stringMatching(/DATA_DIR \S+ is not usable: EACCES: permission denied, access \S+cache\.db'$/),
+      expect.stringMatching(/DATA_DIR \S+ is not writable: EACCES: permission denied, access \S+cache\.db'\. Give it/),
       expect.stringMatching(/channels\.ndjson cannot be read \(EACCES/),
     ]);
     expect(ended.stdout).not.toMatch(/^ok .*(?:DATA_DIR|CATALOG)/m);

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { access, constants } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { chooseCatalogFolder } from '../../app/catalog.ts';
 import { cachePaths } from '../../cache/cache-file.ts';
 import type { Config } from '../../config/settings.ts';
@@ -11,7 +12,7 @@ import { filesOfDatabase, messageOf } from '../../lib/sqlite.ts';
 import { CatalogUnusableError, readChannelFile } from '../../sources/catalog/channel-file.ts';
 import { formatQuantity } from '../command.ts';
 import { isMarked } from './data-dir-lock.ts';
-import { describeListenError, findWriteProblem, type ListenerSettings } from './problems.ts';
+import { describeListenError, type ListenerSettings } from './listen-error.ts';
 
 interface Finding {
   /** `error`: the service could not start or work. */
@@ -87,25 +88,30 @@ async function checkPort(listener: ListenerSettings): Promise<Finding> {
   return { level: 'ok', text: `${setting}: ${port === 0 ? 'a port' : port} on ${host} is free` };
 }
 
-/** Checks whether this user can use the data directory and the images in it. */
-async function checkDataDir(dataDir: string): Promise<Finding> {
-  const unwritable = await findWriteProblem(dataDir);
-  if (unwritable !== undefined) return { level: 'error', text: unwritable };
-  if (nearestExisting(dataDir) !== dataDir) return { level: 'ok', text: `DATA_DIR ${dataDir} will be created` };
-  const { database, originals } = cachePaths(dataDir);
-  const problem = await findAccessProblem([...filesOfDatabase(database), originals]);
-  if (problem === undefined) return { level: 'ok', text: `DATA_DIR ${dataDir} is writable` };
-  return { level: 'error', text: `DATA_DIR ${dataDir} is not usable: ${problem}` };
-}
+/** As much as a start writes. */
+const CHECKED_BYTES = 256 * 1024;
 
-/** Finds a file that this user may not write, often because another user ran the service. Missing files are fine. */
-async function findAccessProblem(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) {
+/**
+ * Checks whether this user can write in the data directory, or in the one that it would be created in, and can change the
+ * files of an earlier start, often of another user.
+ */
+async function checkDataDir(dataDir: string): Promise<Finding> {
+  const existing = nearestExisting(dataDir);
+  try {
+    // Detects missing rights, a read-only disk and a full disk, which often has room for an empty directory.
+    const directory = await mkdtemp(join(existing, 'pennant-check-'));
     try {
-      await access(path, constants.R_OK | constants.W_OK);
-    } catch (error) {
-      if (!hasErrorCode(error, 'ENOENT')) return messageOf(error);
+      await writeFile(join(directory, 'file'), Buffer.alloc(CHECKED_BYTES, 1));
+    } finally {
+      await rm(directory, { recursive: true });
     }
+    const { database, originals } = cachePaths(dataDir);
+    for (const path of [...filesOfDatabase(database), originals].filter((path) => existsSync(path))) {
+      await access(path, constants.R_OK | constants.W_OK);
+    }
+  } catch (error) {
+    const advice = hasErrorCode(error, 'EACCES') ? '. Give it to the user of the service, or set another DATA_DIR' : '';
+    return { level: 'error', text: `DATA_DIR ${dataDir} is not writable: ${messageOf(error)}${advice}` };
   }
-  return undefined;
+  return { level: 'ok', text: `DATA_DIR ${dataDir} ${existing === dataDir ? 'is writable' : 'will be created'}` };
 }

@@ -12,7 +12,7 @@ import type { Listener } from '../../lib/http/listener.ts';
 import { createLogger, createTerminalLog, type Logger } from '../../lib/logger.ts';
 import { type CommandContext, EXIT, originOf, written } from '../command.ts';
 import { markDataDir } from './data-dir-lock.ts';
-import { describeListenError, type ListenerSettings } from './problems.ts';
+import { describeListenError, type ListenerSettings } from './listen-error.ts';
 
 /**
  * Builds the service and serves until SIGTERM or SIGINT; then accepted requests finish, and the process exits with 0

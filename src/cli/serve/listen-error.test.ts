@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeListenError } from './problems.ts';
+import { describeListenError } from './listen-error.ts';
 
 it('says what to do about a port that needs more rights', () => {
   const refused = Object.assign(new Error('listen EACCES: permission denied 0.0.0.0:80'), { code: 'EACCES' });

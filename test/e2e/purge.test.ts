@@ -53,7 +53,7 @@ test('the next request after a purge loads an image again, from the same URL', a
   const { etag } = (await app.get(IMAGE_URL)).headers;
   original = Buffer.concat([IMAGE, Buffer.from('new')]);
   expect((await app.getLater(IMAGE_URL)).headers.etag).toBe(etag);
-  const removed = (await app.purge({ channel: HELD_CHANNEL_ID })).json();
+  const removed = (await app.purge(HELD_CHANNEL_ID)).json();
   // The record, its handle and the metadata of its original; the original and the image.
   expect(removed).toEqual({ channelId: HELD_CHANNEL_ID, entries: 3, images: 2 });
   expect((await app.get(IMAGE_URL)).headers.etag).not.toBe(etag);

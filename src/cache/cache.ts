@@ -1,5 +1,5 @@
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
-import { AppError, errorCodeOf, isUpstreamFailure } from '../domain/errors.ts';
+import { AppError, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
@@ -54,10 +54,8 @@ interface CacheOptions<V> {
 /** @param previous the former value, fresh or stale */
 type Load<V> = (previous: V | undefined) => Promise<Loaded<V>>;
 
-/** How long a failed reload is not tried again. */
+/** How long a failed load is not tried again when there is a stale value. */
 const RETRY_MS = 60_000;
-/** Maximum number of concurrent loads. The call budget of the upstream allows far fewer. */
-const MAX_LOADS = 10_000;
 /** After this time, a shared store decides about a value in memory: another instance may have purged or replaced it. */
 export const COMPARE_MS = 30_000;
 
@@ -73,8 +71,6 @@ export interface Cache<V> {
   get(key: string, load: Load<V>, options: LookupOptions<V>): Promise<Cached<V>>;
   /** Returns the cached value, fresh or stale, and loads none. @throws AppError `channel_not_found` if that is cached */
   peek(key: string): Promise<Cached<V> | undefined>;
-  /** Reloads the value, or joins a running load. */
-  reload(key: string, load: Load<V>): Promise<Cached<V>>;
   /** Stores what `load` returns. */
   put(key: string, load: Load<V>): Promise<void>;
   /** Forgets values in memory, and failures. The store does not change. */
@@ -84,8 +80,8 @@ export interface Cache<V> {
 
 export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused }: CacheOptions<V>): Cache<V> {
   const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: ({ bytes }) => bytes });
+  /** Bounded by the calls to upstream that may wait. */
   const loads = new Map<string, Promise<Entry<V>>>();
-  const storeReads = new Map<string, Promise<Entry<V> | undefined>>();
   const failures = createFailedKeys({ clock });
 
   function findInMemory(key: string): Entry<V> | undefined {
@@ -97,7 +93,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     return store.isShared && isStored && clock.monotonic() - comparedAtMs >= COMPARE_MS;
   }
 
-  async function readStore(key: string): Promise<Entry<V> | undefined> {
+  /** The newest entry of memory and store. */
+  async function findInStore(key: string): Promise<Entry<V> | undefined> {
     let stored: StoredEntry | undefined;
     let isStoreUsable = true;
     try {
@@ -118,15 +115,6 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     return entry;
   }
 
-  /** The newest entry of memory and store. */
-  function findInStore(key: string): Promise<Entry<V> | undefined> {
-    const running = storeReads.get(key);
-    if (running !== undefined) return running;
-    const reading = readStore(key).finally(() => storeReads.delete(key));
-    storeReads.set(key, reading);
-    return reading;
-  }
-
   async function findEntry(key: string): Promise<Entry<V> | undefined> {
     return findInMemory(key) ?? findInStore(key);
   }
@@ -142,26 +130,22 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     return entry;
   }
 
-  /** @throws AppError `overloaded` */
-  function startLoad(key: string, load: Load<V>, previous: Entry<V> | undefined, failureKey = key): Promise<Entry<V>> {
-    if (loads.size >= MAX_LOADS) {
-      const message = 'The service is loading too much at the moment. Try again.';
-      throw new AppError('overloaded', message, { retryAfterMs: 1_000 });
-    }
-
+  function startLoad(
+    key: string,
+    load: Load<V>,
+    previous: Entry<V> | undefined,
+    failureKey: string,
+  ): Promise<Entry<V>> {
     async function run(): Promise<Entry<V>> {
       // The load is registered before its first step, or a second caller would start another.
       await undefined;
       try {
-        const { value, ...loaded } = await failures.run(failureKey, () => load(valueIn(previous)));
+        const retryMs = previous === undefined ? undefined : RETRY_MS;
+        const { value, ...loaded } = await failures.run(failureKey, () => load(valueIn(previous)), retryMs);
         return keep(key, { value }, loaded);
       } catch (error) {
         if (error instanceof AppError && error.code === 'channel_not_found') {
           return keep(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS });
-        }
-        // A load that was given up has not failed.
-        if (previous !== undefined && errorCodeOf(error) !== 'request_timeout') {
-          previous.lastFailure = { failureKey, atMs: clock.monotonic() };
         }
         throw error;
       } finally {
@@ -208,9 +192,6 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     const isCollapsed = running !== undefined;
     // An absence has no grace.
     const stale = found !== undefined && 'value' in found.content ? found : undefined;
-    if (stale !== undefined && !isCollapsed && hasJustFailed(stale, failureKey)) {
-      return resultOf(stale, { ...STALE, reason: 'upstream failed' });
-    }
     const loading = running ?? startLoad(key, load, stale, failureKey);
     try {
       const loaded = stale === undefined ? await loading : await withinMs(clock, loading, softTimeoutMs);
@@ -226,10 +207,6 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     }
   }
 
-  function hasJustFailed({ lastFailure }: Entry<V>, failureKey: string): boolean {
-    return lastFailure?.failureKey === failureKey && clock.monotonic() - lastFailure.atMs < RETRY_MS;
-  }
-
   return {
     async get(key, load, options) {
       const held = findInMemory(key);
@@ -241,14 +218,6 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     async peek(key) {
       const entry = await findEntry(key);
       return entry && resultOf(entry, freshLeftMs(entry, clock) > 0 ? HIT : STALE);
-    },
-
-    async reload(key, load) {
-      const joined = loads.get(key);
-      const previous = joined === undefined ? await findEntry(key) : undefined;
-      const running = joined ?? loads.get(key);
-      const isCollapsed = running !== undefined;
-      return resultOf(await (running ?? startLoad(key, load, previous)), { kind: 'refreshed', isCollapsed });
     },
 
     async put(key, load) {
@@ -263,7 +232,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
 
     stats: () => ({
       memory: memory.stats(),
-      loads: { entries: loads.size, maxEntries: MAX_LOADS },
+      loads: { entries: loads.size },
       failures: failures.stats(),
     }),
   };

@@ -44,8 +44,6 @@ export interface Entry<V> {
   readonly bytes: number;
   /** False if the value is kept in memory only. */
   readonly isStored: boolean;
-  /** The last failed load: what its failure concerns, and its end (monotonic). */
-  lastFailure: { readonly failureKey: string; readonly atMs: number } | undefined;
   /** When the store had it (monotonic). */
   comparedAtMs: number;
 }
@@ -72,7 +70,6 @@ export function createEntry<V>(clock: Clock, parts: EntryParts<V>): Entry<V> {
     bornAtMs: clock.monotonic() - ageMs,
     maxAgeMs: 'absent' in content ? freshMs : Math.max(freshMs, graceMs),
     bytes: ENTRY_OVERHEAD_BYTES + characters * 2,
-    lastFailure: undefined,
     comparedAtMs: clock.monotonic(),
   };
 }

@@ -21,17 +21,23 @@ interface FoundId extends Cached<string> {
   readonly record?: Cached<ChannelEntry> | undefined;
 }
 
+/** How a record is looked up. */
+export interface RecordLookup {
+  /** That of the caches. */
+  readonly softTimeoutMs: number;
+  /** Returns false for a record that must be loaded again, however fresh it is. Default: always true. */
+  readonly isCurrent?: ((channel: Channel) => boolean) | undefined;
+}
+
 /** Records and names from the cache, or else from the sources. */
 export interface CachedChannels {
   /** The channel ID of a handle or user name. @param softTimeoutMs that of the caches */
   getId(ref: ChannelRef, softTimeoutMs: number): Promise<FoundId>;
-  getRecord(channelId: string, softTimeoutMs: number): Promise<Cached<ChannelEntry>>;
+  getRecord(channelId: string, lookup: RecordLookup): Promise<Cached<ChannelEntry>>;
   /** The cached ID, fresh or stale. */
   peekId(ref: ChannelRef): Promise<Cached<string> | undefined>;
   /** The cached record, fresh or stale. */
   peekRecord(channelId: string): Promise<Cached<ChannelEntry> | undefined>;
-  /** Loads the record again, however fresh it is. */
-  reload(channelId: string): Promise<unknown>;
 }
 
 /** After this time, a record whose About panel was lost is loaded again. */
@@ -97,14 +103,20 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
    *   failure
    */
   async function keepsName(ref: ChannelRef, channelId: string): Promise<boolean> {
-    const { value, outcome } = await getRecord(channelId, SOFT_TIMEOUT_MS);
+    const { value, outcome } = await getRecord(channelId, { softTimeoutMs: SOFT_TIMEOUT_MS });
     if (outcome.kind === 'stale') throw new AppError('upstream_unavailable', 'It is not known who has this name.');
     if (ref.kind !== 'handle' || !('channel' in value)) return true;
     return findHandle(value.channel.customUrl ?? '')?.key === ref.key;
   }
 
-  function getRecord(channelId: string, softTimeoutMs: number): Promise<Cached<ChannelEntry>> {
-    return records.get(channelKey(channelId), (previous) => load(channelId, previous), { softTimeoutMs });
+  function getRecord(
+    channelId: string,
+    { softTimeoutMs, isCurrent = () => true }: RecordLookup,
+  ): Promise<Cached<ChannelEntry>> {
+    return records.get(channelKey(channelId), (previous) => load(channelId, previous), {
+      softTimeoutMs,
+      isCurrent: (entry) => !('channel' in entry) || isCurrent(entry.channel),
+    });
   }
 
   /** Stores the record that came with a name, unless a fresh one is cached: all names of a channel share one load an hour. */
@@ -131,7 +143,6 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
 
     peekId: (ref) => names.peek(nameKey(ref)),
     peekRecord: (channelId) => records.peek(channelKey(channelId)),
-    reload: (channelId) => records.reload(channelKey(channelId), (previous) => load(channelId, previous)),
   };
 }
 

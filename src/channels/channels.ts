@@ -7,7 +7,7 @@ import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { type ChannelRef, channelIdRef } from '../domain/identifier.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
-import type { CachedChannels } from './cached-channels.ts';
+import type { CachedChannels, RecordLookup } from './cached-channels.ts';
 
 export interface ChannelResponse {
   readonly channel: Channel;
@@ -42,17 +42,20 @@ export interface ChannelService {
    * A cached record is at most an hour old, or stale when the sources fail or take longer than the soft timeout.
    *
    * @param softTimeoutMs that of the caches. Default: 3 s. With 0 a stale record is returned at once, and a reload starts
+   * @param isCurrent returns false for a record that must be loaded again, however fresh it is. Default: always true
    * @throws AppError `channel_not_found`, `channel_blocked`, or why the sources could not tell
    */
-  getChannel(refs: readonly ChannelRef[], softTimeoutMs?: number): Promise<ChannelResponse>;
+  getChannel(
+    refs: readonly ChannelRef[],
+    softTimeoutMs?: number,
+    isCurrent?: (channel: Channel) => boolean,
+  ): Promise<ChannelResponse>;
   /**
    * Returns the record of the catalog or the cached record, fresh or stale, and loads nothing.
    *
    * @throws AppError `channel_not_found` if that is what is cached or nothing can be loaded, `channel_blocked`
    */
   peekChannel(ref: ChannelRef): Promise<ChannelResponse | undefined>;
-  /** Reads or loads the record again, however fresh it is. */
-  reload(channelId: string): Promise<Channel>;
   isBlocked(channelId: string): boolean;
 }
 
@@ -73,38 +76,40 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     throw new AppError('channel_not_found', 'The catalog has no such channel.', ABSENT_IN_CATALOG);
   }
 
-  function getByName(ref: ChannelRef, softTimeoutMs: number): Promise<ChannelResponse> {
+  function getByName(ref: ChannelRef, lookup: RecordLookup): Promise<ChannelResponse> {
     return findInCatalogOrCache(ref, async ({ getId }) => {
       const startedAt = clock.monotonic();
-      const { value: channelId, outcome, record } = await getId(ref, softTimeoutMs);
-      const leftMs = Math.max(0, softTimeoutMs - (clock.monotonic() - startedAt));
-      return capFreshness(outcome, await getById(channelId, leftMs, record));
+      const { value: channelId, outcome, record } = await getId(ref, lookup.softTimeoutMs);
+      const leftMs = Math.max(0, lookup.softTimeoutMs - (clock.monotonic() - startedAt));
+      return capFreshness(outcome, await getById(channelId, { ...lookup, softTimeoutMs: leftMs }, record));
     });
   }
 
   async function getById(
     channelId: string,
-    softTimeoutMs: number,
+    lookup: RecordLookup,
     known?: Cached<ChannelEntry>,
     moves = 0,
   ): Promise<ChannelResponse> {
     assertNotBlocked(channelId);
     return findInCatalogOrCache(channelIdRef(channelId), async ({ getRecord }) => {
-      const { value, outcome } = known ?? (await getRecord(channelId, softTimeoutMs));
+      const { value, outcome } = known ?? (await getRecord(channelId, lookup));
       if ('channel' in value) return { channel: value.channel, outcome };
       if (moves === MAX_MOVES) throw new AppError('upstream_invalid', 'The channel redirects too often.');
-      return capFreshness(outcome, await getById(value.movedTo, softTimeoutMs, undefined, moves + 1));
+      return capFreshness(outcome, await getById(value.movedTo, lookup, undefined, moves + 1));
     });
   }
 
   async function getChannel(
     refs: readonly ChannelRef[],
     softTimeoutMs: number = SOFT_TIMEOUT_MS,
+    isCurrent?: (channel: Channel) => boolean,
   ): Promise<ChannelResponse> {
+    const lookup = { softTimeoutMs, isCurrent };
     let notFound: AppError | undefined;
     for (const ref of refs) {
       try {
-        return await (ref.kind === 'id' ? getById(ref.value, softTimeoutMs) : getByName(ref, softTimeoutMs));
+        return await (ref.kind === 'id' ? getById(ref.value, lookup) : getByName(ref, lookup));
       } catch (error) {
         if (!isNoSuchChannel(error)) throw error;
         notFound = error;
@@ -145,14 +150,6 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       } catch (error) {
         throw isNoSuchChannel(error) ? noSuchChannel([ref], error) : error;
       }
-    },
-
-    async reload(channelId) {
-      const reloaded = await findInCatalogOrCache(channelIdRef(channelId), async ({ reload }) => {
-        await reload(channelId);
-        return getById(channelId, 0);
-      });
-      return reloaded.channel;
     },
 
     isBlocked: (channelId) => blockedChannels.has(channelId),

@@ -7,6 +7,7 @@ import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
 import type { ChannelService } from '../channels/channels.ts';
 import { type CatalogImage, type Channel, LAST_MODIFIED_STEP_MS, type OriginalRef } from '../domain/channel.ts';
 import { AppError, errorCodeOf } from '../domain/errors.ts';
+import { channelIdRef } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
 import { KEY_FAILURE_MS } from '../lib/failed-keys.ts';
@@ -26,7 +27,7 @@ interface OriginalsOptions {
   readonly encoder: Pick<Encoder, 'inspect' | 'warmUp'>;
   readonly images: Pick<Images, 'findOriginal' | 'putOriginal' | 'discardOriginal'>;
   readonly cache: Cache<Original>;
-  readonly channels: Pick<ChannelService, 'reload'>;
+  readonly channels: Pick<ChannelService, 'getChannel'>;
   readonly runtime: Pick<Runtime, 'clock'>;
 }
 
@@ -75,7 +76,9 @@ export function createOriginals(options: OriginalsOptions): Originals {
       return { ref, bytes: await fetchBytes(ref) };
     } catch (error) {
       if (!(error instanceof ImageGone)) throw error;
-      const newer = refOf(await channels.reload(channel.channelId), kind);
+      const namesOther = (current: Channel) => current[kind]?.key !== ref.key;
+      const reloaded = await channels.getChannel([channelIdRef(channel.channelId)], SOFT_TIMEOUT_MS, namesOther);
+      const newer = refOf(reloaded.channel, kind);
       if (newer.key === ref.key) throw error;
       return { ref: newer, bytes: await fetchBytes(newer) };
     }

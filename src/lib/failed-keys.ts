@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { AppError, type ErrorCode, isKeyFailure } from '../domain/errors.ts';
+import { AppError, type ErrorCode, isKeyFailure, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { compactCopy } from './memory-cache.ts';
 import type { BoundedStats } from './metrics.ts';
@@ -18,17 +18,18 @@ const MAX_BYTES = 2 ** 20;
 const ENTRY_OVERHEAD_BYTES = 250;
 
 /**
- * Remembers failures that concern one key (see `isKeyFailure`), in memory only, to avoid calls that would fail again. A
- * purge forgets them, because it may have fixed any of them.
+ * Remembers failures of keys, in memory only, to avoid calls that would fail again. A purge forgets them, because it may have
+ * fixed any of them.
  */
 export interface FailedKeys {
   /**
    * Runs the work, unless a failure of the key is remembered. Remembers a failure for its `validForMs`; by default for
    * `KEY_FAILURE_MS`, or for its `retryAfterMs` if that is shorter.
    *
+   * @param retryMs how long any failure of upstream is remembered. Default: only those that concern the key (see `isKeyFailure`)
    * @throws the failure of the work, or the remembered one, with a `retryAfterMs`
    */
-  run<T>(key: string, work: () => Promise<T>): Promise<T>;
+  run<T>(key: string, work: () => Promise<T>, retryMs?: number): Promise<T>;
   forget(): void;
   stats(): BoundedStats;
 }
@@ -39,16 +40,16 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
     sizeCalculation: ({ message }, key) => ENTRY_OVERHEAD_BYTES + 2 * (key.length + message.length),
   });
 
-  function remember(key: string, failure: AppError): AppError {
+  function remember(key: string, failure: AppError, retryMs: number | undefined): AppError {
     const { code, message, scope, retryAfterMs = KEY_FAILURE_MS, validForMs } = failure;
-    const untilMs = clock.monotonic() + (validForMs ?? Math.min(retryAfterMs, KEY_FAILURE_MS));
+    const untilMs = clock.monotonic() + (validForMs ?? retryMs ?? Math.min(retryAfterMs, KEY_FAILURE_MS));
     failures.set(compactCopy(key), { code, message, scope, untilMs });
     if (failure.retryAfterMs !== undefined) return failure;
     return new AppError(code, message, { cause: failure, retryAfterMs, scope });
   }
 
   return {
-    async run(key, work) {
+    async run(key, work, retryMs) {
       const known = failures.get(key);
       const leftMs = known === undefined ? 0 : known.untilMs - clock.monotonic();
       if (known !== undefined && leftMs > 0) {
@@ -57,7 +58,8 @@ export function createFailedKeys({ clock }: { readonly clock: Clock }): FailedKe
       try {
         return await work();
       } catch (error) {
-        throw isKeyFailure(error) ? remember(key, error) : error;
+        const isRemembered = isKeyFailure(error) || (retryMs !== undefined && isUpstreamFailure(error));
+        throw isRemembered ? remember(key, error, retryMs) : error;
       }
     },
     forget: () => failures.clear(),

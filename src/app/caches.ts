@@ -68,13 +68,9 @@ export async function openStoredData(config: Config, runtime: Runtime): Promise<
   // Values are in the heap that V8 collects, which has a limit of its own; images are outside of it.
   const heapBytes = (MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit) / VALUES_MEMORY_SHARE;
 
-  function createKind<V>(
-    name: string,
-    policy: CachePolicy<V> & { readonly memoryShare: number },
-    store: Store,
-  ): Cache<V> {
+  function createKind<V>(name: string, policy: CachePolicy & { readonly memoryShare: number }, store: Store): Cache<V> {
     const maxMemoryBytes = Math.floor(Math.min(config.memoryCacheBytes, heapBytes) * policy.memoryShare);
-    const cache = createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused });
+    const cache = createCache<V>({ policy, store, maxMemoryBytes, clock });
     addBoundGauges(metrics, `pennant_${name}_in_memory`, `${name} in memory`, () => cache.stats().memory);
     addBoundGauges(metrics, `pennant_loads_of_${name}`, `loads of ${name}`, () => cache.stats().loads);
     addBoundGauges(metrics, `pennant_failed_${name}`, `failed ${name}`, () => cache.stats().failures);

@@ -16,9 +16,7 @@ describe('the cache in front of a store that instances share', () => {
   function setUpTwo() {
     const clock = createManualClock();
     const store = { ...memoryStore(), isShared: true };
-    const isValue = (value: unknown): value is string => typeof value === 'string';
-    const policy = { isValue, freshMs: HOUR_MS, graceMs: 168 * HOUR_MS };
-    const open = () => testCache<string>(policy, { clock, store });
+    const open = () => testCache<string>({ freshMs: HOUR_MS, graceMs: 168 * HOUR_MS }, { clock, store });
     return { clock, store, first: open(), second: open() };
   }
   const load = (value: string) => async () => ({ value });
@@ -62,8 +60,7 @@ test('a value that was loaded during a slow read from the store is not replaced 
   const clock = createManualClock();
   const store = memoryStore();
   const read = Promise.withResolvers<void>();
-  const isValue = (value: unknown): value is string => typeof value === 'string';
-  const cache = testCache<string>({ isValue, freshMs: HOUR_MS, graceMs: HOUR_MS }, { clock, store });
+  const cache = testCache<string>({ freshMs: HOUR_MS, graceMs: HOUR_MS }, { clock, store });
   const old = { value: '{"value":"old","freshMs":3600000}', storedAtMs: clock.now() - 1 };
   store.get = async () => {
     await read.promise;

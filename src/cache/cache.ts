@@ -1,5 +1,5 @@
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
-import { AppError, isUpstreamFailure } from '../domain/errors.ts';
+import { AppError, errorCodeOf, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
 import { createFailedKeys } from '../lib/failed-keys.ts';
@@ -41,14 +41,12 @@ export interface LookupOptions<V> {
   readonly failureKey?: string;
 }
 
-interface CacheOptions<V> {
-  readonly policy: CachePolicy<V>;
+interface CacheOptions {
+  readonly policy: CachePolicy;
   readonly store: Store;
   /** Values count with the length of their JSON. */
   readonly maxMemoryBytes: number;
   readonly clock: Clock;
-  /** Called with the key of an invalid stored value. */
-  readonly onRefused?: (key: string) => void;
 }
 
 /** @param previous the former value, fresh or stale */
@@ -78,7 +76,7 @@ export interface Cache<V> {
   stats(): Readonly<Record<'memory' | 'loads' | 'failures', BoundedStats>>;
 }
 
-export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused }: CacheOptions<V>): Cache<V> {
+export function createCache<V>({ policy, store, maxMemoryBytes, clock }: CacheOptions): Cache<V> {
   const memory = createMemoryCache<Entry<V>>({ maxBytes: maxMemoryBytes, sizeOf: ({ bytes }) => bytes });
   /** Bounded by the calls to upstream that may wait. */
   const loads = new Map<string, Promise<Entry<V>>>();
@@ -102,8 +100,7 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     } catch {
       isStoreUsable = false;
     }
-    const entry = stored && readEntry(clock, key, stored, policy);
-    if (stored !== undefined && entry === undefined) onRefused?.(key);
+    const entry = stored && readEntry<V>(clock, key, stored, policy);
     // A load may have finished during this read.
     const held = memory.get(key);
     // Without the store, memory is the cache.
@@ -144,10 +141,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
         const { value, ...loaded } = await failures.run(failureKey, () => load(valueIn(previous)), retryMs);
         return keep(key, { value }, loaded);
       } catch (error) {
-        if (error instanceof AppError && error.code === 'channel_not_found') {
-          return keep(key, { absent: error.message }, { freshMs: ABSENT_FRESH_MS });
-        }
-        throw error;
+        if (errorCodeOf(error) !== 'channel_not_found') throw error;
+        return keep(key, { absent: true }, { freshMs: ABSENT_FRESH_MS });
       } finally {
         loads.delete(key);
       }
@@ -168,7 +163,8 @@ export function createCache<V>({ policy, store, maxMemoryBytes, clock, onRefused
     const isStored = entry.isStored && (outcome.kind === 'miss' || outcome.kind === 'refreshed');
     const full = { ...outcome, ttlMs, isStored };
     if ('value' in entry.content) return { value: entry.content.value, outcome: full };
-    throw new AppError('channel_not_found', entry.content.absent, { validForMs: Math.max(ttlMs, 0), outcome: full });
+    const validForMs = Math.max(ttlMs, 0);
+    throw new AppError('channel_not_found', 'There is no such channel.', { validForMs, outcome: full });
   }
 
   function isWanted({ content }: Entry<V>, isCurrent?: (value: V) => boolean): boolean {

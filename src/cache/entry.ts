@@ -1,14 +1,11 @@
 import type { Clock } from '../lib/clock.ts';
-import { fields, numberIn, optional, parseJson, text } from '../lib/schema.ts';
 import type { StoredEntry } from './store.ts';
 
 /** The content of a key: a value, or the knowledge that there is no such channel. */
-export type Content<V> = { readonly value: V } | { readonly absent: string };
+export type Content<V> = { readonly value: V } | { readonly absent: true };
 
-/** The rules for the values of a kind. */
-export interface CachePolicy<V> {
-  /** True when a stored value has this kind's type and belongs under the key. Other values count as absent. */
-  readonly isValue: (value: unknown, key: string) => value is V;
+/** The times of the values of a kind. */
+export interface CachePolicy {
   /** How long a value is fresh, at most. */
   readonly freshMs: number;
   /**
@@ -20,15 +17,6 @@ export interface CachePolicy<V> {
 
 /** How long "no such channel" is fresh. */
 export const ABSENT_FRESH_MS = 60_000;
-const NO_SUCH_CHANNEL = 'There is no such channel.';
-/** Our values have tens of kilobytes at most. Parsing a much larger one would block the event loop. */
-const MAX_CHARACTERS = 1024 * 1024;
-
-const isForm = fields({
-  value: (_value): _value is unknown => true,
-  absent: optional(text()),
-  freshMs: numberIn(0, Number.MAX_VALUE),
-});
 
 /** A value, or the absence of a channel, in memory. */
 export interface Entry<V> {
@@ -79,24 +67,16 @@ export function writeContent<V>(content: Content<V>, freshMs: number): string {
   return JSON.stringify({ ...content, freshMs });
 }
 
-/**
- * Reads a stored value. Returns `undefined` if it is invalid: others may write to a store, and a file may be damaged. The
- * stored message of an absence is never sent to clients.
- */
+/** Reads what `writeContent` wrote. A store returns nothing else. */
 export function readEntry<V>(
   clock: Clock,
   key: string,
   { value: json, storedAtMs }: StoredEntry,
-  { isValue, freshMs: maxFreshMs, graceMs }: CachePolicy<V>,
-): Entry<V> | undefined {
-  const form = json.length > MAX_CHARACTERS ? undefined : parseJson(json, isForm);
-  if (form === undefined) return undefined;
-  const { value, absent, freshMs } = form;
-  const isAbsence = absent !== undefined && value === undefined;
-  if (freshMs > (isAbsence ? ABSENT_FRESH_MS : maxFreshMs)) return undefined;
-  const rest = { freshMs, storedAtMs, graceMs, isStored: true, characters: key.length + json.length };
-  if (isAbsence) return createEntry(clock, { content: { absent: NO_SUCH_CHANNEL }, ...rest });
-  return absent === undefined && isValue(value, key) ? createEntry(clock, { content: { value }, ...rest }) : undefined;
+  { graceMs }: CachePolicy,
+): Entry<V> {
+  const { freshMs, ...content } = JSON.parse(json) as Content<V> & { readonly freshMs: number };
+  const characters = key.length + json.length;
+  return createEntry<V>(clock, { content, freshMs, storedAtMs, graceMs, isStored: true, characters });
 }
 
 /**

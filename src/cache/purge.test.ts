@@ -26,7 +26,7 @@ let broken: { store: boolean; disk: boolean };
 let purge: Purge;
 
 function inMemory<V>(): Cache<V> {
-  const policy = { isValue: (_value: unknown): _value is V => true, freshMs: 1_000, graceMs: 1_000 };
+  const policy = { freshMs: 1_000, graceMs: 1_000 };
   return testCache<V>(policy, { clock, store: { ...memoryStore(), set: async () => undefined } });
 }
 

@@ -1,5 +1,5 @@
 import type { RedisConnection } from '../lib/redis/connection.ts';
-import { channelIdsIn, DATA_VERSION } from './keys.ts';
+import { channelIdsIn, checksumOf, DATA_VERSION } from './keys.ts';
 import type { Store, StoredEntry } from './store.ts';
 
 const KEY_PREFIX = 'pennant:';
@@ -10,7 +10,7 @@ const KEYS_PER_STEP = 200;
 interface RedisStoreOptions {
   /** The caller closes it. */
   readonly connection: RedisConnection;
-  /** Called with the key of a value that this store did not write: others may use the same Redis. */
+  /** Called with the key of a value whose checksum is missing or wrong: others may use the same Redis. */
   readonly onRefused: (key: string) => void;
 }
 
@@ -24,6 +24,7 @@ export function createRedisStore({ connection, onRefused }: RedisStoreOptions): 
   /** Sends the commands together. The value comes last, so that none is without its place in the sets. */
   function write(key: string, { value, storedAtMs }: StoredEntry, ttlMs: number): Promise<unknown> {
     const redisKey = KEY_PREFIX + key;
+    const text = `${storedAtMs} ${value}`;
     const nowMs = Date.now();
     return connection.run((redis) =>
       Promise.all([
@@ -35,7 +36,7 @@ export function createRedisStore({ connection, onRefused }: RedisStoreOptions): 
             redis.pExpire(index, INDEX_TTL_MS),
           ];
         }),
-        redis.set(redisKey, `${storedAtMs} ${value}`, { expiration: { type: 'PX', value: ttlMs } }),
+        redis.set(redisKey, `${checksumOf(key, text)} ${text}`, { expiration: { type: 'PX', value: ttlMs } }),
       ]),
     );
   }
@@ -57,7 +58,7 @@ export function createRedisStore({ connection, onRefused }: RedisStoreOptions): 
     async get(key) {
       const text = await connection.run((redis) => redis.get(KEY_PREFIX + key));
       if (text === null) return undefined;
-      const found = parse(text);
+      const found = parse(key, text);
       if (found === undefined) onRefused(key);
       return found;
     },
@@ -90,10 +91,11 @@ function indexOf(channelId: string): string {
   return `${KEY_PREFIX}named${DATA_VERSION}:${channelId}`;
 }
 
-/** When the entry was stored. */
-const TEXT_FORM = /^(\d{1,16}(?:\.\d{1,16})?) /;
-
-function parse(text: string): StoredEntry | undefined {
-  const [head, storedAtMs] = TEXT_FORM.exec(text) ?? [];
-  return head === undefined ? undefined : { value: text.slice(head.length), storedAtMs: Number(storedAtMs) };
+/** A checksum of the key and the rest, the time when the entry was stored, and the value. `undefined` for any other text. */
+function parse(key: string, stored: string): StoredEntry | undefined {
+  const [head = '', checksum, storedAtMs = ''] = /^(\d{1,10}) ([\d.]{1,30}) /.exec(stored) ?? [];
+  const value = stored.slice(head.length);
+  return Number(checksum) === checksumOf(key, `${storedAtMs} ${value}`)
+    ? { value, storedAtMs: Number(storedAtMs) }
+    : undefined;
 }

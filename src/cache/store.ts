@@ -13,7 +13,7 @@ export interface Removal {
 
 /**
  * What the two stores have in common: `cache.db`, which is each instance's own, and Redis, which instances share. A store may
- * lose entries at any time. It reports its failures itself, and never returns a damaged or expired entry.
+ * lose entries at any time. It reports its failures itself, and returns an entry only as it was written: each has a checksum.
  */
 export interface Store {
   /** For the operator. */

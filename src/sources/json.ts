@@ -1,16 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseJson } from '../lib/schema.ts';
-
-export type JsonObject = { readonly [key: string]: unknown };
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Parses a response; `undefined` for everything but a JSON object. */
-export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
-  return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), isJsonObject);
-}
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
 
 /** True for HTML and XML. */
 export function isMarkup(body: Buffer): boolean {

@@ -28,20 +28,17 @@ export function describeCache(name: string, createData: () => Promise<StoredData
     let clock: ManualClock;
     let store: Store;
     let cache: Cache<string>;
-    let refused: string[];
     let loads: number;
 
     function open(): Cache<string> {
       store = data.open(clock);
       const opened = store;
       onTestFinished(() => opened.close());
-      const isValue = (value: unknown): value is string => typeof value === 'string';
       return createCache<string>({
-        policy: { isValue, freshMs: HOUR_MS, graceMs: GRACE_MS },
+        policy: { freshMs: HOUR_MS, graceMs: GRACE_MS },
         store,
         maxMemoryBytes: 1_000_000,
         clock,
-        onRefused: (key) => refused.push(key),
       });
     }
 
@@ -61,7 +58,6 @@ export function describeCache(name: string, createData: () => Promise<StoredData
     beforeEach(async () => {
       data = await createData();
       clock = createManualClock();
-      refused = [];
       loads = 0;
       cache = open();
     });
@@ -170,34 +166,6 @@ export function describeCache(name: string, createData: () => Promise<StoredData
       await cache.get('k', load('a', { isStorable: false }), WAIT);
       expect((await cache.get('k', load('b'), WAIT)).value).toBe('a');
       expect(await store.get('k')).toBeUndefined();
-    });
-
-    test.each([
-      'no json',
-      '{}',
-      'null',
-      '{"value":null,"freshMs":1000}',
-      '{"value":"stored"}',
-      '{"value":"stored","freshMs":1e308}',
-      '{"value":"stored","freshMs":3600001}',
-      '{"value":"stored","freshMs":-1}',
-      '{"value":"stored","absent":"gone","freshMs":1000}',
-      '{"absent":true,"freshMs":1000}',
-      '{"absent":"gone","freshMs":60001}',
-      `{"value":"${'x'.repeat(1_100_000)}","freshMs":1000}`,
-      '['.repeat(100_000),
-    ])('a stored value that the service did not write counts as absent: %#', async (value) => {
-      await store.set('k', { value, storedAtMs: clock.now() }, HOUR_MS);
-      expect(await cache.get('k', load('a'), WAIT)).toMatchObject({ value: 'a', outcome: { kind: 'miss' } });
-      expect(refused).toEqual(['k']);
-      await restart();
-      expect((await cache.get('k', load('b'), WAIT)).value).toBe('a');
-    });
-
-    test('a stored message of an absence never reaches a client', async () => {
-      const value = '{"absent":"Visit https://elsewhere.example","freshMs":60000}';
-      await store.set('k', { value, storedAtMs: clock.now() }, HOUR_MS);
-      await expect(cache.get('k', load('a'), WAIT)).rejects.toThrow('There is no such channel.');
     });
 
     test('keys differ by letter case, spaces and composition; values of any text come back unchanged', async () => {

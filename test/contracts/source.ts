@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { channelKey } from '../../src/cache/keys.ts';
-import { CACHE_POLICY } from '../../src/cache/policy.ts';
-import type { Channel } from '../../src/domain/channel.ts';
+import { type Channel, isPublishedAt } from '../../src/domain/channel.ts';
 import { isUpstreamFailure } from '../../src/domain/errors.ts';
-import { findUsername } from '../../src/domain/identifier.ts';
+import { findUsername, isChannelId } from '../../src/domain/identifier.ts';
 import type { ChannelSource } from '../../src/sources/source.ts';
 import { handleRef } from '../helpers/handle.ts';
 
@@ -98,7 +96,7 @@ function defineTests(setUp: () => Promise<SourceUnderTest>): void {
       const page = await source.search(underTest.queryWithHits, limit, { signal: signal() });
       expect(page.hits.slice(0, limit).map(({ channelId }) => channelId)).toEqual(ids.slice(0, limit));
     }
-    expect(CACHE_POLICY.searches.isValue({ hits })).toBe(true);
+    for (const { channelId, title } of hits) expect([isChannelId(channelId), title]).toEqual([true, NOT_EMPTY]);
   });
 
   it('returns an empty list for a search without matches', async () => {
@@ -159,9 +157,19 @@ function usernameRef(text: string) {
   return ref;
 }
 
-/** Asserts what `Channel` promises for every field of any channel: a stored record is checked in the same way. */
+const NOT_EMPTY = expect.stringMatching(/./s);
+const COUNT = /^\d{1,30}$/;
+const FORMS = {
+  ...{ channelId: /^UC[\w-]{22}$/, title: /./s, customUrl: /^@/, country: /^[A-Z]{2}$/ },
+  ...{ subscriberCount: COUNT, viewCount: COUNT, videoCount: COUNT },
+};
+
+/** Asserts what `Channel` promises for the fields of any channel. */
 function expectWellFormedChannel(channel: Channel): void {
   expect(JSON.parse(JSON.stringify(channel)), 'a record survives JSON').toEqual(channel);
-  const record = { channel, loadedAtMs: 0, lastSeenAtMs: {} };
-  expect(CACHE_POLICY.records.isValue(record, channelKey(channel.channelId))).toBe(true);
+  for (const [field, form] of Object.entries(FORMS))
+    expect(channel[field as keyof Channel] ?? null, field).toSatisfy((value) => value === null || form.test(value));
+  expect(channel.publishedAt === null || isPublishedAt(channel.publishedAt)).toBe(true);
+  for (const { title, url } of channel.links ?? [])
+    expect([title, url]).toEqual([NOT_EMPTY, expect.stringMatching(/^https?:/)]);
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/domain/channel.ts';
-import { isJsonObject, type JsonObject } from '../../src/sources/json.ts';
+import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import type { FieldReading } from '../../src/sources/youtube/fields.ts';
 import { CHANNEL_FIELDS, CHANNEL_LAYOUTS } from '../../src/sources/youtube/layouts.ts';
 import { readPage, readPanel } from '../../src/sources/youtube/readings.ts';

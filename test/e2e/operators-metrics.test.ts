@@ -51,14 +51,14 @@ test('metrics have durations in seconds', async () => {
   expect(await service.metric('pennant_http_request_duration_seconds_sum{route="/channel/:identifier"}')).toBe(2);
 });
 
-test('a foreign stored value is counted by its kind, and loaded again', async () => {
+test('a damaged stored value is counted by its kind, and loaded again', async () => {
   const dataDir = await createDataDir();
   const clock = createManualClock();
-  const { table: store } = openEntries(cachePaths(dataDir).database, { clock });
-  const nonsense = { value: JSON.stringify({ value: 'nonsense', freshMs: 60_000 }), storedAtMs: clock.now() };
+  const { table: store, file } = openEntries(cachePaths(dataDir).database, { clock });
   for (const key of [channelKey(SAMPLE), originalKey(SAMPLE, 'banner'), searchKey('crops')]) {
-    await store.set(key, nonsense, 60_000);
+    await store.set(key, { value: 'nonsense', storedAtMs: clock.now() }, 60_000);
   }
+  file.write((sql) => sql("UPDATE entries SET value = 'damaged'").run());
   await store.close();
   const service = await startWithoutEncoder({ dataDir, clock, ...fetchedSamples() });
   for (const url of [`/channel/${SAMPLE}`, `/${SAMPLE}/tv.webp`, '/api/search?q=crops']) {

@@ -23,7 +23,7 @@ export function memoryStore(): Store & { readonly entries: Map<string, StoredEnt
 
 /** A cache without limits that matter to a test. */
 export function testCache<V>(
-  policy: CachePolicy<V>,
+  policy: CachePolicy,
   { clock, store = memoryStore() }: { clock: Clock; store?: Store },
 ): Cache<V> {
   return createCache<V>({ policy, store, maxMemoryBytes: 1_000_000, clock });

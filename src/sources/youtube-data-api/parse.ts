@@ -1,6 +1,7 @@
 import { type Channel, isPublishedAt, type SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { firstAt, type JsonObject, parseJsonObject, valuesAt } from '../json.ts';
+import { type JsonObject, parseJsonObject } from '../../lib/json.ts';
+import { firstAt, valuesAt } from '../json.ts';
 import { decodeReferences } from '../references.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle, parseImage } from '../youtube-urls.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseJsonObject } from '../json.ts';
+import { parseJsonObject } from '../../lib/json.ts';
 import { readFeed } from './feed.ts';
 import { CHANNEL_LAYOUTS, LANGUAGE } from './layouts.ts';
 import { readEndpoint, readPage, readPanel } from './readings.ts';

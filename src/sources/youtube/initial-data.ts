@@ -1,4 +1,4 @@
-import { type JsonObject, parseJsonObject } from '../json.ts';
+import { type JsonObject, parseJsonObject } from '../../lib/json.ts';
 
 /** `var ytInitialData = {…};</script>`, also as a member of `window` (2019 to 2026-09). */
 const START = /\bytInitialData(?:["']\])?\s{0,2}=\s{0,2}(?=\{)/;

@@ -1,7 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
 import { type Breaker, UnexplainedRefusalError } from '../../lib/breaker.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
-import { firstAt, isHtml, isMarkup, type JsonObject, parseJsonObject } from '../json.ts';
+import { type JsonObject, parseJsonObject } from '../../lib/json.ts';
+import { firstAt, isHtml, isMarkup } from '../json.ts';
 import { UPSTREAM_CALL_MS } from '../source.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
 import { type ClientVersion, PAGE_HEADERS, type WebClient } from './client-version.ts';

@@ -1,5 +1,6 @@
 import type { ChannelLink } from '../../domain/channel.ts';
-import { firstAt, isJsonObject, valuesAt } from '../json.ts';
+import { isJsonObject } from '../../lib/json.ts';
+import { firstAt, valuesAt } from '../json.ts';
 import { MAX_CHARACTERS } from '../text-limits.ts';
 import { findYoutubeUrl } from '../youtube-urls.ts';
 import { textOf } from './texts.ts';

@@ -1,4 +1,5 @@
-import { commonValueOf, firstAt, isJsonObject, type JsonObject, valuesAt, valuesNamed, walk } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { commonValueOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { parseChannelId } from '../youtube-urls.ts';
 import { type FieldReadings, ofOneChannel, readFields } from './fields.ts';

@@ -1,6 +1,7 @@
 import type { SearchHit } from '../../domain/channel.ts';
 import { isChannelId } from '../../domain/identifier.ts';
-import { commonValueOf, firstAt, type JsonObject, valuesAt, valuesNamed, walk } from '../json.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { commonValueOf, firstAt, valuesAt, valuesNamed, walk } from '../json.ts';
 import { textWithin } from '../text-limits.ts';
 import { avatarOfHit, parseHandle } from '../youtube-urls.ts';
 import { CONTINUATION_ITEMS } from './layouts.ts';

@@ -1,4 +1,5 @@
-import { isJsonObject, valuesAt } from '../json.ts';
+import { isJsonObject } from '../../lib/json.ts';
+import { valuesAt } from '../json.ts';
 
 /** A text in any of upstream's forms: a string, `{simpleText}`, `{content}` or `{runs: [{text}]}`. */
 export function textOf(value: unknown): string | undefined {

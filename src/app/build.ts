@@ -68,7 +68,7 @@ const FINISH_MS = 8_000;
 export async function buildApp(config: Config, options: BuildOptions): Promise<App> {
   const { logger, version, settings = [], clock = systemClock, sources, downloader } = options;
   const runtime = createRuntime({ clock, logger });
-  const { metrics, failureLog, health } = runtime;
+  const { metrics, failureLog } = runtime;
   addProcessGauges(metrics);
   addBuildInfo(metrics, version);
 
@@ -107,7 +107,7 @@ export async function buildApp(config: Config, options: BuildOptions): Promise<A
   const services = { channels, channelBatches, searches, channelImages, examples };
   const endpoints = createEndpoints({ config, version, ...services });
   const http = openPublicListener({ config, runtime, redis, responseWriter, endpoints, microCache });
-  const tasks = [stored.retry, failureLog.summarize, health.summarize];
+  const tasks = [stored.retry, failureLog.summarize];
   const stopBackgroundWork = startBackgroundWork(clock, tasks, (error) =>
     logger.error({ err: error }, 'background work failed: a bug'),
   );

@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/helpers/clock.ts';
 import { recordLog } from '../../test/helpers/log.ts';
 import { createComponentHealth } from './component-health.ts';
+import { createFailureLog } from './failure-log.ts';
 
 function setUp() {
   const clock = createManualClock();
   const { lines, logger } = recordLog();
-  return { clock, lines, health: createComponentHealth(logger, clock) };
+  const log = createFailureLog({ logger, clock });
+  return { clock, lines, log, health: createComponentHealth(log) };
 }
 
 test('a change of state is logged, another reason for the same state is not', () => {
@@ -20,17 +22,20 @@ test('a change of state is logged, another reason for the same state is not', ()
   expect(lines.map(({ msg }) => msg)).toEqual(['redis: not used (refused)', 'redis works again']);
 });
 
-test('a component that fails and recovers repeatedly has four lines a minute, and the last line has its state', () => {
-  const { clock, lines, health } = setUp();
+test('a component that fails and recovers repeatedly has two lines a minute, and the last line has its state', () => {
+  const { clock, lines, log, health } = setUp();
   for (let round = 0; round < 100; round += 1) {
     health.report('images', 'cannot be stored');
     health.report('images', null);
   }
   health.report('images', 'cannot be stored');
-  health.summarize();
-  expect(lines).toHaveLength(4);
+  log.summarize();
+  expect(lines).toHaveLength(2);
   clock.advance(60_000);
-  health.summarize();
-  health.summarize();
-  expect(lines.slice(4)).toMatchObject([{ msg: 'images: cannot be stored', changes: 197 }]);
+  log.summarize();
+  log.summarize();
+  expect(lines.slice(2)).toMatchObject([
+    { msg: 'images works again', repeated: 99 },
+    { msg: 'images: cannot be stored', repeated: 100 },
+  ]);
 });

@@ -5,12 +5,15 @@ import { entryLimit } from './memory-cache.ts';
 import type { BoundedStats } from './metrics.ts';
 import { currentRequestId } from './work.ts';
 
-export interface FailureReport {
-  readonly level: 'warn' | 'error';
-  /** Failures with the same key are equal. */
+interface LogEvent {
+  readonly level: 'info' | 'warn' | 'error';
+  /** Events with the same key are equal. */
   readonly key: string;
   readonly message: string;
   readonly fields: object;
+}
+
+export interface FailureReport extends LogEvent {
   /** True for the end of a request, which an earlier failure of the request may explain. */
   readonly isConsequence?: boolean;
   /** Default: the current request. */
@@ -20,13 +23,15 @@ export interface FailureReport {
 /** Log lines about failures, of which there may be thousands. */
 export interface FailureLog {
   /**
-   * Logs the first of equal failures in a minute and counts the others. Logs nothing more about a request that already has
-   * a line. Failures without a line are logged at level debug. Returns whether there is a line.
+   * Logs the first of equal events in a minute, and counts the others, which are logged at level debug. Returns whether there is
+   * a line.
    */
+  log(event: LogEvent): boolean;
+  /** The same for a failure, which may belong to a request: a request that has a line gets no other. */
   report(failure: FailureReport): boolean;
   /** Logs no consequence of the current request's failures, because the log already has the reason. */
   markExplained(): void;
-  /** For failures that were only counted in the last minute: logs the latest with the count (`repeated`). */
+  /** For events that were only counted in the last minute: logs the latest with the count (`repeated`). */
   summarize(): void;
   stats(): BoundedStats;
 }
@@ -34,7 +39,7 @@ export interface FailureLog {
 interface Repeats {
   loggedAtMs: number;
   count: number;
-  latest: FailureReport;
+  latest: LogEvent;
 }
 
 const INTERVAL_MS = 60_000;
@@ -51,43 +56,50 @@ export function createFailureLog({ logger, clock }: { logger: Logger; clock: Clo
     return clock.monotonic() - loggedAtMs >= INTERVAL_MS;
   }
 
-  /** Returns how many equal failures were not logged if this one should be logged now, otherwise `undefined`. */
-  function count(failure: FailureReport): number | undefined {
-    const key = failure.key.slice(0, MAX_KEY_CHARACTERS);
+  /** Returns how many equal events were not logged if this one should be logged now, otherwise `undefined`. */
+  function count(event: LogEvent): number | undefined {
+    const key = event.key.slice(0, MAX_KEY_CHARACTERS);
     const repeats = known.get(key);
     if (repeats !== undefined && !isDue(repeats)) {
       repeats.count += 1;
-      repeats.latest = failure;
+      repeats.latest = event;
       return undefined;
     }
-    known.set(key, { loggedAtMs: clock.monotonic(), count: 0, latest: failure });
+    known.set(key, { loggedAtMs: clock.monotonic(), count: 0, latest: event });
     return repeats?.count ?? 0;
   }
 
-  function write({ level, fields, message }: FailureReport, repeated: number): void {
+  function write({ level, fields, message }: LogEvent, repeated: number): void {
     logger[level]({ ...fields, ...(repeated > 0 && { repeated }) }, message);
   }
 
+  function log(event: LogEvent): boolean {
+    const repeated = count(event);
+    if (repeated === undefined) logger.debug(event.fields, event.message);
+    else write(event, repeated);
+    return repeated !== undefined;
+  }
+
   return {
+    log,
     report(failure) {
       const { requestId = currentRequestId(), fields, message, isConsequence = false } = failure;
       const state = requestId === undefined ? undefined : requests.get(requestId);
-      const hasLine = state === 'logged' || (state === 'explained' && isConsequence);
-      const repeated = hasLine ? undefined : count(failure);
-      if (repeated === undefined) {
+      if (state === 'logged' || (state === 'explained' && isConsequence)) {
         logger.debug(fields, message);
         return false;
       }
-      if (requestId !== undefined) requests.set(requestId, 'logged');
-      write(failure, repeated);
-      return true;
+      const isLogged = log(failure);
+      if (isLogged && requestId !== undefined) requests.set(requestId, 'logged');
+      return isLogged;
     },
     markExplained() {
       const requestId = currentRequestId();
       if (requestId !== undefined && !requests.has(requestId)) requests.set(requestId, 'explained');
     },
     summarize() {
-      for (const repeats of known.values()) {
+      // The latest event last, because it has the present state.
+      for (const repeats of [...known.values()].toReversed()) {
         if (repeats.count === 0 || !isDue(repeats)) continue;
         write(repeats.latest, repeats.count);
         repeats.loggedAtMs = clock.monotonic();

@@ -21,8 +21,8 @@ export interface Runtime {
 
 export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger'>): Runtime {
   const metrics = new Registry();
-  const health = createComponentHealth(logger, clock);
   const failureLog = createFailureLog({ logger, clock });
+  const health = createComponentHealth(failureLog);
   addBoundGauges(metrics, 'pennant_failure_log', 'log of failures', failureLog.stats);
   new Counter({
     name: 'pennant_log_lines_dropped_total',

@@ -2,7 +2,6 @@ import { rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createManualClock } from '../../test/helpers/clock.ts';
 import { recordLog } from '../../test/helpers/log.ts';
 import { createTestRuntime } from '../../test/helpers/runtime.ts';
 import { createTemporaryDirectory } from '../../test/helpers/temporary-directory.ts';
@@ -12,9 +11,8 @@ const SCHEMA = 'CREATE TABLE notes (key TEXT PRIMARY KEY, note TEXT NOT NULL)';
 
 async function setUp(directory?: string) {
   const path = join(directory ?? (await createTemporaryDirectory()), 'cache.db');
-  const clock = createManualClock();
   const { logger, lines } = recordLog();
-  const runtime = createTestRuntime({ clock, logger });
+  const runtime = createTestRuntime({ logger });
 
   function open(schema = SCHEMA) {
     const file = createCacheFile({ path, schema, runtime });
@@ -33,7 +31,7 @@ async function setUp(directory?: string) {
   }
 
   const linesOf = (kind: string) => lines.filter((line) => line.kind === kind);
-  return { path, clock, runtime, open, linesOf, conditions: () => runtime.health.problems().map(([name]) => name) };
+  return { path, runtime, open, linesOf, conditions: () => runtime.health.problems().map(([name]) => name) };
 }
 
 const GARBAGE = Buffer.alloc(200_000, 'no database');
@@ -59,14 +57,13 @@ test.each<[what: string, damage: (path: string) => Promise<unknown>]>([
   ['deleted with its folder', (path) => rm(join(path, '..'), { recursive: true })],
 ])('a file that is %s under the service is created again, and its users are told', async (_what, damage) => {
   const directory = join(await createTemporaryDirectory(), 'data');
-  const { path, clock, open, linesOf, conditions } = await setUp(directory);
+  const { path, open, linesOf, conditions } = await setUp(directory);
   const file = open();
   // More than SQLite keeps in memory.
   for (let number = 0; number < 40; number += 1) file.put(`${number}`, 'x'.repeat(100_000));
   file.emptyLog();
   expect(file.timesOpened()).toBe(1);
   await damage(path);
-  clock.advance(1_000);
   for (let number = 0; number < 40; number += 1) expect(file.get(`${number}`)).toBeUndefined();
   expect(file.timesOpened()).toBe(2);
   expect(file.put('key')).toBe(true);
@@ -96,13 +93,12 @@ describe('a condition', () => {
   test('lasts while the file cannot be opened', async () => {
     const directory = join(await createTemporaryDirectory(), 'data');
     await writeFile(directory, 'a file in place of the folder');
-    const { clock, open, conditions } = await setUp(directory);
+    const { open, conditions } = await setUp(directory);
     const file = open();
     expect(file.get('key')).toBeUndefined();
     expect(file.put('key')).toBe(false);
     expect(conditions()).toEqual(['cache']);
     await rm(directory);
-    clock.advance(2_000);
     file.retry();
     expect(conditions()).toEqual([]);
   });

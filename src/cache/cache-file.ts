@@ -27,7 +27,7 @@ interface CacheFileOptions {
   readonly path: string;
   /** `CREATE` statements of all tables. A file that was created with others is deleted and created again. */
   readonly schema: string;
-  readonly runtime: Pick<Runtime, 'clock' | 'failureLog' | 'health'>;
+  readonly runtime: Pick<Runtime, 'failureLog' | 'health'>;
 }
 
 /**
@@ -62,9 +62,6 @@ export interface CacheFile {
 
 const PAGE_BYTES = 16_384;
 const LOCK_WAIT_MS = 20;
-/** SQLite does not notice that its file was deleted or replaced. */
-const CHECK_FILE_MS = 1_000;
-const RETRY_OPEN_MS = 2_000;
 /** A checkpoint copies this many pages, and takes a few milliseconds. */
 const LOG_PAGES = 256;
 
@@ -86,42 +83,23 @@ interface OpenFile {
 }
 
 export function createCacheFile({ path, schema, runtime }: CacheFileOptions): CacheFile {
-  const { clock, failureLog, health } = runtime;
+  const { failureLog, health } = runtime;
   const name = basename(path);
   const version = crc32(schema) & 0x7fff_ffff;
   const setVersion = `PRAGMA user_version = ${version}`;
   const listeners: (() => void)[] = [];
   let file: OpenFile | undefined;
-  let openError: Error | undefined;
-  let retryOpenAtMs = Number.NEGATIVE_INFINITY;
-  let checkFileAtMs = Number.NEGATIVE_INFINITY;
   let isFailing = false;
   let isClosed = false;
 
   function current(): OpenFile {
     if (isClosed) throw new Error(`${path} is closed`);
-    const nowMs = clock.monotonic();
-    if (nowMs >= checkFileAtMs) {
-      checkFileAtMs = nowMs + CHECK_FILE_MS;
-      closeIfReplaced();
-    }
-    if (file !== undefined) return file;
-    if (nowMs < retryOpenAtMs) throw openError;
-    try {
-      file = openFile();
-      return file;
-    } catch (error) {
-      throw isDamage(error) ? error : refuseUntilRetry(error);
-    }
+    closeIfReplaced();
+    file ??= openFile();
+    return file;
   }
 
-  function refuseUntilRetry(cause: unknown): Error {
-    retryOpenAtMs = clock.monotonic() + RETRY_OPEN_MS;
-    openError = new Error(`${path}: ${messageOf(cause)}`);
-    return openError;
-  }
-
-  // By `stat` only: closing a descriptor of the file would release the locks that SQLite holds on it in this process
+  // SQLite does not notice that its file was deleted or replaced. By `stat` only: closing a descriptor of the file would release the locks that SQLite holds on it in this process
   // (sqlite.org/howtocorrupt.html, section 2.2).
   function closeIfReplaced(): void {
     if (file === undefined) return;
@@ -184,10 +162,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
         return operation(current());
       }
       // A read-only connection stays read-only until it is opened again.
-      if (isLossOfAccess(error)) {
-        closeFile();
-        throw refuseUntilRetry(error);
-      }
+      if (isLossOfAccess(error)) closeFile();
       throw error;
     }
   }
@@ -203,7 +178,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
         return undefined;
       }
       isFailing = true;
-      health.report('cache', 'cannot be used', error);
+      health.report('cache', 'cannot be used', new Error(`${path}: ${messageOf(error)}`));
       return undefined;
     }
   }

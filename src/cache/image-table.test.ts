@@ -127,7 +127,7 @@ describe('the folder of originals', () => {
   });
 
   test('is emptied when the database is damaged at a start, and when it is deleted under the service', async () => {
-    const { open, originals, database, clock } = await setUpImages();
+    const { open, originals, database } = await setUpImages();
     const original = bytesOf('original');
     const before = await open();
     await before.putOriginal(originalOf(ONE, original), original);
@@ -138,7 +138,6 @@ describe('the folder of originals', () => {
 
     await images.putOriginal(originalOf(ONE, original), original);
     await rm(database);
-    clock.advance(1_000);
     await images.open();
     expect(images.findOriginal(originalOf(ONE, original))).toBeUndefined();
     expect(await readdir(originals)).toEqual([]);

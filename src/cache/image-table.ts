@@ -38,8 +38,8 @@ export const IMAGE_SCHEMA = `
 
 /** Writing more would block the event loop for too long. */
 const MAX_ROW_BYTES = 1024 * 1024;
-/** Bytes that may be evicted in one turn of the event loop. */
-const EVICTED_BYTES = 4 * 1024 * 1024;
+/** What the largest original needs. No more is evicted in one turn of the event loop. */
+const MAX_EVICTED_BYTES = 16 * 1024 * 1024 + OVERHEAD_BYTES;
 /** Rows that may be erased in one turn of the event loop. */
 const ERASED_ROWS = 16;
 /** Storing an original returns up to this number of free pages of `cache.db` to the disk: 2 MiB, more than most originals have. */
@@ -115,7 +115,7 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
       if (isOrphan) await rm(join(folder, name), { recursive: true, force: true });
     }
     // The quota may be lower than it was.
-    while (file.write((sql) => makeRoom(sql, 0)) === false) await setImmediate();
+    while ((file.write((sql) => makeRoom(sql, 0)) ?? 0) > 0) await setImmediate();
   }
 
   /** Removes the file first: if it cannot be removed, the row stays. */
@@ -124,21 +124,23 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
     sql('DELETE FROM images WHERE key = ?').run(key);
   }
 
-  /** Evicts until so many bytes more have room, but only some MiB. Returns whether they have room. */
-  function makeRoom(sql: Sql, bytes: number): boolean {
-    let excess = readUsage(sql).bytes + bytes - maxBytes;
-    for (let evicted = 0; excess > 0 && evicted < EVICTED_BYTES; ) {
+  /** Evicts until these bytes have room. Returns the number of evicted bytes. */
+  function makeRoom(sql: Sql, bytes: number): number {
+    const excess = Math.min(readUsage(sql).bytes + bytes - maxBytes, MAX_EVICTED_BYTES);
+    let evicted = 0;
+    while (evicted < excess) {
       const victim = sql('SELECT * FROM images ORDER BY is_original, used_at_ms LIMIT 1').get() as ImageRow | undefined;
-      if (victim === undefined) return true;
+      if (victim === undefined) break;
       remove(sql, victim);
       evicted += victim.size + OVERHEAD_BYTES;
-      excess -= victim.size + OVERHEAD_BYTES;
     }
-    return excess <= 0;
+    return evicted;
   }
 
+  /** Adds an image, and evicts others if it has no room. */
   function add(sql: Sql, channelId: string, row: Omit<ImageRow, 'used_at_ms'>, content?: Buffer): void {
     const { key, is_original, size, checksum } = row;
+    makeRoom(sql, size + OVERHEAD_BYTES);
     const { changes, lastInsertRowid } = sql(`
       INSERT INTO images (key, channel, is_original, size, checksum, used_at_ms) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT DO NOTHING
@@ -160,18 +162,6 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
   function discard(row: Pick<ImageRow, 'key' | 'is_original'>): void {
     file.write((sql) => remove(sql, row));
     report('damaged', { key: row.key });
-  }
-
-  /** Adds an original whose file is complete. Returns false if more must be evicted first. */
-  function addOriginal({ channelId }: OriginalId, key: string, size: number, written: string): boolean {
-    return file.writeOrThrow((sql) => {
-      if (!makeRoom(sql, size + OVERHEAD_BYTES)) return false;
-      // Files cannot use the pages that evicted images have left.
-      sql(`PRAGMA incremental_vacuum(${FREED_PAGES})`).all();
-      add(sql, channelId, { key, is_original: 1, size, checksum: 0 });
-      renameSync(written, join(folder, key));
-      return true;
-    });
   }
 
   function findAndNote(key: string): ImageRow | undefined {
@@ -198,9 +188,7 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
       const size = bytes.length;
       if (size > MAX_ROW_BYTES || size + OVERHEAD_BYTES > maxBytes) return;
       const row = { key, is_original: 0, size, checksum: checksumOf(key, bytes) };
-      file.write((sql) => {
-        if (makeRoom(sql, size + OVERHEAD_BYTES)) add(sql, channelId, row, bytes);
-      });
+      file.write((sql) => add(sql, channelId, row, bytes));
     },
 
     findOriginal(id) {
@@ -218,7 +206,12 @@ export function createImageTable({ file, folder, maxBytes, runtime }: ImageTable
       try {
         makeDirectory(folder);
         await writeFile(written, bytes);
-        while (!addOriginal(id, key, bytes.length, written)) await setImmediate();
+        file.writeOrThrow((sql) => {
+          add(sql, id.channelId, { key, is_original: 1, size: bytes.length, checksum: 0 });
+          // Files cannot use the pages that evicted images have left.
+          sql(`PRAGMA incremental_vacuum(${FREED_PAGES})`).all();
+          renameSync(written, path);
+        });
         return path;
       } catch (error) {
         for (const left of [written, path]) await rm(left, { force: true }).catch(() => undefined);

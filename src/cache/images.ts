@@ -1,4 +1,3 @@
-import { Gauge } from '@prometheus-io/client';
 import { compactBytes, createMemoryCache } from '../lib/memory-cache.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
@@ -55,16 +54,6 @@ export function createImages({ table, maxMemoryBytes, runtime }: ImagesOptions):
 
   addBoundGauges(metrics, 'pennant_images_on_disk', 'images on disk', table.usage);
   addBoundGauges(metrics, 'pennant_images_in_memory', 'images in memory', memory.stats);
-  new Gauge({
-    name: 'pennant_image_store_bytes',
-    help: 'Bytes of images kept.',
-    labelNames: ['kind'],
-    registers: [metrics],
-    collect() {
-      this.set({ kind: 'disk' }, table.usage().bytes);
-      this.set({ kind: 'memory' }, memory.stats().bytes);
-    },
-  });
 
   return {
     async get(channelId, key) {

@@ -78,6 +78,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
       if (!(error instanceof ImageGone)) throw error;
       const namesOther = (current: Channel) => current[kind]?.key !== ref.key;
       const reloaded = await channels.getChannel([channelIdRef(channel.channelId)], SOFT_TIMEOUT_MS, namesOther);
+      if (reloaded.outcome.kind === 'stale') throw unknownImage(error);
       const newer = refOf(reloaded.channel, kind);
       if (newer.key === ref.key) throw error;
       return { ref: newer, bytes: await fetchBytes(newer) };
@@ -157,6 +158,11 @@ export function createOriginals(options: OriginalsOptions): Originals {
 async function digestOf(bytes: Buffer): Promise<string> {
   const digest = await webcrypto.subtle.digest('SHA-256', bytes);
   return Buffer.from(digest).toString('hex').slice(0, 32);
+}
+
+function unknownImage(cause: AppError): AppError {
+  const message = 'The image is gone, and the channel’s record cannot be loaded at the moment.';
+  return new AppError('upstream_unavailable', message, { cause, scope: 'key' });
 }
 
 function justChanged(): AppError {

@@ -31,7 +31,6 @@ describe('readiness', () => {
     expect(await service.metric('pennant_part_degraded{part="cache"}')).toBe(1);
 
     await rm(obstacle, { recursive: true });
-    service.clock.advance(2_000);
     expect(await get(OTHER)).toEqual([200, 200]);
     expect((await service.readiness()).conditions).toEqual([]);
     expect(await service.metric('pennant_part_degraded{part="cache"}')).toBeUndefined();

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseConfig } from '../src/config/settings.ts';
-import { type Channel, isImageOrigin } from '../src/domain/channel.ts';
+import { type Channel, isImageOrigin, type SearchHit } from '../src/domain/channel.ts';
 import { AppError, valueOrError } from '../src/domain/errors.ts';
 import { channelRefsOfName } from '../src/domain/pasted.ts';
 import { systemClock } from '../src/lib/clock.ts';
@@ -13,7 +13,7 @@ import { describeFailure } from '../src/lib/logger.ts';
 import { printable } from '../src/lib/printable.ts';
 import { valuesAt, valuesNamed } from '../src/sources/json.ts';
 import { openYoutube } from '../src/sources/registry.ts';
-import { type FieldResult, loadFirst, type SearchPage } from '../src/sources/source.ts';
+import { type FieldResult, loadFirst } from '../src/sources/source.ts';
 import { CHANNEL_LAYOUTS, LANGUAGE } from '../src/sources/youtube/layouts.ts';
 
 /*
@@ -160,7 +160,7 @@ function valuesIn(response: RecordedCall['name'], results: ReadonlyMap<keyof Cha
   return Object.fromEntries(values) as JsonObject;
 }
 
-function hitsOf({ hits }: SearchPage) {
+function hitsOf(hits: readonly SearchHit[]) {
   return { count: hits.length, firstFive: hits.slice(0, HITS_IN_INDEX).map(({ banner: _, ...hit }) => hit) };
 }
 

@@ -25,16 +25,12 @@ export interface Original extends Size {
   readonly firstStoredAtMs: number;
 }
 
-/** The channels that a source found, best first. */
-export interface StoredSearch {
-  readonly hits: readonly SearchHit[];
-}
-
 /** The caches of what is fetched. */
 export interface Caches {
   readonly records: Cache<ChannelEntry>;
   readonly names: Cache<string>;
-  readonly searches: Cache<StoredSearch>;
+  /** The channels that a source found, best first. */
+  readonly searches: Cache<readonly SearchHit[]>;
   readonly originals: Cache<Original>;
 }
 

@@ -2,12 +2,12 @@ import type { SearchHit } from '../domain/channel.ts';
 import { AppError, clearestError, isUpstreamFailure } from '../domain/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withinMs } from '../lib/deadlines.ts';
-import type { SearchPage } from '../sources/source.ts';
 
 /** A search waits for slow lists after another list has something. */
 export const SLOW_SOURCE_MS = 3_000;
 
-interface SearchOutcome extends SearchPage {
+interface SearchOutcome {
+  readonly hits: readonly SearchHit[];
   /** Why a list is not there, or not in time; absent if all lists are there. */
   readonly failure?: AppError;
 }
@@ -18,18 +18,18 @@ interface SearchOutcome extends SearchPage {
  *
  * @throws every error but failures of upstream
  */
-export async function searchAll(lists: readonly Promise<SearchPage>[], clock: Clock): Promise<SearchOutcome> {
+export async function searchAll(lists: readonly Promise<readonly SearchHit[]>[], clock: Clock): Promise<SearchOutcome> {
   const results: (SearchOutcome | undefined)[] = lists.map(() => undefined);
   const firstHit = Promise.withResolvers<void>();
 
   const everyone = Promise.all(
     lists.map(async (list, index) => {
-      const result = await list.catch((failure: unknown): SearchOutcome => {
-        if (isUpstreamFailure(failure)) return { hits: [], failure };
+      const hits = await list.catch((failure: unknown) => {
+        if (isUpstreamFailure(failure)) return failure;
         throw failure;
       });
-      results[index] = result;
-      if (result.hits.length > 0) firstHit.resolve();
+      results[index] = hits instanceof AppError ? { hits: [], failure: hits } : { hits };
+      if (results[index].hits.length > 0) firstHit.resolve();
     }),
   );
   await withinMs(clock, everyone, SLOW_SOURCE_MS);

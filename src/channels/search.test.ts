@@ -5,15 +5,15 @@ import { hit, testChannel } from '../../test/helpers/fake-source.ts';
 import { createCache } from '../cache/cache.ts';
 import { CACHE_POLICY } from '../cache/policy.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
+import type { SearchHit } from '../domain/channel.ts';
 import { AppError } from '../domain/errors.ts';
-import type { SearchPage } from '../sources/source.ts';
 import { createSearchService } from './search.ts';
 
 const BLOCKED = 'UCblocked000000000000000';
 const ONE = 'UCone0000000000000000000';
 const OTHER = 'UCother00000000000000000';
 
-const page = (ids: readonly string[]): SearchPage => ({ hits: ids.map((id) => hit(id)) });
+const page = (ids: readonly string[]): readonly SearchHit[] => ids.map((id) => hit(id));
 
 const down = new AppError('upstream_unavailable', 'down');
 
@@ -27,7 +27,10 @@ interface SetUpOptions {
 const HIT: CacheOutcome = { kind: 'hit', ttlMs: 1_000, isCollapsed: false, isStored: false };
 
 /** A service with one source that returns the test's responses in the order of the calls. */
-function setUp(responses: (SearchPage | Promise<SearchPage> | AppError)[] = [], found: SetUpOptions = {}) {
+function setUp(
+  responses: (readonly SearchHit[] | Promise<readonly SearchHit[]> | AppError)[] = [],
+  found: SetUpOptions = {},
+) {
   const clock = createManualClock();
   const store = memoryStore();
   const asked: string[] = [];
@@ -56,7 +59,7 @@ function setUp(responses: (SearchPage | Promise<SearchPage> | AppError)[] = [], 
       },
       isBlocked: (channelId) => blocked.has(channelId),
     },
-    cache: createCache<SearchPage>({
+    cache: createCache<readonly SearchHit[]>({
       policy: CACHE_POLICY.searches,
       maxMemoryBytes: 1_000_000,
       store,
@@ -64,17 +67,17 @@ function setUp(responses: (SearchPage | Promise<SearchPage> | AppError)[] = [], 
     }),
     clock,
   });
-  const search = (query: string, limit: number) => service.search(query, limit, new AbortController().signal);
+  const { search } = service;
   const idsOf = async (query: string, limit: number) =>
     (await search(query, limit)).hits.map(({ channelId }) => channelId);
-  return { service, search, asked, blocked, clock, stored: store.entries, idsOf };
+  return { search, asked, blocked, clock, stored: store.entries, idsOf };
 }
 
 it('stores only the list of the sources, unchanged', async () => {
   const { idsOf, stored } = setUp([page(['c', 'a'])], { own: ['a', 'b'], named: 'named' });
   expect(await idsOf('@named', 20)).toEqual(['named', 'a', 'b', 'c']);
-  const kept = [...stored.values()].map(({ value }) => JSON.parse(value).value as SearchPage);
-  expect(kept.map(({ hits }) => hits.map(({ channelId }) => channelId))).toEqual([['c', 'a']]);
+  const kept = [...stored.values()].map(({ value }) => JSON.parse(value).value as SearchHit[]);
+  expect(kept.map((hits) => hits.map(({ channelId }) => channelId))).toEqual([['c', 'a']]);
 });
 
 it('searches the catalog each time, even if the list of the sources is cached', async () => {
@@ -91,7 +94,7 @@ it('shows no blocked channel of the catalog', async () => {
 });
 
 it('has what the catalog found and the stale list of the sources if its reload fails or is slow', async () => {
-  const slow = Promise.withResolvers<SearchPage>();
+  const slow = Promise.withResolvers<readonly SearchHit[]>();
   const { search, clock } = setUp([page([ONE]), down, slow.promise], { own: ['a'] });
   await search('q', 20);
   clock.advance(CACHE_POLICY.searches.freshMs);
@@ -107,14 +110,11 @@ it('has what the catalog found and the stale list of the sources if its reload f
 });
 
 it('does not wait long for a slow source, and stores what that finds later', async () => {
-  const slow = Promise.withResolvers<SearchPage>();
-  const { service, clock, idsOf, asked } = setUp([slow.promise], { own: ['a'] });
-  const connection = new AbortController();
-  const early = service.search('q', 20, connection.signal);
+  const slow = Promise.withResolvers<readonly SearchHit[]>();
+  const { search, clock, idsOf, asked } = setUp([slow.promise], { own: ['a'] });
+  const early = search('q', 20);
   await clock.passTimer(3_000);
   expect((await early).outcome).toMatchObject({ kind: 'miss', ttlMs: 10_000 });
-  // Every connection is aborted after its response.
-  connection.abort();
   slow.resolve(page([ONE]));
   expect(await idsOf('q', 20)).toEqual(['a', ONE]);
   expect(asked).toHaveLength(1);

@@ -1,4 +1,4 @@
-import type { Cache, Cached, Loaded } from '../cache/cache.ts';
+import type { Cache, Cached } from '../cache/cache.ts';
 import { searchKey, searchText } from '../cache/keys.ts';
 import type { CacheOutcome } from '../domain/cache-outcome.ts';
 import { hitOf, type SearchHit } from '../domain/channel.ts';
@@ -6,11 +6,9 @@ import { errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { channelRefsOf } from '../domain/pasted.ts';
 import type { Clock } from '../lib/clock.ts';
-import { withDeadline } from '../lib/deadlines.ts';
-import { createSharedWork } from '../lib/shared-work.ts';
+import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Failover } from '../sources/failover.ts';
-import type { SearchPage } from '../sources/source.ts';
 import type { ChannelService } from './channels.ts';
 import { searchAll } from './search-all.ts';
 
@@ -26,7 +24,7 @@ interface SearchServiceOptions {
   readonly sources: Pick<Failover, 'search'> | undefined;
   readonly channels: Pick<ChannelService, 'getChannel' | 'isBlocked'>;
   /** The lists of the sources. */
-  readonly cache: Cache<SearchPage>;
+  readonly cache: Cache<readonly SearchHit[]>;
   readonly clock: Clock;
 }
 
@@ -40,10 +38,9 @@ export interface SearchService {
    * Returns the channels that match the query, best first: the channel that it names, those of the catalog, and those of the
    * sources, whose list is cached.
    *
-   * @param disconnected aborted when the client disconnects
    * @throws AppError `upstream_*` when nothing was found, and a source gave no usable response
    */
-  search(query: string, limit: number, disconnected: AbortSignal): Promise<SearchResponse>;
+  search(query: string, limit: number): Promise<SearchResponse>;
 }
 
 /** The maximum `limit` of a request, and the page size for sources that support one. */
@@ -57,15 +54,14 @@ const PARTIAL: CacheOutcome = { kind: 'miss', ttlMs: 10_000, isCollapsed: false,
 const STALE_NAME_MS = 60_000;
 
 /** The channel that a query names. */
-interface NamedChannel extends SearchPage {
+interface NamedChannel {
+  readonly hits: readonly SearchHit[];
   /** True if its record or the name that led to it is stale. */
   readonly isStale?: boolean;
 }
 
 export function createSearchService(options: SearchServiceOptions): SearchService {
   const { catalog, sources, channels, cache, clock } = options;
-  /** A search ends when all its clients have disconnected. One that waits in a queue is then never begun. */
-  const running = createSharedWork<Cached<SearchPage>>();
 
   function withoutBlocked(hits: readonly SearchHit[]): readonly SearchHit[] {
     return hits.filter(({ channelId }) => !channels.isBlocked(channelId));
@@ -83,36 +79,24 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     }
   }
 
-  async function findOwn(query: string): Promise<SearchPage> {
-    return { hits: (await catalog?.search(query, MAX_HITS)) ?? [] };
+  async function findOwn(query: string): Promise<readonly SearchHit[]> {
+    return (await catalog?.search(query, MAX_HITS)) ?? [];
   }
 
   /** The list of the sources, from the cache or loaded. */
-  async function findLive(
-    from: Pick<Failover, 'search'>,
-    query: string,
-    disconnected: AbortSignal,
-  ): Promise<Cached<SearchPage>> {
-    const key = searchKey(query);
-    async function load(signal: AbortSignal): Promise<Loaded<SearchPage>> {
-      const { hits } = await from.search(query, MAX_HITS, { signal });
-      return { value: { hits: withoutBlocked(hits) } };
-    }
-    const isJoined = running.isRunning(key);
-    const { value, outcome } = await running.run(key, disconnected, (signal) =>
-      cache.get(key, () => load(signal), { softTimeoutMs: SEARCH_SOFT_TIMEOUT_MS }),
-    );
-    return { value, outcome: { ...outcome, isCollapsed: outcome.isCollapsed || (isJoined && outcome.kind !== 'hit') } };
+  function findLive(from: Pick<Failover, 'search'>, query: string): Promise<Cached<readonly SearchHit[]>> {
+    const load = async () => ({ value: withoutBlocked(await from.search(query, MAX_HITS)) });
+    return cache.get(searchKey(query), load, { softTimeoutMs: SEARCH_SOFT_TIMEOUT_MS });
   }
 
-  async function find(text: string, disconnected: AbortSignal): Promise<SearchResponse> {
+  async function find(text: string): Promise<SearchResponse> {
     const refs = channelRefsOf(text);
     // The address around a name would find other channels.
     const query = refs[0]?.value ?? text;
-    const named = withDeadline(clock, NAMED_CHANNEL_MS, disconnected, () => findNamed(refs));
+    const named = withDeadline(clock, NAMED_CHANNEL_MS, NEVER_ABORTED, () => findNamed(refs));
     const own = findOwn(query);
-    const live = sources && findLive(sources, query, disconnected);
-    const lists = [named, own, ...(live ? [live.then(({ value }) => value)] : [])];
+    const live = sources && findLive(sources, query);
+    const lists = [named.then(({ hits }) => hits), own, ...(live ? [live.then(({ value }) => value)] : [])];
     const found = await searchAll(lists, clock);
     // Another instance or an earlier run may have stored channels that are blocked here.
     const hits = withoutBlocked(found.hits);
@@ -130,23 +114,9 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   }
 
   return {
-    async search(query, limit, disconnected) {
-      const waiting = createClientSignal(disconnected);
-      try {
-        const { hits, outcome } = await find(searchText(query), waiting.signal);
-        return { hits: hits.slice(0, limit), outcome };
-      } finally {
-        waiting.end();
-      }
+    async search(query, limit) {
+      const { hits, outcome } = await find(searchText(query));
+      return { hits: hits.slice(0, limit), outcome };
     },
   };
-}
-
-/** Follows the client's signal until `end` is called, so that a slow search continues after the response and is stored. */
-function createClientSignal(disconnected: AbortSignal) {
-  const controller = new AbortController();
-  const abort = () => controller.abort(disconnected.reason);
-  if (disconnected.aborted) abort();
-  disconnected.addEventListener('abort', abort, { once: true });
-  return { signal: controller.signal, end: () => disconnected.removeEventListener('abort', abort) };
 }

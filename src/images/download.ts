@@ -72,18 +72,14 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     async download(ref, { signal }) {
       const urls = ref.urls.filter((url) => isImageOrigin(URL.parse(url)?.origin ?? ''));
       if (urls.length === 0) throw new AppError('upstream_invalid', 'The image’s host is not allowed.');
-      let isBegun = false;
-      const fetchInTime = () => {
-        isBegun = true;
-        return withDeadline(clock, DOWNLOAD_MS, signal, (attempt) => fetchFirst(urls, attempt));
-      };
+      const fetchInTime = () => withDeadline(clock, DOWNLOAD_MS, signal, (attempt) => fetchFirst(urls, attempt));
       try {
         const bytes = await breaker.run(ref.key, fetchInTime, signal);
         onOutcome?.('found');
         return bytes;
       } catch (error) {
         // An aborted download says nothing about the hosts.
-        if (isBegun && !signal.aborted && !(error instanceof LocalLimitError)) onOutcome?.(errorCodeOf(error));
+        if (!signal.aborted && !(error instanceof LocalLimitError)) onOutcome?.(errorCodeOf(error));
         throw error;
       }
     },

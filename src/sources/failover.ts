@@ -1,3 +1,4 @@
+import type { SearchHit } from '../domain/channel.ts';
 import {
   AppError,
   clearestError,
@@ -11,11 +12,10 @@ import { type ChannelRef, comparable } from '../domain/identifier.ts';
 import type { Breaker } from '../lib/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
-import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { withPlainTitles } from './plain-titles.ts';
-import type { ChannelOptions, ChannelSource, LoadedChannel, LoadOptions, Resolution, SearchPage } from './source.ts';
+import type { ChannelOptions, ChannelSource, LoadedChannel, LoadOptions, Resolution } from './source.ts';
 
-/** One load from all sources together. It may continue after the response that started it. */
+/** One load from all sources together. It continues after the response that started it. */
 export const ALL_SOURCES_MS = 12_000;
 /** One call of one source, with its retries. */
 export const SOURCE_ATTEMPT_MS = 5_000;
@@ -27,8 +27,6 @@ export interface SourceOutcome {
   /** `inconclusive`: a readable response that neither has a channel nor says that there is none. */
   readonly outcome: 'found' | 'inconclusive' | ErrorCode;
   readonly durationMs: number;
-  /** False if a breaker, the call budget or the remembered failure of its key prevented the call. */
-  readonly wasMade: boolean;
   readonly error?: unknown;
 }
 
@@ -46,10 +44,10 @@ export interface FailoverOptions {
  * If every source fails, the most specific failure is thrown, with the time after which to retry.
  */
 export interface Failover {
-  resolve(ref: ChannelRef, caller?: Partial<LoadOptions>): Promise<Resolution>;
-  getChannel(channelId: string, caller?: Partial<ChannelOptions>): Promise<LoadedChannel>;
+  resolve(ref: ChannelRef): Promise<Resolution>;
+  getChannel(channelId: string, options?: Pick<ChannelOptions, 'known'>): Promise<LoadedChannel>;
   /** The list of the first source that answers. */
-  search(query: string, limit: number, caller?: Partial<LoadOptions>): Promise<SearchPage>;
+  search(query: string, limit: number): Promise<readonly SearchHit[]>;
 }
 
 const RETRY_AFTER_MS = 10_000;
@@ -66,25 +64,17 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
     work: (options: LoadOptions) => Promise<T>,
   ): Promise<T> {
     const startedAt = clock.monotonic();
-    let isBegun = false;
     function report(outcome: SourceOutcome['outcome'], error?: unknown): void {
-      const durationMs = clock.monotonic() - startedAt;
-      const wasMade = isBegun && !(error instanceof LocalLimitError);
-      onOutcome?.({ source: source.name, operation, outcome, durationMs, wasMade, error });
+      onOutcome?.({ source: source.name, operation, outcome, durationMs: clock.monotonic() - startedAt, error });
     }
-    const attempt = () => {
-      isBegun = true;
-      return withDeadline(clock, SOURCE_ATTEMPT_MS, signal, (attemptSignal) => work({ signal: attemptSignal }));
-    };
+    const attempt = () =>
+      withDeadline(clock, SOURCE_ATTEMPT_MS, signal, (attemptSignal) => work({ signal: attemptSignal }));
     try {
       const value = await breakerOf(source, operation).run(key, attempt, signal);
       report('found');
       return value;
     } catch (error) {
-      // A client that disconnected says nothing about the source.
-      if (errorCodeOf(error) !== 'request_timeout') {
-        report(isDeclined(error) ? 'inconclusive' : errorCodeOf(error), error);
-      }
+      report(isDeclined(error) ? 'inconclusive' : errorCodeOf(error), error);
       throw error;
     }
   }
@@ -93,49 +83,32 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
   async function tryInOrder<T>(
     operation: SourceOutcome['operation'],
     key: string,
-    signal: AbortSignal,
     work: (source: ChannelSource, options: LoadOptions) => Promise<T>,
   ): Promise<T> {
-    const failures: AppError[] = [];
-    for (const source of sources) {
-      try {
-        return await callSource(source, operation, key, signal, (attempt) => work(source, attempt));
-      } catch (error) {
-        if (!isUpstreamFailure(error)) throw error;
-        failures.push(error);
+    return withDeadline(clock, ALL_SOURCES_MS, NEVER_ABORTED, async (signal) => {
+      const failures: AppError[] = [];
+      for (const source of sources) {
+        try {
+          return await callSource(source, operation, key, signal, (attempt) => work(source, attempt));
+        } catch (error) {
+          if (!isUpstreamFailure(error)) throw error;
+          failures.push(error);
+        }
       }
-    }
-    throw withRetryAfter(clearestError(failures) as AppError);
-  }
-
-  function withinLimit<T>(caller: Partial<LoadOptions>, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { signal = NEVER_ABORTED } = caller;
-    return withDeadline(clock, ALL_SOURCES_MS, signal, work);
+      throw withRetryAfter(clearestError(failures) as AppError);
+    });
   }
 
   return {
-    resolve(ref, caller = {}) {
-      return withinLimit(caller, async (signal) => {
-        const key = `${ref.kind} ${ref.key}`;
-        return tryInOrder('resolve', key, signal, (source, attempt) => source.resolve(ref, attempt));
-      });
-    },
+    resolve: (ref) =>
+      tryInOrder('resolve', `${ref.kind} ${ref.key}`, (source, attempt) => source.resolve(ref, attempt)),
 
-    getChannel(channelId, caller = {}) {
-      return withinLimit(caller, (signal) =>
-        tryInOrder('getChannel', channelId, signal, (source, attempt) =>
-          source.getChannel(channelId, { ...attempt, known: caller.known }),
-        ),
-      );
-    },
+    getChannel: (channelId, { known } = {}) =>
+      tryInOrder('getChannel', channelId, (source, attempt) => source.getChannel(channelId, { ...attempt, known })),
 
-    search(query, limit, caller = {}) {
+    search: (query, limit) =>
       // In another letter case it would fail in the same way.
-      const key = comparable(query);
-      return withinLimit(caller, (signal) =>
-        tryInOrder('search', key, signal, (source, attempt) => source.search(query, limit, attempt)),
-      );
-    },
+      tryInOrder('search', comparable(query), (source, attempt) => source.search(query, limit, attempt)),
   };
 }
 

@@ -14,10 +14,7 @@ export function withPlainTitles(source: ChannelSource): ChannelSource {
         : { ...resolution, loaded: withPlainRecord(resolution.loaded) };
     },
     getChannel: async (channelId, options) => withPlainRecord(await source.getChannel(channelId, options)),
-    async search(query, limit, options) {
-      const page = await source.search(query, limit, options);
-      return { ...page, hits: page.hits.map(withPlainTitle) };
-    },
+    search: async (query, limit, options) => (await source.search(query, limit, options)).map(withPlainTitle),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from '@prometheus-io/client';
+import { LocalLimitError } from '../lib/http/call-budget.ts';
 import { SECONDS_BUCKETS } from '../lib/metrics.ts';
 import type { SourceOutcome } from './failover.ts';
 import type { FieldResult } from './source.ts';
@@ -26,8 +27,9 @@ export function createSourceMetrics(metrics: Registry) {
   });
 
   return {
-    countCall({ source, operation, outcome, durationMs, wasMade }: SourceOutcome): void {
-      if (!wasMade) return;
+    countCall({ source, operation, outcome, durationMs, error }: SourceOutcome): void {
+      // The call was not made.
+      if (error instanceof LocalLimitError) return;
       calls.inc({ source, operation, outcome });
       seconds.observe({ source, operation }, durationMs / 1000);
     },

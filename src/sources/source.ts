@@ -7,7 +7,7 @@ import type { SourceStatus } from '../domain/source-status.ts';
 export const UPSTREAM_CALL_MS = 5_000;
 
 export interface LoadOptions {
-  /** The disconnect signal: aborted when no request waits for the result. The source then closes its sockets. */
+  /** Aborted when the result is no longer needed. The source then closes its sockets. */
   readonly signal: AbortSignal;
 }
 
@@ -33,11 +33,6 @@ export interface LoadedChannel {
   readonly feed?: FeedValues | undefined;
 }
 
-export interface SearchPage {
-  /** Best first. */
-  readonly hits: readonly SearchHit[];
-}
-
 /**
  * Where channels come from. Every source passes `test/contracts/source.ts`.
  *
@@ -52,10 +47,10 @@ export interface ChannelSource {
   resolve(ref: ChannelRef, options: LoadOptions): Promise<Resolution>;
   getChannel(channelId: string, options: ChannelOptions): Promise<LoadedChannel>;
   /**
-   * Returns the matching channels, empty if nothing matches. There are at most `limit` hits if the source can
+   * Returns the matching channels, best first; empty if nothing matches. There are at most `limit` hits if the source can
    * choose their number; otherwise there may be more.
    */
-  search(query: string, limit: number, options: LoadOptions): Promise<SearchPage>;
+  search(query: string, limit: number, options: LoadOptions): Promise<readonly SearchHit[]>;
   /** Details for the operator. */
   status?(): SourceStatus;
   close(): Promise<void>;

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { SearchHit } from '../../src/domain/channel.ts';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
-import { untilAborted } from '../../src/lib/deadlines.ts';
-import { startForTest, startWithoutEncoder } from '../helpers/app.ts';
+import { startForTest } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { createFakeEncoder } from '../helpers/fake-encoder.ts';
-import { hit, numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
+import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
 import { readResponses } from '../helpers/raw-http.ts';
 
 const SAMPLE = 'UCPennantSample00000001A';
@@ -80,47 +77,6 @@ test('an image whose client disconnects during the download is not encoded', asy
   expect(widths).toEqual([20]);
   // The download that the first client started was for both.
   expect(download).toHaveBeenCalledOnce();
-});
-
-test('a search is given up when all its clients have disconnected, and tells nothing about its source', async () => {
-  const begun: { readonly signal: AbortSignal; readonly found: PromiseWithResolvers<SearchHit[]> }[] = [];
-  const source = numberedSource();
-  source.search = async (_query, _limit, { signal }) => {
-    const found = Promise.withResolvers<SearchHit[]>();
-    begun.push({ signal, found });
-    return { hits: await untilAborted(found.promise, signal) };
-  };
-  const service = await startWithoutEncoder({ sources: [source] });
-  const port = await service.listen();
-  const path = '/api/search?q=anything';
-  async function connectClient() {
-    const received = once(service.app.http.server, 'request');
-    const client = connect(port, '127.0.0.1');
-    client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    const [{ socket }] = (await received) as [IncomingMessage];
-    return async () => {
-      const closed = once(socket, 'close');
-      client.destroy();
-      await closed;
-    };
-  }
-
-  const disconnectFirst = await connectClient();
-  const disconnectSecond = await connectClient();
-  await expect.poll(() => begun.length).toBe(1);
-  await disconnectFirst();
-  expect(begun[0]?.signal.aborted).toBe(false);
-  await disconnectSecond();
-  await expect.poll(() => begun[0]?.signal.aborted).toBe(true);
-
-  const next = fetch(`http://127.0.0.1:${port}${path}`);
-  await expect.poll(() => begun.length).toBe(2);
-  begun[1]?.found.resolve([hit(numberedChannelId(1))]);
-  expect((await next).status).toBe(200);
-  const { text: metrics } = await service.console('/metrics');
-  expect(metrics.match(/^pennant_source_calls_total.*/gm)).toEqual([
-    'pennant_source_calls_total{source="numbered",operation="search",outcome="found"} 1',
-  ]);
 });
 
 test('many images on one connection cause no warning about its listeners', async () => {

@@ -91,7 +91,7 @@ describe('names reach the sources as they are written, then in the form of their
     },
     async search(query: string) {
       asked.push(query);
-      return { hits: query === 'höhe über alles' ? [hit(NARROW)] : [] };
+      return query === 'höhe über alles' ? [hit(NARROW)] : [];
     },
   };
   const app = useTestApp({ sources: [strict] });

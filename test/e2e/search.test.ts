@@ -87,7 +87,7 @@ test('has twenty results unless the request has a limit, and gets all of them fr
         ...numberedSource(),
         async search(_query, limit) {
           asked.push(limit);
-          return { hits: Array.from({ length: limit }, (_, number) => hit(numberedChannelId(number))) };
+          return Array.from({ length: limit }, (_, number) => hit(numberedChannelId(number)));
         },
       },
     ],

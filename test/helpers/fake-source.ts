@@ -108,7 +108,7 @@ export function createHeldSource(avatar: Channel['avatar'] = null): HeldSource {
       channelId === HELD_CHANNEL_ID ? respond(loaded()) : other.getChannel(channelId, options),
     async search() {
       const found = { ...hit(HELD_CHANNEL_ID, source.title), customUrl, avatar: 'present', banner: 'absent' } as const;
-      return respond({ hits: [found] });
+      return respond([found]);
     },
   };
   return source;
@@ -145,7 +145,7 @@ export function createStub({ channel = DOWN, hits = DOWN, ...stub }: Stub = {}) 
       return { channelId: loaded.channel.channelId, loaded };
     },
     getChannel: (_id, options) => give(channel, options),
-    search: async (_query, _limit, options) => ({ hits: await give(hits, options) }),
+    search: (_query, _limit, options) => give(hits, options),
     close: async () => undefined,
   } satisfies ChannelSource & { calls: number; signals: AbortSignal[] };
   return source;

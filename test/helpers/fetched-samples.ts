@@ -37,7 +37,7 @@ export function fetchedSamples(): Required<Pick<AppOverrides, 'sources' | 'downl
         getChannel: loaded,
         async search(query) {
           const has = ({ title, description }: Channel) => `${title} ${description}`.toLowerCase().includes(query);
-          return { hits: [...new Set(channels.values())].filter(has).map(hitOf) };
+          return [...new Set(channels.values())].filter(has).map(hitOf);
         },
         close: async () => undefined,
       },

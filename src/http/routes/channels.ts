@@ -12,7 +12,7 @@ import {
 import { quoted } from '../../lib/printable.ts';
 import type { PathParameter } from '../endpoint-description.ts';
 import { InvalidIdentifier } from '../request/advice.ts';
-import { defineEndpoint, disconnectSignal, type Endpoint, type PublicResponse } from '../request/context.ts';
+import { defineEndpoint, type Endpoint, type PublicResponse } from '../request/context.ts';
 import { CHANNEL_QUERY, SEARCH_QUERY } from '../request/parameters.ts';
 import { type ImageUrlStyle, jsonResponse, recordOf, searchResultOf } from '../response/serializers.ts';
 
@@ -125,7 +125,7 @@ export function searchRoute(options: ImageUrlStyle & { readonly searches: Search
     returns: 'Results',
     example: searchPathOf,
     async respond({ query: { q, limit } }, context) {
-      const { hits, outcome } = await options.searches.search(q, limit, disconnectSignal(context));
+      const { hits, outcome } = await options.searches.search(q, limit);
       const results = hits.map((hit) => searchResultOf(hit, context.base, options));
       return jsonResponse(outcome, { query: q, results });
     },

@@ -140,7 +140,7 @@ it.each([
 describe('a search of the official API', () => {
   const searchIn = async (...items: unknown[]) => {
     upstream.response(respondWithJson({ kind: 'youtube#searchListResponse', items }));
-    return (await source.search('tom', 5, { signal })).hits;
+    return source.search('tom', 5, { signal });
   };
 
   it('decodes the escapes that only searches have', async () => {

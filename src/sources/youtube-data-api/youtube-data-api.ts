@@ -100,7 +100,7 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       const maxResults = String(Math.min(limit, MAX_RESULTS));
       const list = await call('search', { part: 'snippet', type: 'channel', q: query, maxResults }, load);
       if (list.items > 0 && list.found.length === 0) throw invalidResponse('search results without an ID or a title');
-      return { hits: list.found.slice(0, limit) };
+      return list.found.slice(0, limit);
     },
 
     status: () => ({ quotas: quota.stats() }),

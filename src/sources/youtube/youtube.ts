@@ -1,9 +1,10 @@
+import type { SearchHit } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
 import { type ChannelRef, findHandle, isChannelId } from '../../domain/identifier.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { withDeadline, withinMs } from '../../lib/deadlines.ts';
 import type { HttpClient } from '../../lib/http/http-client.ts';
-import type { ChannelOptions, ChannelSource, LoadedChannel, SearchPage } from '../source.ts';
+import type { ChannelOptions, ChannelSource, LoadedChannel } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
 import { type ClientVersion, isRefusalStatus } from './client-version.ts';
@@ -189,7 +190,7 @@ class LostNameError extends AppError {
 /** The channel with this very handle among the hits of one search. @throws `lost` if there is none */
 async function searchForHandle(innertube: Innertube, ref: ChannelRef, lost: LostNameError, signal: AbortSignal) {
   if (ref.kind !== 'handle') throw lost;
-  const { hits } = await searchChannels(innertube, `@${ref.value}`, signal);
+  const hits = await searchChannels(innertube, `@${ref.value}`, signal);
   const found = hits.find(({ customUrl }) => customUrl !== null && findHandle(customUrl)?.key === ref.key);
   if (found === undefined) throw lost;
   return found.channelId;
@@ -210,7 +211,7 @@ function requireNextUrl(target: string | undefined): string {
   return `${YOUTUBE_WEB}${url.pathname}${url.search}`;
 }
 
-async function searchChannels(innertube: Innertube, query: string, signal: AbortSignal): Promise<SearchPage> {
+async function searchChannels(innertube: Innertube, query: string, signal: AbortSignal): Promise<SearchHit[]> {
   const response = await innertube.search(query, signal);
   if (response.kind === 'refusal') {
     throw invalid('The video site did not understand the search.', new Error(response.reason));
@@ -221,5 +222,5 @@ async function searchChannels(innertube: Innertube, query: string, signal: Abort
     const names = unknownNames.length === 0 ? 'unreadable items' : `unknown items: ${unknownNames.join(', ')}`;
     throw invalid('The video site sent search results in an unknown form.', new Error(names));
   }
-  return { hits };
+  return hits;
 }

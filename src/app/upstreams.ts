@@ -81,7 +81,10 @@ export function createUpstreams(options: UpstreamsOptions) {
 
   /** The state of each source and of the image hosts. */
   function states(): readonly SourceReading[] {
-    const readings = sources.map(({ name, status }) => ({ name, ...breakers.stateOf(name), status: status?.() }));
+    const readings = sources.map(({ name, clientVersion }) => ({
+      ...{ name, ...breakers.stateOf(name) },
+      clientVersion: clientVersion?.(),
+    }));
     return [...readings, { name: IMAGE_SOURCE, ...breakers.stateOf(IMAGE_SOURCE) }];
   }
 

@@ -42,12 +42,6 @@ export const SETTINGS = {
     'Origin of a relay for all calls to YouTube, its image hosts and its Data API (docs/youtube.md).',
   ),
   youtubeApiKey: form.secretSetting('YOUTUBE_API_KEY', form.anyText, 'Key of the `youtube-data-api` source.'),
-  youtubeApiDailyQuota: form.setting(
-    'YOUTUBE_API_DAILY_QUOTA',
-    '10000',
-    form.integer(1, 1_000_000_000),
-    'Calls per day of the source `youtube-data-api` for channels, and a hundredth of that for searches, counted from the start of each instance.',
-  ),
   upstreamCallsPerSecond: form.setting(
     'UPSTREAM_CALLS_PER_SECOND',
     '10',

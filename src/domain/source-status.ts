@@ -1,9 +1,3 @@
-/** Details of a source for the operator. Each source has only the members that apply to it. */
-export interface SourceStatus {
-  readonly quotas?: readonly SourceQuota[];
-  readonly clientVersion?: ClientVersionState;
-}
-
 /** The name under which the image hosts are shown, like a source. */
 export const IMAGE_SOURCE = 'image hosts';
 
@@ -21,13 +15,6 @@ interface SourceProblem {
   readonly reason: string;
   /** Reason, beginning and end, as one sentence for the operator. */
   readonly description: string;
-}
-
-/** A daily limit of the source's calls. */
-export interface SourceQuota {
-  readonly name: string;
-  readonly spent: number;
-  readonly perDay: number;
 }
 
 /** The version of YouTube's web client that calls to YouTube contain. */

@@ -1,4 +1,4 @@
-import { IMAGE_SOURCE, type SourceState, type SourceStatus } from '../domain/source-status.ts';
+import { type ClientVersionState, IMAGE_SOURCE, type SourceState } from '../domain/source-status.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { readTotals, type Totals } from './totals.ts';
 
@@ -14,7 +14,7 @@ interface ConsoleStateOptions {
 
 export interface SourceReading extends SourceState {
   readonly name: string;
-  readonly status?: SourceStatus | undefined;
+  readonly clientVersion?: ClientVersionState | undefined;
 }
 
 interface ShownSetting {

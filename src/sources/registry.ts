@@ -65,7 +65,6 @@ const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) =>
       // parseConfig refuses this source without a key.
       apiKey: config.youtubeApiKey ?? '',
       clock: deps.clock,
-      unitsPerDay: config.youtubeApiDailyQuota,
       breakers: { units: deps.breakerOf('youtube-data-api'), searches: deps.breakerOf('youtube-data-api searches') },
     }),
 };

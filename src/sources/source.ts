@@ -1,7 +1,7 @@
 import type { Channel, FeedValues, KnownChannel, SearchHit } from '../domain/channel.ts';
 import { errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
-import type { SourceStatus } from '../domain/source-status.ts';
+import type { ClientVersionState } from '../domain/source-status.ts';
 
 /** One HTTP request to an upstream API, with its body. */
 export const UPSTREAM_CALL_MS = 5_000;
@@ -51,8 +51,8 @@ export interface ChannelSource {
    * choose their number; otherwise there may be more.
    */
   search(query: string, limit: number, options: LoadOptions): Promise<readonly SearchHit[]>;
-  /** Details for the operator. */
-  status?(): SourceStatus;
+  /** For the operator. */
+  clientVersion?(): ClientVersionState;
   close(): Promise<void>;
 }
 

@@ -70,7 +70,7 @@ describe('a client version that YouTube refuses', () => {
     expect(responses.map(({ status }) => status)).toEqual(paths.map(() => 200));
     expect(replay.callsTo('version')).toHaveLength(1);
     const { sources } = await service.state();
-    expect(sources[0]).toMatchObject({ status: { clientVersion: { version: NEW_VERSION, origin: 'learned' } } });
+    expect(sources[0]).toMatchObject({ clientVersion: { version: NEW_VERSION, origin: 'learned' } });
     replay.forgetCalls();
     service.clock.advance(HOUR_MS + 1);
     expect((await service.get(HARBOUR)).status).toBe(200);
@@ -87,7 +87,7 @@ describe('a client version that YouTube refuses', () => {
     Object.assign(youtube, { accepted: new Set([NEW_VERSION]), acceptsWithoutHeaders: false });
     replay.misbehave('version', listener);
     expect((await service.get(QUIET)).status).toBe(502);
-    expect((await service.state()).sources[0]).toMatchObject({ status: { clientVersion: { origin: 'built-in' } } });
+    expect((await service.state()).sources[0]).toMatchObject({ clientVersion: { origin: 'built-in' } });
   });
 
   it('is not suspected because of a refusal of this address or a failure', async () => {

@@ -73,7 +73,6 @@ export function createTestDataApiSource(origin: string) {
       units: createBreaker({ clock, label: 'YouTube Data API' }),
       searches: createBreaker({ clock, label: 'YouTube Data API for searches' }),
     },
-    unitsPerDay: 10_000,
   });
 }
 

@@ -42,25 +42,15 @@ export function Sources({ state: { sources, totals } }: { state: ConsoleState })
       <div id="sources">
         <Table columns={COLUMNS} rows={rows} />
       </div>
-      {sources.map(({ name, status }) => (
-        <Facts key={name} status={status} />
-      ))}
-    </section>
-  );
-}
-
-function Facts({ status }: Pick<ConsoleState['sources'][number], 'status'>) {
-  const { clientVersion, quotas } = status ?? {};
-  const used = quotas?.map(({ name, spent, perDay }) => `${formatCount(spent)} of ${formatCount(perDay)} ${name}`);
-  return (
-    <>
-      {clientVersion && (
-        <p class="muted">
-          YouTube client version: {clientVersion.version} ({VERSION_ORIGINS[clientVersion.origin]}).
-        </p>
+      {sources.map(
+        ({ name, clientVersion }) =>
+          clientVersion && (
+            <p key={name} class="muted">
+              YouTube client version: {clientVersion.version} ({VERSION_ORIGINS[clientVersion.origin]}).
+            </p>
+          ),
       )}
-      {used && <p class="muted">YouTube Data API today: {used.join(', ')}.</p>}
-    </>
+    </section>
   );
 }
 

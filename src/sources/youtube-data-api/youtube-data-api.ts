@@ -1,14 +1,18 @@
 import { AppError } from '../../domain/errors.ts';
 import type { ChannelRef } from '../../domain/identifier.ts';
-import { UnexplainedRefusalError } from '../../lib/breaker.ts';
+import { type Breaker, UnexplainedRefusalError } from '../../lib/breaker.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { type HttpClient, type HttpResponse, readRetryAfterMs } from '../../lib/http/http-client.ts';
 import { isMarkup } from '../json.ts';
 import type { ChannelSource, LoadedChannel, LoadOptions } from '../source.ts';
 import { UPSTREAM_CALL_MS } from '../source.ts';
 import { channels, search } from './parse.ts';
-import { type Allowance, createDailyQuota, type DailyQuotaOptions } from './quota.ts';
+import { type Allowance, msUntilNewQuota } from './quota.ts';
 
-export interface YoutubeDataApiOptions extends DailyQuotaOptions {
+export interface YoutubeDataApiOptions {
+  readonly clock: Clock;
+  /** The breaker of each allowance. Is open until a spent quota is renewed. */
+  readonly breakers: Readonly<Record<Allowance, Breaker>>;
   /** Must not follow redirects, which would get the key. Closed with the source. */
   readonly http: HttpClient;
   /** Replaces https://www.googleapis.com; without a trailing slash. */
@@ -34,12 +38,10 @@ const FILTERS = { id: 'id', handle: 'forHandle', username: 'forUsername', custom
  * other values are exact. A lookup returns the complete record.
  */
 export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
-  const { http, origin, apiKey, breakers } = options;
-  const quota = createDailyQuota(options);
+  const { http, origin, apiKey, breakers, clock } = options;
 
   async function call<M extends Method>(method: M, query: Record<string, string>, { signal }: LoadOptions) {
     const allowance = method === 'search' ? 'searches' : 'units';
-    quota.spend(allowance);
     const response = await http.request({
       method: 'GET',
       url: `${origin}/youtube/v3/${method}?${new URLSearchParams(query)}`,
@@ -54,7 +56,10 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
     const reply = READERS[method](body);
     if (status !== 200 || reply === null) {
       const refusal = findRefusal(status, reply?.error);
-      if (refusal === 'quota_exceeded') throw quota.exhaust(allowance);
+      if (refusal === 'quota_exceeded') {
+        const nowMs = clock.now();
+        throw breakers[allowance].openUntil(nowMs + msUntilNewQuota(nowMs));
+      }
       const isRedirect = status >= 300 && status < 400;
       if (refusal === 'rate_limited' || (refusal === 'refused' && isRedirect)) {
         throw refused(response, allowance, `status ${status}`);
@@ -103,7 +108,6 @@ export function createYoutubeDataApiSource(options: YoutubeDataApiOptions) {
       return list.found.slice(0, limit);
     },
 
-    status: () => ({ quotas: quota.stats() }),
     close: () => http.close(),
   } satisfies ChannelSource;
 }

@@ -133,7 +133,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     getChannel: loadChannel,
     search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
 
-    status: () => ({ clientVersion: clientVersion.state() }),
+    clientVersion: () => clientVersion.state(),
 
     close: () => http.close(),
   } satisfies ChannelSource;

@@ -7,7 +7,6 @@ import type { Endpoint } from '../http/request/context.ts';
 import type { MicroCache } from '../http/response/micro-cache.ts';
 import { createResponseReporter } from '../http/response/response-reporter.ts';
 import { createPublicListener } from '../http/server.ts';
-import { RESOURCE_LIMITS } from '../lib/cgroup.ts';
 import {
   type CloseReason,
   createOpenConnections,
@@ -18,6 +17,7 @@ import type { ResponseWriter } from '../lib/http/response-writer.ts';
 import { addBoundGauges, addCounter, addGauge } from '../lib/metrics.ts';
 import { readOpenFilesLimit } from '../lib/open-files.ts';
 import type { RedisConnection } from '../lib/redis/connection.ts';
+import { RESOURCE_LIMITS } from '../lib/resource-limits.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createFallbackRateLimiter } from '../rate-limit/fallback.ts';
 import { createMemoryRateLimiter } from '../rate-limit/memory.ts';

@@ -1,8 +1,7 @@
-import { rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { makeDirectory } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import {
   DamagedFileError,
@@ -112,7 +111,7 @@ export function createCacheFile({ path, schema, runtime }: CacheFileOptions): Ca
   }
 
   function openFile(): OpenFile {
-    makeDirectory(dirname(path));
+    mkdirSync(dirname(path), { recursive: true });
     const db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
     try {
       db.exec(SETTINGS);

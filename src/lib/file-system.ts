@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -34,30 +34,4 @@ export async function replaceFile(path: string, content: string | Buffer): Promi
 export function nearestExisting(path: string): string {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined || dirname(path) === path) return path;
   return nearestExisting(dirname(path));
-}
-
-/**
- * Creates a directory and its missing parents. Node's own `recursive` never returns when a file system refuses new
- * directories with ENOENT, as /proc does (seen with Node 24.21).
- *
- * @throws the file system's error, also if a file has the name.
- */
-export function makeDirectory(path: string): void {
-  try {
-    makeOne(path);
-  } catch (error) {
-    const parent = dirname(path);
-    if (!hasErrorCode(error, 'ENOENT') || parent === path) throw error;
-    makeDirectory(parent);
-    makeOne(path);
-  }
-}
-
-/** Succeeds if the directory exists. */
-function makeOne(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
-  }
 }

@@ -1,6 +1,6 @@
 import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
-import { RESOURCE_LIMITS } from '../../lib/cgroup.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { RESOURCE_LIMITS } from '../../lib/resource-limits.ts';
 import { createRoundRobin } from '../../lib/round-robin.ts';
 import { TaskInterrupted } from './child.ts';
 import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';

@@ -14,8 +14,7 @@ describe('the size of the encoder pool', () => {
     ['two cores and 1 GiB', 2, 1_024, [2, 256, 682]],
     ['many cores and 1 GiB', 16, 1_024, [2, 256, 682]],
     ['many cores and 2 GiB', 16, 2_048, [5, 204, 384]],
-    ['a core and a half', 1.5, 16_384, [1, 512, 1_536]],
-    ['half a core and 128 MiB', 0.5, 128, [1, 192, 384]],
+    ['one core and 128 MiB', 1, 128, [1, 192, 384]],
   ])('follows CPU and memory: %s', (_, cpus, memoryMib, expected) => {
     expect(inMib(poolSizeFor({ cpus, memoryBytes: memoryMib * MIB }))).toEqual(expected);
   });

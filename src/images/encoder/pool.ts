@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { ResourceLimits } from '../../lib/cgroup.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { ResourceLimits } from '../../lib/resource-limits.ts';
 import { type EncoderChild, type KillReason, type ProcessEnd, startEncoderChild } from './child.ts';
 import type { EncoderTask, TaskReply } from './job.ts';
 
@@ -165,14 +165,13 @@ export type PoolSize = Pick<EncoderPoolOptions, 'processes' | 'maxRssBytes' | 'm
 /**
  * The number of encoder processes, and the memory that each may have. Between jobs they keep at most half of the memory
  * together; the other half is for the server and the page cache. During jobs, those that one network may have at a time
- * take at most two thirds. A fraction of a core is left to the server, because encoders that use up the CPU quota also stop
- * the server, whatever their priority.
+ * take at most two thirds.
  *
  * @param wanted the number of processes if the operator has chosen it
  */
 export function poolSizeFor({ cpus, memoryBytes }: ResourceLimits, wanted?: number): PoolSize {
   const share = memoryBytes / 2;
-  const processes = wanted ?? Math.max(1, Math.min(Math.floor(cpus), Math.floor(share / MIN_RSS_BYTES)));
+  const processes = wanted ?? Math.max(1, Math.min(cpus, Math.floor(share / MIN_RSS_BYTES)));
   const bounded = (least: number, bytes: number, most: number) => Math.max(least, Math.min(most, Math.floor(bytes)));
   return {
     processes,

@@ -1,0 +1,14 @@
+import { availableParallelism, totalmem } from 'node:os';
+
+/** What this process may use of the machine. */
+export interface ResourceLimits {
+  readonly cpus: number;
+  readonly memoryBytes: number;
+}
+
+/** The limits of its cgroup, as Node reads them, or else the machine's. Node sees no CPU quota of cgroup v1. */
+export const RESOURCE_LIMITS: ResourceLimits = {
+  cpus: availableParallelism(),
+  // 0: not known.
+  memoryBytes: Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
+};

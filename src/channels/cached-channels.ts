@@ -71,23 +71,10 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
     if (ref !== undefined) await names.put(nameKey(ref), async () => ({ value: channelId }));
   }
 
-  /**
-   * Resolves the name as the client wrote it, because its lower-case form may be another handle (Σ is σ or ς). If there is
-   * no such name, resolves the lower-case form, because an absence is stored under it.
-   */
-  async function resolve(ref: ChannelRef): Promise<Resolution> {
-    try {
-      return await sources.resolve(ref);
-    } catch (error) {
-      if (errorCodeOf(error) !== 'channel_not_found' || ref.value === ref.key) throw error;
-      return sources.resolve({ ...ref, value: ref.key });
-    }
-  }
-
   /** @param previous the channel to which the name led before */
   async function resolveAgain(ref: ChannelRef, previous: string): Promise<Resolution> {
     try {
-      return await resolve(ref);
+      return await sources.resolve(ref);
     } catch (error) {
       const mayKeep = errorCodeOf(error) === 'channel_not_found' && !blockedChannels.has(previous);
       if (mayKeep && (await keepsName(ref, previous))) return { channelId: previous };
@@ -130,7 +117,9 @@ export function createCachedChannels(options: CachedChannelsOptions): CachedChan
     async getId(ref, softTimeoutMs) {
       let record: Cached<ChannelEntry> | undefined;
       const loadChannelId = async (previous: string | undefined): Promise<Loaded<string>> => {
-        const { channelId, loaded } = await (previous === undefined ? resolve(ref) : resolveAgain(ref, previous));
+        const { channelId, loaded } = await (previous === undefined
+          ? sources.resolve(ref)
+          : resolveAgain(ref, previous));
         if (blockedChannels.has(channelId)) return { value: channelId, isStorable: false };
         if (loaded !== undefined) record = await storeUnlessFresh(loaded);
         return { value: channelId };

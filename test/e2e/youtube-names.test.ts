@@ -52,17 +52,6 @@ function knowOnly(name: string): void {
   });
 }
 
-describe('a handle', () => {
-  it('that YouTube does not know is requested in lower case before its absence is stored', async () => {
-    knowOnly('odysseus');
-    expect((await byHandle('Odysseus')).status).toBe(200);
-    expect(resolved()).toEqual([pageOf('Odysseus'), pageOf('odysseus')]);
-    replay.forgetCalls();
-    for (const name of ['Nobody', 'nobody', 'NOBODY']) expect((await byHandle(name)).status).toBe(404);
-    expect(resolved()).toEqual([pageOf('Nobody'), pageOf('nobody')]);
-  });
-});
-
 describe('the handle in a record', () => {
   it('needs no call afterwards, in any spelling, also after a restart', async () => {
     await service.get(`/api/channel/${LIGHTHOUSE}`);

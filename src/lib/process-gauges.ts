@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge, type Registry } from '@prometheus-io/client';
+import { Gauge, type Registry } from '@prometheus-io/client';
+import { addCounter, addGauge } from './metrics.ts';
 
 /** How often the delay of the event loop is sampled. */
 const SAMPLE_MS = 20;
@@ -10,45 +11,25 @@ const SAMPLE_MS = 20;
  * response more than a microsecond.
  */
 export function addProcessGauges(metrics: Registry): void {
-  const registers = [metrics];
   const loopDelay = monitorEventLoopDelay({ resolution: SAMPLE_MS });
   loopDelay.enable();
-  new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'CPU time of this process, user and system.',
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.reset();
-      this.inc((user + system) / 1e6);
-    },
+  const cpu = 'CPU time of this process, user and system.';
+  addCounter(metrics, 'process_cpu_seconds_total', cpu, () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
   });
-  new Gauge({
-    name: 'process_resident_memory_bytes',
-    help: 'Resident memory of this process, encoder processes not included.',
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
-  new Gauge({
-    name: 'process_start_time_seconds',
-    help: 'When this process started, seconds since 1970.',
-    registers,
-  }).set(Math.round(performance.timeOrigin / 1000));
-  new Gauge({
-    name: 'process_open_fds',
-    help: 'Open file descriptors; 0 if the system does not report them.',
-    registers,
-    collect() {
-      this.set(countOpenFiles());
-    },
-  });
+  const memory = 'Resident memory of this process, encoder processes not included.';
+  addGauge(metrics, 'process_resident_memory_bytes', memory, () => process.memoryUsage.rss());
+  const startSeconds = Math.round(performance.timeOrigin / 1000);
+  const start = 'When this process started, seconds since 1970.';
+  addGauge(metrics, 'process_start_time_seconds', start, () => startSeconds);
+  const files = 'Open file descriptors; 0 if the system does not report them.';
+  addGauge(metrics, 'process_open_fds', files, countOpenFiles);
   new Gauge({
     name: 'pennant_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last scrape.',
     labelNames: ['percentile'],
-    registers,
+    registers: [metrics],
     collect() {
       for (const percentile of [50, 99]) this.set({ percentile }, delaySecondsOf(loopDelay.percentile(percentile)));
       loopDelay.reset();

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import { type ComponentHealth, createComponentHealth } from './component-health.ts';
 import { createFailureLog, type FailureLog } from './failure-log.ts';
 import { countDroppedLines, type Logger } from './logger.ts';
-import { addBoundGauges } from './metrics.ts';
+import { addBoundGauges, addCounter } from './metrics.ts';
 
 /** What all components of a service share. */
 export interface Runtime {
@@ -24,15 +24,8 @@ export function createRuntime({ clock, logger }: Pick<Runtime, 'clock' | 'logger
   const failureLog = createFailureLog({ logger, clock });
   const health = createComponentHealth(failureLog);
   addBoundGauges(metrics, 'pennant_failure_log', 'log of failures', failureLog.stats);
-  new Counter({
-    name: 'pennant_log_lines_dropped_total',
-    help: 'Log lines that were dropped because the reader of the log was too slow.',
-    registers: [metrics],
-    collect() {
-      this.reset();
-      this.inc(countDroppedLines());
-    },
-  });
+  const dropped = 'Log lines that were dropped because the reader of the log was too slow.';
+  addCounter(metrics, 'pennant_log_lines_dropped_total', dropped, countDroppedLines);
   new Gauge({
     name: 'pennant_part_degraded',
     help: '1 for a component that cannot be used at the moment, or a field that most channels lack.',

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import sharp from 'sharp';
@@ -26,7 +27,8 @@ export async function bench(print: Print): Promise<Row[]> {
 
 /** A new crop of a stored original, in interleaved rounds. */
 async function compareWithBare(directory: string, { bytes }: BenchImage): Promise<Row[]> {
-  const original = { path: path.join(directory, 'original') };
+  const digest = hash('sha256', bytes);
+  const original = { path: path.join(directory, 'original'), digest };
   await writeFile(original.path, bytes);
   const encoder = createEncoder({ processes: 1 });
   try {

@@ -3,7 +3,10 @@ import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { type ImageTable, type OriginalId, originalName, USE_RECORDED_MS } from './image-table.ts';
 
-/** An original for another process: its file, which may be missing or damaged, or its bytes while it has none. */
+/**
+ * An original for another process: its file, which may be missing or damaged, with the first hex digits of the SHA-256 of its
+ * bytes; or its bytes while it has none.
+ */
 export type StoredOriginal = { readonly path: string; readonly digest: string } | { readonly bytes: Buffer };
 
 /** Encoded images in memory, in front of those on the disk. Originals are in memory only if they cannot be stored. */

@@ -1,6 +1,6 @@
 import { webcrypto } from 'node:crypto';
 import type { Cache, Cached, Loaded } from '../cache/cache.ts';
-import type { Images } from '../cache/images.ts';
+import type { Images, StoredOriginal } from '../cache/images.ts';
 import { originalKey } from '../cache/keys.ts';
 import type { Original } from '../cache/policy.ts';
 import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
@@ -18,7 +18,6 @@ import { currentClient } from '../lib/work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Downloader } from './download.ts';
 import type { Encoder } from './encoder/encoder.ts';
-import type { OriginalBytes } from './encoder/job.ts';
 
 interface OriginalsOptions {
   /** Absent if `SOURCES` does not name it. */
@@ -43,7 +42,7 @@ export interface Originals {
    */
   get(channel: Channel, kind: ImageKind): Promise<Cached<Original>>;
   /** Returns the file or the bytes for an encoder. Downloads them again if necessary. */
-  read(channel: Channel, kind: ImageKind, original: Original): Promise<OriginalBytes>;
+  read(channel: Channel, kind: ImageKind, original: Original): Promise<StoredOriginal>;
   /** Downloads an original again whose file an encoder could not read. */
   readAgain(channel: Channel, kind: ImageKind, original: Original): Promise<Buffer>;
 }
@@ -109,7 +108,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key }, bytes };
     const client = currentClient();
     const options = { signal: NEVER_ABORTED, client };
-    const inspect = (original: OriginalBytes) => encoder.inspect(original, options);
+    const inspect = (original: StoredOriginal) => encoder.inspect(original, options);
     const { width, height, format, hasAlpha } = await inspect(stored).catch((error: unknown) => {
       // The file was erased or evicted meanwhile, or is damaged.
       if (!hasErrorCode(error, 'ENOENT')) throw error;

@@ -238,5 +238,5 @@ it.each([
   ['has been deleted', '/nonexistent/original'],
   ['cannot be read', tmpdir()],
 ])('an original that %s counts as missing', async (_how, path) => {
-  await expect(encoder.inspect({ path }, ANYONE)).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(encoder.inspect({ path, digest: '' }, ANYONE)).rejects.toMatchObject({ code: 'ENOENT' });
 });

@@ -20,7 +20,7 @@ it('the encoder leaves one place free for other networks', async () => {
   const encoder = createEncoder({ pool });
   async function submit(name: string, network: string) {
     const { signal } = new AbortController();
-    void encoder.inspect({ path: name }, { signal, client: clientOf(`${network}/${name}`) });
+    void encoder.inspect({ path: name, digest: '' }, { signal, client: clientOf(`${network}/${name}`) });
     await nextTurn();
   }
   async function finish(name: string) {

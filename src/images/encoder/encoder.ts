@@ -1,9 +1,10 @@
+import type { StoredOriginal } from '../../cache/images.ts';
 import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { RESOURCE_LIMITS } from '../../lib/resource-limits.ts';
 import { createRoundRobin } from '../../lib/round-robin.ts';
 import { TaskInterrupted } from './child.ts';
-import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, OriginalBytes, TaskReply } from './job.ts';
+import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, TaskReply } from './job.ts';
 import { readLibraryVersion } from './library-version.ts';
 import {
   createEncoderPool,
@@ -51,7 +52,7 @@ export interface Encoder {
   /** The version of the image library, as hex digits. Another version may encode the same job as other bytes. */
   readonly libraryVersion: string;
   /** Reads the properties of an original, and decodes enough of it to notice missing data. */
-  inspect(original: OriginalBytes, options: JobOptions): Promise<ImageInfo>;
+  inspect(original: StoredOriginal, options: JobOptions): Promise<ImageInfo>;
   encode(job: EncodeJob, options: JobOptions): Promise<Buffer>;
   stats(): EncoderStats;
   /** Starts a process before the first task. */

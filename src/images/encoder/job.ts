@@ -1,3 +1,4 @@
+import type { StoredOriginal } from '../../cache/images.ts';
 import { type Format, formatRow, type LibraryOptions, type SourceFormat } from '../../domain/formats.ts';
 import type { Backdrop, Rectangle, Size } from '../../domain/variants.ts';
 import type { ClientKeys } from '../../lib/work.ts';
@@ -12,13 +13,6 @@ export function encoderOptions(format: Format, { width, height }: Size, quality:
   return { ...row.options, ...effort, ...(row.quality !== undefined && { quality: quality ?? row.quality }) };
 }
 
-/**
- * The bytes of an original, or the path of its file, which need not be copied between processes.
- *
- * `digest`: the first hex digits of the SHA-256 of the bytes, for a file that may have changed on the disk
- */
-export type OriginalBytes = { readonly path: string; readonly digest?: string } | { readonly bytes: Buffer };
-
 /** The properties of an image. The orientation is applied to width and height. */
 export interface ImageInfo extends Size {
   readonly format: SourceFormat;
@@ -27,7 +21,7 @@ export interface ImageInfo extends Size {
 
 /** One encode as plain data. */
 export interface EncodeJob {
-  readonly original: OriginalBytes;
+  readonly original: StoredOriginal;
   /** With its orientation applied. */
   readonly originalSize: Size;
   readonly crop: Rectangle;
@@ -48,7 +42,7 @@ export interface JobOptions {
 
 /** A task for an encoder process, as plain data. */
 export type EncoderTask =
-  | { readonly kind: 'inspect'; readonly original: OriginalBytes }
+  | { readonly kind: 'inspect'; readonly original: StoredOriginal }
   | { readonly kind: 'encode'; readonly job: EncodeJob };
 
 export type TaskFailure =

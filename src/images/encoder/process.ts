@@ -9,6 +9,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
+import type { StoredOriginal } from '../../cache/images.ts';
 import { formatRow, MAX_ORIGINAL_SIDE_PX, type SourceFormat, sniffFormat } from '../../domain/formats.ts';
 import { type Backdrop, isSameSize, type Size } from '../../domain/variants.ts';
 import {
@@ -17,7 +18,6 @@ import {
   encoderOptions,
   type ImageInfo,
   MAX_ORIGINAL_PIXELS,
-  type OriginalBytes,
   type TaskFailure,
   type TaskReply,
 } from './job.ts';
@@ -124,7 +124,7 @@ function messageOf(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}: ${messageOf(error.cause)}`;
 }
 
-async function inspect(original: OriginalBytes): Promise<ImageInfo> {
+async function inspect(original: StoredOriginal): Promise<ImageInfo> {
   const { format, bytes } = await read(original);
   const { width, height, hasAlpha, autoOrient } = await awaitLibrary(sharp(bytes, INPUT_OPTIONS).metadata());
   if (Math.max(width, height) > MAX_ORIGINAL_SIDE_PX) throw new Undecodable('The original has too long a side');
@@ -184,7 +184,7 @@ async function awaitLibrary<T>(result: Promise<T>): Promise<T> {
   }
 }
 
-async function read(original: OriginalBytes): Promise<{ format: SourceFormat; bytes: Buffer }> {
+async function read(original: StoredOriginal): Promise<{ format: SourceFormat; bytes: Buffer }> {
   const bytes = 'path' in original ? await readUnchanged(original) : original.bytes;
   const format = sniffFormat(bytes);
   if (format === undefined) throw new Undecodable('The original has no format that is decoded');
@@ -192,7 +192,7 @@ async function read(original: OriginalBytes): Promise<{ format: SourceFormat; by
 }
 
 /** @throws Unreadable */
-async function readUnchanged({ path, digest = '' }: Extract<OriginalBytes, { path: string }>): Promise<Buffer> {
+async function readUnchanged({ path, digest }: Extract<StoredOriginal, { path: string }>): Promise<Buffer> {
   const bytes = await readFile(path).catch((cause: unknown) => {
     throw new Unreadable('The original cannot be read', { cause });
   });

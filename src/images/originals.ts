@@ -10,7 +10,6 @@ import { AppError, errorCodeOf } from '../domain/errors.ts';
 import { channelIdRef } from '../domain/identifier.ts';
 import type { ImageKind } from '../domain/variants.ts';
 import { NEVER_ABORTED } from '../lib/deadlines.ts';
-import { KEY_FAILURE_MS } from '../lib/failed-keys.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
@@ -186,6 +185,6 @@ async function orThrowImageGone<T>(image: Promise<T>): Promise<T> {
 /** The image's host, or the catalog, does not have it. */
 class ImageGone extends AppError {
   constructor(cause: unknown) {
-    super('upstream_invalid', 'The image that the channel names is gone.', { cause, retryAfterMs: KEY_FAILURE_MS });
+    super('upstream_invalid', 'The image that the channel names is gone.', { cause });
   }
 }

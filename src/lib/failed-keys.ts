@@ -5,7 +5,7 @@ import { compactCopy } from './memory-cache.ts';
 import type { BoundedStats } from './metrics.ts';
 
 /** How long the failure of one key is remembered, if it does not say so itself. */
-export const KEY_FAILURE_MS = 15_000;
+const KEY_FAILURE_MS = 15_000;
 
 interface Failure {
   readonly code: ErrorCode;

@@ -28,8 +28,7 @@ describe('a channel from several sources', () => {
     expect(await codeOf(failover.resolve(channelIdRef(ID)))).toBe(expected);
   });
 
-  it('is an error with a time to retry if no source gives a usable response', async () => {
-    await expect(over([live('upstream_timeout')]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 10_000 });
+  it('is an error with the time that a source named if no source gives a usable response', async () => {
     const told = live(new AppError('upstream_unavailable', 'down', { retryAfterMs: 1_500 }));
     await expect(over([told]).getChannel(ID)).rejects.toMatchObject({ retryAfterMs: 1_500 });
   });
@@ -82,6 +81,6 @@ describe('a search of several sources', () => {
 
   it('fails with the most specific of several errors', async () => {
     const search = over([{ hits: 'upstream_invalid' }, { hits: 'upstream_timeout' }]).search('q', 20);
-    await expect(search).rejects.toMatchObject({ code: 'upstream_timeout', retryAfterMs: 10_000 });
+    await expect(search).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 });

@@ -1,11 +1,10 @@
 import type { SearchHit } from '../domain/channel.ts';
 import {
-  AppError,
+  type AppError,
   clearestError,
   type ErrorCode,
   errorCodeOf,
   isDeclined,
-  isKeyFailure,
   isUpstreamFailure,
 } from '../domain/errors.ts';
 import { type ChannelRef, comparable } from '../domain/identifier.ts';
@@ -41,7 +40,7 @@ export interface FailoverOptions {
 
 /**
  * All sources as one. Sources are tried in order, and the first one that finds the channel, or knows that there is none, wins.
- * If every source fails, the most specific failure is thrown, with the time after which to retry.
+ * If every source fails, the most specific failure is thrown.
  */
 export interface Failover {
   resolve(ref: ChannelRef): Promise<Resolution>;
@@ -49,8 +48,6 @@ export interface Failover {
   /** The list of the first source that answers. */
   search(query: string, limit: number): Promise<readonly SearchHit[]>;
 }
-
-const RETRY_AFTER_MS = 10_000;
 
 export function createFailover({ breakerOf, clock, onOutcome, ...options }: FailoverOptions): Failover {
   const sources = options.sources.map(withPlainTitles);
@@ -95,7 +92,7 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
           failures.push(error);
         }
       }
-      throw withRetryAfter(clearestError(failures) as AppError);
+      throw clearestError(failures) as AppError;
     });
   }
 
@@ -110,11 +107,4 @@ export function createFailover({ breakerOf, clock, onOutcome, ...options }: Fail
       // In another letter case it would fail in the same way.
       tryInOrder('search', comparable(query), (source, attempt) => source.search(query, limit, attempt)),
   };
-}
-
-function withRetryAfter(error: AppError): AppError {
-  // The cache remembers the failure of a key, and says when to ask again.
-  const isOfKey: boolean = isKeyFailure(error);
-  if (error.retryAfterMs !== undefined || isOfKey) return error;
-  return new AppError(error.code, error.message, { cause: error, retryAfterMs: RETRY_AFTER_MS });
 }

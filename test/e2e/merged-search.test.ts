@@ -73,7 +73,7 @@ describe('a search in the catalog and upstream', () => {
       const response = await service.get(`/api/search?q=${query}`);
       expect([response.status, response.json().code]).toEqual([503, 'upstream_unavailable']);
       expect(response.headers['cache-control']).toBe('no-store');
-      expect(response.headers['retry-after']).toBe('10');
+      expect(response.headers['retry-after']).toBe('30');
       expect(replay.callsTo('search').length).toBeGreaterThan(0);
     }
     replay.behave();

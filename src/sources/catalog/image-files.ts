@@ -2,7 +2,6 @@ import { open, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { CatalogImage } from '../../domain/channel.ts';
 import { AppError } from '../../domain/errors.ts';
-import { KEY_FAILURE_MS } from '../../lib/failed-keys.ts';
 import { hasErrorCode, isSystemError } from '../../lib/file-system.ts';
 
 const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
@@ -43,10 +42,7 @@ export async function readImage(folder: string, { fileName }: CatalogImage): Pro
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) throw noSuchImage(`there is no ${fileName}`);
-    throw new AppError('upstream_unavailable', 'The image cannot be read at the moment.', {
-      cause: error,
-      retryAfterMs: KEY_FAILURE_MS,
-    });
+    throw new AppError('upstream_unavailable', 'The image cannot be read at the moment.', { cause: error });
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SOFT_TIMEOUT_MS } from '../cache/policy.ts';
 import { BATCH_MS } from '../channels/channel-batches.ts';
-import { NAMED_CHANNEL_MS, SEARCH_SOFT_TIMEOUT_MS } from '../channels/search.ts';
+import { SEARCH_SOFT_TIMEOUT_MS } from '../channels/search.ts';
 import { SLOW_SOURCE_MS } from '../channels/search-all.ts';
 import { RESPONSE_MS } from '../http/pipeline.ts';
 import { DOWNLOAD_MS } from '../images/download.ts';
@@ -20,7 +20,6 @@ const WRITING_MS = 500;
 
 test.each<[what: string, limitMs: number, within: string, outerMs: number]>([
   ['a batch', BATCH_MS, 'the response', RESPONSE_MS],
-  ['the channel that a search names', NAMED_CHANNEL_MS, 'the response', RESPONSE_MS],
   ['a call of a source', SOURCE_ATTEMPT_MS, 'the load from all sources', ALL_SOURCES_MS],
   ['an HTTP request', UPSTREAM_CALL_MS, 'the call of a source', SOURCE_ATTEMPT_MS],
   ['a lookup of the client version', CLIENT_VERSION_MS, 'the call of a source', SOURCE_ATTEMPT_MS],

@@ -6,14 +6,11 @@ import { errorCodeOf } from '../domain/errors.ts';
 import type { ChannelRef } from '../domain/identifier.ts';
 import { channelRefsOf } from '../domain/pasted.ts';
 import type { Clock } from '../lib/clock.ts';
-import { NEVER_ABORTED, withDeadline } from '../lib/deadlines.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Failover } from '../sources/failover.ts';
 import type { ChannelService } from './channels.ts';
 import { searchAll } from './search-all.ts';
 
-/** The channel that a search names. */
-export const NAMED_CHANNEL_MS = 10_000;
 /** A stale list is returned when its reload takes longer. Shorter than `SLOW_SOURCE_MS`, so that the search gets the list. */
 export const SEARCH_SOFT_TIMEOUT_MS = 2_500;
 
@@ -93,7 +90,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     const refs = channelRefsOf(text);
     // The address around a name would find other channels.
     const query = refs[0]?.value ?? text;
-    const named = withDeadline(clock, NAMED_CHANNEL_MS, NEVER_ABORTED, () => findNamed(refs));
+    const named = findNamed(refs);
     const own = findOwn(query);
     const live = sources && findLive(sources, query);
     const lists = [named.then(({ hits }) => hits), own, ...(live ? [live.then(({ value }) => value)] : [])];

@@ -16,10 +16,8 @@ import {
 
 /** An original or an image waits for an encoder process. */
 export const ENCODER_WAIT_MS = 8_000;
-/** The inspection of an original by an encoder process. */
-export const INSPECT_MS = 8_000;
-/** An encode by an encoder process. */
-export const ENCODE_MS = 10_000;
+/** A task of an encoder process. */
+export const TASK_MS = 10_000;
 
 /** Two cores process a full queue of common images in about this time. */
 const RETRY_AFTER_MS = 5_000;
@@ -28,14 +26,12 @@ export const QUEUE_LENGTH = 64;
 /** How long a task is refused that used up its CPU time. Otherwise a few images could keep the encoders busy. */
 const EXHAUSTED_MS = 3_600_000;
 
-/** Defaults: processes and their memory from the CPU and memory limits of the cgroup, the system's clock. */
+/** Defaults: processes and their memory from the CPU and memory limits of the cgroup, `TASK_MS`, the system's clock. */
 export interface EncoderOptions extends Partial<EncoderPoolOptions> {
   /** Tests replace the processes. */
   readonly pool?: EncoderPool;
   /** Default: `QUEUE_LENGTH`. */
   readonly queueLength?: number;
-  /** The deadline of an encode, including the start of a process. Default: 10 s. That of an inspection is 8 s at most. */
-  readonly deadlineMs?: number;
   /** For metrics. A task waited `waitedMs` for its turn, and took `tookMs`. */
   readonly onFinished?: (finished: { task: EncoderTask['kind']; waitedMs: number; tookMs: number }) => void;
 }
@@ -73,10 +69,15 @@ interface EncoderStats {
 
 /** Encodes in separate processes, which start with the first work or with `warmUp`. The caller closes the encoder. */
 export function createEncoder(options: EncoderOptions = {}): Encoder {
-  const { queueLength = QUEUE_LENGTH, deadlineMs = ENCODE_MS, clock = systemClock } = options;
+  const { queueLength = QUEUE_LENGTH, clock = systemClock } = options;
   const {
     onFinished,
-    pool = createEncoderPool({ ...poolSizeFor(RESOURCE_LIMITS, options.processes), ...options, clock }),
+    pool = createEncoderPool({
+      deadlineMs: TASK_MS,
+      ...poolSizeFor(RESOURCE_LIMITS, options.processes),
+      ...options,
+      clock,
+    }),
   } = options;
   const queue = createRoundRobin({
     ...{ maxLength: queueLength, maxWaitMs: ENCODER_WAIT_MS, clock, giveTurns },
@@ -124,10 +125,9 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
 
   /** Tries a task again whose process crashed. After a deadline it would take as long again. */
   async function perform(task: EncoderTask): Promise<TaskReply> {
-    const ms = task.kind === 'inspect' ? Math.min(deadlineMs, INSPECT_MS) : deadlineMs;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await pool.run(task, ms);
+        return await pool.run(task);
       } catch (error) {
         if (!(error instanceof TaskInterrupted)) throw error;
         if (error.reason !== 'crash' || attempt === 2 || isClosed) throw failureAfter(error);

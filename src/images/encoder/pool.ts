@@ -15,6 +15,8 @@ export interface EncoderPoolOptions {
   readonly maxRssBytes: number;
   /** How much memory a process may allocate for its tasks. */
   readonly maxDataBytes: number;
+  /** The deadline of a task, including the start of its process. */
+  readonly deadlineMs: number;
   readonly clock: Clock;
   /** For logs and metrics. */
   readonly onEvent?: (event: PoolEvent) => void;
@@ -31,7 +33,7 @@ export interface EncoderPool {
    *
    * @throws TaskInterrupted if the process ends before it has responded
    */
-  run(task: EncoderTask, deadlineMs: number): Promise<TaskReply>;
+  run(task: EncoderTask): Promise<TaskReply>;
   /** `restarts`: processes that ended because of a task or of themselves, not because they were idle or closed. */
   stats(): { readonly running: number; readonly processes: number; readonly restarts: number };
   close(): Promise<void>;
@@ -92,7 +94,8 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
     start();
   }
 
-  async function runOn(worker: Worker, task: EncoderTask, deadlineMs: number): Promise<TaskReply> {
+  async function runOn(worker: Worker, task: EncoderTask): Promise<TaskReply> {
+    const { deadlineMs } = options;
     const { pid } = worker.child;
     const startedAtCpuMs = cpuMsOf(pid);
     const cancelDeadline = options.clock.after(deadlineMs, () => {
@@ -120,11 +123,11 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
     warmUp() {
       if (workers.size === 0 && !isClosed) start();
     },
-    async run(task, deadlineMs) {
+    async run(task) {
       const worker = [...workers].find(({ busy }) => !busy) ?? start();
       worker.busy = true;
       worker.cancelIdleLimit();
-      return runOn(worker, task, deadlineMs);
+      return runOn(worker, task);
     },
     async close() {
       isClosed = true;

@@ -5,7 +5,6 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { createHttpClient, type HttpClient } from '../lib/http/http-client.ts';
 import type { BreakerName } from './breakers.ts';
 import type { ChannelSource, FieldResult } from './source.ts';
-import { createClientVersion } from './youtube/client-version.ts';
 import { createYoutubeSource } from './youtube/youtube.ts';
 import { createYoutubeDataApiSource } from './youtube-data-api/youtube-data-api.ts';
 
@@ -53,7 +52,6 @@ const SOURCE_FACTORIES: Record<SourceName, (config: Config, deps: SourceDeps) =>
         feeds: deps.breakerOf('youtube feeds'),
       },
       origin,
-      clientVersion: createClientVersion({ http, origin }),
       searchesForLostHandles: !config.sources.includes('youtube-data-api'),
       onField: (field, result) => deps.onField('youtube', field, result),
     });

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createBreaker } from '../../src/lib/breaker.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createClientVersion } from '../../src/sources/youtube/client-version.ts';
 import { createYoutubeSource, type YoutubeSourceOptions } from '../../src/sources/youtube/youtube.ts';
 import { createUpstreamClient } from './fake-upstream.ts';
 import { type ReplayOptions, startReplayServer } from './replay-server.ts';
@@ -17,7 +16,7 @@ export function createTestYoutubeSource(origin: string, options: Partial<Youtube
     pages: createOne(),
     feeds: createOne(),
   };
-  return createYoutubeSource({ ...common, clientVersion: createClientVersion(common), breakers, ...options });
+  return createYoutubeSource({ ...common, breakers, ...options });
 }
 
 /** The source and the upstream that it asks, until the test ends. */

@@ -30,8 +30,6 @@ interface ClientVersionOptions {
   readonly origin: string;
 }
 
-export type ClientVersion = ReturnType<typeof createClientVersion>;
-
 /** The version of YouTube's web client that calls name: built in, or learned once. */
 export function createClientVersion(options: ClientVersionOptions) {
   let client = BUILT_IN;

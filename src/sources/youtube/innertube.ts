@@ -5,7 +5,7 @@ import { type JsonObject, parseJsonObject } from '../../lib/json.ts';
 import { firstAt, isHtml, isMarkup } from '../json.ts';
 import { UPSTREAM_CALL_MS } from '../source.ts';
 import { findYoutubeUrl, parseChannelId, parseHandle } from '../youtube-urls.ts';
-import { type ClientVersion, PAGE_HEADERS, type WebClient } from './client-version.ts';
+import { createClientVersion, PAGE_HEADERS, type WebClient } from './client-version.ts';
 import { type FeedReading, readFeed } from './feed.ts';
 import { readInitialData } from './initial-data.ts';
 import { type PageReading, readEndpoint, readPage, readPanel } from './readings.ts';
@@ -31,7 +31,6 @@ const ABOUT_TAB = 'EgVhYm91dA%3D%3D';
 interface InnertubeOptions {
   readonly http: HttpClient;
   readonly origin: string;
-  readonly clientVersion: ClientVersion;
   readonly breakers: YoutubeBreakers;
 }
 
@@ -72,7 +71,8 @@ export type Innertube = ReturnType<typeof createInnertube>;
  * BreakerOpenError.
  */
 export function createInnertube(options: InnertubeOptions) {
-  const { http, origin, clientVersion, breakers } = options;
+  const { http, origin, breakers } = options;
+  const clientVersion = createClientVersion({ http, origin });
   const headers = {
     'content-type': 'application/json',
     origin: YOUTUBE_WEB,
@@ -162,6 +162,7 @@ export function createInnertube(options: InnertubeOptions) {
   }
 
   return {
+    clientVersion: clientVersion.state,
     browseChannel(channelId: string, { isWhole, signal }: BrowseOptions) {
       const mask = isWhole ? '' : `$fields=${CHANNEL_FIELD_MASK}&`;
       return call(readPage, 'browse', { browseId: channelId }, signal, { mask });

@@ -7,7 +7,7 @@ import type { HttpClient } from '../../lib/http/http-client.ts';
 import type { ChannelOptions, ChannelSource, LoadedChannel } from '../source.ts';
 import { findYoutubeUrl, parseChannelId } from '../youtube-urls.ts';
 import { type About, completeAbout, loadAboutPanel, valueOrLost } from './about.ts';
-import { type ClientVersion, isRefusalStatus } from './client-version.ts';
+import { isRefusalStatus } from './client-version.ts';
 import { type FeedReading, isExactTime, withFeed } from './feed.ts';
 import { saysGone } from './gone.ts';
 import {
@@ -34,7 +34,6 @@ export interface YoutubeSourceOptions {
   readonly http: HttpClient;
   /** Replaces https://www.youtube.com in requests; without a trailing slash. */
   readonly origin: string;
-  readonly clientVersion: ClientVersion;
   readonly breakers: YoutubeBreakers;
   /** Searches for handles that YouTube's resolver loses. Default false: the next source is called. */
   readonly searchesForLostHandles?: boolean | undefined;
@@ -53,8 +52,8 @@ const NO_FEED: Promise<FeedReading | undefined> = Promise.resolve(undefined);
  * record; without the panel the record is incomplete; without the feed it has the page's title and day.
  */
 export function createYoutubeSource(options: YoutubeSourceOptions) {
-  const { http, origin, clientVersion, breakers, clock, onField, searchesForLostHandles = false } = options;
-  const innertube = createInnertube({ http, origin, clientVersion, breakers });
+  const { http, origin, breakers, clock, onField, searchesForLostHandles = false } = options;
+  const innertube = createInnertube({ http, origin, breakers });
 
   async function loadChannel(channelId: string, options: ChannelOptions, redirects = 0): Promise<LoadedChannel> {
     const { signal, known } = options;
@@ -133,7 +132,7 @@ export function createYoutubeSource(options: YoutubeSourceOptions) {
     getChannel: loadChannel,
     search: (query, _limit, { signal }) => searchChannels(innertube, query, signal),
 
-    clientVersion: () => clientVersion.state(),
+    clientVersion: innertube.clientVersion,
 
     close: () => http.close(),
   } satisfies ChannelSource;

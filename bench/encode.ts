@@ -5,8 +5,8 @@ import sharp from 'sharp';
 import { FORMATS } from '../src/domain/formats.ts';
 import { cropOf, REFERENCE_BANNER, type Variant } from '../src/domain/variants.ts';
 import { createEncoder } from '../src/images/encoder/encoder.ts';
-import type { EncodeJob, JobOptions } from '../src/images/encoder/job.ts';
-import { OWN_WORK } from '../src/lib/work.ts';
+import type { EncodeJob } from '../src/images/encoder/job.ts';
+import { NEVER_ABORTED } from '../src/lib/deadlines.ts';
 import { type BenchImage, encodeBare, readBackgrounds, readSampleBanners } from './images.ts';
 import type { Print, Row } from './report.ts';
 import { summarize, timeMs } from './statistics.ts';
@@ -14,7 +14,6 @@ import { inTemporaryDirectory } from './temporary-directory.ts';
 
 const ROUNDS = 15;
 const VARIANTS: readonly Variant[] = ['desktop', 'tv'];
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 
 /** The cost of the encoder processes compared with library calls. */
 export async function bench(print: Print): Promise<Row[]> {
@@ -38,7 +37,7 @@ async function compareWithBare(directory: string, { bytes }: BenchImage): Promis
       for (const format of FORMATS) {
         const image = { originalSize: REFERENCE_BANNER, crop, output: crop };
         const job: EncodeJob = { original, ...image, format, quality: undefined };
-        const pooled = () => encoder.encode(job, ANYONE);
+        const pooled = () => encoder.encode(job, NEVER_ABORTED);
         const bare = async () => encodeBare(await readFile(original.path), crop, format);
         const kib = ((await pooled()).length / 1024).toFixed(0);
         await bare();

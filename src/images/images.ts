@@ -24,9 +24,8 @@ import { hasErrorCode } from '../lib/file-system.ts';
 import { addBoundGauges } from '../lib/metrics.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
-import type { ClientKeys } from '../lib/work.ts';
 import type { Encoder } from './encoder/encoder.ts';
-import type { EncodeJob, JobOptions } from './encoder/job.ts';
+import type { EncodeJob } from './encoder/job.ts';
 import { type ImageIdentity, imageKey } from './image-keys.ts';
 import type { Originals } from './originals.ts';
 
@@ -70,11 +69,7 @@ export interface Image {
    *
    * @param disconnectSignal returns a signal that aborts when the client disconnects; called only when it must wait
    */
-  render(options: {
-    /** For fair scheduling. */
-    readonly client: ClientKeys;
-    readonly disconnectSignal: () => AbortSignal;
-  }): Promise<{ bytes: Buffer; isFromStore: boolean; isCollapsed: boolean }>;
+  render(disconnectSignal: () => AbortSignal): Promise<{ bytes: Buffer; isFromStore: boolean; isCollapsed: boolean }>;
 }
 
 /** Banner crops and avatars, in every format and size. */
@@ -114,15 +109,15 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     return { original: await originals.read(channel, kind, original), ...image };
   }
 
-  async function encode(spec: ImageSpec, options: JobOptions): Promise<Buffer> {
+  async function encode(spec: ImageSpec, signal: AbortSignal): Promise<Buffer> {
     const job = await jobFor(spec);
     try {
-      return await encoder.encode(job, options);
+      return await encoder.encode(job, signal);
     } catch (error) {
       // The file was evicted or is damaged.
       if (!hasErrorCode(error, 'ENOENT')) throw error;
       const bytes = await originals.readAgain(spec.channel, spec.kind, spec.original);
-      return encoder.encode({ ...job, original: { bytes } }, options);
+      return encoder.encode({ ...job, original: { bytes } }, signal);
     }
   }
 
@@ -130,19 +125,19 @@ export function createImageService(options: ImageServiceOptions): ImageService {
     const { channelId } = spec.identity;
     const key = imageKey(spec.identity, encoder.libraryVersion);
 
-    async function make(signal: AbortSignal, client: ClientKeys): Promise<Buffer> {
-      const bytes = await failedEncodes.run(key, () => encode(spec, { signal, client }));
+    async function make(signal: AbortSignal): Promise<Buffer> {
+      const bytes = await failedEncodes.run(key, () => encode(spec, signal));
       images.put(channelId, key, bytes);
       return bytes;
     }
 
     return {
       etag: `"${fingerprint(key)}"`,
-      async render({ client, disconnectSignal }) {
+      async render(disconnectSignal) {
         const stored = await images.get(channelId, key);
         if (stored !== undefined) return { bytes: stored, isFromStore: true, isCollapsed: false };
         const isCollapsed = encoding.isRunning(key);
-        const bytes = await encoding.run(key, disconnectSignal(), (shared) => make(shared, client));
+        const bytes = await encoding.run(key, disconnectSignal(), make);
         return { bytes, isFromStore: false, isCollapsed };
       },
     };

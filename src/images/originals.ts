@@ -13,7 +13,6 @@ import { NEVER_ABORTED } from '../lib/deadlines.ts';
 import { hasErrorCode } from '../lib/file-system.ts';
 import type { Runtime } from '../lib/runtime.ts';
 import { createSharedWork } from '../lib/shared-work.ts';
-import { currentClient } from '../lib/work.ts';
 import type { Catalog } from '../sources/catalog/catalog.ts';
 import type { Downloader } from './download.ts';
 import type { Encoder } from './encoder/encoder.ts';
@@ -105,9 +104,7 @@ export function createOriginals(options: OriginalsOptions): Originals {
     const digest = await digestOf(bytes);
     const stored = await images.putOriginal({ channelId, digest }, bytes);
     if (previous?.digest === digest) return { value: { ...previous, refKey: ref.key }, bytes };
-    const client = currentClient();
-    const options = { signal: NEVER_ABORTED, client };
-    const inspect = (original: StoredOriginal) => encoder.inspect(original, options);
+    const inspect = (original: StoredOriginal) => encoder.inspect(original, NEVER_ABORTED);
     const { width, height, format, hasAlpha } = await inspect(stored).catch((error: unknown) => {
       // The file was erased or evicted meanwhile, or is damaged.
       if (!hasErrorCode(error, 'ENOENT')) throw error;

@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { OWN_WORK } from '../../src/lib/work.ts';
+import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { pngOf } from '../faults/bare-png.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { respondWithBytes } from '../helpers/fake-upstream.ts';
@@ -66,7 +66,7 @@ test('no image is made from the file of an original that has changed on the disk
     format: 'png',
     quality: undefined,
   } as const;
-  const expected = await encoder.encode(job, { signal: new AbortController().signal, client: OWN_WORK });
+  const expected = await encoder.encode(job, NEVER_ABORTED);
   const made = await service.get(`/${ID}/avatar.png`);
   expect(made.status).toBe(200);
   expect(made.bytes.equals(expected)).toBe(true);

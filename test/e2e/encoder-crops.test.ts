@@ -2,12 +2,10 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../src/domain/formats.ts';
 import { cropOf, resolveOutput, type Size, VARIANTS, type Variant } from '../../src/domain/variants.ts';
-import type { JobOptions } from '../../src/images/encoder/job.ts';
-import { OWN_WORK } from '../../src/lib/work.ts';
+import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { sharedEncoder } from '../helpers/encoder.ts';
 import { differenceFromCard, drawTestCard } from '../helpers/test-card.ts';
 
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 /** A lossy format changes brightness by 1 to 2; a shift of one pixel by 5. */
 const TOLERANCE = 2;
 
@@ -36,7 +34,7 @@ describe.each([
       format,
       quality: undefined,
     };
-    const image = await encoder.encode(job, ANYONE);
+    const image = await encoder.encode(job, NEVER_ABORTED);
     expect(await sharp(image).metadata(), variant).toMatchObject({ width, height, space: 'srgb' });
     expect(await differenceFromCard(image, card, crop), variant).toBeLessThanOrEqual(TOLERANCE);
   }
@@ -52,7 +50,7 @@ describe.each([
       for (const variant of VARIANTS) {
         const { crop, output } = resolveOutput(cropOf(variant, source), wanted);
         const job = { original: { bytes }, originalSize: source, crop, output, format: 'webp', quality: 90 } as const;
-        const image = await encoder.encode(job, ANYONE);
+        const image = await encoder.encode(job, NEVER_ABORTED);
         expect(await sharp(image).metadata(), variant).toMatchObject({ ...output });
         expect(await differenceFromCard(image, card, crop), variant).toBeLessThanOrEqual(TOLERANCE);
       }

@@ -2,12 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
-import type { JobOptions } from '../../src/images/encoder/job.ts';
-import { OWN_WORK } from '../../src/lib/work.ts';
+import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { isInstalled } from '../helpers/installed.ts';
 import { statFields } from '../helpers/process-state.ts';
 
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 const MIB = 1024 * 1024;
 const NICENESS = 5;
 
@@ -37,7 +35,7 @@ async function start(options: EncoderOptions = {}) {
   });
   encoder.warmUp();
   await ready.promise;
-  await encoder.inspect({ bytes }, ANYONE);
+  await encoder.inspect({ bytes }, NEVER_ABORTED);
   return { pid: started[0], started, ended };
 }
 
@@ -82,8 +80,8 @@ describe('an encoder process', () => {
       // Either the library reports an error, or the process ends. The memory may not be free yet when the next task begins.
       const refusal = { code: expect.stringMatching(/^(?:upstream_invalid|overloaded)$/) };
       for (let round = 0; round < 3; round += 1) {
-        await expect(encoder.inspect({ bytes: large }, ANYONE)).rejects.toMatchObject(refusal);
-        expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
+        await expect(encoder.inspect({ bytes: large }, NEVER_ABORTED)).rejects.toMatchObject(refusal);
+        expect(await encoder.inspect({ bytes }, NEVER_ABORTED)).toMatchObject({ width: 64 });
       }
     },
   );

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { createEncoder } from '../../src/images/encoder/encoder.ts';
 import type { EncodeJob } from '../../src/images/encoder/job.ts';
-import { OWN_WORK } from '../../src/lib/work.ts';
+import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 
 /** An encode that takes many seconds: noise compresses badly. */
 export async function slowJob(size = { width: 3600, height: 2800 }): Promise<EncodeJob> {
@@ -24,5 +24,5 @@ export async function slowJob(size = { width: 3600, height: 2800 }): Promise<Enc
 if (import.meta.main) {
   const onEvent = (event: object) => process.send?.(event);
   const encoder = createEncoder({ processes: 1, deadlineMs: 120_000, onEvent });
-  await encoder.encode(await slowJob(), { signal: new AbortController().signal, client: OWN_WORK });
+  await encoder.encode(await slowJob(), NEVER_ABORTED);
 }

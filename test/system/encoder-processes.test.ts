@@ -4,10 +4,9 @@ import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEncoder, type Encoder, type EncoderOptions } from '../../src/images/encoder/encoder.ts';
-import type { JobOptions } from '../../src/images/encoder/job.ts';
 import type { PoolEvent } from '../../src/images/encoder/pool.ts';
 import { ENCODER_IDLE_MS } from '../../src/images/encoder/pool.ts';
-import { OWN_WORK } from '../../src/lib/work.ts';
+import { NEVER_ABORTED } from '../../src/lib/deadlines.ts';
 import { startForTest } from '../helpers/app.ts';
 import { createManualClock } from '../helpers/clock.ts';
 import { numberedChannelId, numberedSource } from '../helpers/fake-source.ts';
@@ -15,7 +14,6 @@ import { cpuTicks } from '../helpers/process-state.ts';
 import { WAIT } from '../helpers/wait.ts';
 import { slowJob } from './encoder-owner.ts';
 
-const ANYONE: JobOptions = { signal: new AbortController().signal, client: OWN_WORK };
 const DEADLINE_MS = 60_000;
 /** A slow encode of this size ends after about two seconds. */
 const SECONDS = { width: 2500, height: 2000 };
@@ -58,13 +56,13 @@ async function untilEncoding(started: readonly number[]): Promise<void> {
 describe('an encoder process', () => {
   it('is killed at its deadline during an encode, and replaced', async () => {
     const { encoder, clock, started, endings } = start();
-    const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;
+    const refused = expect(encoder.encode(await slowJob(), NEVER_ABORTED)).rejects;
     await untilEncoding(started);
     clock.advance(DEADLINE_MS);
     await refused.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 });
     await vi.waitFor(() => expect(endings()).toEqual(['deadline']), WAIT);
     expect(await cpuTicks(started[0])).toBeUndefined();
-    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
+    expect(await encoder.inspect({ bytes }, NEVER_ABORTED)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
     expect(encoder.stats()).toMatchObject({ processes: 1, restarts: 1, running: 0 });
   });
@@ -72,7 +70,7 @@ describe('an encoder process', () => {
   it('that has worked until its deadline makes the job fail for an hour', async () => {
     // `untilEncoding` waits for 600 ms of CPU time.
     const { encoder, clock, started, endings } = start({ deadlineMs: 700 });
-    const refused = expect(encoder.encode(await slowJob(), ANYONE)).rejects;
+    const refused = expect(encoder.encode(await slowJob(), NEVER_ABORTED)).rejects;
     await untilEncoding(started);
     clock.advance(700);
     await refused.toMatchObject({ code: 'overloaded', scope: 'key', validForMs: 3_600_000 });
@@ -81,8 +79,8 @@ describe('an encoder process', () => {
 
   it('that dies during an encode is replaced, and the job is repeated', async () => {
     const { encoder, started, endings } = start();
-    const result = encoder.encode(await slowJob(SECONDS), ANYONE);
-    const waiting = encoder.inspect({ bytes }, ANYONE);
+    const result = encoder.encode(await slowJob(SECONDS), NEVER_ABORTED);
+    const waiting = encoder.inspect({ bytes }, NEVER_ABORTED);
     await untilEncoding(started);
     process.kill(started[0] ?? 0, 'SIGKILL');
     expect((await result).length).toBeGreaterThan(1_000);
@@ -98,24 +96,27 @@ describe('an encoder process', () => {
         if (event.kind === 'started' && event.pid !== undefined && isVictim.now) process.kill(event.pid, 'SIGKILL');
       },
     });
-    await expect(encoder.inspect({ bytes }, ANYONE)).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(encoder.inspect({ bytes }, NEVER_ABORTED)).rejects.toMatchObject({ code: 'overloaded' });
     isVictim.now = false;
     expect(endings().slice(0, 2)).toEqual(['crash', 'crash']);
-    await vi.waitFor(async () => expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 }), WAIT);
+    await vi.waitFor(
+      async () => expect(await encoder.inspect({ bytes }, NEVER_ABORTED)).toMatchObject({ width: 64 }),
+      WAIT,
+    );
   });
 
   it('is ended after two minutes without a task, and the next task starts another one', async () => {
     const { encoder, clock, started, endings } = start();
     encoder.warmUp();
     clock.advance(ENCODER_IDLE_MS - 1);
-    await encoder.inspect({ bytes }, ANYONE);
+    await encoder.inspect({ bytes }, NEVER_ABORTED);
     clock.advance(ENCODER_IDLE_MS - 1);
     expect(encoder.stats().processes).toBe(1);
     clock.advance(1);
     expect(encoder.stats()).toMatchObject({ processes: 0, restarts: 0 });
     await expect.poll(endings).toEqual(['idle']);
     expect(await cpuTicks(started[0])).toBeUndefined();
-    expect(await encoder.inspect({ bytes }, ANYONE)).toMatchObject({ width: 64 });
+    expect(await encoder.inspect({ bytes }, NEVER_ABORTED)).toMatchObject({ width: 64 });
     expect(started).toHaveLength(2);
   });
 

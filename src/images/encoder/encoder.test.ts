@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { clientOf } from '../../../test/helpers/clients.ts';
+import { NEVER_ABORTED } from '../../lib/deadlines.ts';
+import { withRequest } from '../../lib/work.ts';
 import { createEncoder } from './encoder.ts';
 import type { TaskReply } from './job.ts';
 import type { EncoderPool } from './pool.ts';
@@ -19,8 +21,8 @@ it('the encoder leaves one place free for other networks', async () => {
   };
   const encoder = createEncoder({ pool });
   async function submit(name: string, network: string) {
-    const { signal } = new AbortController();
-    void encoder.inspect({ path: name, digest: '' }, { signal, client: clientOf(`${network}/${name}`) });
+    const client = clientOf(`${network}/${name}`);
+    void withRequest({ requestId: name, client }, () => encoder.inspect({ path: name, digest: '' }, NEVER_ABORTED));
     await nextTurn();
   }
   async function finish(name: string) {

@@ -3,8 +3,9 @@ import { AppError, type AppErrorOptions } from '../../domain/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { RESOURCE_LIMITS } from '../../lib/resource-limits.ts';
 import { createRoundRobin } from '../../lib/round-robin.ts';
+import { currentClient } from '../../lib/work.ts';
 import { TaskInterrupted } from './child.ts';
-import type { EncodeJob, EncoderTask, ImageInfo, JobOptions, TaskReply } from './job.ts';
+import type { EncodeJob, EncoderTask, ImageInfo, TaskReply } from './job.ts';
 import { readLibraryVersion } from './library-version.ts';
 import {
   createEncoderPool,
@@ -37,7 +38,8 @@ export interface EncoderOptions extends Partial<EncoderPoolOptions> {
 }
 
 /**
- * Decodes and encodes images.
+ * Decodes and encodes images. A job takes the turn of the client whose request began it. When its signal is aborted, a job that
+ * waits is dropped, and rejects with the signal's reason.
  *
  * `inspect` and `encode` reject with `AppError` `overloaded` if the queue is full, or if a job waits in it for too long, exceeds its
  * deadline, or crashes two processes. A job that had the CPU for most of its deadline gets the same error for an hour
@@ -48,8 +50,8 @@ export interface Encoder {
   /** The version of the image library, as hex digits. Another version may encode the same job as other bytes. */
   readonly libraryVersion: string;
   /** Reads the properties of an original, and decodes enough of it to notice missing data. */
-  inspect(original: StoredOriginal, options: JobOptions): Promise<ImageInfo>;
-  encode(job: EncodeJob, options: JobOptions): Promise<Buffer>;
+  inspect(original: StoredOriginal, signal: AbortSignal): Promise<ImageInfo>;
+  encode(job: EncodeJob, signal: AbortSignal): Promise<Buffer>;
   stats(): EncoderStats;
   /** Starts a process before the first task. */
   warmUp(): void;
@@ -104,8 +106,9 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
     return running.filter((other) => other === network).length < maxPlacesOfNetwork(pool.places);
   }
 
-  async function execute(task: EncoderTask, { client, signal }: JobOptions): Promise<ImageInfo | Buffer> {
+  async function execute(task: EncoderTask, signal: AbortSignal): Promise<ImageInfo | Buffer> {
     if (isClosed) throw stopping();
+    const client = currentClient();
     const submittedAtMs = clock.monotonic();
     await queue.wait(client, signal);
     const startedAtMs = clock.monotonic();
@@ -137,8 +140,8 @@ export function createEncoder(options: EncoderOptions = {}): Encoder {
 
   return {
     libraryVersion: readLibraryVersion(),
-    inspect: async (original, jobOptions) => (await execute({ kind: 'inspect', original }, jobOptions)) as ImageInfo,
-    encode: async (job, jobOptions) => (await execute({ kind: 'encode', job }, jobOptions)) as Buffer,
+    inspect: async (original, signal) => (await execute({ kind: 'inspect', original }, signal)) as ImageInfo,
+    encode: async (job, signal) => (await execute({ kind: 'encode', job }, signal)) as Buffer,
     stats: () => ({ queued: queue.size, refused, ...pool.stats() }),
     warmUp: () => pool.warmUp(),
     async close() {

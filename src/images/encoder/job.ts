@@ -1,7 +1,6 @@
 import type { StoredOriginal } from '../../cache/images.ts';
 import { type Format, formatRow, type LibraryOptions, type SourceFormat } from '../../domain/formats.ts';
 import type { Backdrop, Rectangle, Size } from '../../domain/variants.ts';
-import type { ClientKeys } from '../../lib/work.ts';
 
 /** An original with more pixels is refused. */
 export const MAX_ORIGINAL_PIXELS = 50_000_000;
@@ -31,13 +30,6 @@ export interface EncodeJob {
   readonly format: Format;
   /** 1–100; `undefined` takes the format's default. */
   readonly quality: number | undefined;
-}
-
-export interface JobOptions {
-  /** The disconnect signal. When it is aborted, a queued job is dropped and rejects with the signal's reason. */
-  readonly signal: AbortSignal;
-  /** The client that began the job. The job takes the turn of this client, even if others wait for the job. */
-  readonly client: ClientKeys;
 }
 
 /** A task for an encoder process, as plain data. */

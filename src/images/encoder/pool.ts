@@ -11,7 +11,7 @@ export type PoolEvent = { readonly pid: number | undefined } & (
 
 export interface EncoderPoolOptions {
   readonly processes: number;
-  /** A process with more memory after a task is replaced. */
+  /** A process with more memory after a task is ended. */
   readonly maxRssBytes: number;
   /** How much memory a process may allocate for its tasks. */
   readonly maxDataBytes: number;
@@ -78,8 +78,6 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
     worker.cancelIdleLimit();
     if (ended.reason !== 'closed' && ended.reason !== 'idle') restarts += 1;
     options.onEvent?.({ kind: 'ended', pid: worker.child.pid, ...ended });
-    // An idle process is not replaced at once, so that a broken installation does not start processes in a loop.
-    if (ended.reason === 'crash' && worker.busy) start();
   }
 
   /** Frees the place at once, although a killed process may take a while to release its memory. */
@@ -89,23 +87,18 @@ export function createEncoderPool(options: EncoderPoolOptions): EncoderPool {
     workers.delete(worker);
   }
 
-  function replace(worker: Worker, reason: KillReason): void {
-    end(worker, reason);
-    start();
-  }
-
   async function runOn(worker: Worker, task: EncoderTask): Promise<TaskReply> {
     const { deadlineMs } = options;
     const { pid } = worker.child;
     const startedAtCpuMs = cpuMsOf(pid);
     const cancelDeadline = options.clock.after(deadlineMs, () => {
       const isExhausted = cpuMsOf(pid) - startedAtCpuMs >= EXHAUSTED_SHARE * deadlineMs;
-      replace(worker, isExhausted ? 'exhausted' : 'deadline');
+      end(worker, isExhausted ? 'exhausted' : 'deadline');
     });
     try {
       const reply = await worker.child.run(task);
       worker.busy = false;
-      if (reply.rssBytes > options.maxRssBytes) replace(worker, 'grown');
+      if (reply.rssBytes > options.maxRssBytes) end(worker, 'grown');
       else limitIdleTime(worker);
       return reply;
     } finally {
